@@ -174,7 +174,7 @@ format: setup ## put the code into the project's format
 .PHONY: docs
 docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m broker.protocol.asyncapi > docs/asyncapi.json.new && mv docs/asyncapi.json.new docs/asyncapi.json
-	$(BIN)/python -m broker.web.api.openapi > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
+	$(BIN)/python -m broker.web.api.resources > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
 	$(BIN)/python -m broker.export.document > docs/event-document.json.new && mv docs/event-document.json.new docs/event-document.json
 	$(BIN)/python -m kiosk.table.diagram > docs/table-states.md.new && mv docs/table-states.md.new docs/table-states.md
 	$(BIN)/python -m kiosk.settings_page > docs/settings.md.new && mv docs/settings.md.new docs/settings.md

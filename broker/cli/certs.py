@@ -9,7 +9,7 @@ from broker.cli import options
 from broker.cli.people import note_command
 from broker.console import said_as_json, said_as_object, say
 from broker.mqtt import Certificates
-from broker.people import DEVICE_REVOKED
+from broker.people import accounts
 from broker.protocol import LAST_TABLE
 
 HOST = click.option(
@@ -109,5 +109,5 @@ def certs_revoke(folder: Path, table: int, device: str) -> None:
     homologue certs revoke my-cup 5
     """
     for one in Certificates.of_event(folder).revoke(table, device):
-        note_command(folder, DEVICE_REVOKED, str(one.table), one.device)
+        note_command(folder, accounts.DEVICE_REVOKED, str(one.table), one.device)
         say(f"table {one.table}: device {one.device} is revoked", table=one.table, device=one.device, revoked=True)

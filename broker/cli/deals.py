@@ -16,7 +16,7 @@ from broker.console import EXISTING, EXISTING_FILE, FILE, FOLDER, json_option, p
 from broker.event import SETS, publish_file
 from broker.event.deals import LAST_SET, Opener, commitment, make, read_commitment, tile_sets
 from broker.export import revealed_deals
-from broker.export.carrier_sheets import CarrierLayout, carrier_layouts, carrier_sheet_pdf, layout_csv, layout_json
+from broker.export.carrier_sheets import CarrierLayout, carrier_layouts, carrier_sheets_pdf, layout_csv, layout_json
 from broker.files import make_folder
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
@@ -227,7 +227,7 @@ def _list(numbers: Iterable[int]) -> str:
 
 
 FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
-    "pdf": carrier_sheet_pdf,
+    "pdf": lambda layout, language: carrier_sheets_pdf([layout], language),
     "json": lambda layout, _: layout_json(layout),
     "csv": lambda layout, _: layout_csv(layout),
 }

@@ -14,7 +14,7 @@ from broker.console import amount, said_as_json, say
 from broker.errors import BrokerError, RuleError, StoreError, reason
 from broker.event import Event, ListedDevice, open_event, read_devices, write_devices
 from broker.mqtt import CA, OFFICES, TLS_FOLDER, Certificates, Credentials, device_user
-from broker.people import DEVICE_LISTED, EVENT_CLOSED
+from broker.people import accounts
 from broker.protocol import LAST_TABLE, wall_clock_ms
 from broker.scorer import read_journal
 from broker.scorer.devices import Devices
@@ -43,7 +43,7 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     except msgspec.ValidationError as error:
         raise RuleError("malformed", reason(error)) from None
     others = [one for one in read_devices(folder) if (one.table, one.key) != (number, key)]
-    note_command(folder, DEVICE_LISTED, str(number), listed.device)
+    note_command(folder, accounts.DEVICE_LISTED, str(number), listed.device)
     write_devices(folder, [*others, listed])
     text, made = f"table {number}: device {listed.device}", None
     if (folder / TLS_FOLDER / CA).exists():
@@ -77,7 +77,7 @@ def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
         if passwords.exists():
             _renew_tables(passwords)
         EventPin.beside(passwords).path.unlink(missing_ok=True)
-        note_command(folder, EVENT_CLOSED, "", str(count))
+        note_command(folder, accounts.EVENT_CLOSED, "", str(count))
     except (StoreError, BrokerError, OSError) as error:
         raise RuleError(getattr(error, "code", "file_unwritable"), str(error)) from None
     text = f"{event.name} is closed: {amount(count, 'device')} revoked, other passwords for all tables, no PIN"

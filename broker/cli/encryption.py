@@ -13,7 +13,7 @@ from broker.mqtt import CA, TLS_FOLDER, Certificates, Credentials
 from broker.protocol.link import Address
 from broker.scorer.access import Admissions
 from broker.store import has_started
-from broker.web import DeskError
+from broker.web import errors
 from broker.web.server import ANYWHERE, Certificate, DeskServer
 
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
@@ -112,5 +112,5 @@ class CertificatesFollowed:
             if self._certificates.stamp != self._stamp:
                 self._stamp = self._certificates.stamp
                 self._desk.read_certificate()
-        except (BrokerError, DeskError, OSError) as error:
+        except (BrokerError, errors.DeskError, OSError) as error:
             click.echo(f"{getattr(error, 'code', 'certificates_missing')}: {error}")

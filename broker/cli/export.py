@@ -367,7 +367,7 @@ def _of_file(source: Path) -> Iterator[tuple[int, str]]:
         raise RuleError("unreadable", N_("{where}: {problem}", where=source, problem=error.strerror)) from None
 
 
-def rows_of_plays(plays: Plays, profile: Profile) -> list[results.ResultRow | results.OutsidePlaysRow]:
+def rows_of_plays(plays: Plays, profile: Profile) -> list[results.Row]:
     """A row for each seat of each play that has a result or a ruling, then one for each player's IMPs of none."""
     ledger = Ledger.of(plays.counted, profile)
     return [

@@ -13,18 +13,7 @@ from broker.cli import options
 from broker.console import amount, said_as_json, say
 from broker.errors import RuleError, StoreError
 from broker.files import PEOPLE_FILE, deliver
-from broker.people import (
-    FACES_SHOWN,
-    FIRST_LINK_FILE,
-    ROLES,
-    TOKEN_RIGHTS,
-    Actor,
-    AuditEntry,
-    Authentication,
-    PeopleError,
-    audit_line,
-    time_text,
-)
+from broker.people import ROLES, Actor, AuditEntry, Authentication, PeopleError, accounts, login, programs
 from broker.spreadsheet import for_excel
 from broker.store import database_of
 
@@ -36,7 +25,7 @@ stdin = click.option("--password-stdin", is_flag=True, help="Read the password f
 
 def note_faces_shown(folder: Path, about: str) -> None:
     """Note that somebody is given faces, in the audit log of an event that has one. Raises RuleError."""
-    note_command(folder, FACES_SHOWN, about)
+    note_command(folder, accounts.FACES_SHOWN, about)
 
 
 def note_command(folder: Path, action: str, about: str, detail: str = "") -> None:
@@ -162,7 +151,7 @@ def token() -> None:
 @click.argument("name")
 @click.option(
     "--role",
-    type=click.Choice(list(TOKEN_RIGHTS)),
+    type=click.Choice(list(programs.TOKEN_RIGHTS)),
     required=True,
     help="public: what everybody may know; arbiter: embargoed results too; monitor: only /metrics.",
 )
@@ -189,7 +178,7 @@ def list_tokens(folder: Path) -> None:
     """
     with closing(Authentication(folder)) as auth:
         for one in auth.tokens.all():
-            used = f"used {time_text(one.used_at)}" if one.used_at else "never used"
+            used = f"used {accounts.time_text(one.used_at)}" if one.used_at else "never used"
             state = "revoked" if one.revoked else used
             say(f"{one.name}\t{one.role}\t{state}", **asdict(one))
 
@@ -286,9 +275,9 @@ def export_audit(folder: Path, *, as_csv: bool, excel: bool) -> None:
             _print_csv(",".join(AuditEntry._fields) + "\n", excel=excel)
         for entry in auth.audit.checked():
             if as_csv or excel:
-                _print_csv(audit_line(entry, as_csv=True), excel=excel)
+                _print_csv(accounts.audit_line(entry, as_csv=True), excel=excel)
             else:
-                click.echo(audit_line(entry, as_csv=False), nl=False)
+                click.echo(accounts.audit_line(entry, as_csv=False), nl=False)
 
 
 def _print_csv(line: str, *, excel: bool) -> None:
@@ -307,7 +296,7 @@ def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: b
     link = auth.first_link(url)
     if link is None:
         return
-    shown = link if sys.stdout.isatty() else f"the link in {event / FIRST_LINK_FILE}"
+    shown = link if sys.stdout.isatty() else f"the link in {event / login.FIRST_LINK_FILE}"
     seen = "everybody on this machine sees the page" if open_room else "the page shows nothing"
     click.echo(
         f"No accounts yet: {seen}, and nobody can give orders. Create the first head arbiter within an hour: {shown}"

@@ -45,7 +45,7 @@ from broker.mqtt import (
     kind_of_event,
     remember_kind,
 )
-from broker.people import Authentication, ClosedAccounts, copy_people, is_loopback
+from broker.people import Authentication, copies, is_loopback
 from broker.protocol import HOST_PATTERN, LAST_PORT, wall_clock_ms
 from broker.protocol.link import Address
 from broker.protocol.tls import fingerprint_of
@@ -68,10 +68,10 @@ from broker.store import (
     stand_by,
 )
 from broker.store.following import EventCopy
-from broker.web import AddressRefused, DeskPortTaken
+from broker.web import errors
+from broker.web.alerts import AuditWatch
 from broker.web.api.webhooks import WebhookSender
 from broker.web.embargo import Sheets
-from broker.web.people.audit_watch import AuditWatch
 from broker.web.server import ANYWHERE, ConnectionLimits, DeskServer
 from broker.web.services import AuditedRulings, Services
 from broker.web.tables.event_pin import EventPin
@@ -190,7 +190,10 @@ def _hold_ports(asked: ScorerOptions, place: _Place, stop: threading.Event, runn
     """
     EventCopy(asked.event, event_name(asked.event)).close()
     place = place._replace(mqtt=place.mqtt or reserve_port(), desk=place.desk or reserve_port())
-    of_broker, of_desk = (BrokerPortTaken.code, BrokerPortTaken.code), (DeskPortTaken.code, AddressRefused.code)
+    of_broker, of_desk = (
+        (BrokerPortTaken.code, BrokerPortTaken.code),
+        (errors.DeskPortTaken.code, errors.AddressRefused.code),
+    )
     if not place.shared and (held := hold_port(asked.host, place.mqtt, of_broker, stop, running)):
         place = place._replace(lend_mqtt=held.lent)
     if held := hold_port(asked.desk_host, place.desk, of_desk, stop, running):
@@ -445,8 +448,8 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
         keep=asked.backup_keep,
         clock=wall_clock_ms,
         tell=work.report_backup,
-        further=(copy_people,),
-        urgent=ClosedAccounts(auth.store).news,
+        further=(copies.copy_people,),
+        urgent=copies.ClosedAccounts(auth.store).news,
         found=work.report_faults,
     )
     return running.enter_context(worker)

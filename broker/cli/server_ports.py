@@ -12,7 +12,7 @@ import click
 
 from broker.closing import Closing
 from broker.scorer.alerts import Concern
-from broker.web import AddressRefused, DeskPortTaken
+from broker.web import errors
 
 PAUSE_S: Final = 1.0
 """Between two tries to get a port that another program has."""
@@ -88,12 +88,12 @@ class DeskOpening:
         try:
             self._start()
             self._open = True
-        except (DeskPortTaken, AddressRefused) as why:
+        except (errors.DeskPortTaken, errors.AddressRefused) as why:
             if not self._patient:
                 raise
             self._again_at = now + PAUSE_S
             if self._told != why.code:
-                hint = f" ({WHO})" if isinstance(why, DeskPortTaken) else ""
+                hint = f" ({WHO})" if isinstance(why, errors.DeskPortTaken) else ""
                 click.echo(f"No desk yet: {why.code}: {why.strerror}: results are stored all the same{hint}")
                 self._report(Concern(why.code))
             self._told = why.code

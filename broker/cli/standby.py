@@ -21,8 +21,8 @@ from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyR
 from broker.files import PEOPLE_FILE
 from broker.i18n import Message
 from broker.mqtt import Certificates
+from broker.people import is_loopback
 from broker.people.copies import name_copied
-from broker.people.webhooks import is_loopback
 from broker.protocol import DESK_PORT, Beat, Refused, ScorerState, decode_on_topic, encode, open_event_key, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.protocol.tls import event_context

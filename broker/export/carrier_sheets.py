@@ -3,7 +3,7 @@
 It shows no face. For programs the same layout is written as JSON and as CSV.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -119,21 +119,11 @@ FORM: Final = 12
 """Characters of the form's hash on the sheet: enough to tell two forms apart, few enough to compare by eye."""
 
 
-def carrier_sheet_pdf(layout: CarrierLayout, language: str) -> bytes:
-    """Return the sheet as PDF; the same layout gives the same bytes."""
-    _ = Translator(language)
-    return _pdf(
-        [layout], _("{what}: {value}", what=layout.title, value=_("Deal {number}", number=layout.deal)), language
-    )
-
-
 def carrier_sheets_pdf(layouts: Sequence[CarrierLayout], language: str) -> bytes:
-    """Return the sheets of several deals of an event as one PDF, a page each. `layouts`: at least one."""
-    return _pdf(layouts, layouts[0].title, language)
-
-
-def _pdf(layouts: Iterable[CarrierLayout], title: str, language: str) -> bytes:
-    _ = Translator(language)
+    """Return the sheets of one or more deals as PDF, a page each; the same layouts give the same bytes."""
+    _, title = Translator(language), layouts[0].title
+    if len(layouts) == 1:
+        title = _("{what}: {value}", what=title, value=_("Deal {number}", number=layouts[0].deal))
     return drawn_pdf((partial(_page, layout, _) for layout in layouts), title, language)
 
 

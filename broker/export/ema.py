@@ -25,7 +25,6 @@ NUMBER: Final = re.compile(r"[0-9]{8}")
 DIGITS: Final = 8
 COUNTRY: Final = re.compile(r"[A-Za-z]{2,3}")
 PLAYER_COLUMNS: Final = ("id", "ema", "last_name", "first_name", "country")
-"""Bytes of the list of players."""
 
 
 class Entrant(NamedTuple):
@@ -142,5 +141,5 @@ def _points(stored: StoredEvent) -> Counter[str]:
 
 
 def _cells(place: int, line: Ranked, who: Entrant, points: int) -> Iterable[CsvCell]:
-    yield from (place, who.first_name, who.last_name, who.ema, points, decimal(line.imp))
-    yield from (1 if who.ema else 0, who.country)
+    member = 1 if who.ema else 0
+    return place, who.first_name, who.last_name, who.ema, points, decimal(line.imp), member, who.country

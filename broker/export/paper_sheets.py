@@ -26,28 +26,16 @@ HALF: Final = A4[1] / 2
 ROW: Final = 15 * mm
 GREY: Final = 0.4
 
-COLUMNS: Final[Mapping[str, Message]] = {
-    "seat": N_("Seat"),
-    "player": N_("Player"),
-    "hu": N_("Hu"),
-    "hand_value": N_("HV"),
-    "discarder": N_("Discarder"),
-    "points": N_("Points"),
-    "signature": N_("Signature"),
+COLUMNS: Final[Mapping[str, tuple[Message, float]]] = {
+    "seat": (N_("Seat"), 22 * mm),
+    "player": (N_("Player"), 53 * mm),
+    "hu": (N_("Hu"), 12 * mm),
+    "hand_value": (N_("HV"), 18 * mm),
+    "discarder": (N_("Discarder"), 20 * mm),
+    "points": (N_("Points"), 20 * mm),
+    "signature": (N_("Signature"), 37 * mm),
 }
-
-WIDTHS: Final = tuple(
-    (key, wide * mm)
-    for key, wide in (
-        ("seat", 22),
-        ("player", 53),
-        ("hu", 12),
-        ("hand_value", 18),
-        ("discarder", 20),
-        ("points", 20),
-        ("signature", 37),
-    )
-)
+"""What stands over each, and how wide it is."""
 
 
 class BlankSheet(NamedTuple):
@@ -154,8 +142,8 @@ def _grid(canvas: Canvas, sheet: BlankSheet, _: Translator, top: float) -> float
     head = 7 * mm
     canvas.setLineWidth(0.7)
     x = LEFT
-    for key, wide in WIDTHS:
-        draw_fitted(canvas, (x + 1.5 * mm, top - 5 * mm), _(COLUMNS[key]), wide - 3 * mm, (9, 6.5), bold=True)
+    for key, (title, wide) in COLUMNS.items():
+        draw_fitted(canvas, (x + 1.5 * mm, top - 5 * mm), _(title), wide - 3 * mm, (9, 6.5), bold=True)
         for at, seat in enumerate(SEATS):
             y = top - head - (at + 1) * ROW
             canvas.rect(x, y, wide, ROW)

@@ -372,11 +372,8 @@ class _Line(Flowable):  # type: ignore[misc]  # reportlab ships no types
 
     def draw(self) -> None:
         """Write it at its side."""
-        base = self.height - self._size
-        if self._align == "right":
-            draw_text(self.canv, (self.width, base), self._text, self._size, bold=self._bold, align="right")
-        else:
-            draw_text(self.canv, (0, base), self._text, self._size, bold=self._bold)
+        at = self.width if self._align == "right" else 0, self.height - self._size
+        draw_text(self.canv, at, self._text, self._size, bold=self._bold, align=self._align)
 
 
 def _hyphenated(text: str, room: float, size: float, *, bold: bool) -> str:

@@ -1,6 +1,5 @@
 """The riichi points table, made by the function that pays: by han and fu, and by limit; as text and as PDF."""
 
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +8,7 @@ from typing import Final, NamedTuple
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
+from rich.cells import cell_len
 
 from broker.export.pdf import draw_fitted, draw_text, drawn_pdf
 from broker.i18n import SOURCE, Translator, languages
@@ -71,7 +71,6 @@ def limit_rows(profile: RiichiProfile, *, dealer: bool) -> Iterator[tuple[Limit,
 
 
 def _points_cell(profile: RiichiProfile, han: int, fu: int, *, dealer: bool) -> PointsCell:
-    """Return one cell."""
     there_are = possible_wins(han, fu, profile.fu)
     return _cell_of(profile.points, PaidWin(han, fu, dealer, self_drawn=False), there_are)
 
@@ -88,22 +87,14 @@ def _cell_of(rules: PointRules, win: PaidWin, there_are: tuple[bool, bool]) -> P
     )
 
 
-TWO_WIDE: Final = frozenset("WF")
-
-
 def pad_right(text: str, wide: int) -> str:
     """Return a text with blanks after it, so many places wide at least."""
-    return text + " " * (wide - _display_width(text))
+    return text + " " * (wide - cell_len(text))
 
 
 def pad_left(text: str, wide: int) -> str:
     """Return a text with blanks before it."""
-    return " " * (wide - _display_width(text)) + text
-
-
-def _display_width(text: str) -> int:
-    """Count the places that a text takes."""
-    return sum(2 if unicodedata.east_asian_width(letter) in TWO_WIDE else 1 for letter in text)
+    return " " * (wide - cell_len(text)) + text
 
 
 WIDE: Final = 18

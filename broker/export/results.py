@@ -4,31 +4,28 @@ And what the next event begins from: the standings, with all that its list of pl
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from broker.event import (
     DETAILS,
-    UNKNOWN_ORIGIN,
     BookedPlay,
     Brought,
     EarlierLine,
     Event,
     ListedPlayer,
-    Origin,
     current_players,
     read_saved_players,
 )
-from broker.protocol import SEATS, Seat, WinKind
+from broker.protocol import SEATS, Seat
 from broker.rulings import CountedPlay
 from broker.scorer import StoredEvent
-from broker.scoring import Adjustment, ComparisonGroup, Exact, ScoredPlay, json_imp, real_table
+from broker.scoring import Adjustment, ComparisonGroup, ScoredPlay, json_imp, real_table
 from broker.spreadsheet import CsvCell, csv_text, decimal
 
 HEADER: Final = (
@@ -42,133 +39,90 @@ HEADER: Final = (
 `sat`: the substitute who really sat there. `instead`: what was ruled in place of a result.
 """
 
-PlayKey = tuple[int, int]
-"""Deal and table."""
-
 LABEL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """A section's name that `homologue score` reads."""
 
+Row = dict[str, CsvCell]
+"""One seat of one play, by columns of HEADER; what is not in it is empty.
 
-class PlayDetails(Struct, frozen=True):
-    """What the store knows of a play beyond its points."""
-
-    round: int
-    win: WinKind | None
-    winners: Mapping[Seat, int]
-    discarder: Seat | None
-    instead: str = ""
-    """The word for what was ruled in place of a result."""
-
-
-class ResultRow(Struct, frozen=True):
-    """One seat of one play. `imp` is what the comparison gave: fine and award stand beside it, as they are."""
-
-    event: str
-    play: ScoredPlay
-    seat: Seat
-    name: str
-    datum: Fraction | None
-    imp: Exact | None
-    told: PlayDetails | None
-    sat: str | None = None
-    origin: Origin = UNKNOWN_ORIGIN
-
-    def cells(self) -> tuple[CsvCell, ...]:
-        """Return the cells under HEADER."""
-        play, told = self.play, self.told
-        return (
-            *(self.event, told.round if told else None, real_table(play), play.deal, play.form, self.seat),
-            *(play.players[self.seat], self.name, play.points[self.seat] if play.points else None),
-            *(told.winners.get(self.seat) if told else None, told.win if told else None),
-            *(told.discarder if told else None, _decimal(self.datum), _decimal(self.imp)),
-            *(play.fines.get(self.seat, 0), play.awards.get(self.seat, 0)),
-            *(self.sat, *self.origin),
-            told.instead if told else None,
-        )
-
-
-class OutsidePlaysRow(Struct, frozen=True):
-    """What a player was given and fined of no play."""
-
-    event: str
-    name: str
-    of: Adjustment
-    origin: Origin = UNKNOWN_ORIGIN
-
-    def cells(self) -> tuple[CsvCell, ...]:
-        """Return the cells under HEADER: those of a play are empty."""
-        known = {"event": self.event, "player": self.of.name, "name": self.name}
-        given = {"fine": self.of.fine, "award": decimal(self.of.imp)}
-        origin = dict(zip(Origin._fields, self.origin, strict=True))
-        return tuple({**known, **given, **origin}.get(column) for column in HEADER)
-
-
-def _decimal(number: Exact | None) -> CsvCell:
-    return None if number is None else decimal(number)
+`imp` is what the comparison gave: fine and award stand beside it, as they are.
+"""
 
 
 def result_rows(
     groups: Iterable[ComparisonGroup],
     unplayed: Iterable[ScoredPlay] = (),
-    *,
-    event: str = "",
-    name_of: Callable[[str], str] = str,
-    told: Mapping[PlayKey, PlayDetails] | None = None,
-) -> Iterator[ResultRow]:
-    """Return the rows of compared plays, then of those without points, by deal and table."""
-    known = told or {}
+    told: Callable[[ScoredPlay, Seat], Row] = lambda _play, _seat: {},
+) -> Iterator[Row]:
+    """Return the rows of compared plays, then of those without points, by deal and table.
+
+    `told`: what is known of a seat beyond its play's points.
+    """
     for group in groups:
         for one in group.plays:
             for seat in SEATS:
-                name, of = name_of(one.play.players[seat]), known.get((one.play.deal, one.play.table))
-                yield ResultRow(event, one.play, seat, name, group.datum[seat], one.imp[seat], of)
+                compared: Row = {"datum": decimal(group.datum[seat]), "imp": decimal(one.imp[seat])}
+                yield _row(one.play, seat) | compared | told(one.play, seat)
     for play in sorted(unplayed, key=lambda play: (play.deal, play.table)):
-        for seat in SEATS:
-            of = known.get((play.deal, play.table))
-            yield ResultRow(event, play, seat, name_of(play.players[seat]), None, None, of)
+        yield from (_row(play, seat) | told(play, seat) for seat in SEATS)
 
 
-def outside_plays_rows(
-    beside: Iterable[Adjustment], *, event: str = "", name_of: Callable[[str], str] = str
-) -> Iterator[OutsidePlaysRow]:
+def _row(play: ScoredPlay, seat: Seat) -> Row:
+    player, points = play.players[seat], play.points
+    return {
+        "table": real_table(play),
+        "deal": play.deal,
+        "form": play.form,
+        "seat": seat,
+        "player": player,
+        "name": player,
+        "points": points[seat] if points else None,
+        "fine": play.fines.get(seat, 0),
+        "award": play.awards.get(seat, 0),
+    }
+
+
+def outside_plays_rows(beside: Iterable[Adjustment]) -> Iterator[Row]:
     """Return a row for each who was given or fined something of no play."""
-    return (OutsidePlaysRow(event, name_of(one.name), one) for one in beside if one.imp or one.fine)
+    for one in beside:
+        if one.imp or one.fine:
+            yield {"player": one.name, "name": one.name, "fine": one.fine, "award": decimal(one.imp)}
 
 
-def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[ResultRow | OutsidePlaysRow]:
+def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[Row]:
     """Return the rows of an event; those of deals that a table has still to play only if asked for.
 
     All that a player has of them, `imp - fine + award`, is what the standings of these deals give.
     """
     counted = list(stored.counted(embargoed=embargoed))
-    told = {(play.deal, play.table): _details(stored, laid) for laid, play in counted}
+    laid_at = {(play.deal, play.table): laid for laid, play in counted}
     unplayed = [play for _, play in counted if play.points is None]
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
-    event, name_of = stored.event.name, stored.event.name_of
-    listed = result_rows(shown, unplayed, event=event, name_of=name_of, told=told)
-    beside = outside_plays_rows(stored.beside(), event=event, name_of=name_of)
-    return [
-        *(_with_person(row, stored) for row in listed),
-        *(replace(row, origin=stored.event.origin_of(row.of.name)) for row in beside),
-    ]
+
+    def told(play: ScoredPlay, seat: Seat) -> Row:
+        laid = laid_at.get((play.deal, play.table))
+        return _of_whom(stored, play.players[seat]) | (_details(stored, laid, seat, play.players[seat]) if laid else {})
+
+    beside = [row | _of_whom(stored, str(row["player"])) for row in outside_plays_rows(stored.beside())]
+    return [*result_rows(shown, unplayed, told), *beside]
 
 
-def _with_person(row: ResultRow, stored: StoredEvent) -> ResultRow:
-    """Add who sat there, and where the player comes from."""
-    player = row.play.players[row.seat]
-    sat = stored.sat(player, row.told.round) if row.told else None
-    return replace(row, sat=sat, origin=stored.event.origin_of(player))
+def _of_whom(stored: StoredEvent, player: str) -> Row:
+    """Return who a player of an event is, and from where."""
+    event = stored.event
+    return {"event": event.name, "name": event.name_of(player), **event.origin_of(player)._asdict()}
 
 
-def _details(stored: StoredEvent, laid: CountedPlay) -> PlayDetails:
+def _details(stored: StoredEvent, laid: CountedPlay, seat: Seat, player: str) -> Row:
+    row: Row = {"round": laid.round, "sat": stored.sat(player, laid.round)}
     if laid.points is None:  # of a result that does not count nothing is told
-        return PlayDetails(laid.round, None, {}, None, stored.instead(laid))
-    return PlayDetails(laid.round, laid.win or "draw", laid.winners, laid.discarder)
+        return row | {"instead": stored.instead(laid)}
+    return row | {"hand_value": laid.winners.get(seat), "win": laid.win or "draw", "discarder": laid.discarder}
 
 
-def results_csv(listed: Iterable[ResultRow | OutsidePlaysRow]) -> str:
+def results_csv(listed: Iterable[Row]) -> str:
     """Write the rows as CSV."""
-    return csv_text(HEADER, (row.cells() for row in listed))
+    return csv_text(HEADER, ([row.get(column) for column in HEADER] for row in listed))
 
 
 Line = dict[str, Any]

@@ -126,10 +126,7 @@ def _by_name(seated: list[_Seated], plan: Plan, _: Translator) -> Iterator[PageB
         head = (PageCell(_("Name")), *(PageCell(_("Round {round}", round=one)) for one in part), *empty)
         found = [
             (
-                PageCell(
-                    _("{name} for {player}", name=one.name, player=one.player.name) if one.name else one.called,
-                    bold=True,
-                ),
+                PageCell(one.in_words(_), bold=True),
                 *(_place(by_round(one.places).get(round_), _) for round_ in part),
                 *empty,
             )

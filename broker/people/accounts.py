@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from argon2 import PasswordHasher
@@ -89,7 +90,6 @@ class Account:
     full: str
     role: Role
     disabled: bool
-    made_at: int
 
     def may(self, right: Right) -> bool:
         """Return whether this account has a right."""
@@ -195,11 +195,18 @@ def _entries(first: int, last: int) -> str:
     return f"entry {first} is" if first == last else f"entries {first} to {last} are"
 
 
-class Accounts:
-    """All accounts of an event's folder. `clock` gives the wall clock in ms."""
+class AuditedStore:
+    """Something of which each change is noted in the audit log. `clock` gives the wall clock in ms."""
 
     def __init__(self, store: PeopleDatabase, audit: AuditLog, clock: Callable[[], int]) -> None:
         self._store, self._audit, self._clock = store, audit, clock
+
+    def _note(self, by: Actor, action: str, about: str, detail: str = "") -> None:
+        self._audit.note(self._clock(), by.who, action, about, detail, address=by.address)
+
+
+class Accounts(AuditedStore):
+    """All accounts of an event's folder."""
 
     def all(self) -> list[Account]:
         """Return all, by name."""
@@ -218,12 +225,12 @@ class Accounts:
 
     def add(self, name: str, full: str, role: str, password: str, by: Actor) -> Account:
         """Make an account. Raises BadAccount, AccountTaken, WeakPassword."""
-        account = _checked(name, full, role, self._clock())
+        account = _checked(name, full, role)
         secret = hash_password(password, name=name)
         with self._store.commit() as sql:
             if sql.execute(_QUERY.where(ACCOUNTS.c.name == name)).first():
                 raise AccountTaken(f"there is an account {name!r} already; names are not used again")
-            row = (name, account.full, account.role, secret, 0, account.made_at)
+            row = (name, account.full, account.role, secret, 0, self._clock())
             sql.execute(insert(ACCOUNTS).values(row))
             self._note(by, "account_added", name, f"{role}: {account.full}")
         return account
@@ -276,11 +283,8 @@ class Accounts:
             return None
         return self.get(name)
 
-    def _note(self, by: Actor, action: str, about: str, detail: str = "") -> None:
-        self._audit.note(self._clock(), by.who, action, about, detail, address=by.address)
 
-
-def _checked(name: str, full: str, role: str, now: int) -> Account:
+def _checked(name: str, full: str, role: str) -> Account:
     known = next((one for one in ROLES if one == role), None)
     if known is None:
         raise BadAccount(f"a role is one of {', '.join(ROLES)}")
@@ -289,17 +293,17 @@ def _checked(name: str, full: str, role: str, now: int) -> Account:
     full = " ".join(full.split())
     if not 1 <= len(full) <= LONGEST_FULL or not full.isprintable():
         raise BadAccount(f"a full name has 1 to {LONGEST_FULL} printable characters")
-    return Account(name, full, known, disabled=False, made_at=now)
+    return Account(name, full, known, disabled=False)
 
 
-ACCOUNT_COLUMNS: Final = ("name", "full", "role", "disabled", "made_at")
+ACCOUNT_COLUMNS: Final = ("name", "full", "role", "disabled")
 
 _QUERY: Final = select(*(ACCOUNTS.c[name] for name in ACCOUNT_COLUMNS))
 
 
 def _account(row: tuple[Any, ...]) -> Account:
-    name, full, role, disabled, made_at = row
-    return Account(name, full, role, bool(disabled), made_at)
+    name, full, role, disabled = row
+    return Account(name, full, role, bool(disabled))
 
 
 def _update(name: str) -> Update:
@@ -343,14 +347,10 @@ def _normal(password: str) -> str:
     return unicodedata.normalize("NFKC", password)
 
 
-_NOBODY: list[str] = []
-
-
+@cache
 def _decoy_hash() -> str:
     """Return a hash that nobody has the password of."""
-    if not _NOBODY:
-        _NOBODY.append(_HASHER.hash("a password that nobody has"))
-    return _NOBODY[0]
+    return _HASHER.hash("a password that nobody has")
 
 
 FACES_SHOWN: Final = "faces_shown"

@@ -14,7 +14,7 @@ import re
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -26,8 +26,7 @@ from broker.people.accounts import ACCOUNT_COLUMNS, IDLE_MS, WHOLE_MS, Account, 
 from broker.people.copies import open_people
 from broker.people.database import ACCOUNTS, SESSIONS, PeopleDatabase
 from broker.people.errors import LinkSpent, LoginDelayed, LoginRefused
-from broker.people.tokens import SEEN_EVERY_MS, TOKEN_BYTES, Tokens, token_hash
-from broker.people.webhooks import Webhooks
+from broker.people.programs import SEEN_EVERY_MS, TOKEN_BYTES, Tokens, Webhooks, token_hash
 from broker.protocol import wall_clock_ms
 
 FIRST_LINK_FILE: Final = "first-link.txt"
@@ -259,8 +258,8 @@ _QUERY: Final = select(
 
 
 def _session(row: tuple[Any, ...]) -> LoginSession:
-    name, full, role, disabled, created, key, made_at, seen_at, agent, address = row
-    account = Account(name, full, role, bool(disabled), created)
+    name, full, role, disabled, key, made_at, seen_at, agent, address = row
+    account = Account(name, full, role, bool(disabled))
     return LoginSession(key, account, made_at, seen_at, agent, address)
 
 
@@ -286,11 +285,26 @@ LoginKey = tuple[str | None, str | None]
 """Name and address, or name and browser; None: any."""
 
 
-class LoginThrottle:
-    """Counts failures within a window that slides. `browser`: the mark by which it is known to the name; "": none."""
+class RecentFailures:
+    """Counts failures by keys, within a window that slides."""
 
     def __init__(self) -> None:
-        self._failures: OrderedDict[LoginKey, list[int]] = OrderedDict()
+        self._failures: OrderedDict[Hashable, list[int]] = OrderedDict()
+
+    def _count(self, key: Hashable, limit: int, now: int) -> None:
+        self._failures[key] = [*self._failures.pop(key, []), now][-limit:]
+        while len(self._failures) > MOST_LOGIN_KEYS:
+            self._failures.popitem(last=False)
+
+    def _wait(self, key: Hashable, limit: int, now: int) -> int:
+        """Return how long from `now` a key has so many failures, in ms."""
+        # A clock that was put back keeps nobody out: what lies ahead of now does not count.
+        recent = [at for at in self._failures.get(key, ()) if 0 <= now - at < LOGIN_WINDOW_MS]
+        return recent[-limit] + LOGIN_WINDOW_MS - now if len(recent) >= limit else 0
+
+
+class LoginThrottle(RecentFailures):
+    """Counts tries to log in. `browser`: the mark by which it is known to the name; "": none."""
 
     def wait_ms(self, name: str, address: str, now: int, browser: str = "") -> int:
         """Return how long from `now` no try of this name from this address is heard; 0: it is heard."""
@@ -302,10 +316,7 @@ class LoginThrottle:
     def failed(self, name: str, address: str, now: int, browser: str = "") -> None:
         """Count a try. To be said before the password is looked at: many tries at once are as many."""
         for key, limit in _limits(name, address, browser).items():
-            kept = self._failures.pop(key, [])
-            self._failures[key] = [*kept, now][-limit:]
-        while len(self._failures) > MOST_LOGIN_KEYS:
-            self._failures.popitem(last=False)
+            self._count(key, limit, now)
 
     def succeeded(self, name: str, address: str, browser: str = "") -> None:
         """Forget the failures of a name from an address: it was its owner. Those of others stay."""
@@ -316,11 +327,6 @@ class LoginThrottle:
         for key in ((name, None), (None, address), (None, network_of(address))):
             if kept := self._failures.get(key):
                 kept.pop()
-
-    def _wait(self, key: LoginKey, limit: int, now: int) -> int:
-        # A clock that was put back keeps nobody out: what lies ahead of now does not count.
-        recent = [at for at in self._failures.get(key, ()) if 0 <= now - at < LOGIN_WINDOW_MS]
-        return recent[-limit] + LOGIN_WINDOW_MS - now if len(recent) >= limit else 0
 
 
 def _limits(name: str, address: str, browser: str) -> dict[LoginKey, int]:

@@ -20,23 +20,10 @@ from broker.i18n import N_
 from broker.people import Authentication
 from broker.rules import Profile
 from broker.scorer import ViewFeed
-from broker.web import (
-    Access,
-    DeskFailed,
-    EmbargoTrace,
-    EventStreams,
-    Feeds,
-    HostUnknown,
-    LivePages,
-    MethodRefused,
-    PageUnknown,
-    Sheets,
-    StreamPace,
-    render_page,
-    wants_html,
-)
-from broker.web.api.openapi import document_route
+from broker.web import Access, LivePages, Sheets, embargo, errors, render_page
 from broker.web.api.resources import ReadInterface
+from broker.web.auth import wants_html
+from broker.web.live import EventStreams, StreamPace
 from broker.web.metrics import MetricsPage
 from broker.web.paper.views import PaperPage
 from broker.web.people.views import Login, PeoplePage
@@ -97,14 +84,14 @@ def create_app(
     )
     streams, pace = streams or EventStreams(), pace or StreamPace()
     attends = auth is not None and services.scorer is not None
-    feeds, trace = Feeds(feed), EmbargoTrace(auth)
-    live = LivePages(feeds.of, access, streams, pace, attends=attends)
+    feeds, trace = embargo.Feeds(feed), embargo.EmbargoTrace(auth)
+    live = LivePages(feeds, access, streams, pace, attends=attends)
     routes = [
         *_setup_routes(services, access),
         *DashboardPage(feeds, live, _dashboard(services, attends=attends), trace).routes(access),
         *(_people_routes(feed, services, access, auth) if auth else ()),
         *_result_routes(feeds, services, access, live, trace),
-        *_scorer_routes(feed, services, access, live),
+        *_scorer_routes(feeds, services, access, live),
     ]
     access.pages = _pages(routes, services)
     return Starlette(
@@ -181,14 +168,14 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
 
 
 def _result_routes(
-    feeds: Feeds, services: Services, access: Access, live: LivePages, trace: EmbargoTrace
+    feeds: embargo.Feeds, services: Services, access: Access, live: LivePages, trace: embargo.EmbargoTrace
 ) -> Iterator[Route]:
     """Return the routes of what is made from the plays."""
     if services.snapshots is None:
         return
     sheets = Sheets(services.snapshots, services.clock, trace=trace)
     carriers = CarriersNow(services.snapshots, services.clock)
-    yield from (document_route(), *ReadInterface(access, feeds, sheets).routes())
+    yield from ReadInterface(access, feeds, sheets).routes()
     yield from ResultsPage(sheets, services.folder, feeds).routes(access, live)
     yield from CeremonyPage(access, sheets).routes()
     yield from LuckPage(access, sheets).routes()
@@ -201,21 +188,21 @@ def _result_routes(
         yield from WirePage(services.wire, feeds.room, trace).routes(live)
 
 
-def _scorer_routes(feed: ViewFeed, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
+def _scorer_routes(feeds: embargo.Feeds, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
     """Return the routes of what is read from the scorer or from the folder that it writes."""
     if services.scorer is None:
         return
     scorer, room, snapshots = services.scorer, services.scorer.rulings.room, services.snapshots
-    yield MetricsPage(access, feed, services, scorer).route()
+    yield MetricsPage(access, feeds, services, scorer).route()
 
     def sat(player: str, round_: int) -> str | None:
         return snapshots().sat(player, round_) if snapshots else None
 
     yield from SessionsPage(SessionsNow(lambda: room.event, room.tables.sessions, sat)).routes(access, live)
     if services.deals and room.planned.plan.plays and isinstance(room.event.profile, Profile):
-        yield from PaperPage(access, feed, room, services.deals, scorer).routes()
+        yield from PaperPage(access, feeds.room, room, services.deals, scorer).routes()
     if services.folder:
-        yield from ExportsPage(access, feed, services.folder, room).routes()
+        yield from ExportsPage(access, feeds, services.folder, room).routes()
 
 
 # Nothing inline, nothing from elsewhere: a name that slipped through escaping still could not run.
@@ -298,7 +285,7 @@ class OwnNames:
             await self._app(scope, receive, send)
         else:
             others = [header for header in scope["headers"] if header[0] != b"host"]  # it may be no host at all
-            refusal = HostUnknown("the desk has no such name; --desk-name gives it another")
+            refusal = errors.HostUnknown("the desk has no such name; --desk-name gives it another")
             await error_response(Request({**scope, "headers": others}), refusal)(scope, receive, send)
 
 
@@ -314,18 +301,18 @@ def error_response(request: Request, error: Exception) -> Response:
 
 def not_found(request: Request, _error: Exception) -> Response:
     """Answer a request for a page that does not exist."""
-    return error_response(request, PageUnknown("there is no such page"))
+    return error_response(request, errors.PageUnknown("there is no such page"))
 
 
 def method_refused(request: Request, error: Exception) -> Response:
     """Answer a request that asks an address for what it does not do; the header `Allow` says what it does."""
-    answer = error_response(request, MethodRefused(f"{request.method} is not allowed here"))
+    answer = error_response(request, errors.MethodRefused(f"{request.method} is not allowed here"))
     answer.headers.update(getattr(error, "headers", None) or {})
     return answer
 
 
 def failed(request: Request, _error: Exception) -> Response:
     """Answer a request at which the desk's program has failed, outside of all middleware; the server logs where."""
-    answer = error_response(request, DeskFailed("the desk's program failed; its log says where"))
+    answer = error_response(request, errors.DeskFailed("the desk's program failed; its log says where"))
     answer.headers.update(SECURITY_HEADERS)
     return answer

@@ -5,7 +5,6 @@ not exist has to wait.
 """
 
 import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
@@ -18,17 +17,17 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from broker.i18n import N_, Message
-from broker.people import Account, Authentication, LoginSession, Right, Token, TokenUnknown, csrf_token, network_of
+from broker.people import Account, Authentication, Right, errors, login, programs
 from broker.scorer import READ_ONLY, DashboardView, DiskLevel
 from broker.web.errors import DeskReadOnly, LoginNeeded, NotAllowed, TooManyMisses
 from broker.web.labels import banners
 
 COOKIE: Final = "homologue"
 SECURE_COOKIE: Final = "__Host-homologue"
+"""Under TLS: a browser takes this name only with `Secure`, for this host alone."""
 BROWSER_COOKIE: Final = "homologue-browser"
 LONGEST_MARKS: Final = 1_000
 YEAR_S: Final = 365 * 24 * 60 * 60
-"""Under TLS: a browser takes this name only with `Secure`, for this host alone."""
 
 LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "::1")
 
@@ -96,7 +95,7 @@ MENU: Final[dict[str, tuple[MenuEntry, ...]]] = {
 class Visitor:
     """Who asks. Without a session: nobody who is known, and what such a one may do here."""
 
-    session: LoginSession | None = None
+    session: login.LoginSession | None = None
     form: str = ""
     """What every form of this session carries."""
     open_room: bool = False
@@ -111,7 +110,7 @@ class Visitor:
     """Whether what tables and the desk send is not encrypted."""
     banners: tuple[Message, ...] = ()
     """What stands in red over the pages of who has logged in."""
-    token: Token | None = None
+    token: programs.Token | None = None
     """By which another program reads."""
     address: str = ""
 
@@ -188,14 +187,14 @@ class Access:
         if self.auth is None:
             return self._stranger(request, open_room=self._open_room)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
-        session = self.auth.known(token, agent=user_agent(request), address=client_address(request)) if token else None
+        session = self.auth.known(token, **browser_of(request)) if token else None
         if session is None:
             return self._stranger(request, open_room=self._open_room and not self.auth.accounts.any())
         view = self._room()
         return replace(
             self._stranger(request),
             session=session,
-            form=csrf_token(token),
+            form=login.csrf_token(token),
             withheld=self._withheld,
             disk=view.disk,
             banners=banners(view),
@@ -213,7 +212,7 @@ class Access:
         found = self.auth.tokens.find(token.strip()[:LONGEST_TOKEN])
         if found is None:
             self._misses.missed(address, now)
-            raise TokenUnknown("this token opens nothing: it was revoked, or was never one")
+            raise errors.TokenUnknown("this token opens nothing: it was revoked, or was never one")
         return Visitor(token=found, address=address)
 
     def _stranger(self, request: Request, *, open_room: bool = False) -> Visitor:
@@ -325,9 +324,9 @@ def set_browser_marks(request: Request, answer: Response, marks: str) -> None:
     )
 
 
-def user_agent(request: Request) -> str:
-    """Return the browser's own description."""
-    return request.headers.get("user-agent", "")
+def browser_of(request: Request) -> dict[str, str]:
+    """Return the browser's own description, and its address."""
+    return {"agent": request.headers.get("user-agent", ""), "address": client_address(request)}
 
 
 def client_address(request: Request) -> str:
@@ -335,15 +334,13 @@ def client_address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-MISS_WINDOW_MS: Final = 15 * 60 * 1000
 MOST_MISSES: Final = 40
 """Misses of one network in a window, of receipts. Their 80 bits keep codes safe: this spares the machine."""
-MOST_MISS_NETWORKS: Final = 10_000
 
 ANY_NETWORK: Final = ""
 
 
-class Misses:
+class Misses(login.RecentFailures):
     """Counts misses within a window that slides, by the network that somebody cannot choose (of IPv6 the first half).
 
     Nobody keeps another network out: however many misses there are in all, each has its first tries.
@@ -351,12 +348,12 @@ class Misses:
 
     def __init__(self, most: int = MOST_MISSES, *, in_all: int = 0, fresh: int = 0) -> None:
         """Hear no more of a network after `most` misses, or after `fresh` where there were `in_all` of everybody."""
+        super().__init__()
         self._most, self._in_all, self._fresh = most, in_all, fresh
-        self._of: OrderedDict[str, tuple[int, ...]] = OrderedDict()
 
     def wait_ms(self, address: str, now: int) -> int:
         """Return how long from `now` nothing more is looked up for an address; 0: it is."""
-        network = network_of(address)
+        network = login.network_of(address)
         wait = self._wait(network, self._most, now)
         if self._in_all and (of_all := self._wait(ANY_NETWORK, self._in_all, now)):
             return max(wait, min(of_all, self._wait(network, self._fresh, now)))
@@ -364,18 +361,9 @@ class Misses:
 
     def missed(self, address: str, now: int, *, of_all: bool = True) -> None:
         """Count a miss: of its network, and where it could have been a guess, of all."""
-        self._count(network_of(address), self._most, now)
+        self._count(login.network_of(address), self._most, now)
         if self._in_all and of_all:
             self._count(ANY_NETWORK, self._in_all, now)
-
-    def _count(self, network: str, most: int, now: int) -> None:
-        self._of[network] = (*self._of.pop(network, ()), now)[-most:]
-        while len(self._of) > MOST_MISS_NETWORKS:
-            self._of.popitem(last=False)
-
-    def _wait(self, network: str, most: int, now: int) -> int:
-        recent = [at for at in self._of.get(network, ()) if 0 <= now - at < MISS_WINDOW_MS]
-        return recent[-most] + MISS_WINDOW_MS - now if len(recent) >= most else 0
 
 
 def note_action(auth: Authentication, request: Request, action: str, about: str, detail: str = "") -> None:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from broker.people import EMBARGO_READ, HOUR_MS, Authentication, PeopleStoreBroken
+from broker.people import Authentication, PeopleStoreBroken, accounts
 from broker.protocol import Standing
 from broker.scorer import (
     DashboardView,
@@ -39,13 +39,8 @@ REVEALING_STATES: Final = ("declared", "accepting")
 """States in which a table has an outcome, and lets it be seen in which way it came."""
 
 
-def public_view(view: DashboardView) -> DashboardView:
-    """Return the view without what is under embargo and without what is the arbiters' alone."""
-    return PublicViews().of(view)
-
-
 class PublicViews:
-    """Returns the public part of views as they follow each other: what has not changed is not recreated.
+    """Returns views without what is under embargo and what is the arbiters' alone; what has not changed is kept.
 
     For one thread alone.
     """
@@ -172,10 +167,12 @@ class EmbargoTrace:
             return
         now = self._auth.clock()
         with self._lock:
-            new = [str(one) for one in at if not 0 <= now - self._last.get((name, str(one)), now + 1) < HOUR_MS]
+            new = [
+                str(one) for one in at if not 0 <= now - self._last.get((name, str(one)), now + 1) < accounts.HOUR_MS
+            ]
             self._last.update({(name, one): now for one in new})
         if new:
-            self._auth.audit.note(now, name, EMBARGO_READ, ",".join(new), address=visitor.address)
+            self._auth.audit.note(now, name, accounts.EMBARGO_READ, ",".join(new), address=visitor.address)
 
     def watched(self, visitor: Visitor, page: str, *, hidden: bool) -> None:
         """Note who reads a page on which results show as they come. `hidden`: some of them are under embargo.

@@ -7,6 +7,7 @@ import hmac
 import re
 import uuid
 from collections.abc import Callable, Iterable
+from itertools import groupby
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -206,14 +207,6 @@ def tables_among(known: Iterable[int], text: str) -> list[int]:
 
 def as_ranges(tables: Iterable[int], between: str = ", ") -> str:
     """Write tables so that they can be read in a hall of a thousand, and by `tables_of`."""
-    runs: list[list[int]] = []
-    for table in sorted(set(tables)):
-        if runs and table == runs[-1][-1] + 1:
-            runs[-1].append(table)
-        else:
-            runs.append([table])
-    return between.join(_range_text(run, between) for run in runs)
-
-
-def _range_text(run: list[int], between: str) -> str:
-    return f"{run[0]}-{run[-1]}" if len(run) >= RUN else between.join(map(str, run))
+    apart = groupby(enumerate(sorted(set(tables))), lambda numbered: numbered[1] - numbered[0])
+    runs = [[table for _, table in run] for _, run in apart]
+    return between.join(f"{run[0]}-{run[-1]}" if len(run) >= RUN else between.join(map(str, run)) for run in runs)

@@ -59,10 +59,8 @@ def choose_translator(wish: str | None, accept_language: str) -> HtmlTranslator:
 
 
 def _by_preference(accept_language: str) -> list[str]:
-    weighed = []
-    for entry in accept_language.split(","):
-        tag, _, parameter = entry.strip().partition(";")
-        weighed.append((_weight(parameter), tag.strip()))
+    entries = (entry.partition(";") for entry in accept_language.split(","))
+    weighed = [(_weight(parameter), tag.strip()) for tag, _, parameter in entries]
     return [tag for weight, tag in sorted(weighed, key=lambda pair: -pair[0]) if weight > 0]
 
 

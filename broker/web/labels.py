@@ -329,13 +329,8 @@ TOLD: Final[Mapping[str, Message]] = {
 }
 
 PLAN_FIELD: Final[Mapping[str, Message]] = {
+    **PLAYER_FIELD,
     "name": N_("Name"),
-    "country": N_("Country"),
-    "club": N_("Club"),
-    "national": N_("National number"),
-    "ema": N_("EMA number"),
-    "first_name": N_("First name"),
-    "last_name": N_("Last name"),
     "without_standing": N_("Plays without standing"),
     "first_round": N_("From round"),
     "last_round": N_("To round"),

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mappin
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import count
-from typing import Any, Final, NamedTuple, Protocol, get_args
+from typing import Any, Final, NamedTuple, get_args
 from urllib.parse import urlencode
 
 from jinja2 import Template
@@ -23,9 +23,10 @@ from starlette.routing import Route
 
 from broker.i18n import Message
 from broker.people import Right
-from broker.scorer import DashboardView
+from broker.scorer import DashboardView, ViewFeed
 from broker.web import labels
 from broker.web.auth import Access, Visitor, kept_query, visitor_of
+from broker.web.embargo import Feeds, PublicFeed
 from broker.web.i18n import HtmlTranslator
 from broker.web.render import html_response, render_template, translator_for
 
@@ -40,17 +41,6 @@ SESSION_ENDED: Final = b"event: bye\ndata:\n\n"
 
 EncodeView = Callable[[DashboardView], bytes | None]
 """What is sent of a view; None if it changes nothing of what its reader looks at."""
-
-
-class Followed(Protocol):
-    """What a stream follows: the arbiters' feed, or everybody's."""
-
-    @property
-    def current(self) -> DashboardView:
-        """The newest view."""
-
-    def views(self) -> AsyncIterator[DashboardView]:
-        """Return the newest view now and again whenever it has changed."""
 
 
 class StreamPace(NamedTuple):
@@ -84,7 +74,7 @@ class EventStreams:
 
     async def follow(
         self,
-        feed: Followed,
+        feed: ViewFeed | PublicFeed,
         encode: EncodeView,
         pace: StreamPace,
         goes_on: Callable[[], bool] = lambda: True,
@@ -125,7 +115,7 @@ def sse_event(name: str, version: int, text: str) -> bytes:
     return f"event: {name}\nid: {version}\ndata: {data}\n\n".encode()
 
 
-async def _wake_on_change(feed: Followed, changed: asyncio.Event) -> None:
+async def _wake_on_change(feed: ViewFeed | PublicFeed, changed: asyncio.Event) -> None:
     async for _ in feed.views():
         changed.set()
 
@@ -258,30 +248,23 @@ class LivePage:
 MakePage = Callable[[Request, Visitor, HtmlTranslator], LivePage]
 
 
-class RenderingKey(NamedTuple):
-    """Whose rendering is kept: language and rights, never who it is."""
-
-    path: str
-    language: str
-    rights: tuple[bool, ...]
-
-
 class LivePages:
     """Serves sheets as pages, and as streams of what changes in them."""
 
     def __init__(
         self,
-        feed_of: Callable[[Visitor], Followed],
+        feeds: Feeds,
         access: Access,
         streams: EventStreams,
         pace: StreamPace,
         *,
         attends: bool = False,
     ) -> None:
-        """`feed_of`: what a visitor may follow; `attends`: calls and alerts have buttons."""
+        """`attends`: calls and alerts have buttons."""
         self._attends = attends
-        self._feed_of, self._access, self._streams, self._pace = feed_of, access, streams, pace
-        self._kept: OrderedDict[RenderingKey, tuple[object, Markup]] = OrderedDict()
+        self._feeds, self._access, self._streams, self._pace = feeds, access, streams, pace
+        self._kept: OrderedDict[Hashable, tuple[object, Markup]] = OrderedDict()
+        """Of each address by language and rights, never by who it is."""
 
     def routes(self, path: str, make: MakePage, right: Right) -> tuple[Route, Route]:
         """Return the routes of one kind of page: itself, and its stream, which is the same path under `/live`."""
@@ -301,7 +284,7 @@ class LivePages:
         html = render_template(
             "live_sheet.html",
             room=self._room(request, sheet, _, visitor),
-            view=self._feed_of(visitor).current,
+            view=self._feeds.of(visitor).current,
             title=sheet.title,
             _=_,
             stream=f"/live{request.url.path}?{urlencode({**query, 'lang': _.language})}",
@@ -325,7 +308,7 @@ class LivePages:
             return Response(media_type=EVENT_STREAM)
         visitor, pace = visitor_of(request), self._pace.room if of_room else self._pace
         stream = self._streams.follow(
-            self._feed_of(visitor), encode, pace, lambda: self._access.goes_on(visitor), at_beats=at_beats
+            self._feeds.of(visitor), encode, pace, lambda: self._access.goes_on(visitor), at_beats=at_beats
         )
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
@@ -344,12 +327,11 @@ class LivePages:
 
     def _room(self, request: Request, sheet: LivePage, _: HtmlTranslator, visitor: Visitor) -> Markup:
         address = request.url.path.removeprefix("/live") + urlencode(kept_query(request))
-        rights = (*map(visitor.may, get_args(Right)), visitor.rules)
-        place = RenderingKey(address, _.language, rights)
-        red = labels.banners(self._feed_of(visitor).current) if visitor.may("see_room") else ()
+        place = address, _.language, *map(visitor.may, get_args(Right)), visitor.rules
+        red = labels.banners(self._feeds.of(visitor).current) if visitor.may("see_room") else ()
         kept, key = self._kept.pop(place, None), (sheet.key, red)
         if kept is None or kept[0] != key or sheet.key is None:
-            title, attends = self._feed_of(visitor).current.title, self._attends and visitor.may("give_orders")
+            title, attends = self._feeds.of(visitor).current.title, self._attends and visitor.may("give_orders")
             kept = (key, render_sheet(sheet, _, visitor, title, banners=red, attends=attends))
         self._kept[place] = kept
         while len(self._kept) > MOST_KEPT:

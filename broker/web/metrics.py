@@ -24,10 +24,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.protocol import BEAT_S, DISK_STEP_MIB
-from broker.scorer import DashboardView, DiskLevel, ViewFeed, disk_room
+from broker.scorer import DashboardView, DiskLevel, disk_room
 from broker.scorer.devices import Reading
 from broker.version import program_version
-from broker.web import SIGNS, Access, PublicFeed, card_state, visitor_of
+from broker.web import Access, embargo, render, visitor_of
 from broker.web.services import ScorerThread, Services
 
 MIB: Final = 1024 * 1024
@@ -39,9 +39,9 @@ KEPT_S: Final = 1.0
 class MetricsPage:
     """Answers programs that watch."""
 
-    def __init__(self, access: Access, feed: ViewFeed, services: Services, scorer: ScorerThread) -> None:
+    def __init__(self, access: Access, feeds: embargo.Feeds, services: Services, scorer: ScorerThread) -> None:
         self._access, self._scorer, self._services = access, scorer, services
-        self._room, self._public = feed, PublicFeed(feed)
+        self._room, self._public = feeds.room, feeds.public
         self._kept: dict[bool, tuple[float, bytes]] = {}
 
     def route(self) -> Route:
@@ -73,9 +73,12 @@ class MetricsPage:
         yield gauge("homologue_plays", "Plays whose result is in", view.plays_in)
         yield gauge("homologue_plays_expected", "Plays that the event has", view.plays_expected)
         yield gauge("homologue_event_final", "Whether the standings are final", view.final)
-        states = Counter(card_state(table) for table in view.tables)
+        states = Counter(render.card_state(table) for table in view.tables)
         yield gauges(
-            "homologue_tables", "Tables, by what the public page shows", "state", {one: states[one] for one in SIGNS}
+            "homologue_tables",
+            "Tables, by what the public page shows",
+            "state",
+            {one: states[one] for one in render.SIGNS},
         )
         yield gauges(
             "homologue_disk_level",

@@ -26,7 +26,7 @@ from broker.logs import get_logger
 from broker.people import Authentication, is_loopback
 from broker.protocol import DESK_PORT
 from broker.scorer import ViewFeed
-from broker.web import AddressRefused, CertificateRefused, DeskPortTaken, DeskStartFailed, EventStreams
+from broker.web import errors, live
 from broker.web.app import LOOPBACK, create_app
 from broker.web.render import compile_pages
 from broker.web.services import NO_SERVICES, Services
@@ -205,9 +205,9 @@ class Certificate:
                 password="",
             )
         except (ssl.SSLError, ValueError):
-            raise CertificateRefused(f"{self.certificate}, {self.key}: no certificate with its key") from None
+            raise errors.CertificateRefused(f"{self.certificate}, {self.key}: no certificate with its key") from None
         except OSError as error:
-            raise CertificateRefused(f"{self.certificate}, {self.key}: {reason(error)}") from None
+            raise errors.CertificateRefused(f"{self.certificate}, {self.key}: {reason(error)}") from None
 
     @property
     def anchor(self) -> str:
@@ -218,9 +218,9 @@ class Certificate:
             pem = first[first.index("-----BEGIN CERTIFICATE-----") :] + end
             ssl.PEM_cert_to_DER_cert(pem)
         except ValueError:  # of Unicode and base 64 too
-            raise CertificateRefused(f"{path} holds no certificate") from None
+            raise errors.CertificateRefused(f"{path} holds no certificate") from None
         except OSError as error:
-            raise CertificateRefused(f"{path}: {reason(error)}") from None
+            raise errors.CertificateRefused(f"{path}: {reason(error)}") from None
         return f"{pem}\n"
 
 
@@ -287,7 +287,7 @@ class DeskServer:
             if not self._thread.is_alive():
                 self.stop()
                 listener.close()
-                raise DeskStartFailed(f"the desk has ended while it was started on {self.url}")
+                raise errors.DeskStartFailed(f"the desk has ended while it was started on {self.url}")
 
     async def serve(self) -> None:
         """Serve in the running loop until `stop()`, SIGINT or SIGTERM. Raises PortTaken, AddressRefused."""
@@ -316,7 +316,7 @@ class DeskServer:
     def _prepare(self) -> "tuple[_Server, socket.socket]":
         listener = CountingListener(_listen(self._host, self._port), self.connections)
         self._port = listener.getsockname()[1]
-        streams = EventStreams()
+        streams = live.EventStreams()
         config = uvicorn.Config(
             create_app(
                 self._feed,
@@ -345,7 +345,7 @@ class DeskServer:
 class _Server(uvicorn.Server):
     """Says when it is up; ends its event streams before it waits for its connections."""
 
-    def __init__(self, config: uvicorn.Config, streams: EventStreams) -> None:
+    def __init__(self, config: uvicorn.Config, streams: live.EventStreams) -> None:
         super().__init__(config)
         self.up = threading.Event()
         self._streams = streams
@@ -375,8 +375,8 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise DeskPortTaken(errno.EADDRINUSE, f"port {port} on {host} is taken by another program") from None
-        raise AddressRefused(error.errno, f"cannot listen on {host} port {port}: {error.strerror}") from None
+            raise errors.DeskPortTaken(errno.EADDRINUSE, f"port {port} on {host} is taken by another program") from None
+        raise errors.AddressRefused(error.errno, f"cannot listen on {host} port {port}: {error.strerror}") from None
 
 
 def _bracketed(host: str) -> str:

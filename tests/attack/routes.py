@@ -15,7 +15,8 @@ import httpx
 from starlette.routing import Route
 
 import broker.web
-from broker.people import ROLES, csrf_token
+from broker.people import ROLES
+from broker.people.login import csrf_token
 from broker.web.app import create_app
 from tests.attack.allowed import NOBODY, OPEN_ROUTES, REVOKED, TOKENS, may_take, refusals
 from tests.attack.ledger import Ledger

@@ -18,11 +18,12 @@ from typing import Any, Final, Self, cast
 import httpx
 import msgspec
 
+from broker.files import PEOPLE_FILE
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.mqtt.process import Broker
 from broker.mqtt.programs import Kind
-from broker.people import PEOPLE_FILE, ROLES, Actor, Authentication
+from broker.people import ROLES, Actor, Authentication
 from broker.protocol import Call, LogMessage, Role, TableState, encode, fact_hash, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, session_id
 from broker.protocol.signing import open_key

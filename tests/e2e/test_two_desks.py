@@ -19,7 +19,7 @@ from tests.examples import COSTLY
 from tests.kiosk.tables import EVENT, TABLE, Sitting, play
 
 DAY: Final = 86_400_000
-ANNE: Final = Account("anne", "Anne", "head_arbiter", disabled=False, made_at=0)
+ANNE: Final = Account("anne", "Anne", "head_arbiter", disabled=False)
 
 
 class Desk:

@@ -200,13 +200,9 @@ def total_only(hand_value: int) -> tuple[PmnFan, ...]:
 
 def counted_fans(counted: FanCount) -> tuple[PmnFan, ...]:
     """Return a counted hand's fan, in the order of their numbers."""
-    times = Counter((_number_of(element.id), element.fan) for element in counted.elements)
+    # A fan's number is its place in the book, from 1.
+    times = Counter((fan_place(element.id) + 1, element.fan) for element in counted.elements)
     return tuple(PmnFan(number, fan, count) for (number, fan), count in sorted(times.items()))
-
-
-def _number_of(fan_id: str) -> int:
-    """Return PMN's number of a fan: its place in the book, from 1."""
-    return fan_place(fan_id) + 1
 
 
 def hand_value(fans: tuple[PmnFan, ...]) -> int:

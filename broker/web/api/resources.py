@@ -1,15 +1,19 @@
-"""What other programs may read of an event, as a table of resources under `/api/v1`.
+"""What other programs may read of an event, as a table of resources under `/api/v1`, and its OpenAPI 3.1 document.
 
 What a program gets is decided where it is for pages: by the visitor's rights, from the feed and the sheets that they
-may read. docs/openapi.json is made from this table (`openapi.py`).
+may read. `python -m broker.web.api.resources` prints docs/openapi.json; a test fails when that file is stale.
 """
 
 import hashlib
+import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Final, Generic, NamedTuple, TypeVar
+from functools import cache, partial
+from inspect import cleandoc
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,7 +24,7 @@ from broker.people import Right
 from broker.protocol import Lifecycle, PublicState, Seat, Standing, TeamStanding
 from broker.scorer import DashboardView, DealSheet, PlayerSheet, PlayView, StandingsRow, TableView, TeamSheet, as_json
 from broker.version import program_version
-from broker.web import Access, DealInfo, Feeds, Pagination, Sheets, Visitor, read_number, visitor_of
+from broker.web import Access, Pagination, Sheets, Visitor, embargo, read_number, visitor_of
 
 PREFIX: Final = "/api/v1"
 PER_PAGE: Final = 100
@@ -200,7 +204,7 @@ RESOURCES: Final = (
     Resource(
         "/travellers",
         "The deals, and whether all have played them",
-        DealInfo,
+        embargo.DealInfo,
         lambda asked: asked.sheets.deals(asked.visitor),
         several=True,
     ),
@@ -226,12 +230,13 @@ RESOURCES: Final = (
 class ReadInterface:
     """Answers programs: those with a token, a browser that has logged in, and everybody where the desk is public."""
 
-    def __init__(self, access: Access, feeds: Feeds, sheets: Sheets) -> None:
+    def __init__(self, access: Access, feeds: embargo.Feeds, sheets: Sheets) -> None:
         self._access, self._feeds, self._sheets = access, feeds, sheets
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
-        return [self._route(path, one) for one in RESOURCES for path in (PREFIX + one.path, one.also) if path]
+        """Return the routes. The document tells nothing of the event, and needs no right."""
+        routes = [self._route(path, one) for one in RESOURCES for path in (PREFIX + one.path, one.also) if path]
+        return [Route(f"{PREFIX}/openapi.json", self.document), *routes]
 
     def _route(self, path: str, resource: Resource) -> Route:
         return self._access.route(path, partial(self.read, resource), resource.right, tokens=True)
@@ -242,6 +247,10 @@ class ReadInterface:
         at = str(request.path_params[resource.parameter]) if resource.parameter else ""
         found = resource.answer(Question(self._feeds.of(visitor).current, self._sheets, visitor, at))
         return answer_if_changed(request, as_json(page_of(request, found) if isinstance(found, Sequence) else found))
+
+    async def document(self, request: Request) -> Response:
+        """Return the OpenAPI document."""
+        return answer_if_changed(request, openapi_text().encode())
 
 
 def page_of(request: Request, items: Sequence[T]) -> Page[T]:
@@ -260,3 +269,111 @@ def answer_if_changed(request: Request, body: bytes) -> Response:
     if known & {tag, "*"}:
         return Response(status_code=304, headers=headers)
     return Response(body, media_type=JSON, headers=headers)
+
+
+Document = dict[str, Any]
+
+INTRODUCTION: Final = """\
+What other programs may read of an event, at the scorer's desk. A program says who it is by a token \
+(`homologue event people token add`), in the header `Authorization: Bearer ...`. What is under embargo is in no answer \
+to a token that is not an arbiter's. Lists come in pages. Each answer has an `ETag`: with it in `If-None-Match`, \
+an answer that has not changed is 304. Within a version names and meanings stay; fields and resources may be added."""
+
+STATUS_TEXTS: Final = {
+    "400": "the desk was asked for by a name that is none of its own",
+    "401": "there is no token, or it was revoked",
+    "403": "the token's role may not read this",
+    "404": "there is no such thing",
+    "405": "another method than those that the header `Allow` names: nothing here is written",
+    "429": "too many wrong tokens; `Retry-After` says when to come again",
+    "500": "a fault of the desk's program, which its log tells",
+}
+
+
+class Refusal(msgspec.Struct):
+    """Why something was not answered: a stable code, and a sentence."""
+
+    code: str
+    message: str
+
+
+class RefusalAnswer(msgspec.Struct):
+    """What stands in place of an answer."""
+
+    error: Refusal
+
+
+def openapi_document() -> Document:
+    """Return the whole document."""
+    answers = [_type_of(one) for one in RESOURCES]
+    references, schemas = msgspec.json.schema_components(
+        [*answers, RefusalAnswer], ref_template="#/components/schemas/{name}"
+    )
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Homologue", "version": "1", "description": INTRODUCTION, "license": {"name": "MIT"}},
+        "servers": [{"url": PREFIX}],
+        "security": [{"token": []}],
+        "paths": {
+            one.path.replace(":int", ""): {"get": _operation(one, reference, references[-1])}
+            for one, reference in zip(RESOURCES, references, strict=False)
+        },
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            # Python 3.13 takes the indentation out of docstrings, earlier ones leave it in.
+            "schemas": {
+                name: {**schema, "description": cleandoc(schema["description"])} if "description" in schema else schema
+                for name, schema in sorted(schemas.items())
+            },
+        },
+    }
+
+
+@cache
+def openapi_text() -> str:
+    """Return the document as it is printed: the same to the byte in every run."""
+    return json.dumps(openapi_document(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _type_of(resource: Resource) -> Any:  # noqa: ANN401 - a type that is made here
+    return Page[resource.gives] if resource.several else resource.gives  # type: ignore[name-defined]  # as above
+
+
+def _operation(resource: Resource, answer: Document, refusal: Document) -> Document:
+    given = {code: text for code, text in STATUS_TEXTS.items() if code != "404" or resource.parameter}
+    refusals = {code: _response(text, refusal) for code, text in given.items()}
+    return {
+        "summary": resource.about,
+        "operationId": resource.path.replace(":int", "").strip("/").replace("/{", "_").rstrip("}"),
+        "parameters": [*_parameters(resource)],
+        "responses": {
+            "200": _response(resource.about, answer),
+            "304": {"description": "what `If-None-Match` names is still the answer"},
+            **refusals,
+        },
+        "x-right": resource.right,
+    }
+
+
+def _response(about: str, schema: Document) -> Document:
+    return {"description": about, "content": {JSON: {"schema": schema}}}
+
+
+def _parameters(resource: Resource) -> list[Document]:
+    if resource.parameter:
+        kind = "integer" if ":int" in resource.path else "string"
+        return [{"name": resource.parameter, "in": "path", "required": True, "schema": {"type": kind}}]
+    if not resource.several:
+        return []
+    return [
+        {"name": "page", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 1}},
+        {
+            "name": "per_page",
+            "in": "query",
+            "schema": {"type": "integer", "minimum": 1, "maximum": MOST_PER_PAGE, "default": PER_PAGE},
+        },
+    ]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(openapi_text())

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from broker.people import Authentication, BadWebhook, PeopleError, Webhook, is_loopback
+from broker.people import Authentication, PeopleError, errors, is_loopback, programs
 from broker.protocol import TeamStanding
 from broker.scorer import DashboardView, StandingsRow, as_json
 from broker.version import program_version
@@ -83,7 +83,7 @@ class WebhookSender:
             thread.start()
         return threads
 
-    def _try(self, hook: Webhook) -> None:
+    def _try(self, hook: programs.Webhook) -> None:
         try:
             self._hooks.tried(hook, send(hook, self._sheets.now() // 1000))
         except PeopleError:
@@ -111,7 +111,7 @@ def signature(secret: str, at: int, body: bytes) -> str:
     return f"t={at},v1={hmac.new(secret.encode(), f'{at}.'.encode() + body, hashlib.sha256).hexdigest()}"
 
 
-def send(hook: Webhook, at: int, patience_s: float = PATIENCE_S) -> str:
+def send(hook: programs.Webhook, at: int, patience_s: float = PATIENCE_S) -> str:
     """Try to send what waits for a hook; return what went wrong, or nothing. `at`: s since 1970."""
     headers = {
         "Content-Type": "application/json",
@@ -125,7 +125,7 @@ def send(hook: Webhook, at: int, patience_s: float = PATIENCE_S) -> str:
         with closing(_Connection(hook, patience_s)) as connection:
             connection.request("POST", path, hook.body, headers)
             status = connection.getresponse().status
-    except (OSError, http.client.HTTPException, BadWebhook) as error:
+    except (OSError, http.client.HTTPException, errors.BadWebhook) as error:
         return f"{type(error).__name__}: {error}"
     return "" if 200 <= status < 300 else f"answered {status}"  # noqa: PLR2004 - what HTTP calls success
 
@@ -133,7 +133,7 @@ def send(hook: Webhook, at: int, patience_s: float = PATIENCE_S) -> str:
 class _Connection(http.client.HTTPConnection):
     """A connection to the address that was looked at, whatever the name means a moment later."""
 
-    def __init__(self, hook: Webhook, patience_s: float) -> None:
+    def __init__(self, hook: programs.Webhook, patience_s: float) -> None:
         parts = urlsplit(hook.url)
         self._hook, self._tls = hook, parts.scheme == "https"
         super().__init__(str(parts.hostname), parts.port or (443 if self._tls else 80), timeout=patience_s)
@@ -144,13 +144,13 @@ class _Connection(http.client.HTTPConnection):
         addresses = [str(one[4][0]) for one in found]
         for address in addresses:
             if not _may_reach(address, self._hook):
-                raise BadWebhook(f"{self.host} is {address}, in a private network")
+                raise errors.BadWebhook(f"{self.host} is {address}, in a private network")
         self.sock = socket.create_connection((addresses[0], self.port), self.timeout)
         if self._tls:
             self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
 
 
-def _may_reach(address: str, hook: Webhook) -> bool:
+def _may_reach(address: str, hook: programs.Webhook) -> bool:
     parsed = ipaddress.ip_address(address.partition("%")[0])
     mapped = getattr(parsed, "ipv4_mapped", None) or parsed
     if mapped.is_loopback:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import func, insert, select
 
-from broker.people import KEYINGS, Account, Authentication, PeopleDatabase
+from broker.people import Account, Authentication, database
 from broker.protocol import SEATS
 from broker.rules import RuleError
 from broker.rulings import PlayKey, RulingAuthor
@@ -111,18 +111,18 @@ SET_ASIDE: Final = b""
 class Keyings:
     """All keyings of an event."""
 
-    def __init__(self, store: PeopleDatabase) -> None:
+    def __init__(self, store: database.PeopleDatabase) -> None:
         self._store = store
 
     def keep(self, keying: Keying) -> None:
         """Keep one; it is given the next number. Raises PeopleStoreBroken."""
         with self._store.commit() as sql:
-            last = sql.execute(select(func.max(KEYINGS.c.number))).scalar() or 0
-            sql.execute(insert(KEYINGS).values(tuple(keying._replace(number=last + 1))))
+            last = sql.execute(select(func.max(database.KEYINGS.c.number))).scalar() or 0
+            sql.execute(insert(database.KEYINGS).values(tuple(keying._replace(number=last + 1))))
 
     def all(self) -> list[Keying]:
         """Return all, oldest first. Raises PeopleStoreBroken."""
-        return [Keying(*row) for row in self._store.rows(select(KEYINGS).order_by(KEYINGS.c.number))]
+        return [Keying(*row) for row in self._store.rows(select(database.KEYINGS).order_by(database.KEYINGS.c.number))]
 
 
 LONGEST_REASON: Final = 200
@@ -133,8 +133,6 @@ class WaitingSheet:
     """A play of which one person has keyed the sheet."""
 
     sheet: PaperSheet
-    at: int
-    """Wall clock, ms since 1970 (UTC)."""
     mine: bool
 
 
@@ -147,16 +145,6 @@ class KeyingDifference:
     authors: tuple[str, str]
     """Full names."""
     where: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Settlement:
-    """What an arbiter decides on two readings: `chosen` is the number of one of them, or 0: neither."""
-
-    play: PlayKey
-    numbers: tuple[int, int]
-    chosen: int
-    reason: str
 
 
 class DoubleKeying:
@@ -193,22 +181,25 @@ class DoubleKeying:
         first = next(one.whose for one in known.kept if one.whose != account.name)
         return f"keyed by {self._auth.accounts.get(first).full} and by {account.full}"
 
-    def settle(self, settlement: Settlement, account: Account, address: str) -> SheetResult | None:
+    def settle(
+        self, play: PlayKey, numbers: tuple[int, int], chosen: int, typed: str, account: Account, address: str
+    ) -> SheetResult | None:
         """Let one of two readings count, or neither: then two people key the sheet again, and None is given.
 
-        Raises RuleError `keying_gone`, `reason_wrong`, and as a ruling; StoreError, PeopleStoreBroken.
+        `chosen`: the number of one of them, or 0; `typed`: the reason. Raises RuleError `keying_gone`, `reason_wrong`,
+        and as a ruling; StoreError, PeopleStoreBroken.
         """
-        reason = " ".join(settlement.reason.split())
+        reason = " ".join(typed.split())
         if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
             raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} printable characters")
         with self._auth.store.commit():
-            after, _, known = self._readings([settlement.play])[settlement.play]
-            if tuple(one.number for one in known.kept) != settlement.numbers:
+            after, _, known = self._readings([play])[play]
+            if tuple(one.number for one in known.kept) != numbers:
                 raise RuleError("keying_gone", "these two readings are not open any more: look again")
-            if settlement.chosen:
-                return self._chosen(known, settlement.chosen, account, address, reason)
+            if chosen:
+                return self._chosen(known, chosen, account, address, reason)
             for one in known.kept:
-                self._keep(settlement.play, after, account, address, SET_ASIDE, whose=one.whose, reason=reason)
+                self._keep(play, after, account, address, SET_ASIDE, whose=one.whose, reason=reason)
         return None
 
     def _chosen(self, known: Readings, number: int, account: Account, address: str, reason: str) -> SheetResult:
@@ -237,7 +228,7 @@ class DoubleKeying:
         waiting = [known.kept[0] for known in found if not known.differ]
         return (
             [self._difference(known) for known in found if known.differ],
-            [WaitingSheet(self._sheet(one), one.at, mine=one.whose == account.name) for one in waiting],
+            [WaitingSheet(self._sheet(one), mine=one.whose == account.name) for one in waiting],
         )
 
     def _difference(self, known: Readings) -> KeyingDifference:

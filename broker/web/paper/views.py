@@ -36,17 +36,17 @@ from broker.spreadsheet import sent_text
 from broker.web import (
     Access,
     Form,
-    FormMalformed,
     account_of,
     client_address,
-    form_handler,
+    errors,
+    form_page,
     note_action,
-    pdf_response,
     read_number,
+    render,
     render_page,
     translator_for,
 )
-from broker.web.paper.keying import DoubleKeying, Settlement, take_noted
+from broker.web.paper.keying import DoubleKeying, take_noted
 from broker.web.services import RULING_NOTED, ScorerThread, author_of
 
 WHO: Final = "rule"
@@ -74,15 +74,9 @@ class PaperPage:
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
         return [
-            self._access.route("/paper", self.show, WHO),
-            self._access.route("/paper", form_handler(self._page, self._key, largest=LARGEST), WHO, ("POST",)),
+            *form_page(self._access, "/paper", self._page, self._key, WHO, largest=LARGEST),
             self._access.route("/paper/sheets.pdf", self.sheets, "print_sheets"),
         ]
-
-    def show(self, request: Request) -> Response:
-        """Show the forms; for one play if the address names it."""
-        asked = request.query_params
-        return self._page(request, {name: asked.get(name, "")[:4] for name in ("round", "table", "deal")})
 
     def sheets(self, request: Request) -> Response:
         """Return blank sheets, of a table or a round where the address says so."""
@@ -93,7 +87,7 @@ class PaperPage:
             made = blank_sheets(event, self._deals, tables=tables, rounds=rounds, stand_ins=self._stand_ins())
             with spelled(event):
                 content = blank_sheets_pdf(refuse_none_or_many(made), translator_for(request).language)
-        return pdf_response(content, f"{self._event.name}-sheets.pdf")
+        return render.pdf_response(content, f"{self._event.name}-sheets.pdf")
 
     def _key(self, request: Request, form: Form) -> Response:
         """Show what was keyed as it would count; after that second look keep it. Or settle what two have keyed."""
@@ -115,7 +109,7 @@ class PaperPage:
                 return (sheet_of(keyed_of(form), self._event),)
             case "look_csv" | "keep_csv":
                 return from_file(form.get("csv", ""), "sheets.csv", partial(read_sheets, event=self._event))
-        raise FormMalformed("the form does not say what it asks for")
+        raise errors.FormMalformed("the form does not say what it asks for")
 
     def _take(self, request: Request, sheets: Sequence[PaperSheet]) -> list[SheetResult]:
         account = account_of(request)
@@ -140,16 +134,18 @@ class PaperPage:
             self._two.take_back((table, round_), account, client_address(request))
             return []
         if not form.get("chosen"):
-            raise FormMalformed("the form does not say which reading counts")
-        settlement = Settlement((table, round_), (one, other), chosen, form.get("reason", ""))
-        result = self._two.settle(settlement, account, client_address(request))
+            raise errors.FormMalformed("the form does not say which reading counts")
+        why, where = form.get("reason", ""), client_address(request)
+        result = self._two.settle((table, round_), (one, other), chosen, why, account, where)
         return [result] if result else []
 
     def _page(
         self, request: Request, form: Form, error: Exception | None = None, more: dict[str, object] | None = None
     ) -> Response:
+        """Show the forms; for one play if the address names it."""
+        asked = form or {name: request.query_params.get(name, "")[:4] for name in ("round", "table", "deal")}
         values: dict[str, object] = {
-            "filled": {name: form.get(name, "")[:20] for name in FIELDS},
+            "filled": {name: asked.get(name, "")[:20] for name in FIELDS},
             "fields": FIELDS,
             "missing": self._missing(),
             "unprintable": unprintable_names(self._scorer.rulings.room.event),

@@ -9,39 +9,29 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from broker.i18n import N_
-from broker.people import (
-    EMBARGO_READ,
-    ROLES,
-    SHORTEST_PASSWORD,
-    TOKEN_RIGHTS,
-    Account,
-    Actor,
-    AuditBroken,
-    AuditEntry,
-    Authentication,
-    LinkSpent,
-    PeopleError,
-    audit_line,
-)
+from broker.people import ROLES, Account, Actor, AuditEntry, Authentication, PeopleError, programs
+from broker.people.accounts import EMBARGO_READ, SHORTEST_PASSWORD, audit_line
+from broker.people.errors import AuditBroken, LinkSpent
 from broker.web import (
-    BYTE_ORDER_MARK,
     Access,
-    DeskError,
     Form,
-    FormMalformed,
     Visitor,
-    browser_marks,
     client_address,
-    delete_session_cookie,
+    errors,
     form_page,
-    own_page,
-    read_form,
+    forms,
     redirect,
+    render,
     render_page,
+    visitor_of,
+)
+from broker.web.auth import (
+    browser_marks,
+    browser_of,
+    delete_session_cookie,
+    own_page,
     set_browser_marks,
     set_session_cookie,
-    user_agent,
-    visitor_of,
 )
 
 
@@ -69,11 +59,12 @@ class Login:
         """Let somebody in, or say that name and password do not belong together."""
         name = page = ""
         try:
-            form = await read_form(request, None)
+            form = await forms.read_form(request, None)
             name, page = form.get("name", "").strip()[:32], form.get("page", "")
             before = await run_in_threadpool(self._access.visitor, request)
-            token = await run_in_threadpool(self._begin, request, name, form.get("password", ""))
-        except (PeopleError, DeskError) as error:
+            known = {**browser_of(request), "browser": browser_marks(request)}
+            token = await run_in_threadpool(self._auth.log_in, name, form.get("password", ""), **known)
+        except (PeopleError, errors.DeskError) as error:
             return self._login_page(request, name=name, page=page, error=error)
         if before.session:  # this browser's old session would go on unseen
             await run_in_threadpool(self._auth.log_out, before.session, client_address(request))
@@ -84,7 +75,7 @@ class Login:
         visitor = await run_in_threadpool(self._access.visitor, request)
         answer = redirect(request, "/login")
         if visitor.session:
-            await read_form(request, visitor)
+            await forms.read_form(request, visitor)
             await run_in_threadpool(self._auth.log_out, visitor.session, client_address(request))
         delete_session_cookie(request, answer)
         answer.headers["Clear-Site-Data"] = '"cache"'
@@ -103,27 +94,18 @@ class Login:
         """Make the first head arbiter, and let them in."""
         form: Form = {}
         try:
-            form = await read_form(request, None)
+            form = await forms.read_form(request, None)
             account = await run_in_threadpool(self._first, form, client_address(request))
         except LinkSpent as error:
             return self._welcome_page(request, {}, error=error)
-        except (PeopleError, DeskError) as error:
+        except (PeopleError, errors.DeskError) as error:
             return self._welcome_page(request, form, error=error)
-        token = self._auth.admit(account, agent=user_agent(request), address=client_address(request))
+        token = self._auth.admit(account, **browser_of(request))
         return await self._inside(request, token)
 
     def _first(self, form: Form, where: str) -> Account:
         token, name, full, password = (form.get(field, "") for field in ("token", "name", "full", "password"))
         return self._auth.welcome(token, name, full, password, where)
-
-    def _begin(self, request: Request, name: str, password: str) -> str:
-        return self._auth.log_in(
-            name,
-            password,
-            agent=user_agent(request),
-            address=client_address(request),
-            browser=browser_marks(request),
-        )
 
     async def _inside(self, request: Request, token: str, page: str = "/") -> Response:
         answer = redirect(request, page)
@@ -133,7 +115,7 @@ class Login:
 
     def _marks(self, request: Request, token: str) -> str:
         """Return the browser's marks, with that of whoever has just logged in."""
-        session = self._auth.known(token, agent=user_agent(request), address=client_address(request))
+        session = self._auth.known(token, **browser_of(request))
         marks = browser_marks(request)
         return self._auth.with_mark(session.account, marks) if session else marks
 
@@ -178,7 +160,7 @@ class PeoplePage:
         return StreamingResponse(iterate_in_threadpool(self._lines()), media_type="text/csv", headers=name)
 
     def _lines(self) -> Iterator[str]:
-        yield BYTE_ORDER_MARK + ",".join(AuditEntry._fields) + "\r\n"
+        yield render.BYTE_ORDER_MARK + ",".join(AuditEntry._fields) + "\r\n"
         try:
             for entry in self._auth.audit.checked():
                 yield audit_line(entry, as_csv=True)
@@ -207,7 +189,7 @@ class PeoplePage:
             return page
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise FormMalformed("the form does not say what it asks for")
+            raise errors.FormMalformed("the form does not say what it asks for")
         act()
         return redirect(request, "/people", done="saved")
 
@@ -227,7 +209,7 @@ class PeoplePage:
             "tokens": self._auth.tokens.all(),
             "token": token,
             "webhooks": self._auth.webhooks.all(),
-            "token_roles": tuple(TOKEN_RIGHTS),
+            "token_roles": tuple(programs.TOKEN_RIGHTS),
             "roles": ROLES,
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},

@@ -19,16 +19,7 @@ from broker.rulings import WHO_PLAYS, RulingEntry, event_subject
 from broker.rulings.plan_draft import PlanFacts, PlanWishes, draft_change, plan_cost, plan_facts
 from broker.rulings.service import RulingService
 from broker.rulings.validate import check_plan_change, planned_after
-from broker.web import (
-    Access,
-    Form,
-    FormMalformed,
-    form_page,
-    new_id,
-    read_number,
-    redirect,
-    render_page,
-)
+from broker.web import Access, Form, errors, form_page, forms, read_number, redirect, render_page
 from broker.web.rulings.forms import (
     PLAN_FORM_BYTES,
     kept_fields,
@@ -101,7 +92,7 @@ class ChangesPage:
             "names": {player.id: player.name for player in facts.planned.players.values()},
             "alike": _alike(facts, decision),
             "reason": reason,
-            "kept": kept_fields(form) | {"id": new_id("plan"), "after": facts.last or ""},
+            "kept": kept_fields(form) | {"id": forms.new_id("plan"), "after": facts.last or ""},
         }
         title = N_("Review the new seating")
         return render_page(request, "players_look.html", title, values=values)
@@ -215,7 +206,7 @@ class CheckInPage:
     def _said(self, request: Request, form: Form) -> Response:
         """Keep what was said of one player."""
         if form.get("said") not in SAID:
-            raise FormMalformed("the form does not say who is here")
+            raise errors.FormMalformed("the form does not say who is here")
         decision = CheckedIn(player=form.get("player", ""), present=SAID[form["said"]])
         self._rulings.give(request, sent_draft({**form, "reason": REASON}, decision))
         asked = {name: form[name] for name in ("q", "show") if form.get(name)}
@@ -252,6 +243,6 @@ class CheckInPage:
             "asked": asked,
             "only": only,
             "filters": FILTERS,
-            "new_id": partial(new_id, "door"),
+            "new_id": partial(forms.new_id, "door"),
         }
         return render_page(request, "checkin.html", N_("Check-in"), error=error, values=values)

@@ -41,14 +41,12 @@ from broker.web import (
     LivePage,
     LivePages,
     Pagination,
-    PublicFeed,
     Sheets,
     Visitor,
-    html_response,
-    pdf_response,
+    embargo,
     read_number,
+    render,
     render_page,
-    render_template,
     translator_for,
 )
 from broker.web.tables.carriers import Carrying
@@ -177,7 +175,7 @@ class SeatingPage:
             content = await run_in_threadpool(
                 seating_pdf, event, kind, translator_for(request), snapshot.seated_plan, snapshot.stand_ins
             )
-        return pdf_response(content, f"{event.name}-seating-{kind}.pdf")
+        return render.pdf_response(content, f"{event.name}-seating-{kind}.pdf")
 
 
 def seated_players(snapshot: Snapshot) -> list[SeatedPlayer]:
@@ -294,7 +292,9 @@ class DisplayOptions(NamedTuple):
 class DisplayPage:
     """Answers screens in the hall."""
 
-    def __init__(self, feed: PublicFeed, access: Access, sheets: Sheets, carrying: Callable[[], Carrying]) -> None:
+    def __init__(
+        self, feed: embargo.PublicFeed, access: Access, sheets: Sheets, carrying: Callable[[], Carrying]
+    ) -> None:
         self._feed, self._access, self._sheets, self._carrying = feed, access, sheets, carrying
 
     def routes(self) -> Sequence[Route]:
@@ -316,7 +316,7 @@ class DisplayPage:
         following = {"page": pagination.number % pagination.of + 1, **options.asked(), "lang": _.language}
         rounds = seating_rounds(snapshot.event.plan)
         to_come = rounds_to_come(rounds, self._feed.current.anchor, options.columns)
-        html = render_template(
+        html = render.render_template(
             "display.html",
             view=self._feed.current,
             ladder=ladder,
@@ -334,7 +334,7 @@ class DisplayPage:
             following=f"/display?{urlencode(following)}",
             _=_,
         )
-        return html_response(html)
+        return render.html_response(html)
 
     def _round_ends(self) -> tuple[int, int] | None:
         """Return the round that is played and about when it ends, ms since 1970; None before the first and at the end.

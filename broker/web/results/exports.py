@@ -19,19 +19,15 @@ from broker.export.archive import BY_NAME, CSV, EXPORTS, Export, ExportSource, a
 from broker.export.pdf import unprintable_names
 from broker.export.replay import REPLAY_POLICY, replay_page
 from broker.i18n import N_, Message, Translator
-from broker.scorer import EventState, ViewFeed, open_stored_event
+from broker.scorer import EventState, open_stored_event
 from broker.web import (
-    BYTE_ORDER_MARK,
     Access,
-    EmbargoTrace,
-    ExportsBusy,
-    NotAllowed,
-    PageUnknown,
     Visitor,
-    download,
+    embargo,
+    errors,
     labels,
     problems,
-    public_view,
+    render,
     render_page,
     translator_for,
     visitor_of,
@@ -66,9 +62,10 @@ class ListedExport:
 class ExportsPage:
     """Writes files from the event's folder and store, which are only read: the scorer goes on meanwhile."""
 
-    def __init__(self, access: Access, feed: ViewFeed, folder: Path, room: EventState) -> None:
-        self._access, self._feed, self._folder, self._room = access, feed, folder, room
-        self._trace = EmbargoTrace(access.auth)
+    def __init__(self, access: Access, feeds: embargo.Feeds, folder: Path, room: EventState) -> None:
+        self._access, self._feeds, self._folder, self._room = access, feeds, folder, room
+        self._feed = feeds.room
+        self._trace = embargo.EmbargoTrace(access.auth)
         self._turns = {inside: threading.Lock() for inside in (False, True)}
         """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory.
 
@@ -103,25 +100,25 @@ class ExportsPage:
         visitor, name = visitor_of(request), request.path_params["name"]
         embargoed = request.query_params.get("embargoed") == "1"
         if embargoed and not visitor.may("see_room"):
-            raise NotAllowed("results under embargo are for arbiters")
+            raise errors.NotAllowed("results under embargo are for arbiters")
         if name != ZIP and name not in BY_NAME:
-            raise PageUnknown("there is no such export")
+            raise errors.PageUnknown("there is no such export")
         if name != ZIP and BY_NAME[name] not in self._may_take(visitor):
-            raise NotAllowed("this export is not for your role")
+            raise errors.NotAllowed("this export is not for your role")
         if embargoed:
             await run_in_threadpool(self._trace.looked, visitor, [name])
         try:
             content, media = await self._in_turn(visitor, partial(self._content, request, name, embargoed=embargoed))
-        except ExportsBusy as busy:
+        except errors.ExportsBusy as busy:
             return self._page(request, busy)
-        return download(content, f"{self._feed.current.event}-{name}", media)
+        return render.download(content, f"{self._feed.current.event}-{name}", media)
 
     async def _in_turn(self, visitor: Visitor, make: Callable[[], T]) -> T:
         """Return what is made from the whole journal. Raises ExportsBusy while another one is made."""
         turn = self._turns[visitor.session is not None]
         # Taken before there is a thread and never waited for: everybody is answered in these few threads.
         if not turn.acquire(blocking=False):
-            raise ExportsBusy
+            raise errors.ExportsBusy
         try:
             return await run_in_threadpool(make)
         finally:
@@ -132,7 +129,7 @@ class ExportsPage:
         deal, language = request.path_params["deal"], translator_for(request).language
         view = self._feed.current
         if deal not in self._room.planned.expected:
-            raise PageUnknown("there is no such deal")
+            raise errors.PageUnknown("there is no such deal")
         if not view.final:
             raise RuleError("not_final", "faces are secret until the standings are final")
         asked, hands = (deal, language), self._folder / HANDS
@@ -168,10 +165,10 @@ class ExportsPage:
             return archive(source, self._may_take(visitor)), "application/zip"
         export = BY_NAME[name]
         content = export.content(source)
-        return (BYTE_ORDER_MARK.encode() + content if export.media == CSV else content), export.media
+        return (render.BYTE_ORDER_MARK.encode() + content if export.media == CSV else content), export.media
 
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
-        view = self._feed.current if visitor_of(request).may("see_room") else public_view(self._feed.current)
+        view = self._feeds.of(visitor_of(request)).current
         stored, said = open_stored_event(self._folder), Translator(translator_for(request).language)
         # Of the last round that is over, for arbiters too: another one with each message would tell when they come.
         anchor = view.anchor.text if view.anchor else ""

@@ -16,16 +16,7 @@ from broker.i18n import N_
 from broker.protocol import Standing
 from broker.scorer import Snapshot
 from broker.scoring import GOALS, MOST_PLAYERS, EventStrength, Interval, event_strength
-from broker.web import (
-    Access,
-    HtmlTranslator,
-    Pagination,
-    Sheets,
-    Visitor,
-    interval_bar,
-    render_page,
-    render_template,
-)
+from broker.web import Access, HtmlTranslator, Pagination, Sheets, Visitor, render, render_page, svg
 
 PARTS: Final = {
     "deal": N_("Deal and seat"),
@@ -66,8 +57,8 @@ def rating_page(_: HtmlTranslator, events: Sequence[str], found: EventStrength, 
     """Return a rating over events in HTML, with its style in it."""
     sheets = (resources.files(package).joinpath("static", name) for package, name in STYLES)
     style = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
-    values = {"events": events, "found": found, "rows": rows, "span": _span(found), "bar": interval_bar}
-    return render_template("rating.html", _=_, style=style, **values)
+    values = {"events": events, "found": found, "rows": rows, "span": _span(found), "bar": svg.interval_bar}
+    return render.render_template("rating.html", _=_, style=style, **values)
 
 
 class LuckPage:
@@ -96,21 +87,20 @@ class LuckPage:
             for line, stronger in [*zip(lines, ahead, strict=True)][pagination.lines]
             if found
         ]
-        values = {
+        values: dict[str, object] = {
             "found": found,
             "rows": rows,
             "than": than,
             "pagination": pagination,
-            "goals": [(round(100 * goal), found.plays_for(goal)) for goal in GOALS] if found else (),
-            "shares": [(PARTS[name], ABOUT[name], part) for name, part in found.shares._asdict().items()]
-            if found
-            else (),
             "most": MOST_PLAYERS,
             "final": snapshot.final,
-            "bar": interval_bar,
+            "bar": svg.interval_bar,
             "whole": WHOLE,
-            "span": _span(found) if found else WHOLE,
         }
+        if found:
+            values["goals"] = [(round(100 * goal), found.plays_for(goal)) for goal in GOALS]
+            values["shares"] = [(PARTS[name], ABOUT[name], part) for name, part in found.shares._asdict().items()]
+            values["span"] = _span(found)
         return render_page(request, "luck.html", N_("Luck and strength"), values=values)
 
 

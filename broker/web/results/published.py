@@ -27,7 +27,7 @@ from broker.i18n import N_, Translator
 from broker.protocol import wall_clock_ms
 from broker.rules import RuleError
 from broker.scorer import Snapshot, StoredEvent, standings_csv, team_standings_csv
-from broker.web import HtmlTranslator, LivePage, MakePage, Sheets, Visitor, render_sheet, render_template, translators
+from broker.web import HtmlTranslator, LivePage, Sheets, Visitor, i18n, live, render
 from broker.web.results.display import SeatingPage
 from broker.web.results.views import ResultsPage
 
@@ -145,7 +145,7 @@ class PublishedPages:
         final, waiting = sheets.ladder(ANYBODY).final, [PageAddress(path) for path in MENU]
         found = set(waiting)
         for address in waiting:
-            for _ in translators().values():
+            for _ in i18n.translators().values():
                 page = makers[address.kind](address.request(), ANYBODY, _)
                 known = _steps_of(stored, address)
                 file, key = f"{_.language}/{address.file}", (page.key, title, final, known)
@@ -175,7 +175,7 @@ def _replay(stored: StoredEvent, address: PageAddress, language: str) -> bytes:
     return replay_page(stored, Translator(language), deal, back=PageAddress(f"/deal/{deal}").file).encode()
 
 
-def _makers(sheets: Sheets, folder: Path | None) -> Mapping[str, MakePage]:
+def _makers(sheets: Sheets, folder: Path | None) -> Mapping[str, live.MakePage]:
     """Return what makes the pages of each kind, as at the desk."""
     results = ResultsPage(sheets, folder)
     several = {"standings": results.standings, "deals": results.deals, "seating": SeatingPage(sheets).seating}
@@ -200,7 +200,7 @@ def _rendered(
         return f"{link[1]}{FILE_LINKS.get(to.path, to.file)}{link[3]}{link[4]}</a>"
 
     inside = LivePage(page.template, page.title, {**page.values, **NOT_IN_FILES})
-    room = LINK.sub(to_file, render_sheet(inside, _, ANYBODY, title))
+    room = LINK.sub(to_file, live.render_sheet(inside, _, ANYBODY, title))
     menu = [(PageAddress(path), text) for path, text in MENU.items()]
     values = {"room": room, "title": page.title, "here": address, "menu": menu, "follows": follows}
     return _render("published.html", title, _=_, **values), tuple(leads)
@@ -208,7 +208,7 @@ def _rendered(
 
 def _render(template: str, event_title: str, **values: object) -> bytes:
     style, icon = assets()
-    return render_template(template, event_title=event_title, style=style, icon=icon, **values).encode()
+    return render.render_template(template, event_title=event_title, style=style, icon=icon, **values).encode()
 
 
 @cache

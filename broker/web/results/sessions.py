@@ -17,7 +17,7 @@ from broker.protocol import SEATS, RiichiRecorded, RiichiStanding, Seat
 from broker.rules import RuleError
 from broker.rules.riichi import event_from_message, first_state, play_session
 from broker.scorer.tables import RiichiSessions
-from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, Visitor, pdf_response, translator_for
+from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, Visitor, render, translator_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,4 +149,4 @@ class SessionsPage:
             )
         with spelled(self._sessions.event):
             content = session_pdf(found.sheet)
-        return pdf_response(content, f"riichi-{key[0]}-{key[1]}.pdf")
+        return render.pdf_response(content, f"riichi-{key[0]}-{key[1]}.pdf")

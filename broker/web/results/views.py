@@ -38,28 +38,21 @@ from broker.scorer.highlights import TITLES, Highlight, Kind, deal_highlights, g
 from broker.scoring import Interval
 from broker.web import (
     Access,
-    DeskError,
-    Feeds,
     HtmlTranslator,
     LivePage,
     LivePages,
-    Misses,
     Pagination,
-    PublicFeed,
     Sheets,
-    SheetUnknown,
-    TooManyMisses,
     Visitor,
+    auth,
     client_address,
-    course_chart,
-    deal_chart,
-    interval_bar,
-    player_chart,
-    qr,
+    embargo,
+    errors,
     read_number,
     redirect,
+    render,
     render_page,
-    signed_number,
+    svg,
     visitor_of,
 )
 from broker.web.results.display import next_place
@@ -72,7 +65,7 @@ LEADERS: Final = 6
 class ResultsPage:
     """Answers whoever may see what is public; arbiters see all."""
 
-    def __init__(self, sheets: Sheets, folder: Path | None = None, feeds: Feeds | None = None) -> None:
+    def __init__(self, sheets: Sheets, folder: Path | None = None, feeds: embargo.Feeds | None = None) -> None:
         """`folder`: the event's, for what was made of its deals. `feeds`: how its tables stand, if pages are live."""
         self._sheets, self._feeds = sheets, feeds
         self._played = PlayedDeals(folder)
@@ -120,7 +113,7 @@ class ResultsPage:
         lines = standings_history(self._sheets.snapshot(visitor), [rung.player for rung in ladder.rungs[:LEADERS]])
         about = str(_("The leaders: IMP after each deal"))
         return (
-            (lines, course_chart(lines, about))
+            (lines, svg.course_chart(lines, about))
             if len(lines.deals) > 1 and any(any(one.imps) for one in lines.lines)
             else None
         )
@@ -134,7 +127,7 @@ class ResultsPage:
             "lines": shown,
             "pagination": pagination,
             "stories": [
-                (TITLES[kind], [(one.deal, highlight_text(_, one, signed_number)) for one in of_kind])
+                (TITLES[kind], [(one.deal, highlight_text(_, one, render.signed_number)) for one in of_kind])
                 for kind, of_kind in stories.items()
             ],
         }
@@ -161,13 +154,13 @@ class ResultsPage:
         played = self._played.of(self._sheets.snapshot(visitor), number)
         values = {
             "sheet": sheet,
-            "stories": [highlight_text(_, one, signed_number) for one in deal_highlights(sheet)]
+            "stories": [highlight_text(_, one, render.signed_number) for one in deal_highlights(sheet)]
             if sheet.complete
             else (),
             "groups": _cut(sheet, pagination),
             "pagination": pagination,
             "chart": partial(
-                deal_chart,
+                svg.deal_chart,
                 sheet,
                 str(_("How the deal went around the room: points at each table, in the order of play")),
                 _seats(_),
@@ -182,7 +175,9 @@ class ResultsPage:
     def player(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show one player's sheet."""
         sheet = self._sheets.player(visitor, request.path_params["player"])
-        chart = partial(player_chart, sheet, str(_("Points (horizontal) and the resulting IMPs (vertical)")), _seats(_))
+        chart = partial(
+            svg.player_chart, sheet, str(_("Points (horizontal) and the resulting IMPs (vertical)")), _seats(_)
+        )
         snapshot = self._sheets.snapshot(visitor)
         plan, version = snapshot.event.plan, snapshot.event.version
         places, skipped = places_of(plan, sheet.player), set(snapshot.skipped)
@@ -212,7 +207,7 @@ class ResultsPage:
 
 def _slips(address: str) -> Callable[[str], Markup] | None:
     """Return what draws the QR code of a receipt; None if no address is made known for it to lead to."""
-    return (lambda code: qr(receipt_link(address, code))) if address else None
+    return (lambda code: svg.qr(receipt_link(address, code))) if address else None
 
 
 def _seats(_: HtmlTranslator) -> dict[str, str]:
@@ -240,8 +235,8 @@ def _cut(sheet: DealSheet, pagination: Pagination) -> list[tuple[int, Sequence[P
 class ReceiptPage:
     """Answers players. Nobody is more than a player here, logged in or not: a code opens what it names, and no more."""
 
-    def __init__(self, feed: PublicFeed, sheets: Sheets) -> None:
-        self._feed, self._sheets, self._misses = feed, sheets, Misses()
+    def __init__(self, feed: embargo.PublicFeed, sheets: Sheets) -> None:
+        self._feed, self._sheets, self._misses = feed, sheets, auth.Misses()
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -260,23 +255,23 @@ class ReceiptPage:
         typed = request.path_params["code"]
         try:
             sheet = self._find(client_address(request), typed)
-        except DeskError as error:
+        except errors.DeskError as error:
             return render_page(request, "receipt_ask.html", N_("Receipt"), error=error, values={"typed": typed[:64]})
         known = receipt_link(self._sheets.snapshot(Visitor()).event.plan.public_address, sheet.code)
         here = known or f"{request.base_url}receipt/{sheet.code}"
-        values = {"sheet": sheet, "qr": qr(here), "link": here, "anchor": self._feed.current.anchor}
+        values = {"sheet": sheet, "qr": svg.qr(here), "link": here, "anchor": self._feed.current.anchor}
         return render_page(request, "receipt.html", N_("Receipt"), values=values)
 
     def _find(self, who: str, typed: str) -> ReceiptSheet:
         now = time.monotonic_ns() // 1_000_000
         if wait := self._misses.wait_ms(who, now):
-            raise TooManyMisses(-(-wait // 1000))
+            raise errors.TooManyMisses(-(-wait // 1000))
         code = read_receipt_code(typed)
         try:
             if code is None:
-                raise SheetUnknown("this is no code of a receipt")
+                raise errors.SheetUnknown("this is no code of a receipt")
             return self._sheets.receipt(Visitor(), code)
-        except SheetUnknown:
+        except errors.SheetUnknown:
             self._misses.missed(who, now)
             raise
 
@@ -325,7 +320,7 @@ class PlayedDeal(NamedTuple):
         seats = self.seats()
         ends = [end for one in seats.values() for end in (one.least, one.most)]
         found = seats[seat]
-        return interval_bar(Interval(found.mean, found.least, found.most), (min(0, *ends), max(0, *ends)))
+        return svg.interval_bar(Interval(found.mean, found.least, found.most), (min(0, *ends), max(0, *ends)))
 
 
 def _drawn(faces: Sequence[str]) -> list[DrawnTile]:

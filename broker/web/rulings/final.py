@@ -17,7 +17,7 @@ from broker.rulings import FINAL, WHO_PLAYS, RulingEntry, plan_changes
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified, unsettled_before
 from broker.rulings.service import RulingService
 from broker.scorer import EventState
-from broker.web import Access, Form, form_page, new_id, render_page, visitor_of
+from broker.web import Access, Form, form_page, forms, render_page, visitor_of
 from broker.web.rulings.forms import PLAN_FORM_BYTES, read_plan_change, sent_draft
 from broker.web.services import AuditedRulings
 
@@ -47,7 +47,7 @@ class FinalPage:
             values = self._rulings.look(lambda rulings: _values(rulings, out, looked=looked))
         except RuleError as refused:
             error, values = refused, self._rulings.look(lambda rulings: _values(rulings, out, looked=False))
-        values |= {"out": out, "reason": form.get("reason", ""), "id": new_id("final")}
+        values |= {"out": out, "reason": form.get("reason", ""), "id": forms.new_id("final")}
         values |= {"decides": visitor_of(request).is_head, "folder": str(self._folder)}
         title, done = N_("Stages and final"), N_("Published.")
         return render_page(request, "final.html", title, error=error, done=done, values=values)

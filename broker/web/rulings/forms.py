@@ -46,7 +46,7 @@ from broker.protocol import (
 )
 from broker.rules import Penalty, RiichiProfile, RuleError, Rules, points_paid, score_riichi
 from broker.rulings import CountedPlay, PlayKey, RulingDraft
-from broker.web import FormMalformed, TablesUnreadable, tables_of
+from broker.web import errors, forms
 
 Form = Mapping[str, str]
 
@@ -163,7 +163,7 @@ def read_plan_change(form: Form) -> PlanChanged | Undo:
     try:
         return msgspec.json.decode(form.get("change", ""), type=PlanChanged)
     except UNREADABLE:
-        raise FormMalformed("the form does not have the new seating") from None
+        raise errors.FormMalformed("the form does not have the new seating") from None
 
 
 def kept_fields(form: Form) -> dict[str, str]:
@@ -269,8 +269,8 @@ def _appellants(form: Form) -> tuple[str, ...]:
 def table_groups(text: str) -> tuple[tuple[int, ...], ...]:
     """Read groups of tables: a line a group, `1 2 5-9`. Raises Refused `tables_unreadable`."""
     try:
-        return tuple(tuple(tables_of(line)) for line in text.splitlines() if line.strip())
-    except TablesUnreadable as error:
+        return tuple(tuple(forms.tables_of(line)) for line in text.splitlines() if line.strip())
+    except errors.TablesUnreadable as error:
         raise Refused(error.code, str(error)) from None
 
 

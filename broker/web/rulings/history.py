@@ -46,7 +46,7 @@ from broker.rulings import CountedPlay, RulingBook, RulingEntry, imp_of, is_with
 from broker.rulings.preview import Groups, RulingChange, SubjectState
 from broker.scorer import EventState, Visit
 from broker.spreadsheet import csv_text
-from broker.web import labels, signed_number, time_tag, translator_for
+from broker.web import labels, render, translator_for
 from broker.web.rulings.forms import RIICHI_KINDS
 
 ENDINGS: Final = {kind: ending for ending, kind in RIICHI_KINDS.items()}
@@ -176,7 +176,7 @@ class RulingWriter:
         return self._("{imp} ({fault})", fault=self._(labels.FAULT[gift]), imp=imp) if isinstance(gift, str) else imp
 
     def _imp(self, imp: int) -> Markup:
-        return self._("{imp} IMP", imp=signed_number(imp))
+        return self._("{imp} IMP", imp=render.signed_number(imp))
 
     def _list(self, lines: Iterable[tuple[str, Markup]]) -> Markup:
         return DOT.join(
@@ -201,7 +201,7 @@ class RulingWriter:
                 return self._groups(held.groups) if held.groups else self._("Compared as restored by the tables")
             case Deadline():
                 return (
-                    self._("Corrections until {time}", time=time_tag(held.until))
+                    self._("Corrections until {time}", time=render.time_tag(held.until))
                     if held.until
                     else self._("No end of corrections")
                 )
@@ -246,7 +246,7 @@ class RulingWriter:
             else N_("{who} {points}")
         )
         worth = self._worth(play, seat) if seat in play.winners else ""
-        return self._(key, who=name, worth=worth, points=signed_number(play.points[seat]))
+        return self._(key, who=name, worth=worth, points=render.signed_number(play.points[seat]))
 
     def _worth(self, play: CountedPlay, seat: Seat) -> Markup:
         if play.hand is None or seat not in play.hand.wins:
@@ -370,12 +370,8 @@ def _asked(filters: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(name, filters[name].strip()) for name in RULING_FILTERS if filters.get(name, "").strip()]
 
 
-def _play(line: RulingLine) -> str:
-    return f"{line.place.table}-{line.place.round}"
-
-
 RULING_FILTERS: Final[Mapping[str, Callable[[RulingLine, str], bool]]] = {
-    "play": lambda line, value: _play(line) == value,
+    "play": lambda line, value: f"{line.place.table}-{line.place.round}" == value,
     "deal": lambda line, value: str(line.place.deal) == value,
     "kind": lambda line, value: line.entry.kind == value,
     "player": lambda line, value: not set(value.split()).isdisjoint(line.players),

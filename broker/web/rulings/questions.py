@@ -18,7 +18,7 @@ from broker.rules import Profile, RuleError, load_of_same_book, same_rule_book
 from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, MOST_SETS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
 from broker.rulings.preview import CHOICES, WhatIf, changed_rules, what_if
 from broker.scorer import Snapshot
-from broker.web import Access, PageUnknown, Pagination, render_page, translator_for
+from broker.web import Access, Pagination, errors, render_page, translator_for
 from broker.web.rulings.forms import whole_number
 from broker.web.rulings.views import play_asked_for
 from broker.web.services import AuditedRulings
@@ -41,7 +41,7 @@ class WhatHappenedPage:
         event, said = self._rulings.event, dict(request.query_params)
         profile = event.profile
         if not isinstance(profile, Profile):
-            raise PageUnknown("riichi has other turns")
+            raise errors.PageUnknown("riichi has other turns")
         key = play_asked_for(said)
         play = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
         dealer = event.winds(play.deal)[1] if play else None

@@ -29,7 +29,7 @@ from broker.rulings import RulingEntry
 from broker.rulings.infractions import Appeal, RegisterEntry, appeal_until, appeals, register
 from broker.rulings.preview import RulingChange, RulingChanges
 from broker.rulings.service import RulingService
-from broker.web import Access, HtmlTranslator, PageUnknown, pdf_response, render_page, translator_for
+from broker.web import Access, HtmlTranslator, errors, render, render_page, translator_for
 from broker.web.labels import ROLE, RULING, VERDICT, recorded_text
 from broker.web.rulings.history import RulingWriter
 from broker.web.services import AuditedRulings
@@ -121,7 +121,7 @@ class RegisterPage:
         heading = self._heading(request, str(_("Infractions")))
         with spelled(self._rulings.event):
             content = register_pdf(heading, [str(_(title)) for title in COLUMNS], lines)
-        return pdf_response(content, "infractions.pdf")
+        return render.pdf_response(content, "infractions.pdf")
 
     def record(self, request: Request) -> Response:
         """Return the record of one ruling, with the appeal against it or room for one."""
@@ -139,13 +139,13 @@ class RegisterPage:
 
         found = self._rulings.look(look)
         if found is None:
-            raise PageUnknown("there is no such ruling")
+            raise errors.PageUnknown("there is no such ruling")
         change, counts, appeal, until = found
         parts = self._parts(request, change, counts=counts, appeal=appeal, until=until)
         _ = translator_for(request)
         with spelled(event):
             content = ruling_pdf(self._heading(request, str(_("Record of a ruling"))), parts)
-        return pdf_response(content, "ruling.pdf")
+        return render.pdf_response(content, "ruling.pdf")
 
     def _parts(
         self, request: Request, change: RulingChange, *, counts: bool, appeal: Appeal | None, until: int
@@ -167,7 +167,7 @@ class RegisterPage:
             _("Appeal"),
             [
                 (_("Appeals until"), _moment(until)),
-                (_("Who appeals"), _names(writer, appeal.players) if appeal else None),
+                (_("Who appeals"), " · ".join(map(writer.name, appeal.players)) if appeal else None),
                 (_("Grounds"), lodged.reason if lodged else None),
                 (_("Received"), f"{lodged.author} · {_moment(lodged.at)}" if lodged else None),
             ],
@@ -211,10 +211,6 @@ def _circumstances(_: HtmlTranslator, entry: RegisterEntry) -> Iterator[str]:
         yield _("Round {round}", round=entry.play[1])
     yield _recorded(_, entry.author or "")
     yield _recorded(_, entry.reason)
-
-
-def _names(writer: RulingWriter, players: Iterable[str]) -> str:
-    return " · ".join(map(writer.name, players))
 
 
 def _plain(text: str) -> str:

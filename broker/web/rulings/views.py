@@ -16,21 +16,10 @@ from broker.rules import Penalty, RiichiProfile, Rules, infractions_of
 from broker.rulings import DEADLINE, FINAL, WHO_PLAYS, CountedPlay, PlayKey, RulingDraft, Subject, appeal_subject, plan
 from broker.rulings.follow_ups import follow_ups, missed_deals, seated_twice
 from broker.rulings.infractions import appeal_until, penalty_for
-from broker.rulings.preview import RulingChanges, StandingChange
+from broker.rulings.preview import RulingChanges
 from broker.rulings.service import RulingService
 from broker.scorer import VISIT_KINDS, ApartPlay, EventState, Visit
-from broker.web import (
-    BYTE_ORDER_MARK,
-    Access,
-    Form,
-    Pagination,
-    account_of,
-    download,
-    form_handler,
-    new_id,
-    render_page,
-    visitor_of,
-)
+from broker.web import Access, Form, Pagination, account_of, form_handler, forms, render, render_page, visitor_of
 from broker.web.rulings import history
 from broker.web.rulings.forms import (
     OF_APART,
@@ -113,12 +102,12 @@ class RulingsPage:
     def as_csv(self, request: Request) -> Response:
         """Return the history for spreadsheets."""
         text = history.history_csv(*self._filtered(request), numbers=visitor_of(request).may("set_up"))
-        return download(BYTE_ORDER_MARK + text, "rulings.csv", "text/csv")
+        return render.download(render.BYTE_ORDER_MARK + text, "rulings.csv", "text/csv")
 
     def as_json(self, request: Request) -> Response:
         """Return the history for programs."""
         text = history.history_json(*self._filtered(request), numbers=visitor_of(request).may("set_up"))
-        return download(text, "rulings.json", "application/json")
+        return render.download(text, "rulings.json", "application/json")
 
     def _filtered(self, request: Request) -> tuple[list[history.RulingLine], list[Visit]]:
         filters = self._meant(dict(request.query_params))
@@ -193,7 +182,7 @@ class RulingsPage:
         text = history.RulingWriter(request, self._rulings.event).of(effects.change)
         # Whose IMPs change comes first: a fine of one may move a thousand by a place.
         pagination = Pagination.at(form, len(effects.players))
-        moved = sorted(effects.players, key=_place_alone)
+        moved = sorted(effects.players, key=lambda one: one.imp_before == one.imp_after)
         kept = kept_fields(form)
         if isinstance(draft.decision, Deadline):
             kept["at"] = str(draft.decision.at)  # the minutes count from this preview
@@ -253,7 +242,7 @@ class RulingsPage:
             "filled": filled,
             "kinds": kinds,
             "kind": kind or (kinds[0] if values["deal"] else None),
-            "id": new_id("ruling"),
+            "id": forms.new_id("ruling"),
             "players": event.players,
             "offered": event.players if len(event.players) <= LISTED else {},
             "last_table": max((table for table, _ in event.bookings), default=1),
@@ -313,10 +302,6 @@ def play_asked_for(form: Mapping[str, str]) -> tuple[int, int] | None:
     written = form.get("play") or f"{form.get('table', '').strip()}-{form.get('round', '').strip()}"
     found = PLAY.fullmatch(written.strip())
     return (int(found[1]), int(found[2])) if found else None
-
-
-def _place_alone(one: StandingChange) -> bool:
-    return one.imp_before == one.imp_after
 
 
 def _number_or_none(form: Mapping[str, str], field: str) -> int | None:

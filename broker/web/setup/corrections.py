@@ -44,7 +44,7 @@ from broker.rulings import (
     tables_concerned,
 )
 from broker.rulings.service import RulingService
-from broker.web import Access, Form, FormMalformed, account_of, download, form_page, new_id, render_page
+from broker.web import Access, Form, account_of, errors, form_page, forms, render, render_page
 from broker.web.labels import PLAN_FIELD
 from broker.web.rulings.forms import kept_fields, sent_draft
 from broker.web.services import AuditedRulings, author_of
@@ -89,7 +89,7 @@ class CorrectionsPage:
 
     def players(self, _request: Request) -> Response:
         """Return the list of players as it counts."""
-        return download(players_csv(self._listed(self._rulings.event)), PLAYERS, "text/csv")
+        return render.download(players_csv(self._listed(self._rulings.event)), PLAYERS, "text/csv")
 
     def _corrected(self, request: Request, form: Form) -> Response:
         """Show what a correction would change, or publish it."""
@@ -123,7 +123,7 @@ class CorrectionsPage:
         }
         make = decisions.get(form.get("kind", ""))
         if make is None:
-            raise FormMalformed("the form does not say what it corrects")
+            raise errors.FormMalformed("the form does not say what it corrects")
         decision = make(form)
         try:
             msgspec.convert(msgspec.to_builtins(decision), type(decision))
@@ -213,7 +213,7 @@ class CorrectionsPage:
             "filled": filled,
             "unread": PLAYERS if kept is None else "",
             "last": last,
-            "new_id": partial(new_id, "plan"),
+            "new_id": partial(forms.new_id, "plan"),
             "found": found[:SHOWN],
             "more": max(0, len(found) - SHOWN),
             "asked": asked,
@@ -245,7 +245,7 @@ def _about(book: RulingBook, decision: AnyDecision) -> AnyDecision:
     """Return what a decision is about: of one that takes back, what was taken back. Raises FormMalformed."""
     root = book.root_decision(decision)
     if not isinstance(root, PLAN_DECISIONS):
-        raise FormMalformed("rulings are taken back where they are given")
+        raise errors.FormMalformed("rulings are taken back where they are given")
     return root
 
 

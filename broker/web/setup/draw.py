@@ -17,17 +17,7 @@ from broker.event import setup
 from broker.event.deals import Draw, give_up_draw, make_drawn_deals, open_draw, read_draws
 from broker.i18n import N_
 from broker.rules.commitment import check_words
-from broker.web import (
-    Access,
-    Form,
-    FormMalformed,
-    client_address,
-    form_page,
-    read_number,
-    redirect,
-    render_page,
-    visitor_of,
-)
+from broker.web import Access, Form, errors, form_page, note_action, read_number, redirect, render_page
 
 WHO: Final = "set_up"
 PEOPLE: Final = 6
@@ -36,10 +26,8 @@ PEOPLE: Final = 6
 
 def note_change(access: Access, request: Request, action: str) -> None:
     """Note in the audit log who changed the set-up."""
-    auth, session = access.auth, visitor_of(request).session
-    if auth is not None and session is not None:
-        with auth.store.commit():
-            auth.audit.note(auth.clock(), session.account.name, WHO, action, address=client_address(request))
+    if access.auth is not None:
+        note_action(access.auth, request, WHO, action)
 
 
 DONE: Final = {
@@ -72,7 +60,7 @@ class DrawPage:
         }
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise FormMalformed("the form does not say what it asks for")
+            raise errors.FormMalformed("the form does not say what it asks for")
         with self._turn:
             act(form)
             note_change(self._access, request, f"draw {form['action']}")
@@ -87,7 +75,7 @@ class DrawPage:
         draw, person = self._open(), read_number(form.get("person", ""), otherwise=-1)
         people = draw.announcement.people
         if not 0 <= person < len(people):
-            raise FormMalformed("the form does not say whose words they are")
+            raise errors.FormMalformed("the form does not say whose words they are")
         check_words(people[person], form.get("words", ""))
         self._words[draw.hash, person] = form.get("words", "")
 

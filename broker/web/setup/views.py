@@ -24,30 +24,24 @@ from broker.i18n import N_
 from broker.rules import shipped_profiles
 from broker.spreadsheet import sent_text
 from broker.store import has_started
-from broker.web import (
-    Access,
-    Form,
-    FormMalformed,
-    download,
-    form_page,
-    pdf_response,
-    redirect,
-    render_page,
-    translator_for,
-)
+from broker.web import Access, Form, errors, form_page, redirect, render, render_page, translator_for
 from broker.web.setup.draw import WHO, DrawPage, note_change
-from broker.web.setup.movement import (
+from broker.web.setup.forms import (
     AT_ONCE_S,
     HALL,
-    PATH,
+    MAKING_PATH,
+    OPENED,
     STRUCTURE,
     Making,
+    changed_here,
+    opened_with,
     read_count,
     read_minutes,
     read_structure,
+    refuse_changed,
+    text_of,
     with_format,
 )
-from broker.web.setup.opened import OPENED, changed_here, opened_with, refuse_changed, text_of
 
 LARGEST: Final = 2 * 2**20
 """Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
@@ -78,7 +72,7 @@ class SetupPage:
         return [
             *([self._access.route("/", self.lead, WHO)] if first else ()),
             *form_page(self._access, "/setup", self._page, self._act, WHO, largest=LARGEST),
-            self._access.route(PATH, self.making, WHO),
+            self._access.route(MAKING_PATH, self.making, WHO),
             self._access.route("/setup/players.csv", partial(self.kept, PLAYERS), WHO),
             *DrawPage(self._access, self._folder, self._turn).routes(),
             *self.files(),
@@ -100,11 +94,13 @@ class SetupPage:
     def movement(self, _request: Request) -> Response:
         """Return the movement as a file."""
         plan = setup.plan_of(self._folder)
-        return download(movement_csv(plan.plays if plan else ()), MOVEMENT, "text/csv")
+        return render.download(movement_csv(plan.plays if plan else ()), MOVEMENT, "text/csv")
 
     def kept(self, name: str, _request: Request) -> Response:
         """Return a file as it is kept: the players, or what is published of draws and deals before they are known."""
-        return download(text_of(self._folder / name), name, "text/csv" if name == PLAYERS else "application/json")
+        return render.download(
+            text_of(self._folder / name), name, "text/csv" if name == PLAYERS else "application/json"
+        )
 
     def carriers(self, request: Request) -> Response:
         """Return what lies in the carriers, to print: a page a deal, serials and no face."""
@@ -115,28 +111,29 @@ class SetupPage:
                 content = carrier_sheets_pdf(layouts, translator_for(request).language)
         except (RuleError, ScorerError, ExceptionGroup) as error:
             return self._page(request, {}, error)
-        return pdf_response(content, "carriers.pdf")
+        return render.pdf_response(content, "carriers.pdf")
 
     def _act(self, request: Request, form: Form) -> Response:
         """Check or keep what one form sends."""
-        actions: dict[str, Callable[[Form], Values | None]] = {
-            "head": self._head,
+        folder = self._folder
+        actions: dict[str, Callable[[Form], object]] = {
+            "head": self._keep_head,
             "check_players": self._check_players,
             "players": self._keep_players,
-            "check_earlier": self._check_earlier,
-            "earlier": self._keep_earlier,
-            "no_earlier": lambda _form: setup.take_earlier(self._folder, None),
+            "check_earlier": lambda form: {"checked_earlier": self._earlier(form)},
+            "earlier": lambda form: setup.take_earlier(folder, self._earlier(form)),
+            "no_earlier": lambda _form: setup.take_earlier(folder, None),
             "formats": self._offer_formats,
             "look_movement": self._look_movement,
-            "uncompared": self._keep_uncompared,
+            "uncompared": lambda _form: setup.take_uncompared(folder),
             "check_movement": self._check_movement,
             "movement": self._keep_movement,
-            "deals": self._make_deals,
-            "own_deals": self._take_deals,
-            "sets": self._take_sets,
-            "seal": self._seal_deals,
+            "deals": lambda _form: setup.make_deals(folder),
+            "own_deals": lambda form: setup.take_deals(folder, form.get("csv", "")),
+            "sets": lambda form: setup.take_sets(folder, form.get("csv", "")),
+            "seal": lambda _form: setup.seal_deals(folder),
             "take_out": self._take_out,
-            "sessions": self._keep_sessions,
+            "sessions": lambda form: setup.take_sessions(folder, typed_session_rows(form)),
         }
         if form.get("action", "").startswith("choose "):
             form = with_format(form)
@@ -146,10 +143,11 @@ class SetupPage:
             return self._make_movement(request, form)
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise FormMalformed("the form does not say what it asks for")
+            raise errors.FormMalformed("the form does not say what it asks for")
         with self._turn:
             if not self._is_kept(form):
-                if (checked := act(form)) is not None:
+                checked = act(form)
+                if isinstance(checked, dict):
                     return self._page(request, form, None, checked)
                 self._keep(request, form)
         return redirect(request, "/setup", "steps", done="saved")
@@ -165,7 +163,7 @@ class SetupPage:
         self._kept = form
         note_change(self._access, request, form["action"])
 
-    def _head(self, form: Form) -> None:
+    def _keep_head(self, form: Form) -> None:
         setup.take_head(self._folder, EventDetails(**{key: form[key] for key in EventDetails._fields if key in form}))
 
     def _check_players(self, form: Form) -> Values:
@@ -181,12 +179,6 @@ class SetupPage:
         title, part = form.get("earlier_title", ""), form.get("earlier_part", "")
         wish = EarlierWish(lines, title, part, read_count(form, "earlier_first") or 0)
         return setup.draft_earlier(self._folder, wish)
-
-    def _check_earlier(self, form: Form) -> Values:
-        return {"checked_earlier": self._earlier(form)}
-
-    def _keep_earlier(self, form: Form) -> None:
-        setup.take_earlier(self._folder, self._earlier(form))
 
     def _look_movement(self, form: Form) -> Values:
         wish = self._structure(form)
@@ -204,9 +196,6 @@ class SetupPage:
             minutes_a_play(plan),
         )
         return {"formats": formats(have)}
-
-    def _keep_uncompared(self, _form: Form) -> None:
-        setup.take_uncompared(self._folder)
 
     def _make_movement(self, request: Request, form: Form) -> Response:
         """Begin to make a movement; sent twice, the form begins one."""
@@ -236,7 +225,7 @@ class SetupPage:
             return redirect(request, "/setup", "steps")
         if not making.ended():
             if request.method == "POST":
-                return redirect(request, PATH)
+                return redirect(request, MAKING_PATH)
             title, values = N_("Making the movement"), {"percent": making.percent}
             return render_page(request, "making.html", title, values=values)
         making.seen = True
@@ -247,7 +236,7 @@ class SetupPage:
     def _structure(self, form: Form) -> Structure:
         wish, column = read_structure(form), form.get("halls_by", "")
         if column and column not in HALLS_BY:
-            raise FormMalformed("halls are by club or country")
+            raise errors.FormMalformed("halls are by club or country")
         return setup.with_halls(self._folder, wish, column) if column else wish
 
     def _check_movement(self, form: Form) -> Values:
@@ -262,25 +251,10 @@ class SetupPage:
         setup.take_movement(self._folder, found)
         return None
 
-    def _make_deals(self, _form: Form) -> None:
-        setup.make_deals(self._folder)
-
-    def _seal_deals(self, _form: Form) -> None:
-        setup.seal_deals(self._folder)
-
-    def _take_deals(self, form: Form) -> None:
-        setup.take_deals(self._folder, form.get("csv", ""))
-
-    def _take_sets(self, form: Form) -> None:
-        setup.take_sets(self._folder, form.get("csv", ""))
-
     def _take_out(self, form: Form) -> None:
         if not form.get("sure"):
-            raise FormMalformed("it was not ticked that what is laid and printed counts no longer")
+            raise errors.FormMalformed("it was not ticked that what is laid and printed counts no longer")
         setup.take_out(self._folder)
-
-    def _keep_sessions(self, form: Form) -> None:
-        setup.take_sessions(self._folder, typed_session_rows(form))
 
     def _page(
         self,

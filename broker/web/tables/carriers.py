@@ -31,7 +31,7 @@ from broker.scorer.carriers import (
     play_pace,
     slow_tables,
 )
-from broker.web import HtmlTranslator, LivePage, LivePages, Pagination, TablesUnreadable, Visitor, tables_of
+from broker.web import HtmlTranslator, LivePage, LivePages, Pagination, Visitor, errors, forms
 
 STAGES: Final[Mapping[PublicState, Stage]] = {
     "restoring": "laid_out",
@@ -214,8 +214,8 @@ class CarriersPage:
         current, asked = self._carriers.at(self._feed.current), request.query_params
         written, every = asked.get("tables", "").strip()[:LONGEST], asked.get("kind") == EVERY
         try:
-            only, unreadable = frozenset(tables_of(written)), False
-        except TablesUnreadable:
+            only, unreadable = frozenset(forms.tables_of(written)), False
+        except errors.TablesUnreadable:
             only, unreadable = frozenset[int](), True
         part = _part(current, only) if only else current
         ways = (*part.urgent, *part.later)

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl
 
-from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -32,41 +31,27 @@ from broker.scorer import (
     team_standings_csv,
 )
 from broker.web import (
-    BYTE_ORDER_MARK,
-    CARDS_A_PAGE,
     Access,
-    AlertGone,
-    DeskError,
-    EmbargoTrace,
-    EncodeView,
-    Feeds,
     Form,
-    FormMalformed,
     HtmlTranslator,
     LivePages,
-    NoCall,
     Pagination,
-    Renderer,
-    Rendering,
     Visitor,
     account_of,
-    alert_value,
-    calling_tables,
-    download,
-    environment,
-    html_response,
+    alerts,
+    embargo,
+    errors,
+    forms,
     labels,
     note_action,
-    read_form,
     read_number,
     redirect,
+    render,
     render_page,
-    render_template,
-    split_alerts,
-    sse_event,
     translator_for,
     visitor_of,
 )
+from broker.web.live import EncodeView, Renderer, Rendering, sse_event
 from broker.web.services import ScorerThread
 
 ANYBODY: Final = Visitor(open_room=True)
@@ -113,9 +98,9 @@ class DashboardRenderer:
         """Render the page. `now` (ms since 1970) is told as the time of what is shown."""
         pagination = CardsPage.of(view, wanted).pagination
         here = f"page={pagination.number}&" if pagination.number > 1 else ""
-        return render_template(
+        return render.render_template(
             "page.html",
-            room=self.room(view, _, visitor, wanted),
+            room=self.rendering(view, _, visitor, wanted).whole,
             view=view,
             _=_,
             now=now,
@@ -127,16 +112,6 @@ class DashboardRenderer:
             back=f"/?{here}",
         )
 
-    def room(
-        self,
-        view: DashboardView,
-        _: HtmlTranslator,
-        visitor: Visitor = ANYBODY,
-        wanted: Asked = FIRST_CARDS,
-    ) -> Markup:
-        """Return the part that changes: everything but the head and the banners of the connection."""
-        return self.rendering(view, _, visitor, wanted).whole
-
     def rendering(
         self,
         view: DashboardView,
@@ -144,7 +119,10 @@ class DashboardRenderer:
         visitor: Visitor = ANYBODY,
         wanted: Asked = FIRST_CARDS,
     ) -> Rendering:
-        """Render the part that changes, in parts. The view is of the feed that the visitor may read (`Feeds.of`)."""
+        """Render what changes, in parts: everything but the head and the banners of the connection.
+
+        The view is of the feed that the visitor may read (`Feeds.of`).
+        """
         kept = self._rooms.get(visitor.may("see_room"))
         if kept is None or kept[0] is not view:
             kept = self._rooms[visitor.may("see_room")] = view, {}
@@ -156,8 +134,8 @@ class DashboardRenderer:
             values = {
                 "view": view,
                 "cards": cards,
-                "calling": calling_tables(view.tables),
-                "alerts": split_alerts(view.alerts),
+                "calling": alerts.calling_tables(view.tables),
+                "alerts": alerts.split_alerts(view.alerts),
                 "arbiter": rights[0],
                 "banners": labels.banners(view) if rights[0] else (),
                 "commands": rights[1],
@@ -169,14 +147,18 @@ class DashboardRenderer:
                 "sheets": self._sheets,
                 "origin_of": self.origin_of,
             }
-            rendered[audience] = self._renderings.render(audience, environment().get_template("room.html"), values)
+            rendered[audience] = self._renderings.render(
+                audience, render.environment().get_template("room.html"), values
+            )
         return rendered[audience]
 
 
 class DashboardPage:
     """Answers from the feed's newest view."""
 
-    def __init__(self, feeds: Feeds, live: LivePages, pages: DashboardRenderer, trace: EmbargoTrace) -> None:
+    def __init__(
+        self, feeds: embargo.Feeds, live: LivePages, pages: DashboardRenderer, trace: embargo.EmbargoTrace
+    ) -> None:
         self._feeds, self._live, self._pages, self._trace = feeds, live, pages, trace
 
     def routes(self, access: Access) -> Sequence[Route]:
@@ -200,7 +182,7 @@ class DashboardPage:
             visitor,
             request.query_params,
         )
-        return html_response(html)
+        return render.html_response(html)
 
     async def events(self, request: Request) -> Response:
         """Views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
@@ -235,14 +217,14 @@ class DashboardPage:
     async def standings(self, request: Request) -> Response:
         """The standings as a file."""
         view = await self._seen(visitor_of(request))
-        text = BYTE_ORDER_MARK + standings_csv(view.standings, self._pages.origin_of)
-        return download(text, f"standings-{view.event}-{view.version}.csv", "text/csv")
+        text = render.BYTE_ORDER_MARK + standings_csv(view.standings, self._pages.origin_of)
+        return render.download(text, f"standings-{view.event}-{view.version}.csv", "text/csv")
 
     async def team_standings(self, request: Request) -> Response:
         """The standings of the teams as a file."""
         view = await self._seen(visitor_of(request))
-        text = BYTE_ORDER_MARK + team_standings_csv(view.teams)
-        return download(text, f"team-standings-{view.event}-{view.version}.csv", "text/csv")
+        text = render.BYTE_ORDER_MARK + team_standings_csv(view.teams)
+        return render.download(text, f"team-standings-{view.event}-{view.version}.csv", "text/csv")
 
     async def health(self, _request: Request) -> Response:
         """Whether the desk answers, and what it knows of the line behind it."""
@@ -269,8 +251,8 @@ class CardsPage(NamedTuple):
         """Return the page that is wanted, or the one that has a table's, or the nearest that there is."""
         numbers = [str(table.table) for table in view.tables] if "table" in wanted else []
         if wanted.get("table") in numbers:
-            wanted = {"page": str(numbers.index(wanted["table"]) // CARDS_A_PAGE + 1)}
-        pagination = Pagination.at(wanted, len(view.tables), CARDS_A_PAGE)
+            wanted = {"page": str(numbers.index(wanted["table"]) // render.CARDS_A_PAGE + 1)}
+        pagination = Pagination.at(wanted, len(view.tables), render.CARDS_A_PAGE)
         return cls(pagination, view.tables[pagination.lines])
 
     def card_link(self, table: int, language: str) -> str:
@@ -308,9 +290,9 @@ class CallsPage:
     async def press(self, request: Request) -> Response:
         """Do what a button says, and lead back to its page."""
         try:
-            form = await read_form(request, visitor_of(request))
+            form = await forms.read_form(request, visitor_of(request))
             await run_in_threadpool(self._do, request, form)
-        except (PeopleError, DeskError, ScorerError) as error:
+        except (PeopleError, errors.DeskError, ScorerError) as error:
             return render_page(request, "refused.html", N_("Not possible"), error=error)
         path, asked = _back(form.get("to", ""))
         return redirect(request, path, **asked)
@@ -339,23 +321,23 @@ class CallsPage:
             if action == "see":
                 return about, lambda: attended.see(alert, who.name, who.full)
             return about, lambda: attended.unsee(alert)
-        raise FormMalformed("no button was pressed")
+        raise errors.FormMalformed("no button was pressed")
 
     def _call(self, value: str) -> tuple[TableView, int]:
         """Read `TABLE-SEEN`: a table that calls, and since when somebody went there as it was shown; 0: nobody."""
         table, seen = (read_number(part, LONGEST_NUMBER, -1) for part in value.partition("-")[::2])
         if table < 0 or seen < 0:
-            raise FormMalformed("a call is named by its table and by who goes there")
+            raise errors.FormMalformed("a call is named by its table and by who goes there")
         for one in self._feed.current.tables:
             if one.table == table and one.calling:
                 return one, seen
-        raise NoCall(f"table {table} does not call the arbiter")
+        raise errors.NoCall(f"table {table} does not call the arbiter")
 
     def _alert(self, value: str) -> AlertView:
         for one in self._feed.current.alerts:
-            if alert_value(one) == value:
+            if alerts.alert_value(one) == value:
                 return one
-        raise AlertGone("this alert is not kept any more")
+        raise errors.AlertGone("this alert is not kept any more")
 
 
 class _NoNews(Exception):

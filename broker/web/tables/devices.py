@@ -13,26 +13,25 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.i18n import N_
-from broker.people import DEVICE_REVOKED, Account, Authentication
+from broker.people import Account, Authentication, accounts
 from broker.protocol import SILENT_S, DeviceAdmitted, Refused, TableState
 from broker.scorer.devices import ID_SHOWN, Offered, Reading, UnknownDevice
 from broker.version import program_version
 from broker.web import (
-    CARDS_A_PAGE,
     Access,
     Form,
-    FormMalformed,
     Pagination,
-    UnsignedDevice,
     account_of,
+    errors,
     form_handler,
     form_page,
     note_action,
     read_number,
     redirect,
+    render,
     render_page,
 )
-from broker.web.services import NO_SERVICES, ScorerThread, Services
+from broker.web.services import ScorerThread, Services
 from broker.web.tables.orders import LONGEST_REASON, order_reason
 from broker.web.tables.upgrades import upgrade_asked, upgrade_view
 
@@ -84,13 +83,7 @@ class _Seen(NamedTuple):
 class DevicesPage:
     """Answers arbiters."""
 
-    def __init__(
-        self,
-        access: Access,
-        scorer: ScorerThread,
-        auth: Authentication,
-        services: Services = NO_SERVICES,
-    ) -> None:
+    def __init__(self, access: Access, scorer: ScorerThread, auth: Authentication, services: Services) -> None:
         """`services`: the broker through which the devices are connected, the standby, and the event's folder."""
         self._access, self._scorer, self._auth = access, scorer, auth
         self._broker, self._folder, self._standby = services.broker, services.folder, services.standby
@@ -126,7 +119,7 @@ class DevicesPage:
         }
         unsigned = [one.table for one in self._look()[0].unknown if one.key is None and one.table in chosen]
         if unsigned and "unsigned" not in form:
-            raise UnsignedDevice(f"a device that signs nothing at table {unsigned[0]}")
+            raise errors.UnsignedDevice(f"a device that signs nothing at table {unsigned[0]}")
         for table, device in chosen.items():
             self._noted(request, ACCEPTED, table, device, self._accepting(table, device))
         return redirect(request, "/devices", done="accepted")
@@ -141,7 +134,7 @@ class DevicesPage:
         reason = order_reason(form.get("reason", ""))
         self._noted(
             request,
-            DEVICE_REVOKED,
+            accounts.DEVICE_REVOKED,
             table,
             f"{device}; {reason}",
             lambda by: self._scorer.live.devices.revoke(table, device, reason, by.full, by.name),
@@ -161,7 +154,7 @@ class DevicesPage:
         """Let the standby take over the event."""
         _head_arbiter(request)
         if self._standby is None or form.get("sure") != "on":
-            raise FormMalformed("the standby takes over when the box is ticked")
+            raise errors.FormMalformed("the standby takes over when the box is ticked")
         with self._auth.store.commit():
             note_action(self._auth, request, SCORER_HANDED, "", "")
             self._standby.hand_over()
@@ -194,7 +187,7 @@ class DevicesPage:
     def _page(self, request: Request, _form: Form, error: Exception | None = None) -> Response:
         seen, offered = self._look()
         longest = max(map(len, seen))
-        pagination = Pagination.at(request.query_params, longest, CARDS_A_PAGE)
+        pagination = Pagination.at(request.query_params, longest, render.CARDS_A_PAGE)
         lines = pagination.lines
         values = {
             "waiting": seen.waiting[lines],
@@ -206,7 +199,7 @@ class DevicesPage:
             "pagination": pagination,
             "decides": account_of(request).may("admit"),
             "shown": ID_SHOWN,
-            "asks_again": isinstance(error, UnsignedDevice),
+            "asks_again": isinstance(error, errors.UnsignedDevice),
             "longest": LONGEST_REASON,
             "broker": self._broker,
             "standby": self._standby.summary if self._standby else None,

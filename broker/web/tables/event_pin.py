@@ -14,7 +14,7 @@ from broker.files import write_private
 from broker.protocol import Milliseconds, PinHash
 from broker.protocol.arbiter_session import LONGEST_PIN, SHORTEST_PIN, hash_pin, is_pin, pin_mark
 from broker.scorer import TableView
-from broker.web import NothingToPairWith, PinUnusable
+from broker.web import errors
 
 PIN_FILE: Final = "arbiter-pin"
 
@@ -60,7 +60,7 @@ class EventPin:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, ValidationError):
-            raise NothingToPairWith(f"{self.path.name} holds no PIN's hash: set the PIN again") from None
+            raise errors.NothingToPairWith(f"{self.path.name} holds no PIN's hash: set the PIN again") from None
 
     def hashed(self) -> str | None:
         """Return the hash; None if no PIN was set. Raises NothingToPairWith if the file cannot be used."""
@@ -71,7 +71,7 @@ class EventPin:
         """Return the hash; None too where the file cannot be used: nobody is let in by a PIN then."""
         try:
             return self.hashed()
-        except NothingToPairWith:
+        except errors.NothingToPairWith:
             return None
 
     def set(self, pin: str, again: str, now: int = 0) -> None:
@@ -80,9 +80,9 @@ class EventPin:
         Raises PinUnusable, NothingToPairWith if it cannot be written.
         """
         if not is_pin(pin):
-            raise PinUnusable(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits")
+            raise errors.PinUnusable(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits")
         if pin != again:
-            raise PinUnusable("the PIN was typed differently the second time")
+            raise errors.PinUnusable("the PIN was typed differently the second time")
         hashed = hash_pin(pin)
         with TURN:
             self.keep(StoredPin(hashed, max(now, self._last() + 1)))
@@ -92,13 +92,13 @@ class EventPin:
         try:
             write_private(self.path, f"{kept.hash}\n{kept.set_at}\n".encode())
         except OSError as error:
-            raise NothingToPairWith(f"the PIN cannot be kept: {error.strerror}") from None
+            raise errors.NothingToPairWith(f"the PIN cannot be kept: {error.strerror}") from None
 
     def _last(self) -> int:
         """Return when the last one was set: a clock that was put back must not make the next one older."""
         try:
             kept = self.kept()
-        except NothingToPairWith:
+        except errors.NothingToPairWith:
             return 0
         return kept.set_at if kept else 0
 

@@ -12,18 +12,7 @@ from broker.scorer import DashboardView, Snapshot, TableView, ViewFeed
 from broker.scorer.carriers import Carrier
 from broker.scorer.grid import NEEDS, GridRow, grid, urgent
 from broker.scorer.live_event import WireLog
-from broker.web import (
-    DealInfo,
-    EmbargoTrace,
-    HtmlTranslator,
-    LivePage,
-    LivePages,
-    Pagination,
-    Sheets,
-    Visitor,
-    calling_tables,
-    split_alerts,
-)
+from broker.web import HtmlTranslator, LivePage, LivePages, Pagination, Sheets, Visitor, alerts, embargo
 from broker.web.tables.carriers import CarriersNow
 
 TABLES_A_PAGE: Final = 50
@@ -39,7 +28,7 @@ ALL_WANTS: Final = "wants"
 class Outstanding(NamedTuple):
     """A deal that some table has yet to play, and its carriers."""
 
-    line: DealInfo
+    line: embargo.DealInfo
     carriers: list[Carrier]
 
 
@@ -73,8 +62,8 @@ class GridPage:
             "only": only,
             "wanting": {row.view.table: wants for row, wants in wanting},
             "wants": Counter(want for _, wants in wanting for want in wants),
-            "calls": calling_tables(view.tables),
-            "alerts": split_alerts(view.alerts),
+            "calls": alerts.calling_tables(view.tables),
+            "alerts": alerts.split_alerts(view.alerts),
             "outstanding": (outstanding := self._outstanding(visitor, view))[:DEALS],
             "outstanding_more": len(outstanding) - DEALS,
         }
@@ -104,7 +93,7 @@ class GridPage:
 class WirePage:
     """Shows arbiters the messages on the wire as they are."""
 
-    def __init__(self, wire: WireLog, feed: ViewFeed, trace: EmbargoTrace) -> None:
+    def __init__(self, wire: WireLog, feed: ViewFeed, trace: embargo.EmbargoTrace) -> None:
         self._wire, self._feed, self._trace = wire, feed, trace
 
     def routes(self, live: LivePages) -> Sequence[Route]:

@@ -18,38 +18,23 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.i18n import N_
-from broker.people import (
-    ORDERS,
-    Account,
-    Authentication,
-    BadOrder,
-    OrderGivenBefore,
-    OrderUnsent,
-    PeopleDatabase,
-    PeopleStoreBroken,
-    TablesUnheard,
-)
+from broker.people import Account, Authentication, PeopleStoreBroken, database
+from broker.people.errors import BadOrder, OrderGivenBefore, OrderUnsent, TablesUnheard
 from broker.protocol import LAST_TABLE, MOST_ORDERS_KEPT, Command, Count, Name, Order, TableNo, encode, topics
 from broker.protocol.arbiter_session import SessionKey
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer import TableView, ViewFeed
 from broker.web import (
-    TICKED,
-    TICKED_ALONE,
     Access,
     Form,
-    FormMalformed,
-    TablesUnreadable,
     account_of,
-    as_ranges,
     client_address,
-    form_handler,
+    errors,
+    form_page,
+    forms,
     read_number,
     redirect,
     render_page,
-    tables_among,
-    tables_of,
-    ticked_tables,
 )
 
 COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
@@ -117,7 +102,7 @@ def _minutes(command: Command, text: str) -> int:
 class Orders:
     """All orders of an event's folder."""
 
-    def __init__(self, store: PeopleDatabase) -> None:
+    def __init__(self, store: database.PeopleDatabase) -> None:
         self._store = store
 
     def keep(self, id_: str, given: OrderGiven, who: str, now: int, *, above: int = 0) -> KeptOrder:
@@ -131,10 +116,10 @@ class Orders:
         """
         with self._store.commit() as sql:
             _refuse_again(sql.execute(_bodies(id_)).all(), given)
-            last = sql.execute(select(func.max(ORDERS.c.number))).scalar() or 0
+            last = sql.execute(select(func.max(database.ORDERS.c.number))).scalar() or 0
             seq = max(last + 1, above + 1, now // 1000)
             row = (seq, id_, now, ",".join(map(str, given.tables)), who, msgspec.json.encode(given))
-            sql.execute(insert(ORDERS).values(row))
+            sql.execute(insert(database.ORDERS).values(row))
         return KeptOrder(seq, id_, now, who, given)
 
     def refuse_again(self, id_: str, given: OrderGiven) -> None:
@@ -143,12 +128,14 @@ class Orders:
 
     def newest(self, count: int) -> list[KeptOrder]:
         """Return the last orders, newest first. Raises PeopleStoreBroken."""
-        query = select(*(ORDERS.c[name] for name in ("number", "id", "at", "who", "body")))
-        return [_stored_order(row) for row in self._store.rows(query.order_by(ORDERS.c.number.desc()).limit(count))]
+        query = select(*(database.ORDERS.c[name] for name in ("number", "id", "at", "who", "body")))
+        return [
+            _stored_order(row) for row in self._store.rows(query.order_by(database.ORDERS.c.number.desc()).limit(count))
+        ]
 
 
 def _bodies(id_: str) -> Executable:
-    return select(ORDERS.c.body).where(ORDERS.c.id == id_)
+    return select(database.ORDERS.c.body).where(database.ORDERS.c.id == id_)
 
 
 def _refuse_again(before: Iterable[tuple[Any, ...]], given: OrderGiven) -> None:
@@ -245,7 +232,7 @@ class OrderDesk:
         now = self._auth.clock()
         with self._auth.store.commit():
             kept = self.book.keep(id_ or uuid.uuid4().hex, given, account.name, now, above=max(heard.values()))
-            about = f"{given.command} {as_ranges(given.tables, ',')}"
+            about = f"{given.command} {forms.as_ranges(given.tables, ',')}"
             detail = f"{given.minutes} min; {given.reason}" if given.minutes else given.reason
             self._auth.audit.note(now, account.name, "order_given", about, detail, address=address)
         self._send(kept)
@@ -331,24 +318,20 @@ class OrdersPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        return [
-            self._access.route("/orders", self.show, "give_orders"),
-            self._access.route("/orders", form_handler(self._page, self._give), "give_orders", ("POST",)),
-        ]
-
-    def show(self, request: Request) -> Response:
-        """Show the form, for the tables that the address names, and the orders so far."""
-        asked = request.query_params
-        return self._page(request, {"tables": asked.get("tables", asked.get("table", ""))})
+        return form_page(self._access, "/orders", self._page, self._give, "give_orders")
 
     def _give(self, request: Request, form: Form) -> Response:
         """Send an order. The page is then asked for again: reloading sends nothing."""
         account = account_of(request)
         if not FORM_ID.fullmatch(form.get("id", "")):
-            raise FormMalformed("the form does not say which it is")
+            raise errors.FormMalformed("the form does not say which it is")
         room = self._feed.current.tables
         known = [table.table for table in room]
-        tables = known if ALL_TABLES in form else {*ticked_tables(form), *tables_among(known, form.get("tables", ""))}
+        tables = (
+            known
+            if ALL_TABLES in form
+            else {*forms.ticked_tables(form), *forms.tables_among(known, form.get("tables", ""))}
+        )
         said = [form.get(field, "") for field in ("command", "minutes", "reason")]
         given = read_order(tables, known, said[0], said[1].strip(), said[2], account.full)
         try:
@@ -360,19 +343,21 @@ class OrdersPage:
         return redirect(request, "/orders", done="given")
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
-        tables = self._feed.current.tables
+        """Show the form, for the tables that the address names, and the orders so far."""
+        asked, tables = request.query_params, self._feed.current.tables
+        form = form or {"tables": asked.get("tables", asked.get("table", ""))}
         said = {table.table: table for table in tables}
         written = form.get("tables", "")[:LONGEST_TABLES]
-        writes = len(tables) > TICKED_ALONE
+        writes = len(tables) > forms.TICKED_ALONE
         values: dict[str, object] = {
             "id": uuid.uuid4().hex,
-            "tables": tables if len(tables) <= TICKED else (),
-            "chosen": {*ticked_tables(form), *(() if writes else _written_tables(written))},
+            "tables": tables if len(tables) <= forms.TICKED else (),
+            "chosen": {*forms.ticked_tables(form), *(() if writes else _written_tables(written))},
             "all": ALL_TABLES in form,
             "writes": writes,
             "written": written,
-            "calling": as_ranges(table.table for table in tables if table.calling),
-            "paused": as_ranges(table.table for table in tables if table.paused),
+            "calling": forms.as_ranges(table.table for table in tables if table.calling),
+            "paused": forms.as_ranges(table.table for table in tables if table.paused),
             "filled": {field: form.get(field, "")[:LONGEST_REASON] for field in ("command", "minutes", "reason")},
             "commands": COMMANDS,
             "most_minutes": MOST_MINUTES,
@@ -390,6 +375,6 @@ class OrdersPage:
 def _written_tables(written: str) -> list[int]:
     """Return tables that are written; none where they cannot be read."""
     try:
-        return tables_of(written)
-    except TablesUnreadable:
+        return forms.tables_of(written)
+    except errors.TablesUnreadable:
         return []

@@ -37,36 +37,23 @@ from broker.protocol.pairing import (
 )
 from broker.scorer import TableView, ViewFeed
 from broker.web import (
-    LOOPBACK_NAMES,
-    TICKED,
-    TICKED_ALONE,
     Access,
-    DeskError,
     Form,
-    FormMalformed,
-    FormTooLarge,
-    NoTableChosen,
-    NothingToPairWith,
-    PairingDelayed,
-    PairingOutdated,
-    TableHasDevice,
-    account_of,
-    as_ranges,
     client_address,
+    errors,
     form_handler,
     form_page,
+    forms,
     note_action,
-    qr,
-    read_body,
     read_number,
     redirect,
     render_page,
-    tables_among,
-    ticked_tables,
+    svg,
     visitor_of,
 )
+from broker.web.auth import LOOPBACK_NAMES
 from broker.web.tables.event_pin import EventPin, PinsAtTables
-from broker.web.tables.pairing_codes import LASTS_MS, LOGGED_EACH, PairingCodes, PairingTurns, PendingCode, RepeatFilter
+from broker.web.tables.pairing_codes import LASTS_MS, LOGGED_EACH, PairingCodes, PairingTurns, RepeatFilter
 
 WHO: Final = "set_up"
 DECIDES: Final = "admit"
@@ -121,7 +108,7 @@ class BrokerForTables:
         pairing = self.pairing(table, asked)
         if device.key is None:
             if self.certificates:
-                raise PairingOutdated("this device's program is older than the desk's: bring it up to date")
+                raise errors.PairingOutdated("this device's program is older than the desk's: bring it up to date")
             return pairing
         self.admit(table, device.key, device.machine)
         return structs.replace(pairing, event_key=self.event_key, certificate=self._issue(table, device.key))
@@ -133,7 +120,7 @@ class BrokerForTables:
             given = self.certificates.issue(table, key)
             self.certified()
         except (BrokerError, OSError) as error:
-            raise NothingToPairWith(f"table {table} cannot be paired: {error}") from None
+            raise errors.NothingToPairWith(f"table {table} cannot be paired: {error}") from None
         return given
 
     def pairing(self, table: int, asked: str) -> Pairing:
@@ -146,7 +133,7 @@ class BrokerForTables:
             pairing = Pairing(event=self.event, table=table, broker=broker)
             return msgspec.json.decode(msgspec.json.encode(pairing), type=Pairing)  # a name that no device would take
         except (BrokerError, OSError, UnicodeDecodeError, msgspec.ValidationError) as error:
-            raise NothingToPairWith(f"table {table} cannot be paired: {error}") from None
+            raise errors.NothingToPairWith(f"table {table} cannot be paired: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +191,7 @@ class PairingPage:
             raise Refused("head_arbiter_only", "the event has begun: the head arbiter pairs tables")
         tables = self._chosen(form)
         for table in tables:
-            self._codes.open(table, account_of(request).name, self._clock())
+            self._codes.open(table, self._clock())
         note_action(self._auth, request, "pairing_opened", ",".join(map(str, tables)))
         return redirect(request, "/pairing")
 
@@ -214,19 +201,17 @@ class PairingPage:
     def _chosen(self, form: Form) -> list[int]:
         """Return the tables that are asked for. Raises NoTableChosen, TableHasDevice."""
         known = {table.table: table for table in self._feed.current.tables}
-        asked = {*ticked_tables(form), *tables_among(known, form.get("tables", ""))}
+        asked = {*forms.ticked_tables(form), *forms.tables_among(known, form.get("tables", ""))}
         free = [table.table for table in known.values() if not _has_device(table) and table.table not in asked]
-        chosen = sorted(asked | set(self._without_code(free)[: read_number(form.get("next", ""))]))
-        if not chosen or len(chosen) > MOST_AT_ONCE or not set(chosen) <= known.keys():
-            raise NoTableChosen(f"choose 1 to {MOST_AT_ONCE} tables of this event")
-        if "anyway" not in form and (served := [str(one) for one in chosen if _has_device(known[one])]):
-            raise TableHasDevice(f"tables that have a device: {', '.join(served)}")
-        return chosen
-
-    def _without_code(self, tables: list[int]) -> list[int]:
         now = self._clock()
         waiting = {one.table for one in self._codes.newest(now) if one.state(now) == "open"}
-        return [table for table in tables if table not in waiting]
+        without_code = [table for table in free if table not in waiting]
+        chosen = sorted(asked | set(without_code[: read_number(form.get("next", ""))]))
+        if not chosen or len(chosen) > MOST_AT_ONCE or not set(chosen) <= known.keys():
+            raise errors.NoTableChosen(f"choose 1 to {MOST_AT_ONCE} tables of this event")
+        if "anyway" not in form and (served := [str(one) for one in chosen if _has_device(known[one])]):
+            raise errors.TableHasDevice(f"tables that have a device: {', '.join(served)}")
+        return chosen
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         now, host = self._clock(), self._host(request)
@@ -235,20 +220,20 @@ class PairingPage:
         tables = self._feed.current.tables
         values: dict[str, object] = {
             "all": len(tables),
-            "tables": [(table, _has_device(table)) for table in tables] if len(tables) <= TICKED else (),
-            "served": as_ranges(table.table for table in tables if _has_device(table)),
-            "chosen": ticked_tables(form),
+            "tables": [(table, _has_device(table)) for table in tables] if len(tables) <= forms.TICKED else (),
+            "served": forms.as_ranges(table.table for table in tables if _has_device(table)),
+            "chosen": forms.ticked_tables(form),
             "next_ones": form.get("next", "")[:4],
-            "writes": len(tables) > TICKED_ALONE,
+            "writes": len(tables) > forms.TICKED_ALONE,
             "written": form.get("tables", "")[:LONGEST_TABLES],
             "longest_tables": LONGEST_TABLES,
             "asking": error is not None or not pending or "new" in request.query_params,
-            "asks_again": isinstance(error, TableHasDevice),
+            "asks_again": isinstance(error, errors.TableHasDevice),
             "most": MOST_AT_ONCE,
             "minutes": LASTS_MS // MINUTE_MS,
             "desk": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             "pending": [(one, one.state(now), -(-(one.until - now) // MINUTE_MS)) for one in pending],
-            "qr": lambda one: self._qr(one, host, port),
+            "qr": lambda one: svg.qr(pairing_text(PairingOffer(host, port, one.code, self._codes.fingerprint))),
             "unreachable": host in LOOPBACK_NAMES or self._broker.here_alone,
             "plain": not self._codes.fingerprint,
             "may_pair": self._may_pair(request),
@@ -262,11 +247,8 @@ class PairingPage:
         """Return what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""
         try:
             return {"pin": self._broker.pin.hashed(), "pins": self._broker.pin.at_tables(self._feed.current.tables)}
-        except NothingToPairWith:
+        except errors.NothingToPairWith:
             return {"pin": None, "pins": PinsAtTables()}
-
-    def _qr(self, one: PendingCode, host: str, port: int) -> object:
-        return qr(pairing_text(PairingOffer(host, port, one.code, self._codes.fingerprint)))
 
     def _host(self, request: Request) -> str:
         """Return the name by which tables ask for the desk: this page's, where it is not this machine's own."""
@@ -294,9 +276,9 @@ class PairingPage:
             taken, keys, pairing = self._codes.take(
                 asked, where, self._clock(), lambda table: self._broker.pair(table, host, asked)
             )
-        except PairingDelayed:
+        except errors.PairingDelayed:
             raise  # unheard, so not noted: else anybody could fill the disk with entries
-        except DeskError as error:
+        except errors.DeskError as error:
             self._note_refusal(now, error.code, asked.machine, where)
             raise
         self._auth.audit.note(now, "", "pairing_taken", str(taken.table), asked.machine, address=where)
@@ -314,13 +296,13 @@ class PairingPage:
 
 async def _asked(request: Request) -> PairingRequest:
     """Read what a device says. Raises FormTooLarge, FormMalformed."""
-    body = await read_body(request, LARGEST)
+    body = await forms.read_body(request, LARGEST)
     if len(body) > LARGEST:
-        raise FormTooLarge(f"a device says at most {LARGEST} bytes")
+        raise errors.FormTooLarge(f"a device says at most {LARGEST} bytes")
     try:
         return msgspec.json.decode(body, type=PairingRequest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise FormMalformed("this is no device that wants to be paired") from None
+        raise errors.FormMalformed("this is no device that wants to be paired") from None
 
 
 def _has_device(table: TableView) -> bool:

@@ -15,17 +15,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from broker.people import network_of
+from broker.people import login
 from broker.protocol.pairing import PairingKeys, PairingRequest, derive_keys, new_pairing_code
-from broker.web import (
-    Misses,
-    PairingBusy,
-    PairingDelayed,
-    PairingOutdated,
-    PairingOver,
-    PairingSpent,
-    PairingUnknown,
-)
+from broker.web import auth, errors
 
 LASTS_MS: Final = 10 * 60 * 1000
 """How long a code is good."""
@@ -54,8 +46,6 @@ class PendingCode:
 
     table: int
     code: str = field(repr=False)
-    by: str
-    """Login name of who opened it."""
     until: int
     taken_at: int | None = None
     machine: str = ""
@@ -83,11 +73,11 @@ class PairingCodes:
         self.fingerprint, self._lock = fingerprint, threading.Lock()
         self._turn = threading.Lock()  # one guess at a time: many at once would be many before the first is counted
         self._all: list[PendingCode] = []
-        self._misses = Misses(OF_NETWORK, in_all=OF_ALL, fresh=OF_FRESH_NETWORK)
+        self._misses = auth.Misses(OF_NETWORK, in_all=OF_ALL, fresh=OF_FRESH_NETWORK)
 
-    def open(self, table: int, by: str, now: int) -> PendingCode:
+    def open(self, table: int, now: int) -> PendingCode:
         """Draw a code for a table; an earlier one for it that is still open is over."""
-        made = PendingCode(table, new_pairing_code(), by, now + LASTS_MS)
+        made = PendingCode(table, new_pairing_code(), now + LASTS_MS)
         with self._lock:
             self._withdraw(table)
             self._all = [one for one in self._all if now < one.until + KEPT_MS] + [made]
@@ -107,7 +97,7 @@ class PairingCodes:
     def check_heard(self, address: str, now: int) -> None:
         """Raise PairingDelayed where nothing that an address says is looked at for a while. Costs nothing."""
         if wait := self._misses.wait_ms(address, now):
-            raise PairingDelayed(-(-wait // 1000))
+            raise errors.PairingDelayed(-(-wait // 1000))
 
     def take(
         self, asked: PairingRequest, address: str, now: int, make: Callable[[int], Made]
@@ -120,15 +110,17 @@ class PairingCodes:
         with self._turn:
             self.check_heard(address, now)
             if asked.salt is None:
-                raise PairingOutdated("this device's program is older than the desk's: bring it up to date")
+                raise errors.PairingOutdated("this device's program is older than the desk's: bring it up to date")
             found = self._meant(asked.proof, asked.salt, now)
             if found is None or not _has_sealed_key(asked, found[1]):
                 self._misses.missed(address, now)
-                raise PairingUnknown("no code that was given out here: look at the digits, and at the desk's address")
+                raise errors.PairingUnknown(
+                    "no code that was given out here: look at the digits, and at the desk's address"
+                )
             try:
                 with self._lock:
                     return self._use(*found, asked.machine, now, make)
-            except (PairingSpent, PairingOver):
+            except (errors.PairingSpent, errors.PairingOver):
                 # No guess; but each question costs the keys of all codes, an old one's too.
                 self._misses.missed(address, now, of_all=False)
                 raise
@@ -174,9 +166,9 @@ class PairingTurns:
     @asynccontextmanager
     async def turn(self, address: str) -> AsyncIterator[None]:
         """Wait for an address's turn, which lasts as long as the context. Raises PairingBusy."""
-        network = network_of(address)
+        network = login.network_of(address)
         if self._waiting[network] >= MOST_OF_NETWORK or self._waiting.total() >= MOST_WAITING:
-            raise PairingBusy("too many devices are asking at once")
+            raise errors.PairingBusy("too many devices are asking at once")
         self._waiting[network] += 1
         # Both locks are fair, and a network waits for the second one at most once: so networks take turns.
         of_network = self._of.setdefault(network, asyncio.Lock())
@@ -187,7 +179,7 @@ class PairingTurns:
                         await held.enter_async_context(of_network)
                         await held.enter_async_context(self._one)
                 except TimeoutError:
-                    raise PairingBusy("too many devices are asking at once") from None
+                    raise errors.PairingBusy("too many devices are asking at once") from None
                 yield
         finally:
             self._waiting[network] -= 1
@@ -225,8 +217,8 @@ def _has_sealed_key(asked: PairingRequest, keys: PairingKeys) -> bool:
 
 def _refuse_used(one: PendingCode, now: int) -> None:
     if one.taken_at is not None:
-        raise PairingSpent(
+        raise errors.PairingSpent(
             f"this code was used, by {one.machine}: if that was none of your devices, tell the organiser"
         )
     if one.state(now) != "open":
-        raise PairingOver("this code's time is over, or there is a newer one for its table")
+        raise errors.PairingOver("this code's time is over, or there is a newer one for its table")

@@ -20,7 +20,7 @@ from broker.i18n import N_, Message, duration
 from broker.scorer.service import Scorer
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, secret_of, write_peer
 from broker.store.following import FollowedEvent
-from broker.web import FormMalformed, FormTooLarge, NotAllowed, read_body
+from broker.web import errors, forms
 
 FOLLOW_PATH: Final = "/standby/follow"
 
@@ -65,10 +65,10 @@ class StandbyService:
         """Return what the standby lacks; if that is nothing, wait a moment for something."""
         shown = request.headers.get("authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(shown.encode(), self._secret.encode()):
-            raise NotAllowed("only a machine that has the event's key can follow it")
+            raise errors.NotAllowed("only a machine that has the event's key can follow it")
         event = self._scorer.state.planned.name
         if request.query_params.get("event", event) != event:  # a folder that was copied for another event has its key
-            raise NotAllowed(f"this is the desk of {event}")
+            raise errors.NotAllowed(f"this is the desk of {event}")
         asked = await _read(request)
         host = asked.host or _host_of(request.client.host if request.client else "127.0.0.1")
         self._heard(asked, host, asked.have.height if self._follows else 0)
@@ -129,13 +129,13 @@ def _not_heard_of(seconds: int) -> Message:
 
 
 async def _read(request: Request) -> FollowAsked:
-    body = await read_body(request, LARGEST)
+    body = await forms.read_body(request, LARGEST)
     if len(body) > LARGEST:
-        raise FormTooLarge("a standby asks less")
+        raise errors.FormTooLarge("a standby asks less")
     try:
         return msgspec.msgpack.decode(body, type=FollowAsked)
     except msgspec.DecodeError:
-        raise FormMalformed("this is not what a standby asks") from None
+        raise errors.FormMalformed("this is not what a standby asks") from None
 
 
 def _host_of(host: str) -> str:

@@ -32,7 +32,7 @@ from broker.upgrade.bundle import (
     trusted_keys,
     who_asks,
 )
-from broker.web import Form, FormMalformed, NotAllowed, PageUnknown, as_ranges, tables_among
+from broker.web import Form, errors, forms
 from broker.web.services import ScorerThread
 
 AT_ONCE: Final = 4
@@ -117,11 +117,11 @@ def upgrade_asked(
             return f"offer {version}", lambda: upgrades.offer(version, manifest)
         case "install":
             typed = form.get("tables", "").strip()
-            tables = tables_among(known, typed) if typed else sorted(known)
-            return f"install {as_ranges(tables)}", lambda: upgrades.install(tables)
+            tables = forms.tables_among(known, typed) if typed else sorted(known)
+            return f"install {forms.as_ranges(tables)}", lambda: upgrades.install(tables)
         case "withdraw":
             return "withdraw", upgrades.withdraw
-    raise FormMalformed("a new version is offered, installed or withdrawn")
+    raise errors.FormMalformed("a new version is offered, installed or withdrawn")
 
 
 class UpgradeHandOut:
@@ -150,14 +150,14 @@ class UpgradeHandOut:
     async def _given(self, request: Request, path: Path) -> Response:
         await run_in_threadpool(self._let_in, request)
         if not await run_in_threadpool(path.is_file):
-            raise PageUnknown("there is no such package")
+            raise errors.PageUnknown("there is no such package")
         return InTurn(path, self._turns)
 
     def _let_in(self, request: Request) -> None:
         """Refuse whoever is no device of a table, and everybody where nothing is offered. Raises NotAllowed."""
         asked = who_asks(request.headers.get("authorization", ""))
         if asked is None:
-            raise NotAllowed("only the tables' devices fetch this")
+            raise errors.NotAllowed("only the tables' devices fetch this")
         table, device, signature = asked
 
         def key() -> tuple[str | None, str]:
@@ -167,7 +167,7 @@ class UpgradeHandOut:
 
         public, event = self._scorer.ask(key)
         if public is None or not is_proven(public, event, table, request.url.path, signature):
-            raise NotAllowed("only the tables' devices fetch this")
+            raise errors.NotAllowed("only the tables' devices fetch this")
 
 
 class InTurn(FileResponse):

@@ -15,7 +15,7 @@ from broker.files import EVENT
 from broker.mqtt.certificates import NO_END, SERVER_LASTS, Certificates
 from broker.people import Actor, Authentication
 from broker.protocol import SigningKey
-from broker.web.people.audit_watch import TOLD_ACTIONS
+from broker.web.alerts import TOLD_ACTIONS
 
 KEY = SigningKey.new()
 ENDS = "-----END CERTIFICATE-----\n"

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from broker.cli import desk
 from broker.cli.main import homologue
-from broker.people import FIRST_LINK_FILE, Authentication
+from broker.people import Authentication
+from broker.people.login import FIRST_LINK_FILE
 from broker.store import STORE, SqliteJournal
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME

@@ -3,7 +3,7 @@
 from broker.cli.halls import node_concern
 from broker.i18n import languages
 from broker.scorer import AlertView
-from broker.web import translators
+from broker.web.i18n import translators
 from tests.broker.web.tables.test_alerts import told
 
 

@@ -30,7 +30,7 @@ from broker.event.deals import sealing
 from broker.event.deals.commitment import commit_folder
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
-from broker.people import FIRST_LINK_FILE
+from broker.people.login import FIRST_LINK_FILE
 from broker.protocol import SigningKey, topics
 from broker.scorer import read_journal
 from broker.scorer.access import Admissions

@@ -16,7 +16,7 @@ from broker.cli.standby import reserve_port
 from broker.errors import StoreInUse
 from broker.scorer.alerts import ALERT_CODES, Concern
 from broker.store.following import EventCopy
-from broker.web import AddressRefused, server
+from broker.web import errors, server
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME
 
@@ -102,6 +102,6 @@ def test_a_scorer_that_has_taken_over_opens_its_desk_when_its_address_is_back_an
 
 def test_a_scorer_that_has_taken_over_from_nobody_ends_where_its_desk_cannot_be_opened() -> None:
     one = Opened()
-    with pytest.raises(AddressRefused):
+    with pytest.raises(errors.AddressRefused):
         DeskOpening(one.start, one.told.append, patient=False).look()
     assert one.told == []

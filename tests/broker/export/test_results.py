@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from broker.cli import export
 from broker.cli.score import read_plays
 from broker.export import results
-from broker.protocol import SEATS
+from broker.protocol import SEATS, Seat
 from broker.rules import RuleError, load_mcr
 from broker.scorer import open_stored_event
 from broker.scoring import ScoredPlay, compare_plays
+from broker.spreadsheet import decimal
 from tests.broker.scorer.small import OTHER_FORM, event
 
 PLAYERS = dict(zip(SEATS, ("p1", "p2", "p3", "p4"), strict=True))
@@ -41,8 +42,15 @@ def test_a_row_is_this() -> None:
         ScoredPlay(1, 2, PLAYERS, dict(zip(SEATS, (0, 0, 0, 0), strict=True)), form="a"),
         ScoredPlay(1, 3, PLAYERS, dict(zip(SEATS, (0, 0, 0, 0), strict=True)), form="a"),
     ]
-    told = {(1, 1): results.PlayDetails(2, "discard", {"east": 18}, "north")}
-    rows = list(results.result_rows(compare_plays(plays, load_mcr()), event="cup", name_of=str.upper, told=told))
+
+    def told(play: ScoredPlay, seat: Seat) -> results.Row:
+        row: results.Row = {"event": "cup", "name": play.players[seat].upper()}
+        won = 18 if seat == "east" else None
+        return row | (
+            {"round": 2, "win": "discard", "hand_value": won, "discarder": "north"} if play.table == 1 else {}
+        )
+
+    rows = list(results.result_rows(compare_plays(plays, load_mcr()), told=told))
     assert results.results_csv(rows).splitlines()[:4] == [
         "event,round,table,deal,form,seat,player,name,points,hand_value,win,discarder,datum,imp,fine,award,sat,country,club,instead",
         "cup,2,1,1,a,east,p1,P1,42,18,discard,north,14,7,0,0,,,,",
@@ -128,9 +136,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), st.fractions(-50, 50, max_denominator=99))
 def test_hostile_names_come_back_and_begin_no_formula(name: str, imp: Fraction) -> None:
-    play = ScoredPlay(1, 1, PLAYERS, dict.fromkeys(SEATS, 0))
-    row = results.ResultRow("=1+1", play, "east", name, imp, imp, None)
-    (read,) = table(results.results_csv([row]))
+    (read,) = table(results.results_csv([{"event": "=1+1", "name": name, "imp": decimal(imp)}]))
     assert read["name"] in {name, f"'{name}"}
     assert read["name"].lstrip()[:1] not in {*"=+-@＝＋－＠"}
     assert read["event"] == "'=1+1"

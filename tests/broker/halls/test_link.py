@@ -31,7 +31,7 @@ from broker.protocol.link import Incoming, LinkChanged, LinkDown, LinkRefused
 from broker.scorer import EventState
 from broker.scorer.dashboard import Dashboard
 from broker.store import Journal, RefusedRow
-from broker.web import card_state
+from broker.web.render import card_state
 from tests.broker.halls.places import CENTRE, HALLS, Place, Places, Wire, places
 from tests.broker.scorer.hall import NOW, STORE, Clock, open_journal
 from tests.broker.scorer.small import event, fact, whole_event, whole_log

@@ -12,7 +12,8 @@ import pytest
 
 from broker.errors import AnchorElsewhere, AnchorMistyped
 from broker.event import save_event
-from broker.people import PEOPLE_FILE, AuditEntry, Authentication
+from broker.files import PEOPLE_FILE
+from broker.people import AuditEntry, Authentication
 from broker.people.accounts import FIRST_DIGEST, digest_of
 from broker.people.anchors import CheckedAnchor, anchor_of, check_anchor
 from broker.protocol.paper_codes import CODE_ALPHABET

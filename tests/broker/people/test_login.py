@@ -8,26 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.people import (
-    FIRST_LINK_FILE,
-    HOUR_MS,
-    PEOPLE_FILE,
-    AuditBroken,
-    Authentication,
-    LinkSpent,
-    PeopleStoreBroken,
-)
-from broker.people.accounts import IDLE_MS, RIGHTS, WHOLE_MS
+from broker.files import PEOPLE_FILE
+from broker.people import Authentication, PeopleStoreBroken
+from broker.people.accounts import HOUR_MS, IDLE_MS, RIGHTS, WHOLE_MS
 from broker.people.errors import (
     AccountTaken,
     AccountUnknown,
+    AuditBroken,
     BadAccount,
     LastHeadArbiter,
+    LinkSpent,
     LoginDelayed,
     LoginRefused,
     WeakPassword,
 )
 from broker.people.login import (
+    FIRST_LINK_FILE,
     FIRST_LINK_MS,
     LOGIN_WINDOW_MS,
     MOST_LOGIN_KEYS,

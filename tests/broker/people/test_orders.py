@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.people import Authentication, BadOrder, PeopleStoreBroken
+from broker.people import Authentication, PeopleStoreBroken
+from broker.people.errors import BadOrder
 from broker.protocol import LAST_TABLE
 from broker.web.tables.orders import COMMANDS, LONGEST_REASON, OrderGiven, Orders, read_order
 from tests.broker.people.conftest import NOON, Hand

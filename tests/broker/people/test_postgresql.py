@@ -8,7 +8,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from broker.people import PEOPLE_FILE, Authentication, PeopleStoreBroken
+from broker.files import PEOPLE_FILE
+from broker.people import Authentication, PeopleStoreBroken
 from broker.people.copies import MOVED, UNUSED
 from broker.people.database import all_rows
 from broker.read_ahead import SETTING

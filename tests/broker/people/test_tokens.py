@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from broker.people import TOKEN_RIGHTS, Authentication, TokenUnknown
+from broker.people import Authentication
 from broker.people.copies import ClosedAccounts
-from broker.people.errors import BadToken, TokenTaken
-from broker.people.tokens import SEEN_EVERY_MS
+from broker.people.errors import BadToken, TokenTaken, TokenUnknown
+from broker.people.programs import SEEN_EVERY_MS, TOKEN_RIGHTS
 from tests.broker.people.conftest import BY, NOON, Hand
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from broker.protocol import BEAT_S, SILENT_S, Lifecycle, ScorerState
 from broker.scorer.devices import LONGEST_S, Liveness
 from broker.scorer.grid import grid
-from broker.web import card_state
+from broker.web.render import card_state
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import beat, fact, restored, state
 

@@ -22,7 +22,7 @@ from broker.scorer import (
 from broker.scorer.grid import grid
 from broker.scorer.view import time_left_ms
 from broker.store import AnchorPlace, find_anchor
-from broker.web import public_view
+from broker.web.embargo import PublicViews
 from broker.web.tables.carriers import progress_of
 from tests import event_loop
 from tests.broker.rulings.ruled import HEAD, correct, draft
@@ -59,7 +59,7 @@ def test_an_anchor_is_shown_when_a_round_is_over_and_is_the_same_until_the_next_
         hall.hear(last)
         anchor = hall.scorer.feed.current.anchor
         assert anchor is not None
-        assert (anchor.round, public_view(hall.scorer.feed.current).anchor) == (number, anchor)
+        assert (anchor.round, PublicViews().of(hall.scorer.feed.current).anchor) == (number, anchor)
         assert find_anchor(anchor.text, NAME, hall.journal.linked_rows(), []) == AnchorPlace(hall.journal.height, 0)
     assert shown[0] is None
     assert len({one and one.text for one in shown}) == 2
@@ -211,7 +211,7 @@ def test_the_public_standings_have_what_was_ruled_in_the_place_of_a_result(hall:
     gives = Adjusted(gives=dict.fromkeys(event().bookings[first].players.values(), 7))
     hall.scorer.rulings.give(draft(hall.scorer.rulings.room, gives, first), HEAD)
     hall.hear(fact(1, 30, restored(1, 4)))
-    shown = {row.player: row.imp for row in public_view(hall.scorer.feed.current).standings}
+    shown = {row.player: row.imp for row in PublicViews().of(hall.scorer.feed.current).standings}
     assert shown == {row.player: row.imp for row in open_part(hall.scorer.snapshot).standings}
 
 

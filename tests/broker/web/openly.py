@@ -7,8 +7,8 @@ from typing import Final
 import httpx
 from starlette.routing import Route
 
-from broker.web import EventStreams, StreamPace
 from broker.web.app import create_app
+from broker.web.live import EventStreams, StreamPace
 from broker.web.services import Services
 from tests import event_loop
 from tests.broker.scorer.hall import NOW, Hall

@@ -22,8 +22,9 @@ from broker.people import ROLES, Actor, Authentication
 from broker.people.login import OF_BOTH
 from broker.scorer import DashboardView, EventState, Snapshot
 from broker.scorer.live_event import WireLog
-from broker.web import CertificateRefused, FormMalformed, public_view
 from broker.web.app import create_app
+from broker.web.embargo import PublicViews
+from broker.web.errors import CertificateRefused, FormMalformed
 from broker.web.forms import FORM_MEDIA_TYPE, MOST_FIELDS, parse_form
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services
@@ -235,7 +236,7 @@ def test_only_arbiters_learn_of_deals_that_others_have_yet_to_play(guarded: Desk
 
 def test_since_when_a_table_plays_calls_or_stands_still_is_the_arbiters_alone() -> None:
     told = replace(sample.table(1), paused=True, calling_since=1, playing_since=2, pausing_since=3, played_ms=4)
-    (shown,) = public_view(replace(sample.view(), tables=(told,))).tables
+    (shown,) = PublicViews().of(replace(sample.view(), tables=(told,))).tables
     times = shown.calling_since, shown.playing_since, shown.pausing_since, shown.played_ms
     assert (shown.paused, times) == (True, (None,) * 4)
 

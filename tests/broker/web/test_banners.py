@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, expect
 
 from broker.i18n import languages
-from broker.web import translators
+from broker.web.i18n import translators
 from broker.web.labels import banners
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import state

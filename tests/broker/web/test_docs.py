@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-from broker.web import SIGNS, AddressRefused, DeskError, DeskPortTaken, DeskStartFailed
+from broker.web.errors import AddressRefused, DeskError, DeskPortTaken, DeskStartFailed
 from broker.web.labels import STATE
+from broker.web.render import SIGNS
 
 ROOT = Path(__file__).parents[3]
 ROW = re.compile(r"^\| \*\*(?P<word>[^*]+)\*\* \| (?P<shape>[^|]+) \| (?P<tone>[^|]+) \|", re.MULTILINE)

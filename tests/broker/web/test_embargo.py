@@ -16,8 +16,9 @@ from broker.export.seating import SEATING_PRINTS
 from broker.protocol import TOPICS, Call, FinalDeclared, Fine, LogMessage, Seat, Undo, parse_topic, receipt_code
 from broker.rules import Outcome
 from broker.scorer import DashboardView, ViewFeed, open_part
-from broker.web import EventStreams, Feeds, PublicFeed, Sheets, StreamPace, Visitor
-from broker.web.embargo import PUBLIC_PAUSE_S
+from broker.web import Sheets, Visitor
+from broker.web.embargo import PUBLIC_PAUSE_S, Feeds, PublicFeed
+from broker.web.live import EventStreams, StreamPace
 from tests import event_loop
 from tests.broker.rulings.ruled import AT, room_of, ruling
 from tests.broker.scorer.hall import Hall, make_hall, open_journal

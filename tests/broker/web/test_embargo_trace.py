@@ -9,7 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from broker.people import EMBARGO_READ, HOUR_MS, PEOPLE_FILE, Actor, Authentication
+from broker.files import PEOPLE_FILE
+from broker.people import Actor, Authentication
+from broker.people.accounts import EMBARGO_READ, HOUR_MS
 from broker.protocol import LogMessage
 from broker.rules import Outcome
 from broker.web import Visitor

@@ -21,7 +21,7 @@ from broker.errors import (
 )
 from broker.i18n import N_, languages
 from broker.protocol import Refused
-from broker.web import translators
+from broker.web.i18n import translators
 from broker.web.problems import PROBLEM, code_message, error_message
 from tests.broker.protocol.codes import ROOT, in_source
 

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 
 from broker.protocol import LAST_TABLE
-from broker.web import TablesUnreadable, as_ranges, redirect, tables_of
+from broker.web import redirect
+from broker.web.errors import TablesUnreadable
+from broker.web.forms import as_ranges, tables_of
 
 
 def test_after_a_form_the_desk_leads_on_under_the_path_that_it_is_at() -> None:

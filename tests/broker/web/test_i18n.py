@@ -12,7 +12,6 @@ from broker.device_faults import DEVICE_FAULT, PART_FAULT
 from broker.i18n import duration, languages
 from broker.scorer import AlertView
 from broker.scorer.counting import CORRECTED
-from broker.web import SIGNS, environment, translators
 from broker.web.alerts import (
     GUARD,
     device_part_name,
@@ -20,8 +19,9 @@ from broker.web.alerts import (
     health_change,
     overridden_guards,
 )
-from broker.web.i18n import choose_translator
+from broker.web.i18n import choose_translator, translators
 from broker.web.labels import STATE
+from broker.web.render import SIGNS, environment
 from kiosk.errors import FAULT_CODES, JournalNewer
 from kiosk.restoring import FOREIGN
 from kiosk.screens.window import ScreenFault

@@ -13,8 +13,8 @@ from jinja2 import Environment
 from msgspec.structs import replace
 
 from broker.scorer import DashboardView, ViewFeed
-from broker.web import EventStreams, Renderer, Rendering, StreamPace, sse_event, translators
-from broker.web.live import HEARTBEAT
+from broker.web.i18n import translators
+from broker.web.live import HEARTBEAT, EventStreams, Renderer, Rendering, StreamPace, sse_event
 from broker.web.tables.dashboard import DashboardRenderer
 from tests import event_loop
 from tests.broker.web import sample

@@ -11,7 +11,7 @@ from broker.i18n import languages
 from broker.people import Actor, Authentication
 from broker.scorer import ViewFeed
 from broker.scorer.space import READ_ONLY, DiskLevel
-from broker.web import translators
+from broker.web.i18n import translators
 from broker.web.labels import DISK
 from broker.web.server import DeskServer
 from tests.broker.people.conftest import PASSWORD, quick_hashes

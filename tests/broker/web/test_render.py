@@ -9,9 +9,9 @@ from msgspec.structs import fields, replace
 from broker.people.login import FIRST_LINK_USER
 from broker.protocol import AT_THE_TABLE, PublicState
 from broker.scorer import DashboardView, HallContact, TableView
-from broker.web import SIGNS, card_state, signed_number, time_tag, translators
+from broker.web.i18n import translators
 from broker.web.labels import RECORDED, STATE, account_text, recorded_text
-from broker.web.render import SHOWN_PLAYS, CardState, datum
+from broker.web.render import SHOWN_PLAYS, SIGNS, CardState, card_state, datum, signed_number, time_tag
 from broker.web.tables.dashboard import DashboardRenderer
 from kiosk.input import REASONS
 from tests.broker.web import sample
@@ -121,7 +121,7 @@ def test_the_read_model_has_no_place_for_a_press() -> None:
 
 def test_a_playing_table_shows_nothing_of_any_hu() -> None:
     view = replace(sample.empty(), tables=(sample.table(1, "p01", "p02", "p03", "p04"),))
-    html = str(DashboardRenderer().room(view, translators()["en"])).lower()
+    html = str(DashboardRenderer().rendering(view, translators()["en"]).whole).lower()
     assert [word for word in ("hu declared", "declared", "press", "claim") if word in html] == []
 
 
@@ -159,13 +159,13 @@ def test_only_the_newest_plays_are_on_the_page_and_the_rest_is_told() -> None:
 
 def test_the_room_is_rendered_once_for_all_readers_of_a_view() -> None:
     pages, view, words = DashboardRenderer(), sample.view(), translators()["en"]
-    assert pages.room(view, words) is pages.room(view, words)
+    assert pages.rendering(view, words).whole is pages.rendering(view, words).whole
 
 
 def test_the_room_is_rendered_anew_for_a_newer_view() -> None:
     pages, view, words = DashboardRenderer(), sample.view(), translators()["en"]
-    before = pages.room(view, words)
-    assert pages.room(sample.newer(view, title="Later"), words) != before
+    before = pages.rendering(view, words).whole
+    assert pages.rendering(sample.newer(view, title="Later"), words).whole != before
 
 
 def test_what_a_table_writes_into_the_record_is_told_in_the_reader_s_language_and_what_people_write_as_it_is() -> None:

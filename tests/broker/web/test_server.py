@@ -11,7 +11,8 @@ import pytest
 
 from broker.cli.standby import reserve_port
 from broker.scorer import DashboardView, ViewFeed
-from broker.web import AddressRefused, DeskError, DeskPortTaken, DeskStartFailed, server
+from broker.web import server
+from broker.web.errors import AddressRefused, DeskError, DeskPortTaken, DeskStartFailed
 from broker.web.server import DeskServer
 from tests import event_loop
 from tests.broker.web import sample

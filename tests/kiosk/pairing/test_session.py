@@ -38,7 +38,7 @@ from broker.protocol.pairing import (
     pairing_text,
     read_pairing,
 )
-from broker.web import PairingUnknown
+from broker.web.errors import PairingUnknown
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services
 from broker.web.tables.pairing import BrokerForTables, PairingService, monotonic_ms
@@ -102,7 +102,7 @@ class Desks:
     def offer(self, pairings: PairingCodes, table: int = 3, seen: str = "") -> PairingOffer:
         """Open a code."""
         port = int(self.servers[pairings].url.rsplit(":", 1)[1].strip("/"))
-        return PairingOffer("127.0.0.1", port, pairings.open(table, "anne", monotonic_ms()).code, seen)
+        return PairingOffer("127.0.0.1", port, pairings.open(table, monotonic_ms()).code, seen)
 
     def close(self) -> None:
         for server in self.servers.values():

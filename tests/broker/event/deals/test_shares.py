@@ -20,7 +20,7 @@ from broker.event.deals.sealing import DealsKey
 from broker.event.readiness import deal_notes, start_problems
 from broker.people import Authentication
 from broker.rules import RuleError
-from broker.web.people.audit_watch import TOLD_ACTIONS
+from broker.web.alerts import TOLD_ACTIONS
 from tests.broker.event.deals.asking import ask, codes, contents, done
 from tests.broker.event.deals.draws import drawn
 from tests.broker.scorer.folders import event_folder

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
-from broker.people import EMBARGO_READ, Actor, Authentication
+from broker.people import Actor, Authentication
+from broker.people.accounts import EMBARGO_READ
 from broker.scorer import EventState, Snapshot
-from broker.web.api import openapi
-from broker.web.api.openapi import openapi_document, openapi_text
-from broker.web.api.resources import MOST_PER_PAGE, PREFIX, RESOURCES
+from broker.web.api import resources
+from broker.web.api.resources import MOST_PER_PAGE, PREFIX, RESOURCES, openapi_document, openapi_text
 from broker.web.app import CONTENT_SECURITY_POLICY
 from broker.web.auth import MOST_MISSES
 from broker.web.server import DeskServer
@@ -91,7 +91,7 @@ def test_the_document_is_what_the_code_says_now() -> None:
 
 
 def test_the_document_is_printed_as_it_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(openapi.__file__, run_name="__main__")
+    runpy.run_path(resources.__file__, run_name="__main__")
     assert capsys.readouterr().out == openapi_text()
 
 

@@ -13,9 +13,9 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
-from broker.people import Actor, Authentication, BadWebhook
-from broker.people.errors import WebhookTaken, WebhookUnknown
-from broker.people.webhooks import GIVE_UP_MS, PAUSES_MS, Webhook
+from broker.people import Actor, Authentication
+from broker.people.errors import BadWebhook, WebhookTaken, WebhookUnknown
+from broker.people.programs import GIVE_UP_MS, PAUSES_MS, Webhook
 from broker.scorer import DashboardView, EventState, Snapshot
 from broker.web.api.webhooks import DELIVERY, SIGNATURE, WebhookSender, send
 from broker.web.embargo import Sheets

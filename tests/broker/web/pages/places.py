@@ -7,7 +7,7 @@ from typing import Final
 from playwright.sync_api import Page
 
 from broker.protocol import Result, receipt_code
-from broker.web.setup.movement import PATH as MAKING
+from broker.web.setup.forms import MAKING_PATH as MAKING
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import until_round
 from tests.broker.web import sample

@@ -16,8 +16,9 @@ from broker.people import Actor, Authentication
 from broker.scorer import AlertView
 from broker.scorer.alerts import Concern
 from broker.store import AnchorPlace, find_anchor
-from broker.web import environment, translators
-from broker.web.people.audit_watch import TOLD_ACTIONS, AuditWatch, concern_of_entry
+from broker.web.alerts import TOLD_ACTIONS, AuditWatch, concern_of_entry
+from broker.web.i18n import translators
+from broker.web.render import environment
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.scorer.hall import make_hall, open_journal
 from tests.broker.scorer.small import NAME

@@ -13,7 +13,8 @@ from starlette.requests import Request
 from broker.event import Event, Plan, RiichiBooking
 from broker.protocol import SEATS, Player, RiichiRecorded
 from broker.scorer.tables import RiichiSessions
-from broker.web import Visitor, translators
+from broker.web import Visitor
+from broker.web.i18n import translators
 from broker.web.results.sessions import SessionsNow, SessionsPage
 from tests.broker.scorer.hall import put
 from tests.broker.scorer.small import NAME, fact, plan

@@ -14,9 +14,10 @@ from broker.protocol.play_sequence import SEQUENCE_CODES
 from broker.scorer import AlertView, access, intake
 from broker.scorer.alerts import ALERT_CODES
 from broker.store.backup_worker import BackupReport
-from broker.web import HtmlTranslator, environment, translators
-from broker.web.alerts import APART, REFUSED_MESSAGE
-from broker.web.people.audit_watch import TOLD_ACTIONS
+from broker.web import HtmlTranslator
+from broker.web.alerts import APART, REFUSED_MESSAGE, TOLD_ACTIONS
+from broker.web.i18n import translators
+from broker.web.render import environment
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, make_hall, open_journal
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, fact, restored, result, state, whole_play

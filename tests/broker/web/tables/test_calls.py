@@ -9,9 +9,9 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from broker.people import EMBARGO_READ
+from broker.people.accounts import EMBARGO_READ
 from broker.protocol import Call
-from broker.web import alert_value
+from broker.web.alerts import alert_value
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import until_round
 from tests.broker.web.pages.desks import MINUTE, NOW, PEOPLE, Whole, cup, quickly, whole

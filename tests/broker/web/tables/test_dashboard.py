@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from broker.protocol import Standing
 from broker.scorer import DashboardView
-from broker.web import CARDS_A_PAGE, translators
-from broker.web.render import SHOWN_PLACES
+from broker.web.i18n import translators
+from broker.web.render import CARDS_A_PAGE, SHOWN_PLACES
 from broker.web.tables.dashboard import CardsPage, DashboardRenderer
 from tests.broker.web import sample
 
@@ -67,9 +67,9 @@ def test_a_page_of_cards_stays_itself_when_it_follows_the_room_and_in_another_la
 
 def test_pages_of_cards_are_rendered_each_for_itself_and_once() -> None:
     pages, view, words = DashboardRenderer(), hall(), translators()["en"]
-    first, second = (pages.room(view, words, wanted={"page": number}) for number in ("1", "2"))
+    first, second = (pages.rendering(view, words, wanted={"page": number}).whole for number in ("1", "2"))
     assert (cards(first)[0], cards(second)[0]) == (1, CARDS_A_PAGE + 1)
-    assert pages.room(view, words, wanted={"table": "70"}) is second
+    assert pages.rendering(view, words, wanted={"table": "70"}).whole is second
 
 
 def test_of_many_players_the_first_are_beside_the_cards_and_all_have_a_page() -> None:

@@ -9,7 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from broker.i18n import N_
-from broker.people import DEVICE_REVOKED, Actor, Authentication
+from broker.people import Actor, Authentication
+from broker.people.accounts import DEVICE_REVOKED
 from broker.protocol import SigningKey
 from broker.scorer import service
 from broker.scorer.devices import Reading

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from broker.protocol.arbiter_session import hash_pin, pin_mark, pin_matches
-from broker.web import NothingToPairWith, PinUnusable
+from broker.web.errors import NothingToPairWith, PinUnusable
 from broker.web.tables.event_pin import EventPin, PinsAtTables
 from tests.broker.web import sample
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from broker.protocol import CLOCK_TOLERANCE_MS
 from broker.scorer import DashboardView
-from broker.web import translators
+from broker.web.i18n import translators
 from broker.web.tables.dashboard import DashboardRenderer
 from tests.broker.web import sample
 

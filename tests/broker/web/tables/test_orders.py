@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.process import Broker
-from broker.people import Account, Actor, Authentication, OrderUnsent
+from broker.people import Account, Actor, Authentication
+from broker.people.errors import OrderUnsent
 from broker.protocol import Message, Order, SigningKey, decode_on_topic, topics
 from broker.protocol.arbiter_session import SessionKey, scope_of
 from broker.protocol.link import Address, Incoming, Link, LinkChanged
@@ -333,7 +334,7 @@ def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others(
 ) -> None:
     known, auth = Credentials.create(2), Authentication(tmp_path)
     sessions = SessionKey.of_event(EVENT, SigningKey.from_bytes(b"9" * 32))
-    account = Account("anne", "Anne", "head_arbiter", disabled=False, made_at=0)
+    account = Account("anne", "Anne", "head_arbiter", disabled=False)
     with ExitStack() as room:
         broker = room.enter_context(make_broker("embedded", tmp_path / "broker", EVENT, known, tables=2))
         heard = room.enter_context(table_of(broker, known, 1))

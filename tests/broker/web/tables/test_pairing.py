@@ -30,7 +30,8 @@ from broker.protocol.pairing import (
     read_pairing,
     read_typed_pairing,
 )
-from broker.web import Access, DeskError, NothingToPairWith, PairingDelayed, PairingOver, PairingSpent, PairingUnknown
+from broker.web import Access
+from broker.web.errors import DeskError, NothingToPairWith, PairingDelayed, PairingOver, PairingSpent, PairingUnknown
 from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables import pairing_codes
@@ -317,7 +318,7 @@ def test_guessing_ends_after_a_few_tries_of_one_network_and_another_is_heard(fir
     codes = PairingCodes("")
     for at in range(OF_NETWORK):
         miss(codes, first, at)
-    right = codes.open(1, "anne", 0)
+    right = codes.open(1, 0)
     with pytest.raises(PairingDelayed) as refused:
         codes.take(asking(right.code), first, OF_NETWORK, str)
     assert refused.value.wait_s > 0
@@ -338,7 +339,7 @@ def test_after_many_wrong_codes_of_all_each_new_network_has_fewer_tries_and_the_
     codes = PairingCodes("")
     for at in range(OF_ALL):  # never too many of one network
         miss(codes, f"10.0.0.{at // OF_NETWORK}", at)
-    right = codes.open(1, "anne", 0)
+    right = codes.open(1, 0)
     for at in range(OF_FRESH_NETWORK):
         miss(codes, "10.9.9.9", OF_ALL + at)
     with pytest.raises(PairingDelayed):
@@ -355,7 +356,7 @@ def miss(codes: PairingCodes, address: str, now: int) -> None:
 @pytest.mark.usefixtures("cheap")
 def test_a_code_for_which_the_desk_has_nothing_to_give_stays_good() -> None:
     codes = PairingCodes("")
-    opened = codes.open(1, "anne", 0)
+    opened = codes.open(1, 0)
 
     def nothing(_table: int) -> str:
         raise NothingToPairWith("no password")
@@ -396,7 +397,7 @@ def test_a_code_that_is_used_a_thousand_times_fills_no_log(bench: Bench) -> None
     codes = PairingCodes("")
     pairing = PairingService(NOWHERE, codes, clock=bench.clock)
     page = PairingPage(Access(bench.auth, sample.view, open_room=False), sample.feed(), bench.auth, pairing)
-    spent = codes.open(FREE, "anne", bench.clock.now)
+    spent = codes.open(FREE, bench.clock.now)
     codes.take(asking(spent.code), HERE, bench.clock.now, str)
     before = bench.auth.audit.newest(1)[0].number
     for at in range(1000):  # never so many of one address
@@ -409,7 +410,7 @@ def test_a_code_that_is_used_a_thousand_times_fills_no_log(bench: Bench) -> None
 @pytest.mark.usefixtures("cheap")
 def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     codes = PairingCodes("")
-    opened = codes.open(1, "anne", 0)
+    opened = codes.open(1, 0)
 
     def slow(code: str, seen: str, salt: str) -> PairingKeys:
         codes.withdraw(1)

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from broker.protocol.pairing import PATH, PairingKeys
-from broker.web import PairingBusy
+from broker.web.errors import PairingBusy
 from broker.web.tables import pairing_codes
 from broker.web.tables.pairing_codes import MOST_OF_NETWORK, PairingTurns
 from tests import event_loop

@@ -1,6 +1,9 @@
-"""Addresses that are told the final results, and what waits for each of them.
+"""What other programs have: tokens with which they read, and addresses that are told the final results.
 
-What a hook is to be told is stored before it is sent, one message a hook: results that have changed since take the
+Only a token's hash is stored. A token lies in a file of another machine for months, so it opens less than the account
+of the same role: it reads, and does nothing. It has no end of its own; the list shows when each was used last.
+
+What a webhook is to be told is stored before it is sent, one message a hook: results that have changed since take the
 place of those that nobody has taken. `broker/web/api/webhooks.py` sends.
 """
 
@@ -8,15 +11,103 @@ import hashlib
 import ipaddress
 import secrets
 import uuid
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from sqlalchemy import delete, insert, select, update
 
-from broker.people.accounts import NAME, Actor, AuditLog
-from broker.people.database import WEBHOOKS, PeopleDatabase
-from broker.people.errors import BadWebhook, WebhookTaken, WebhookUnknown
+from broker.people.accounts import NAME, Actor, AuditedStore, Right
+from broker.people.database import TOKENS, WEBHOOKS
+from broker.people.errors import BadToken, BadWebhook, TokenTaken, TokenUnknown, WebhookTaken, WebhookUnknown
+
+TokenRole = Literal["public", "arbiter", "monitor"]
+
+TOKEN_RIGHTS: Final[dict[TokenRole, frozenset[Right]]] = {
+    "public": frozenset({"see_public"}),
+    "arbiter": frozenset({"see_public", "see_room", "see_metrics"}),
+    # Whoever watches machines, often on a screen that hangs in the hall, learns of no play.
+    "monitor": frozenset({"see_metrics"}),
+}
+
+SEEN_EVERY_MS: Final = 60_000
+"""How exactly it is kept when a session or a token was last used: a write for each request would wear out a card."""
+
+TOKEN_BYTES: Final = 32
+
+PREFIX: Final = "homologue_"
+"""How every token begins, so that people and programs that look for leaked secrets know it."""
+
+
+def token_hash(token: str) -> str:
+    """Return what is kept of a token: who reads the file can be nobody with it."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is known of a token but itself. Times in ms since 1970; 0: never."""
+
+    name: str
+    role: TokenRole
+    made_at: int
+    used_at: int
+    revoked: bool
+
+    def may(self, right: Right) -> bool:
+        """Return whether this token has a right."""
+        return not self.revoked and right in TOKEN_RIGHTS[self.role]
+
+
+class Tokens(AuditedStore):
+    """All tokens of an event's folder."""
+
+    def all(self) -> list[Token]:
+        """Return all, by name, revoked ones too: the audit log names them."""
+        return [_token(row) for row in self._store.rows(_TOKENS.order_by(TOKENS.c.name))]
+
+    def add(self, name: str, role: str, by: Actor) -> str:
+        """Make a token and return it: it is never seen again. Raises BadToken, TokenTaken."""
+        if role not in get_args(TokenRole):
+            raise BadToken(f"a token's role is one of {', '.join(get_args(TokenRole))}")
+        if not NAME.fullmatch(name):
+            raise BadToken("a token's name is 1 to 32 lower-case letters, digits, dots, hyphens and _")
+        token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+        with self._store.commit() as sql:
+            if sql.execute(_TOKENS.where(TOKENS.c.name == name)).first():
+                raise TokenTaken(f"there is a token {name!r} already; names are not used again")
+            sql.execute(insert(TOKENS).values((token_hash(token), name, role, self._clock(), 0, 0)))
+            self._note(by, "token_added", name, role)
+        return token
+
+    def revoke(self, name: str, by: Actor) -> None:
+        """Let nobody in by a token from now on. Raises TokenUnknown."""
+        with self._store.commit() as sql:
+            if not sql.execute(_TOKENS.where(TOKENS.c.name == name, TOKENS.c.revoked == 0)).first():
+                raise TokenUnknown(f"there is no token {name[:40]!r} that opens anything")
+            sql.execute(update(TOKENS).where(TOKENS.c.name == name).values(revoked=1))
+            self._note(by, "token_revoked", name)
+
+    def find(self, token: str) -> Token | None:
+        """Return what is known of a token that opens something, and remember that it was used."""
+        key = token_hash(token)
+        rows = self._store.rows(_TOKENS.where(TOKENS.c.key == key, TOKENS.c.revoked == 0))
+        if not rows:
+            return None
+        found, now = _token(rows[0]), self._clock()
+        if now - found.used_at >= SEEN_EVERY_MS:
+            with self._store.commit() as sql:
+                sql.execute(update(TOKENS).where(TOKENS.c.key == key).values(used_at=now))
+        return found
+
+
+_TOKENS: Final = select(*(TOKENS.c[name] for name in ("name", "role", "made_at", "used_at", "revoked")))
+
+
+def _token(row: tuple[Any, ...]) -> Token:
+    name, role, made_at, used_at, revoked = row
+    return Token(name, role, made_at, used_at, bool(revoked))
+
 
 PAUSES_MS: Final = (10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000)
 """Between tries; the last one again and again."""
@@ -51,11 +142,8 @@ class Webhook(NamedTuple):
         return "waiting" if self.delivery else "failed" if self.failure else "told" if self.seen else "nothing yet"
 
 
-class Webhooks:
+class Webhooks(AuditedStore):
     """The hooks of an event's folder, and what waits for them."""
-
-    def __init__(self, store: PeopleDatabase, audit: AuditLog, clock: Callable[[], int]) -> None:
-        self._store, self._audit, self._clock = store, audit, clock
 
     def all(self) -> list[Webhook]:
         """Return all, by name."""
@@ -75,7 +163,7 @@ class Webhooks:
                 raise BadWebhook(f"an event has at most {MOST_HOOKS} webhooks")
             made = Webhook(name, url, secret, int(inner), self._clock(), "", "", b"", 0, 0, 0, "")
             sql.execute(insert(WEBHOOKS).values(made))
-            self._audit.note(self._clock(), by.who, "webhook_added", name, url, address=by.address)
+            self._note(by, "webhook_added", name, url)
         return secret
 
     def remove(self, name: str, by: Actor) -> None:
@@ -83,14 +171,14 @@ class Webhooks:
         with self._store.commit() as sql:
             if not sql.execute(delete(WEBHOOKS).where(WEBHOOKS.c.name == name)).rowcount:
                 raise WebhookUnknown(f"there is no webhook {name[:40]!r}")
-            self._audit.note(self._clock(), by.who, "webhook_removed", name, address=by.address)
+            self._note(by, "webhook_removed", name)
 
     def hurry(self, name: str, by: Actor) -> None:
         """Let what waits for an address be sent at once. Raises WebhookUnknown."""
         with self._store.commit() as sql:
             if not sql.execute(update(WEBHOOKS).where(WEBHOOKS.c.name == name).values(due_at=self._clock())).rowcount:
                 raise WebhookUnknown(f"there is no webhook {name[:40]!r}")
-            self._audit.note(self._clock(), by.who, "webhook_hurried", name, address=by.address)
+            self._note(by, "webhook_hurried", name)
 
     def put_down(self, body: bytes) -> None:
         """Let each hook be told of results, unless they are those that it was to be told last."""
