@@ -110,7 +110,7 @@ class ScannerAddress:
 class Scanner(Closing):
     """Tells what is scanned and how the scanner is, from the line's thread, until closed.
 
-    One that is not there is told as its health, and opened when it comes.
+    One that is missing is reported as its health, and opened when it is plugged in.
     """
 
     def __init__(self, address: ScannerAddress, tell: OnReport) -> None:
@@ -118,7 +118,7 @@ class Scanner(Closing):
         self._ready = False
         """The line is open and has been quiet since: what comes now is a scan from its beginning."""
         self.hand = SimulatedScanner(address.habits) if address.kind == "sim" else None
-        """The hand that scans with its twin, where it is simulated."""
+        """The hand that holds the simulated scanner; None with a real one."""
         path = str(self.hand.plug.path) if self.hand else address.place
         self._line = HotPlugged(path, partial(_open_port, address, path), self._on_bytes, self._on_line)
 

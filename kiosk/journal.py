@@ -201,7 +201,7 @@ class TableJournal(JournalFile):
             messages.append(message)
         for key, text in self._beside.items():
             self._keep(key, text)
-        # A start that is cut before it has told so leaves times of another clock.
+        # A start that is cut off before this is written leaves times of another clock.
         if isinstance(event, events.Restarted):
             self._tell("boot", self._boot)
         return tuple(messages)

@@ -84,12 +84,12 @@ def look_at_board() -> Iterator[HardwareTrouble]:
 
 
 class SelfTestRun:
-    """One self-test, there while the table's state says that one runs. Times are ns of the reports' clock."""
+    """One self-test; it exists while the table's state says that one is running. Times are ns of the reports' clock."""
 
     def __init__(
         self, now: int, health: Mapping[str, str], board: LookAtBoard, *, scanner: bool, hides: bool = False
     ) -> None:
-        """Begin with what the buttons have said before: that one is stuck is told once. `board` looks at the board.
+        """Begin with the buttons' known health: a stuck one is reported only once. `board` looks at the board.
 
         `hides`: a play is paused. Then what a contact does that nobody has pressed for the test would tell of a
         declaration, and is hidden.

@@ -77,7 +77,7 @@ class DeviceHealth:
             self._camera, self._camera_since = code, now
 
     def due(self, now: int) -> None:
-        """Say of the camera what has lasted for long enough by now: nobody can mend one bad picture in four."""
+        """Report what has been wrong with the camera for long enough: nobody can mend one bad picture in four."""
         told = self._codes.get(CAMERA)
         of_pictures = (self._camera or told or "").startswith("picture_")
         if self._camera != told and not (of_pictures and now < self._camera_since + LASTS_NS):

@@ -106,7 +106,7 @@ _STILL: Final = ("none", "default-on", "input", "timer")
 def light_troubles(root: Path) -> Iterator[HardwareTrouble]:
     """Name each light that shows what the machine does, with how to still it."""
     for name in LIGHTS:
-        # The kernel marks the trigger that is on by brackets; where there is no such light, nothing is.
+        # The kernel puts the active trigger in brackets; without such a light there is no text.
         marked = re.search(r"\[([^\]]+)\]", _read_text(root / "sys/class/leds" / name / "trigger"))
         if marked and (follows := marked[1]) not in _STILL:
             parameter = "pwr" if name in ("PWR", "led1") else "act"

@@ -1,4 +1,4 @@
-"""Edges of the contacts, from the interrupt that finds each to when the table has it.
+"""Edges of the contacts, from their interrupt until the table has acknowledged them.
 
 The handlers run as hard interrupts, between any two instructions of the main loop, and must not allocate memory:
 everything they write to is there from the start.
@@ -74,7 +74,7 @@ class Contact:
 
 
 PERIOD = 1 << 30
-"""Of `time.ticks_us()` on MicroPython's 32-bit ports: it begins again every 17.9 minutes."""
+"""Of `time.ticks_us()` on MicroPython's 32-bit ports: it wraps every 17.9 minutes."""
 
 
 class Microseconds:

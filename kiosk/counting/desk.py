@@ -96,7 +96,7 @@ def press_count_key(
 ) -> HandCounting | tuple[str, ...]:
     """Take one key, or return the keys for the form where counting is over. `ask` writes the request.
 
-    One that means nothing here leaves everything as it is.
+    A key that means nothing here changes nothing.
     """
     if key == "back":
         return ()

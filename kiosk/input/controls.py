@@ -58,7 +58,7 @@ class TableButtons:
         self._agreeing: dict[Seat, int] = {}
         """Who is pressing to agree, and since when."""
         self._heard_at = 0
-        """When something was last told of a press that was in time."""
+        """When a press that was in time was last reported."""
         self._back_at: int | None = None
         self._away = False
 
@@ -106,7 +106,7 @@ class TableButtons:
         self._away = code is not None
 
     def may_close(self, state: Table, now: int) -> bool:
-        """Whether there is a claim window that may be closed now, by how far the buttons have been heard."""
+        """Return whether there is a claim window that may be closed now, by how far the buttons have been heard."""
         if state.closes_at is None:
             return False
         if now >= state.closes_at + PATIENCE_NS:

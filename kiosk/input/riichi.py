@@ -136,7 +136,7 @@ _ANSWERS: Final[Mapping[About, Callable[[RiichiQuestion, str, Table, int], Riich
     "stop": _stop,
     "sheet": _sheet,
 }
-"""What is asked then, or what happens; None if a key means nothing there."""
+"""How each question takes a key: with the next question, an event, or None for a key that means nothing there."""
 
 RiichiForm = WinForm | RiichiQuestion
 

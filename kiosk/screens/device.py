@@ -240,7 +240,7 @@ def _address(_: Translator, form: PairingForm) -> ScreenBody:
 
 
 def _typed(_: Translator, form: PairingForm, lines: Iterable[TextLine], pad: ButtonRows) -> ScreenBody:
-    """Return what is typed, with what was refused last."""
+    """Return a form with its keypad; what was refused stands last."""
     head = TextLine(_("Pair this table"), LARGE)
     help_ = TextLine(_("Show the desk’s QR code to the camera or scanner, or type:"), BODY, QUIET)
     problem = (TextLine(texts.refusal(_, form.problem), BODY, ATTENTION),) if form.problem else ()

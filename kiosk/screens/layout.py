@@ -41,7 +41,7 @@ under them that has this share of the middle; and no more buttons than these in 
 """
 
 ASIDE: Final = 0.3
-"""Of an upright screen's lines with a panel under them: what buttons beside them have of the width."""
+"""Share of the width that buttons have beside the lines of an upright screen with a panel."""
 
 LEADING: Final = 0.008
 """Between two lines in the middle."""
@@ -164,7 +164,7 @@ class ScreenLayout:
     def with_actions(
         self, room: pygame.Rect, count: int, *, panel: bool
     ) -> tuple[pygame.Rect, tuple[pygame.Rect, ...]]:
-        """Cut a room in two: what is left for lines, and so many buttons under them, no wider than needed.
+        """Divide a room: lines above, and under them this many buttons, no wider than needed.
 
         An upright screen with a panel has no height for both: there the buttons are beside the lines.
         """
@@ -324,7 +324,7 @@ class TargetPainter:
         self._pen.write_lines(surface, lines, (inside.centerx, y), inside.width)
 
     def _room(self, target: TouchTarget, share: float) -> LabelRoom:
-        """Return the room of a label of a size: the name of its key is no larger."""
+        """Return the room for a label of this size; the name of its key is no larger."""
         key = self._key(target)
         margin = min(target.box.height // 4, round(LABEL_MARGIN * self._pen.unit))
         inside = target.box.inflate(-margin, -target.box.height // 8)

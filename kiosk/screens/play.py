@@ -108,7 +108,7 @@ def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
 
 
 Asked = tuple[tuple[TextLine, ...], ButtonRows]
-"""A question in lines, and what may be answered."""
+"""A question in lines, and the buttons that answer it."""
 
 
 def win_form_screen(_: Translator, view: ScreenView, form: Form, discarder_key: str | None) -> ScreenBody:

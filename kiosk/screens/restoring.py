@@ -62,7 +62,7 @@ MOST_WAITED_FOR: Final = 3
 
 
 def restoring_screen(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
-    """The first of these whose turn it is; none where no tray was looked at yet."""
+    """Return the first of these screens that applies; None while there is nothing to show of any tray."""
     return (
         _stopped(_, view, phase)
         or carrier_sheet_screen(_, view, phase)

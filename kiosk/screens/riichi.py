@@ -209,7 +209,7 @@ def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiVi
 
 
 def _declared(_: Translator, view: ScreenView, seat: Seat, ending: RiichiEvent | None = None) -> Iterator[TextLine]:
-    """Return what the hand is worth of who has declared, as far as that is known."""
+    """Return what a declared hand is worth, as far as that is known."""
     form = view.form
     wins = ending.wins if ending else form.entered if isinstance(form, WinForm) else {}
     if seat in wins:
@@ -292,7 +292,7 @@ def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Seque
 
 
 def riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Whatever a riichi table shows now that others do not."""
+    """Return what only a riichi table shows, if anything."""
     match view.riichi:
         case SessionView() as session:
             return riichi_prompt(_, view, session.prompt) or _state(_, view, session)

@@ -56,7 +56,7 @@ LIGHT_KEY: Final = "m"
 
 
 class BodyParts(NamedTuple):
-    """The middle's room: for lines and what is painted below them, for buttons, and for a QR code beside it."""
+    """How the middle is divided: lines with what is painted below them, buttons, and a QR code."""
 
     lines: pygame.Rect
     actions: tuple[pygame.Rect, ...] = ()
@@ -114,7 +114,7 @@ class TableScreen:
         return self._layout.middle(panel=bool(now.panel), seats=bool(view.players) and now.seats)
 
     def _parted(self, now: ScreenBody, view: ScreenView) -> BodyParts:
-        """Cut the middle in parts."""
+        """Divide the middle into its parts."""
         room, place = self._room(now, view), pygame.Rect(0, 0, 0, 0)
         code = _square(now.square, self._layout.square(room)) if now.square else None
         if code is not None:
@@ -185,7 +185,7 @@ SCREENS_APART: Final = (
     keeping.keeping_screen,
     riichi.sheet_screen,
 )
-"""What goes before the play; neither its time nor what was refused stands there, unless a screen says so itself."""
+"""Screens that take precedence over the play. Only those that add its time or a refusal show it."""
 
 
 def current_screen(_: Translator, view: ScreenView) -> ScreenBody:

@@ -474,7 +474,7 @@ class ScreenView:
 
     @property
     def form(self) -> Form | WinForm | None:
-        """What is filled in of a win."""
+        """The form of a win, as far as it is filled in."""
         of_riichi = self.riichi.prompt.form if self.riichi else None
         form = self.phase.form if isinstance(self.phase, DeclaredView) and not self.riichi else of_riichi
         return None if isinstance(form, RiichiQuestion) else form

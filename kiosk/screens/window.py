@@ -116,7 +116,7 @@ TYPED: Final = pygame.event.custom_type()
 ROUND_S: Final = 1 / 60
 QUICK_S: Final = 1 / 200
 QUICK_FOR_NS: Final = 3_000_000_000
-"""Between two rounds while nobody is at the screen; for a while after somebody was they come quicker."""
+"""Between two rounds while nobody is at the screen, and for a while after somebody has touched it."""
 
 QUIT: Final = "quit"
 LARGER: Final = {"normal": 1.0, "large": 1.2, "largest": 1.4}
