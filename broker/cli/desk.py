@@ -62,9 +62,9 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
 
 
 def _look_for_scorer(folder: Path) -> None:
-    """Say what an event that has begun is no longer changed by. Raises StoreInUse beside a running scorer, StoreBroken.
+    """Refuse to start beside a scorer; say where a started event is corrected. Raises StoreInUse, StoreBroken.
 
-    Two desks would each write certificates and the first link of the same event, and only the scorer's corrects it.
+    Two desks would each write the certificates and the first link of one event, and only the scorer's can correct it.
     """
     if not has_started(folder):
         return
@@ -73,9 +73,7 @@ def _look_for_scorer(folder: Path) -> None:
             lock_store(folder / STORE).close()
         except StoreInUse:
             raise StoreInUse(f"a scorer runs on {folder}: open its desk, which has these pages") from None
-    click.echo(
-        "event_started: a scorer has been started here: the event is corrected on the scorer's desk, not on this"
-    )
+    click.echo("event_started: a scorer has been started here: correct the event on the scorer's desk, not on this one")
 
 
 def empty_view_feed() -> ViewFeed:

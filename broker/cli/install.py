@@ -5,7 +5,6 @@ it again changes nothing, and can be shown without being taken. `--root` does it
 machine's root: a card's image, or a test's.
 """
 
-import operator
 import os
 import re
 import shutil
@@ -246,8 +245,13 @@ def removals(role: Role, root: Path) -> Iterator[InstallStep]:
         for unit in CONSOLES:
             yield _unmasked(root, unit)
     places = [*FILES[role].values(), *(LOCKED.values() if role == "table" else ()), TIME]
-    for path in (root / place for place in places if place not in kept):
-        yield InstallStep(f"remove {path}", partial(operator.not_, path.exists), path.unlink)
+    for place in places:
+        if place not in kept:
+            yield _removed(root / place)
+
+
+def _removed(path: Path) -> InstallStep:
+    return InstallStep(f"remove {path}", lambda: not path.exists(), path.unlink)
 
 
 def material(name: str) -> str:

@@ -106,7 +106,7 @@ def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
             work.report(Concern("standby_took_over", values={"desk": place.followed}))
         # then nobody answers, or has handed over
         alone = _own_broker(asked) and (place.shared is None or place.followed is not None)
-        # whose lock is ours: a database has one for all machines, a file one for its own
+        # the store whose lock we hold: a database has one for all machines, a file one for its own machine
         store = SHARED_PLACE if database_of(asked.event) else place_of(asked.event / STORE)
         join = running.enter_context(JoinWire(work, begun.journal, begun.address, place=store, alone=alone))
         if not join.wait(stop, standby=asked.standby):

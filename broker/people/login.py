@@ -86,6 +86,7 @@ class Authentication:
         It is also in `first-link.txt`, for its owner alone, for a scorer whose output goes into a log.
         """
         if self.accounts.any():
+            (self._folder / FIRST_LINK_FILE).unlink(missing_ok=True)  # of a desk that was cut off
             return None
         token = secrets.token_urlsafe(24)
         self._link = token_hash(token), self.clock() + FIRST_LINK_MS

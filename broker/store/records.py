@@ -349,11 +349,11 @@ class Witness:
             yield from filter(None, map(_read_line, file))
 
     def last(self) -> WitnessLine | None:
-        """Return the last line."""
+        """Return the last line that is whole: opening the file to write takes a half one away."""
         with suppress(OSError), self._path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - LONGEST_LINE))
-            end = file.read().splitlines(keepends=True)
-            return _read_line(end[-1]) if end else None
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * LONGEST_LINE))
+            whole = [line for line in file.read().splitlines(keepends=True) if line.endswith(b"\n")]
+            return _read_line(whole[-1]) if whole else None
         return None
 
     def note(self, lines: Iterable[WitnessLine]) -> bool:

@@ -107,6 +107,13 @@ def test_uninstall_takes_away_what_was_laid_out_and_leaves_data(root: Path) -> N
     assert after["var/lib/homologue-kiosk/table.sqlite"] == "the journal"
 
 
+def test_uninstall_again_has_nothing_to_do(root: Path) -> None:
+    run(root, "table")
+    command = ["uninstall", "table", "--root", str(root)]
+    first, again = CliRunner().invoke(homologue, command), CliRunner().invoke(homologue, command)
+    assert (first.exit_code, again.exit_code, again.output) == (0, 0, "Nothing to do.\n")
+
+
 def test_what_the_scorer_needs_too_stays_when_a_table_goes(root: Path) -> None:
     run(root, "scorer")
     alone = content(root)

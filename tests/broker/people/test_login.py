@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,15 @@ def test_the_first_link_stays_when_another_program_has_looked_at_the_accounts(
     Authentication(tmp_path).close()
     assert (tmp_path / FIRST_LINK_FILE).exists() is True
     auth.close()
+    assert (tmp_path / FIRST_LINK_FILE).exists() is False
+
+
+def test_a_first_link_that_a_power_cut_left_goes_with_the_next_desk(auth: Authentication, tmp_path: Path) -> None:
+    auth.first_link("http://127.0.0.1:1/")
+    auth.store.close()
+    with closing(Authentication(tmp_path)) as desk:
+        desk.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
+        assert desk.first_link("http://127.0.0.1:1/") is None
     assert (tmp_path / FIRST_LINK_FILE).exists() is False
 
 

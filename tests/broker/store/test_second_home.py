@@ -177,3 +177,20 @@ def test_where_the_disk_is_away_at_the_start_no_name_of_a_row_that_is_lost_is_fo
             (tmp_path / "away").rename(home.folder)
             heard.wait(lambda report: report.well)
     assert [*Witness(home.witness, read_only=True).lines()] == lines[:expected]
+
+
+def test_rows_are_named_where_a_power_cut_left_half_a_name_of_rows_that_are_gone(
+    home: SecondHome, tmp_path: Path
+) -> None:
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
+        fill(journal, *whole_event()[:7])
+        lines = journal.witness_lines()
+    with closing(Witness(home.witness)) as witness:
+        witness.note(lines)
+    home.witness.write_bytes(home.witness.read_bytes()[:-9])
+    (tmp_path / "restored").mkdir()
+    with closing(SqliteJournal(tmp_path / "restored" / STORE, NAME)) as journal:
+        fill(journal, *whole_event()[:5])
+        with SecondHomeWriter(home, tmp_path, Heard()) as writer:
+            writer.begin(journal)
+    assert [*Witness(home.witness, read_only=True).lines()] == lines[:5]
