@@ -34,6 +34,11 @@ def homography_between(quad: Quad, other: Quad) -> Homography:
     return np.asarray(found, dtype=np.float64)
 
 
+def inverse_homography(homography: Homography) -> Homography:
+    """Return the inverse of a homography."""
+    return np.asarray(np.linalg.inv(homography), dtype=np.float64)
+
+
 TO_MIDDLES: Homography = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]])
 """From our pixels to OpenCV's, which counts from the middle of the first one."""
 FROM_MIDDLES: Homography = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
@@ -150,7 +155,7 @@ class TablePlane:
 
     def pixels(self, flat: Points) -> Points:
         """Map points of the plane, shape (n, 2), to pixels."""
-        straight = project(np.asarray(np.linalg.inv(self.view), dtype=np.float64), flat)
+        straight = project(inverse_homography(self.view), flat)
         bent = straight
         for _ in range(5):  # a fixed point: each round is nearer by a factor of three at the strongest bend
             bent = np.asarray(straight / (1 + self.bend * (bent**2).sum(axis=1, keepdims=True)), dtype=np.float64)

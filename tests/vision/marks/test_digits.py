@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.geometry import Picture, project, rectangle
+from vision.geometry import Picture, inverse_homography, project, rectangle
 from vision.marks import digits
 from vision.marks.digits import (
     _CELLS,
@@ -393,7 +393,7 @@ def test_a_crop_is_the_picture_to_a_tenth_of_a_pixel() -> None:
     for levels, at in ((cols, 0), (rows, 1)):
         crop, way = cut_back(np.repeat(levels[:, :, None], 3, axis=2).astype(np.uint8), quad)
         across, down = np.meshgrid(np.arange(80) + 0.5, np.arange(112) + 0.5)
-        there = project(np.linalg.inv(way), np.column_stack([across.ravel(), down.ravel()]))[:, at]
+        there = project(inverse_homography(way), np.column_stack([across.ravel(), down.ravel()]))[:, at]
         assert float(crop[:, :, 0].mean()) == pytest.approx(float(np.floor(there - 0.5 + 0.5).mean()), abs=0.1)
 
 

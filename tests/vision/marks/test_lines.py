@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.geometry import project
+from vision.geometry import inverse_homography, project
 from vision.marks.lines import (
     CLASSES,
     HALF_SEEN,
@@ -140,7 +140,7 @@ def test_each_pixel_of_a_line_shows_the_crop_where_the_way_says(*, turned: bool)
     crop = np.stack([cols, rows, cols + rows], axis=2).astype(np.uint8)  # cut off: a half less
     line, way = cut_line(crop, np.array([40.0, 61.0]), turned=turned)
     at = np.array([[20.5, 10.5], [60.5, 30.5], [90.5, 50.5]])
-    there = project(np.linalg.inv(way), at)
+    there = project(inverse_homography(way), at)
     seen = np.array([line[int(y), int(x), :2] for x, y in at], dtype=np.float64)
     assert seen + 0.5 == pytest.approx(there, abs=0.55)
     assert np.abs(seen + 0.5 - there).mean() < 0.3

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from broker.cli.main import homologue
 from vision.cameras.lens import COLUMNS, ROWS, Lens, draw_chart, find_chart, measure_lens, ninths_unseen, split_lens
 from vision.errors import LensUnclearError, TableFileError
-from vision.geometry import Homography, Picture, Points, project
+from vision.geometry import Homography, Picture, Points, inverse_homography, project
 from vision.mounting.lens_command import with_table_camera
 
 SIZE = (720, 405)
@@ -52,7 +52,9 @@ def picture(lens: Lens, way: Homography) -> Picture:
     rows, cols = np.indices((SIZE[1], SIZE[0]))
     pixels = np.asarray(np.column_stack([cols.ravel(), rows.ravel()]) + 0.5, dtype=np.float64)
     there = (
-        (project(np.linalg.inv(way), lens.straight(pixels, SIZE)) - 0.5).astype(np.float32).reshape(SIZE[1], SIZE[0], 2)
+        (project(inverse_homography(way), lens.straight(pixels, SIZE)) - 0.5)
+        .astype(np.float32)
+        .reshape(SIZE[1], SIZE[0], 2)
     )
     page = cv2.remap(soft(), there[..., 0], there[..., 1], cv2.INTER_LINEAR, borderValue=(120,))
     return np.repeat(np.asarray(page, dtype=np.uint8)[:, :, None], 3, axis=2)
