@@ -253,7 +253,8 @@ def _line(
     *,
     as_json: bool,
 ) -> str:
-    if isinstance(lost := shot.picture, CameraLost):
+    if isinstance(shot.picture, CameraLost):
+        lost = shot.picture
         told = f"{shot.name}: {lost.code}: {lost.message}"
         return json.dumps(mounting_error_line(shot.name, lost)) if as_json else told
     look, reading = _look(shot, shot.picture, setup, enrolled)
