@@ -16,6 +16,7 @@ from typing import IO, Any, Final, TypeVar
 import click
 
 from broker.errors import reason
+from broker.i18n import languages
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any] | click.Command)
@@ -102,6 +103,12 @@ def json_option(about: str = "Print one JSON object.", *, given: bool = True) ->
     return click.option(
         "--json", "as_json", is_flag=True, is_eager=True, expose_value=given, callback=_note_json, help=about
     )
+
+
+def language_option(of: str) -> Callable[[C], C]:
+    """Return the option of the language of what is written, said as `of`."""
+    choice = click.Choice(languages())
+    return click.option("--language", type=choice, default="en", show_default=True, help=f"Language of {of}.")
 
 
 said_as_json: Final = json_option("Print JSON lines.", given=False)

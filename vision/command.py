@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import click
 
-from broker.console import ANY, EXISTING_FILE, json_option, progress, report
-from broker.i18n import N_, Translator, languages
+from broker.console import ANY, EXISTING_FILE, json_option, language_option, progress, report
+from broker.i18n import N_, Translator
 from vision.enrolled.file import EnrolledSet, read_complete
 from vision.errors import PictureMissingError, VisionError
 from vision.overlay import checked_picture, write_overlay
@@ -120,6 +120,14 @@ def fault_sentence(_: Translator, fault: TrayFault) -> str:
     return f"{fault.seat} {words}" if fault.seat else words
 
 
+set_option = click.option(
+    "--set",
+    "enrolled_file",
+    type=EXISTING_FILE,
+    help="File of the set's own pictures (`homologue set enrol`): each serial is checked against that tile's picture.",
+)
+
+
 @click.command(short_help="Read pictures of tile backs.")
 @click.argument("pictures", metavar="PICTURE...", nargs=-1, required=True, type=ANY)
 @json_option("Print one JSON object per picture and line, including errors.")
@@ -136,15 +144,8 @@ def fault_sentence(_: Translator, fault: TrayFault) -> str:
     help="Write the picture with each tile's verdict, and below it each tile with its serial, the doubtful first, "
     "to a PNG or JPEG file, or to a folder for several pictures.",
 )
-@click.option(
-    "--set",
-    "enrolled_file",
-    type=EXISTING_FILE,
-    help="File of the set's own pictures (`homologue set enrol`): each serial is checked against that tile's picture.",
-)
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the messages."
-)
+@set_option
+@language_option("the messages")
 def read(
     pictures: tuple[Path, ...],
     expected_file: Path | None,
@@ -188,20 +189,15 @@ def _read_one(
     began = time.perf_counter()
     picture = load_picture(path)
     reading = read_picture(picture, enrolled=enrolled)
-    verdict = _judge(reading, expected) if expected else None
+    faults = compare(reading, expected) if expected else ()
+    verdict = TrayVerdict(faults, verified(reading, expected, faults)) if expected else None
     took = (time.perf_counter() - began) * 1000
     if overlay is not None:
-        faults = verdict.faults if verdict else ()
         write_overlay(overlay, image, checked_picture(picture, reading, faults))
     if _ is None:
         return json.dumps(reading_line(image, took, reading, verdict))
     text = reading_text(_, image, took, reading, verdict)
     return "\n  ".join([text, _(ENROL_SET)]) if enrolled is None and reading.print_to_blame else text
-
-
-def _judge(reading: PictureReading, expected: ExpectedSerials) -> TrayVerdict:
-    faults = compare(reading, expected)
-    return TrayVerdict(faults, verified(reading, expected, faults))
 
 
 SEAT_NAMES: Final = ("east", "south", "west", "north")
@@ -217,12 +213,7 @@ PICTURE: Final = (click.Choice(SEAT_NAMES), ANY)
 @click.option(
     "--gaps/--no-gaps", default=True, show_default=True, help="Whether claimed tiles have left gaps in the rivers."
 )
-@click.option(
-    "--set",
-    "enrolled_file",
-    type=EXISTING_FILE,
-    help="File of the set's own pictures (`homologue set enrol`): each serial is checked against that tile's picture.",
-)
+@set_option
 def laid(
     rivers: tuple[tuple[str, Path], ...],
     hands: tuple[tuple[str, Path], ...],

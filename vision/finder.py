@@ -153,7 +153,10 @@ def count_votes(votes: Votes) -> Votes:
             group[order[near]] = number
             left ^= near
             number += 1
-    return _without_stray_votes(_mean_votes(votes, group, number))
+    tiles = _mean_votes(votes, group, number)
+    # A tile that is centred in the middle of a surer one is stray votes for that.
+    kept = _out_of_reach(tiles.frames[:, :2], 0.9 * frame_sizes(tiles.frames), -tiles.likelihood)
+    return _chosen_votes(tiles, np.array(kept, dtype=np.intp))
 
 
 def _mean_votes(votes: Votes, group: NDArray[np.intp], count: int) -> Votes:
@@ -165,12 +168,6 @@ def _mean_votes(votes: Votes, group: NDArray[np.intp], count: int) -> Votes:
 
     frames = np.column_stack([mean(column) for column in votes.frames.T]).reshape(-1, 9)
     return _chosen_votes(Votes(frames, mean(votes.back), mean(votes.face)), support >= _LEAST_SUPPORT)
-
-
-def _without_stray_votes(tiles: Votes) -> Votes:
-    """Drop tiles that are centred in the middle of a surer one: they are stray votes for it."""
-    kept = _out_of_reach(tiles.frames[:, :2], 0.9 * frame_sizes(tiles.frames), -tiles.likelihood)
-    return _chosen_votes(tiles, np.array(kept, dtype=np.intp))
 
 
 def _out_of_reach(centres: Points, reach: NDArray[np.float64], rank: NDArray[np.float64]) -> list[int]:
@@ -314,7 +311,8 @@ def find_tiles(picture: Picture, *, close: bool = True) -> Detections:
     coarse = _tiles(smaller, cell_maps(smaller), _COARSE_SIZES) if close else []
     tiles = _of_one_size(_scaled(fine, small, picture) + _scaled(coarse, smaller, picture))
     tiles.sort(key=lambda tile: -tile.likelihood)
-    return Detections(tuple(tiles), _grey(maps), CELL * longest / max(small.shape[:2]))
+    hands = np.round(255 * maps.hand).astype(np.uint8)
+    return Detections(tuple(tiles), hands, CELL * longest / max(small.shape[:2]))
 
 
 _NOISY = (6.0, 30.0)  # grey levels: at 4.8 all tiles are found, at 8.5 a quarter are not, at 11 nine in ten
@@ -381,7 +379,3 @@ def _of_one_size(tiles: list[DetectedTile]) -> list[DetectedTile]:
     usual = areas[weights.argmax()] if tiles else 0.0
     alike = [tile for tile, area in zip(tiles, areas, strict=True) if 1 / _ALIKE_AREAS < area / usual < _ALIKE_AREAS]
     return _without_duplicates(alike, float(usual))
-
-
-def _grey(maps: CellMaps) -> Picture:
-    return np.round(255 * maps.hand).astype(np.uint8)

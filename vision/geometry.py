@@ -39,6 +39,11 @@ def inverse_homography(homography: Homography) -> Homography:
     return np.asarray(np.linalg.inv(homography), dtype=np.float64)
 
 
+TO_MIDDLES: Homography = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]])
+"""From our pixels to OpenCV's, which counts from the middle of the first one."""
+FROM_MIDDLES: Homography = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
+
+
 def rotation_by(angle: float) -> Points:
     """Return the matrix that turns points by an angle, radians."""
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
@@ -102,8 +107,11 @@ def tile_frames(quads: Quad) -> TileFrames:
 
 def linked_groups(tiles: TileFrames) -> list[Indices]:
     """Return groups of equally oriented tiles that lie side by side or one below the other, largest first."""
-    links = _links(tiles)
-    return sorted(_components(links), key=len, reverse=True)
+    linked = _links(tiles) | np.eye(len(tiles.quads), dtype=np.bool_)
+    first = np.arange(len(linked))  # of its group, by number: each tile takes the least of its neighbours'
+    while not np.array_equal(first, nearer := np.where(linked, first, len(linked)).min(axis=1, initial=len(linked))):
+        first = nearer
+    return sorted((np.flatnonzero(first == number) for number in np.unique(first)), key=len, reverse=True)
 
 
 def _links(tiles: TileFrames) -> Flags:
@@ -117,27 +125,6 @@ def _links(tiles: TileFrames) -> Flags:
     below = (y > _BELOW[0]) & (y < _BELOW[1]) & (x < _ASIDE)
     linked = same & (beside | below)
     return np.asarray(linked & linked.T, dtype=np.bool_)
-
-
-def _components(links: Flags) -> list[Indices]:
-    groups: list[Indices] = []
-    left = np.ones(len(links), dtype=bool)
-    for start in range(len(links)):
-        if left[start]:
-            member = _reached(links, start)
-            left &= ~member
-            groups.append(np.nonzero(member)[0])
-    return groups
-
-
-def _reached(links: Flags, start: int) -> Flags:
-    member = np.zeros(len(links), dtype=bool)
-    edge = member.copy()
-    edge[start] = True
-    while edge.any():
-        member |= edge
-        edge = np.asarray(links[edge].any(axis=0) & ~member)
-    return np.asarray(member, dtype=np.bool_)
 
 
 ASPECT = 0.735  # width by height of a mahjong tile's back: 22 by 30 and 28 by 38 mm alike

@@ -5,13 +5,13 @@ whatever tile, or where no tile is. With `--stages`: how much processor time eac
 """
 
 import argparse
-import importlib
 import json
+import pkgutil
 import statistics
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -121,18 +121,11 @@ def timed_stages() -> Iterator[dict[str, float]]:
 
         return stage_of
 
-    patches = []
-    for stage, place in STAGES.items():
-        module, name = place.rsplit(".", 1)
-        patches.append(patch(place, timed(stage, getattr(importlib.import_module(module), name))))
-    for one in patches:
-        one.start()
-    try:
+    with ExitStack() as patched:
+        for stage, place in STAGES.items():
+            patched.enter_context(patch(place, timed(stage, pkgutil.resolve_name(place))))
         yield spent
-    finally:
-        for one in patches:
-            one.stop()
-        passed()
+    passed()
 
 
 def _main(folder: Path, prefix: str, *, stages: bool) -> None:

@@ -4,7 +4,7 @@ Colour, line and sign each tell verdicts apart alone, so that nobody needs to se
 and a black one around it, so that it stands out on any ground.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from vision.errors import OverlayError
-from vision.geometry import Picture, Points, Quad, quad_sides, rectangle
+from vision.geometry import Picture, Points, Quad, quad_sides
 from vision.marks.digits import cut_backs
 from vision.palette import (
     BLACK,
@@ -164,46 +164,24 @@ _BADGE = 0.19
 _USUAL_TILE = 0.05  # of the picture's width, where no tile is seen
 
 
-@dataclass(frozen=True, slots=True)
-class TileDestination:
-    """Where a tile goes: seat E, S, W or N, row 0..2 (0 farthest from the player), column 0.. from the left."""
-
-    seat: str
-    row: int
-    col: int
-
-    def __post_init__(self) -> None:
-        if self.seat not in SEAT_SHAPES:
-            raise ValueError(f"no seat is called {self.seat!r}")
-
-
-def draw_overlay(
-    picture: Picture,
-    reading: PictureReading,
-    faults: Sequence[TrayFault] = (),
-    destinations: Mapping[int, TileDestination] | None = None,
-) -> Picture:
+def draw_overlay(picture: Picture, reading: PictureReading, faults: Sequence[TrayFault] = ()) -> Picture:
     """Return a copy of a picture, BGR, shape (height, width, 3), uint8, with each tile's verdict.
 
     Read: a plain line and a tick; seen but not read: a dashed line and a question mark; face up: a dotted line and a
-    turning arrow; at fault: a thick line and an exclamation mark, also at an empty place. `destinations`, by serial,
-    puts the seat's shape, row and tile, counted from 1, on tiles that are read. Sizes follow the tiles'. Raises
-    PictureError for an array that is no picture.
+    turning arrow; at fault: a thick line and an exclamation mark, also at an empty place. Sizes follow the tiles'.
+    Raises PictureError for an array that is no picture.
     """
     drawn = np.ascontiguousarray(check_picture(picture)).copy()
     wrong = {place for fault in faults for place in _places(fault)}
     size = (drawn.shape[1], drawn.shape[0])
     tiles = [(np.array(read.quad), read) for read in reading.reads]
-    looks = [(quad, read, _style(read, wrong)) for quad, read in tiles if _is_in(quad, size)]
-    pen = OutlinePen(drawn, _LINE * _usual_side([quad for quad, _, _ in looks], size[0]))
-    for quad, _, look in sorted(looks, key=lambda one: one[2].weight):  # faults last: over their neighbours
-        pen.outline(_shrink(quad), look)
-    for quad, read, look in looks:
-        goes = (destinations or {}).get(read.serial or 0)
-        if goes is None or look is FAULT:
-            draw_badge(pen, *_badge(quad), look)
-        else:
-            _draw_destination(pen, quad, goes)
+    looks = [(quad, _style(read, wrong)) for quad, read in tiles if _is_in(quad, size)]
+    sides = [_short_side(quad) for quad, _ in looks] or [_USUAL_TILE * size[0]]
+    pen = OutlinePen(drawn, _LINE * float(np.median(sides)))
+    for quad, look in sorted(looks, key=lambda one: one[1].weight):  # faults last: over their neighbours
+        pen.outline(quad.mean(axis=0) + _INSET * (quad - quad.mean(axis=0)), look)
+    for quad, look in looks:
+        draw_badge(pen, *_badge(quad), look)
     for quad in _empty_places(reading, wrong):
         pen.outline(quad, FAULT)
         draw_badge(pen, *_badge(quad), FAULT)
@@ -261,18 +239,8 @@ def _is_in(quad: Quad, size: tuple[int, int]) -> bool:
     return bool((middle >= 0).all() and (middle <= size).all() and float(np.ptp(quad, axis=0).max()) <= max(size))
 
 
-def _usual_side(quads: Sequence[Quad], width: int) -> float:
-    sides = [_short_side(quad) for quad in quads]
-    return float(np.median(sides)) if sides else _USUAL_TILE * width
-
-
 def _short_side(quad: Quad) -> float:
     return float(quad_sides(quad).min())
-
-
-def _shrink(quad: Quad) -> Quad:
-    middle = quad.mean(axis=0)
-    return np.asarray(middle + _INSET * (quad - middle))
 
 
 def _badge(quad: Quad) -> tuple[Points, float]:
@@ -281,15 +249,6 @@ def _badge(quad: Quad) -> tuple[Points, float]:
     middle = quad.mean(axis=0)
     corner = quad[2] - middle
     return np.asarray(middle + corner * max(0.0, 1 - 1.25 * radius / max(1.0, float(np.linalg.norm(corner))))), radius
-
-
-def _draw_destination(pen: OutlinePen, quad: Quad, goes: TileDestination) -> None:
-    """Draw seat above row and tile, upright on the screen whichever way the tile lies."""
-    side, middle = _short_side(quad), quad.mean(axis=0)
-    pen.shape(rectangle(middle, 0.9 * side, 0.9 * side), BLACK)
-    draw_seat(pen, middle - np.array([0.0, 0.18 * side]), 0.22 * side, goes.seat)
-    text = f"{goes.row + 1}-{goes.col + 1}"
-    pen.text(text, middle + np.array([0.0, 0.27 * side]), 0.84 * side, 0.27 * side, WHITE)
 
 
 def _empty_places(reading: PictureReading, wrong: set[_TilePlace]) -> Iterator[Quad]:

@@ -26,9 +26,8 @@ from vision.reading import (
 
 SerialsByRow = tuple[tuple[int, ...], ...]
 ExpectedSerials = SerialsByRow | Mapping[str, SerialsByRow]  # a tray that stands alone, or the carrier's four by seat
-ExpectedByPlace = dict[
-    str | None, dict[RowCol, int]
-]  # seat, None for a tray that stands alone, to the serials of its places
+ExpectedByPlace = dict[str | None, dict[RowCol, int]]
+"""Seat, None for a tray that stands alone, to the serials of its places."""
 
 FAULT_SENTENCES: Final[Mapping[str, Message]] = {
     TrayFaultType.MISSING: N_("row {row}, place {col}: empty; {expected} belongs there"),

@@ -12,7 +12,18 @@ import msgspec
 from broker.cli import draw, options
 from broker.cli.people import note_faces_shown
 from broker.cli.rules_input import error_answer
-from broker.console import EXISTING, EXISTING_FILE, FILE, FOLDER, json_option, progress, said_as_json, say, working
+from broker.console import (
+    EXISTING,
+    EXISTING_FILE,
+    FILE,
+    FOLDER,
+    json_option,
+    language_option,
+    progress,
+    said_as_json,
+    say,
+    working,
+)
 from broker.event import SETS, publish_file
 from broker.event.deals import LAST_SET, Opener, commitment, make, read_commitment, tile_sets
 from broker.export import revealed_deals
@@ -237,7 +248,7 @@ FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
 @options.folder_argument
 @options.deals_option
 @options.event_option
-@options.language_option("the sheet")
+@language_option("the sheet")
 @click.option(
     "--format", "formats", type=click.Choice(list(FORMATS)), multiple=True, default=["pdf"], show_default=True,
     help="pdf: carrier sheet; json, csv: layout for programs. May be repeated.",

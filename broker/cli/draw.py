@@ -11,7 +11,7 @@ from shamir_mnemonic.wordlist import WORDLIST
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
-from broker.console import FILE, FOLDER, amount, said_as_json, say, working
+from broker.console import FILE, FOLDER, amount, language_option, said_as_json, say, working
 from broker.errors import reason
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import LAST_DEAL, LAST_SET, Opener, commitment, sealing
@@ -24,7 +24,7 @@ from broker.protocol import Seat
 from broker.rules import RuleError
 from broker.rules.commitment import Announcement, Beacon, Contributor, check_words, normal_words, words_hash
 
-LANGUAGE: Final = options.language_option("the page")
+LANGUAGE: Final = language_option("the page")
 
 HOW_MANY_WORDS: Final = 13
 """Of 1024: 130 bits, which nobody guesses."""

@@ -14,7 +14,7 @@ from broker.cli.paper import say_unprintable
 from broker.cli.people import note_faces_shown
 from broker.cli.rules_input import input_lines, load_profile, profile_option, read_lines
 from broker.cli.score import Plays, read_plays
-from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, PathType, working
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, PathType, language_option, working
 from broker.export import ema, results
 from broker.export.archive import BY_NAME, ExportSource, archive
 from broker.export.document import encode_document, event_document
@@ -29,7 +29,7 @@ from broker.scorer import StoredEvent, open_stored_event, standing_rows, standin
 from broker.scoring import Ledger, player_standings
 from broker.spreadsheet import encoded
 
-LANGUAGE = options.language_option("printed pages")
+LANGUAGE = language_option("printed pages")
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -185,7 +185,7 @@ def ema_(
 @export.command("certificates")
 @FOLDER
 @_file
-@options.language_option("the certificates")
+@language_option("the certificates")
 def certificates_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
     """Export a certificate for each player, or team, as PDF, once the standings are declared final.
 

@@ -11,7 +11,7 @@ import click
 
 from broker.cli import options
 from broker.cli.players import player_named
-from broker.console import EXISTING, FILE, amount, said_as_object, say, working
+from broker.console import EXISTING, FILE, amount, language_option, said_as_object, say, working
 from broker.export.document import read_document, restore_event
 from broker.files import deliver
 from broker.i18n import N_, name_key
@@ -115,7 +115,7 @@ class RatedEvent(NamedTuple):
 @click.command("rating", short_help="Rate players over several events, with the uncertainty that luck leaves.")
 @click.argument("events", metavar="EVENT...", type=EXISTING, nargs=-1, required=True)
 @click.option("--page", type=FILE, help="Write an HTML page instead.")
-@options.language_option("the page")
+@language_option("the page")
 @options.force_option
 @said_as_object
 def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, force: bool) -> None:

@@ -1,18 +1,14 @@
 """Arguments that several commands have."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
 from broker.console import EXISTING_FOLDER, FOLDER
 from broker.event.deals import DEFAULT_WINDS, LAST_DEAL, LAST_SET
 from broker.files import refuse_no_event
-from broker.i18n import languages
 from broker.protocol import SEATS, Seat
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _of_event(_ctx: click.Context, _param: click.Parameter, folder: Path) -> Path:
@@ -42,12 +38,6 @@ excel_option = click.option(
 )
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 red_fives_option = click.option("--red-fives", "red", is_flag=True, help="Make one five of each suit red (riichi).")
-
-
-def language_option(of: str) -> Callable[[F], F]:
-    """Return the option of the language of what is written, said as `of`."""
-    choice = click.Choice(languages())
-    return click.option("--language", type=choice, default="en", show_default=True, help=f"Language of {of}.")
 
 
 def parse_winds(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[Seat, ...]:

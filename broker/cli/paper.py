@@ -8,7 +8,7 @@ from msgspec import Struct
 from broker.cli import options
 from broker.cli.rules_input import input_lines, load_riichi_rules, read_line, riichi_rules_option
 from broker.cli.session import EventLine
-from broker.console import EXISTING_FOLDER, FILE
+from broker.console import EXISTING_FOLDER, FILE, language_option
 from broker.event import Event, open_event, read_deals
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
 from broker.export.pdf import spelled, unprintable_text
@@ -26,7 +26,7 @@ from broker.store import has_started
 @click.option("--output", type=FILE, help="PDF file to write [default: standard output].")
 @click.option("--table", "tables", type=click.IntRange(1), multiple=True, help="Only this table; may be repeated.")
 @click.option("--round", "rounds", type=click.IntRange(1), multiple=True, help="Only this round; may be repeated.")
-@options.language_option("the pages")
+@language_option("the pages")
 @options.force_option
 def event_sheets(
     folder: Path,
@@ -67,7 +67,7 @@ def event_sheets(
     help="Order of the list.",
 )
 @click.option("--cards", is_flag=True, help="A card for each player instead, eight per page.")
-@options.language_option("the pages")
+@language_option("the pages")
 @options.force_option
 def event_seating(folder: Path, output: Path | None, kind: str, language: str, *, cards: bool, force: bool) -> None:
     """Print who sits where in each round, on A4.
@@ -115,7 +115,7 @@ class SheetEvent(Struct):
 @riichi_rules_option("Riichi profile, by id or as a file.")
 @click.option("--players", default="1,2,3,4", show_default=True, help="Names in turn order, first dealer first.")
 @click.option("--title", help="Title of the sheet [default: the title of the rules].")
-@options.language_option("the sheet")
+@language_option("the sheet")
 @click.option("--pdf", "file", type=FILE, help="Write a PDF file instead of text.")
 def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     folder: Path | None,

@@ -42,7 +42,8 @@ from vision.finder import (
 from vision.geometry import Picture, Points, Quad, rectangle
 from vision.training.finder_examples import frames_of
 from vision.training.measure_finder import corner_error
-from vision.training.scene_paint import Pinhole, _about_x, _about_z, at_height, outline
+from vision.training.scene_layout import outline
+from vision.training.scene_paint import Pinhole, _about_x, _about_z, at_height
 
 SIDE = st.integers(1, 90)
 

@@ -15,7 +15,6 @@ from vision.overlay import (
     READ,
     SIGN_LINES,
     UNREAD,
-    TileDestination,
     draw_overlay,
     list_serials,
     write_overlay,
@@ -102,25 +101,8 @@ def test_an_exchange_marks_both_places() -> None:
     assert marked == [True, True, False]
 
 
-@pytest.mark.parametrize("seat", sorted(SEAT_SHAPES))
-def test_a_tile_of_a_heap_shows_the_seat_that_it_goes_to(seat: str) -> None:
-    drawn = draw_overlay(ground(), heap(tile(5, 0), tile(6, 1)), destinations={5: TileDestination(seat, 1, 10)})
-    colour, _ = SEAT_SHAPES[seat]
-    assert [count(about(drawn, tile(serial, col)), colour) > 40 for col, serial in enumerate((5, 6))] == [True, False]
-
-
 def test_seats_have_four_colours_and_four_shapes() -> None:
     assert len({colour for colour, _ in SEAT_SHAPES.values()}) == len({shape for _, shape in SEAT_SHAPES.values()}) == 4
-
-
-def test_a_tile_at_fault_keeps_its_fault_sign_and_goes_nowhere() -> None:
-    there = draw_overlay(ground(), FOUR, WRONG, {8: TileDestination("E", 0, 0)})
-    assert np.array_equal(there, draw_overlay(ground(), FOUR, WRONG))
-
-
-def test_there_is_no_fifth_seat() -> None:
-    with pytest.raises(ValueError, match="no seat"):
-        TileDestination("X", 0, 0)
 
 
 POINTS = st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
@@ -129,7 +111,7 @@ POINTS = st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
 @given(st.tuples(POINTS, POINTS, POINTS, POINTS))
 def test_quads_of_any_shape_break_nothing(quad: Corners) -> None:
     reads = (TileRead(None, None, quad, 0.0, 0.0), TileRead(3, "03", quad, 0.9, 0.0))
-    assert draw_overlay(ground(), heap(*reads), destinations={3: TileDestination("W", 2, 9)}).shape == ground().shape
+    assert draw_overlay(ground(), heap(*reads)).shape == ground().shape
 
 
 @pytest.mark.parametrize("wrong", [np.zeros((4, 4)), np.zeros((4, 4), np.uint8), np.zeros((0, 0, 3), np.uint8)])

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from vision.cameras.camera import Camera, PicturesCamera, parse_camera_settings, setting_number, split_camera_query
 from vision.cameras.lens import split_lens
+from vision.cameras.picamera import PiCamera, take_simulated
+from vision.cameras.v4l2 import V4l2Camera
 from vision.errors import CameraAddressError
 from vision.sim.table import SimulatedTable
 
@@ -15,7 +17,7 @@ _PICTURES_FPS = 10.0
 def open_camera(address: str, *, world: SimulatedTable | None = None) -> Camera:
     """Open the camera at an address; `world` is the table that `sim://tray` looks at, a fresh one by default.
 
-    Raises CameraAddressError, CameraMissingError. What drives a camera is imported only for it.
+    Raises CameraAddressError, CameraMissingError.
     """
     plain, lens = split_lens(address)
     camera = _opener(plain, world)()
@@ -32,15 +34,22 @@ def check_camera_address(address: str) -> str:
 def _opener(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
     """Parse an address, and return a function that opens its camera."""
     kind, _, rest = address.partition(":")
-    reader = _OPENERS.get(kind)
     if kind == "sim" and not rest.startswith("//ribbon"):
         return _simulated_table(address, world)
     place, query = split_camera_query(rest)
     if (kind, place) == ("sim", "//ribbon"):
-        return _simulated_ribbon(query)
-    if reader is None or not place:
-        raise CameraAddressError(f"no camera has the address {address!r}")
-    return reader(place, query)
+        number, driver = take_simulated(query)
+        return partial(PiCamera, number, parse_camera_settings(query), driver)
+    if kind == "pictures" and place:
+        return _pictures(place, query)
+    if kind == "v4l2" and place:
+        return partial(V4l2Camera, place, parse_camera_settings(query))
+    if kind == "picamera" and place:
+        settings = parse_camera_settings(query)
+        if not (place.isascii() and place.isdecimal()):
+            raise CameraAddressError(f"picamera:{place}: a camera on the ribbon has a number, picamera:0")
+        return partial(PiCamera, int(place), settings)
+    raise CameraAddressError(f"no camera has the address {address!r}")
 
 
 def _pictures(place: str, query: dict[str, str]) -> Callable[[], Camera]:
@@ -48,46 +57,11 @@ def _pictures(place: str, query: dict[str, str]) -> Callable[[], Camera]:
     fps = setting_number("fps", query.pop("fps", str(_PICTURES_FPS)), 0.1, 240)
     if query:
         raise CameraAddressError(f"a folder of pictures has no setting {min(query)!r}")
-
     return partial(PicturesCamera, Path(place), loop=loop, fps=fps)
 
 
-def _v4l2(place: str, query: dict[str, str]) -> Callable[[], Camera]:
-    settings = parse_camera_settings(query)
-
-    def opened() -> Camera:
-        from vision.cameras.v4l2 import V4l2Camera  # noqa: PLC0415 -- a table opens one kind of camera
-
-        return V4l2Camera(place, settings)
-
-    return opened
-
-
-def _picamera(place: str, query: dict[str, str]) -> Callable[[], Camera]:
-    settings = parse_camera_settings(query)
-    if not (place.isascii() and place.isdecimal()):
-        raise CameraAddressError(f"picamera:{place}: a camera on the ribbon has a number, picamera:0")
-
-    def opened() -> Camera:
-        from vision.cameras.picamera import PiCamera  # noqa: PLC0415 -- a table opens one kind of camera
-
-        return PiCamera(int(place), settings)
-
-    return opened
-
-
-def _simulated_ribbon(query: dict[str, str]) -> Callable[[], Camera]:
-    from vision.cameras.picamera import PiCamera, take_simulated  # noqa: PLC0415 -- a table opens one kind of camera
-
-    number, driver = take_simulated(query)
-    return partial(PiCamera, number, parse_camera_settings(query), driver)
-
-
 def _simulated_table(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
-    from vision.sim.camera import SimulatedCamera, parse_optics  # noqa: PLC0415 -- a table opens one kind of camera
+    from vision.sim.camera import SimulatedCamera, parse_optics  # noqa: PLC0415 -- no table draws labels
 
     parse_optics(address)
     return partial(SimulatedCamera, address, world=world)
-
-
-_OPENERS = {"pictures": _pictures, "v4l2": _v4l2, "picamera": _picamera}

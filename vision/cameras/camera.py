@@ -161,11 +161,7 @@ class PicturesCamera(Camera):
         """Load the next picture; raises PictureError where the file is none, and goes on with the next."""
         self._require_open()
         shown = self.shown = self._files[self._next]
-        self._step()
-        return load_picture(shown)
-
-    def _step(self) -> None:
-        last = self._next == len(self._files) - 1
-        self.ended = last and not self._loop
+        self.ended = self._next == len(self._files) - 1 and not self._loop
         if not self.ended:
             self._next = (self._next + 1) % len(self._files)
+        return load_picture(shown)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.errors import CameraAddressError, LensUnclearError
-from vision.geometry import Homography, Picture, Points, project
+from vision.geometry import Picture, Points, project
 
 Size = tuple[int, int]  # width and height, pixels
 
@@ -204,10 +204,6 @@ class MeasuredLens:
     before: float
     after: float
 
-    def address(self, address: str) -> str:
-        """Return a camera's address with this lens."""
-        return with_lens(address, self.lens)
-
 
 def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
     """Fit a lens to the chart's corners in several pictures of one `size`, each shape (187, 2), pixels.
@@ -259,10 +255,8 @@ def _pixels_off(lens: Lens, views: Sequence[Points], size: Size) -> float:
 
 def _corners_off(lens: Lens, views: Sequence[Points], size: Size) -> Points:
     """Return how far from each corner the lens puts it, pixels, shape (n, 2), with the best view of each picture."""
-    ways = [_best_view(lens.straight(seen, size)) for seen in views]
-    return np.concatenate([lens.bent(project(way, _BOARD), size) - seen for way, seen in zip(ways, views, strict=True)])
-
-
-def _best_view(straight: Points) -> Homography:
-    """Return the homography from the chart to its corners in a straightened picture."""
-    return np.asarray(cv2.findHomography(_BOARD, straight, 0)[0], dtype=np.float64)
+    off = []
+    for seen in views:
+        way, _ = cv2.findHomography(_BOARD, lens.straight(seen, size), 0)
+        off.append(lens.bent(project(np.asarray(way, dtype=np.float64), _BOARD), size) - seen)
+    return np.concatenate(off)

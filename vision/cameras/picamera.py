@@ -44,10 +44,13 @@ _END_S = 3.0
 _FAULTS = {"delay_ms": (0, 60_000), "dies": (1, 10**6), "hangs": (1, 10**6), "fails": (1, 10**6),
            "absent": (0, 1), "fixed_focus": (0, 1), "flat": (0, 1), "number": (0, 9)}  # fmt: skip
 
-_ERRORS: Final[Mapping[str, type[CameraError]]] = {
-    "driver": CameraDriverMissingError,
-    "missing": CameraMissingError,
-    "unplugged": CameraUnpluggedError,
+_ERRORS: Final[Mapping[str, tuple[type[CameraError], str]]] = {
+    "driver": (
+        CameraDriverMissingError,
+        "Debian's picamera2 cannot be used here: {} (sudo apt install python3-picamera2)",
+    ),
+    "missing": (CameraMissingError, "no such camera on the ribbon, or it does not start: {}"),
+    "unplugged": (CameraUnpluggedError, "the camera gives no picture any more: {}"),
 }
 
 
@@ -165,7 +168,8 @@ class PiCamera(Camera):
             raise CameraUnpluggedError("the camera's process has ended")
         answer: dict[str, Any] = json.loads(said)
         if "why" in answer:
-            raise _ERRORS[answer["why"]](_WORDS[answer["why"]].format(answer["words"]))
+            kind, text = _ERRORS[answer["why"]]
+            raise kind(text.format(answer["words"]))
         return answer
 
     def _release(self) -> None:
@@ -185,13 +189,6 @@ class PiCamera(Camera):
         os.close(self._memory)
 
 
-_WORDS: Final[Mapping[str, str]] = {
-    "driver": "Debian's picamera2 cannot be used here: {} (sudo apt install python3-picamera2)",
-    "missing": "no such camera on the ribbon, or it does not start: {}",
-    "unplugged": "the camera gives no picture any more: {}",
-}
-
-
 def _wrong_size(wanted: tuple[int, int], got: tuple[int, int]) -> tuple[UnmetSetting, ...]:
     sides = zip(("width", "height"), wanted, got, strict=True)
     return tuple(UnmetSetting(name, want, have) for name, want, have in sides if want != have)
@@ -209,11 +206,7 @@ def _out_of_reach(settings: CameraSettings, limits: Mapping[str, tuple[float, fl
             continue
         least, most = limits[name]
         if not least <= value <= most:
-            misses.setdefault(
-                setting, UnmetSetting(setting, wanted, _in_setting(setting, min(max(value, least), most)))
-            )
+            near = min(max(value, least), most)
+            taken = {"exposure": near / 1000, "fps": 1_000_000 / near}.get(setting, near)
+            misses.setdefault(setting, UnmetSetting(setting, wanted, taken))
     return tuple(misses.values())
-
-
-def _in_setting(setting: str, value: float) -> float:
-    return {"exposure": value / 1000, "fps": 1_000_000 / value}.get(setting, value)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from broker.console import EXISTING, EXISTING_FOLDER, json_option, report
-from broker.i18n import N_, Translator, languages
+from broker.console import EXISTING, EXISTING_FOLDER, json_option, language_option, report
+from broker.i18n import N_, Translator
 from vision.cameras.addresses import check_camera_address
 from vision.cameras.feed import CameraLost, one_shot
 from vision.enrolled.enrolment import TRAYS, Doubt, enrol_tray, serials_of_tray
@@ -38,9 +38,7 @@ COMPLETE = N_("Set {set} is enrolled: {file}. Open it: is each serial below its 
 @click.option(
     "--camera", "address", help="Take the pictures with this camera, guided; trays that are complete are left out."
 )
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the messages."
-)
+@language_option("the messages")
 @json_option("Print one JSON object per tray.")
 def enrol_set(
     number: int,

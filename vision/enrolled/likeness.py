@@ -208,7 +208,8 @@ class SetPictures:
         seen = np.stack([cells[down : down + high, across : across + wide].ravel() for down, across in places])
         shares = unit_rows(seen) @ self._rows.T
         best, at = shares.max(axis=0), shares.argmax(axis=0)
-        ways = [_moved(along, _CELL * (down - _SHIFTS), _CELL * (across - _SHIFTS)) for down, across in places]
+        moves = [[_CELL * (across - _SHIFTS), _CELL * (down - _SHIFTS)] for down, across in places]
+        ways = [_chained(along, np.column_stack([np.eye(2), move])) for move in moves]
         return {number: _Start(float(best[number]), ways[at[number]]) for number in range(len(best))}
 
     @cached_property
@@ -227,18 +228,12 @@ def _cells(window: Floats) -> Floats:
     return np.asarray(cv2.resize(window, size, interpolation=cv2.INTER_AREA), dtype=np.float32)
 
 
-def _moved(way: Affine, down: int, across: int) -> Affine:
-    """Return a map shifted by this many pixels of the picture."""
-    return _chained(way, np.array([[1.0, 0.0, across], [0.0, 1.0, down]]))
-
-
 def _inked_window(inks: Floats) -> tuple[slice, slice]:
     """Return the rows and columns in which the set has ink, and a little about them."""
     usual = np.abs(inks.mean(axis=0))  # clouds and scratches are not where ink is
     there = usual > usual.min() + _INKED * (usual.max() - usual.min())
-    return _span(np.flatnonzero(there.any(axis=1)), len(there)), _span(
-        np.flatnonzero(there.any(axis=0)), there.shape[1]
-    )
+    rows, cols = (_span(np.flatnonzero(there.any(axis=axis)), there.shape[1 - axis]) for axis in (1, 0))
+    return rows, cols
 
 
 def _span(at: NDArray[np.intp], most: int) -> slice:
@@ -259,18 +254,14 @@ class _Template:
         across = np.gradient(ink, axis=1)[window].ravel() / spread
         down = np.gradient(ink, axis=0)[window].ravel() / spread
         x, y = np.meshgrid(np.arange(self._size[0]) - self._size[0] / 2, np.arange(self._size[1]) - self._size[1] / 2)
-        scale = self._reach
-        x, y = x.ravel() / scale, y.ravel() / scale
+        self._reach = max(self._size) / 2
+        x, y = x.ravel() / self._reach, y.ravel() / self._reach
         slopes = np.stack([across * x, across * y, across, down * x, down * y, down])
         slopes -= slopes.mean(axis=1, keepdims=True)
         slopes -= np.outer(slopes @ self.row, self.row)  # more or less contrast is no movement
         normal = slopes @ slopes.T
         normal[np.diag_indices(6)] += 0.01 * np.trace(normal) / 6
         self._solve = np.asarray(np.linalg.solve(normal, slopes), dtype=np.float32)
-
-    @cached_property
-    def _reach(self) -> float:
-        return float(max(self._size)) / 2
 
     def fit(self, ink: Floats, start: Affine) -> tuple[float, Affine]:
         """Return how like a back is, and the map along which it is, fitted from another."""

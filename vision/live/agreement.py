@@ -74,19 +74,19 @@ def _settle_places(readings: Sequence[PictureReading], doubts: list[TileRead]) -
     ever = [reading for reading in readings if len(reading.places) == count]
     for index in range(count):
         seen = [reading.places[index] for reading in same]
-        one = not _is_contradicted(reading.places[index].read for reading in ever)
-        agreed = _agreed([_claim_of_place(place) for place in seen]) if one else None
+        reads = [reading.places[index].read for reading in ever]
+        agreed = None if _is_contradicted(reads) else _agreed([_claim_of_place(place) for place in seen])
         if agreed is not None:
-            read = _weighed(seen[agreed].read, [reading.places[index].read for reading in ever])
+            read = _weighed(seen[agreed].read, reads)
             if (read is None) == (seen[agreed].read is None):
                 settled.append(replace(seen[agreed], read=read))
                 continue
         backs = [place for place in seen if place.state is PlaceState.BACK] or seen
-        held = _withhold(backs[-1])
-        settled.append(held)
+        read = _withheld(backs[-1].read) if backs[-1].read is not None else None
+        settled.append(replace(backs[-1], read=read))
         still_open += 1
-        if held.read is not None:
-            doubts.append(held.read)
+        if read is not None:
+            doubts.append(read)
     return tuple(settled), still_open
 
 
@@ -100,17 +100,13 @@ def _settle_strays(readings: Sequence[PictureReading], doubts: list[TileRead]) -
                 continue
             known.append(stray)
             seen = [tile_at(stray, other.reads) for other in window]
-            one = not _is_contradicted(tile_at(stray, other.reads) for other in readings)
-            agreed = _agreed([_claim_of_read(read) for read in seen]) if one else None
-            best = (
-                _weighed(seen[agreed], [tile_at(stray, other.reads) for other in readings])
-                if agreed is not None
-                else None
-            )
+            ever = [tile_at(stray, other.reads) for other in readings]
+            agreed = None if _is_contradicted(ever) else _agreed([_claim_of_read(read) for read in seen])
+            best = None if agreed is None else _weighed(seen[agreed], ever)
             if best is not None:
                 yield best
             elif seen[-1] is not None:
-                held = replace(stray, serial=None, set=None, confidence=0.0)
+                held = _withheld(stray)
                 doubts.append(held)
                 yield held
 
@@ -161,10 +157,8 @@ def _is_contradicted(reads: Iterable[TileRead | None]) -> bool:
     return len({(read.set, read.serial) for read in reads if read is not None and read.serial is not None}) > 1
 
 
-def _withhold(place: TrayPlace) -> TrayPlace:
-    if place.read is None:
-        return place
-    return replace(place, read=replace(place.read, serial=None, set=None, confidence=0.0))
+def _withheld(read: TileRead) -> TileRead:
+    return replace(read, serial=None, set=None, confidence=0.0)
 
 
 def with_places(reading: PictureReading, places: tuple[TrayPlace, ...], strays: Iterable[TileRead]) -> PictureReading:
@@ -181,10 +175,7 @@ def without_repeated_serials(reading: PictureReading) -> PictureReading:
     twins = {id(read) for read in reading.reads if times[read.set, read.serial] > 1}
     if not twins:
         return reading
-    single = {
-        id(read): replace(read, serial=None, set=None, confidence=0.0) if id(read) in twins else read
-        for read in reading.reads
-    }
+    single = {id(read): _withheld(read) if id(read) in twins else read for read in reading.reads}
     places = tuple(
         place if place.read is None else replace(place, read=single[id(place.read)]) for place in reading.places
     )

@@ -7,12 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import hypot, log, prod
+from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import Homography, Picture, Points, Quad
+from vision.geometry import (
+    FROM_MIDDLES,
+    TO_MIDDLES,
+    UNIT_SQUARE,
+    Homography,
+    Picture,
+    Points,
+    Quad,
+    homography_between,
+)
 from vision.marks import TileMark
 from vision.marks.lines import Logs, confidence_of_both, cut_line, likelihoods_of_digits, look_at_lines
 from vision.networks import alike_in_contrast, run_network
@@ -24,18 +34,13 @@ NUMBER, LABEL, BLANK, FACE, NOTHING = range(KINDS)  # BLANK: a back on which no 
 SEEN_SIGNS = 16
 UPSIDE_DOWN = np.array([0, 10, 11, 12, 13, 14, 9, 15, 8, 6])  # what digit 0..9 looks like upside down
 ONES = [1, 10]  # a 1, either way up: in some fonts it is a plain stroke
-TURNED_SIGNS = np.array(
-    [0, 10, 11, 12, 13, 14, 9, 15, 8, 6, 1, 2, 3, 4, 5, 7]
-)  # what becomes of each thing seen, half a turn on
+TURNED_SIGNS = np.append(UPSIDE_DOWN, [1, 2, 3, 4, 5, 7])  # what becomes of each thing seen, half a turn on
 
 # Which digit a thing seen means, shape (16, 10), once the way up is known: 1 2 3 4 5 7 mean the same either way,
 # for some fonts draw a 1 that shows no way up, and then half of the share goes to each.
 DIGIT_OF_SIGN = np.zeros((SEEN_SIGNS, 10), dtype=np.float32)
-
-
 for _digit in range(10):
     DIGIT_OF_SIGN[[_digit, UPSIDE_DOWN[_digit]] if _digit not in {6, 9} else [_digit], _digit] = 1
-
 
 DIGIT_UPSIDE_DOWN = np.array([0, 1, 2, 3, 4, 5, 9, 7, 8, 6])  # which column of it, in a number that is upside down
 _MEANINGS = np.column_stack([DIGIT_OF_SIGN, DIGIT_OF_SIGN[:, DIGIT_UPSIDE_DOWN]])  # both, shape (16, 20)
@@ -43,22 +48,7 @@ _MEANINGS = np.column_stack([DIGIT_OF_SIGN, DIGIT_OF_SIGN[:, DIGIT_UPSIDE_DOWN]]
 CROP = (80, 112)  # width and height, pixels
 CROP_MARGIN = 0.06  # of the tile about it: outlines are a little off
 _FULL = 1 + 2 * CROP_MARGIN
-_FRAME = (
-    np.array(
-        [
-            [CROP_MARGIN, CROP_MARGIN],
-            [1 + CROP_MARGIN, CROP_MARGIN],
-            [1 + CROP_MARGIN, 1 + CROP_MARGIN],
-            [CROP_MARGIN, 1 + CROP_MARGIN],
-        ]
-    )
-    / _FULL
-    * CROP
-)
-_TO_MIDDLES = np.array(
-    [[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]]
-)  # OpenCV counts from a pixel's middle, this room from its corner
-_FROM_MIDDLES = np.linalg.inv(_TO_MIDDLES)
+_FRAME: Quad = (UNIT_SQUARE + CROP_MARGIN) / _FULL * CROP
 _SHRUNK_FROM = 150.0  # pixels of width from which a tile is halved first: a crop takes one pixel of several
 
 
@@ -88,10 +78,10 @@ def _shrunk(smaller: dict[int, Picture], level: int) -> Picture:
 
 def cut_back(picture: Picture, quad: Quad) -> tuple[Picture, Homography]:
     """Cut one tile out, shape (112, 80, 3); also the way from the picture to the crop."""
-    there = cv2.getPerspectiveTransform(quad.astype(np.float32), _FRAME.astype(np.float32))
-    opencv = _TO_MIDDLES @ there @ _FROM_MIDDLES
+    there = homography_between(quad, _FRAME)
+    opencv = TO_MIDDLES @ there @ FROM_MIDDLES
     crop = cv2.warpPerspective(picture, opencv, CROP, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(crop, dtype=np.uint8), np.asarray(there, dtype=np.float64)
+    return np.asarray(crop, dtype=np.uint8), there
 
 
 _AT_ONCE = 34  # crops the network sees together: more cost memory and save no time
@@ -385,9 +375,7 @@ def mark_of_look(look: DigitLook) -> TileMark:
     likely = [way * seen_so for way, seen_so in zip(ways, shown, strict=True)]
     serials = [_serial(best[0]), _serial(best[1][::-1])]
     down = likely[1] > likely[0]
-    if (
-        serials[0] is not None and serials[0] == serials[1]
-    ):  # then it does not matter which way up the looks took it for
+    if serials[0] is not None and serials[0] == serials[1]:  # whichever way up the looks took it for
         told = max(likely) > _CLEAR_ODDS * min(likely)
         return _mark(look, serials[0], min(shares), turned=down if told else None)
     seen_apart = max(shown) > _CLEAR_ODDS * min(shown) and look.other_way < _UNLIKELY
@@ -432,6 +420,20 @@ def _mark(
         confidence = float(np.interp(np.mean([confidence, *look.again]), _MEANS, _WORTH))
     pitch = hypot(*(look.places[2] - look.places[0]).tolist()) / 2 / CROP[0] * _FULL
     return TileMark(serial, _set_letter(look), way, confidence, spot, either, pitch=pitch, rivals=look.rivals)
+
+
+def cut_level(
+    image: NDArray[Any], spot: Points, step: Points, reach: Sequence[float], size: Sequence[int], room: Sequence[int]
+) -> NDArray[Any]:
+    """Cut out what lies about a spot, with a number's `step` from digit to digit level.
+
+    `reach` is how far `size` pixels, width and height, reach from the spot each way, in steps; `room` are pixels about.
+    """
+    turn = np.column_stack([step, [-step[1], step[0]]]) * 2 * np.array(reach) / size
+    wide, high = size[0] + 2 * room[0], size[1] + 2 * room[1]
+    way = np.column_stack([turn, spot - turn @ (np.array([wide, high]) - 1) / 2 - 0.5])
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    return cv2.warpAffine(image, way, (wide, high), flags=flags, borderMode=cv2.BORDER_REPLICATE)
 
 
 def digit_places(mark: TileMark) -> Points:

@@ -5,7 +5,7 @@ kind of label is found and fitted, either way up, and its payload guessed; odds 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import multimode
 
@@ -101,13 +101,10 @@ def _decode_tiles(
         if part.size == 0:
             continue
         if larger != 1.0:
-            part = cv2.resize(part, None, fx=larger, fy=larger, interpolation=cv2.INTER_LINEAR).astype(
-                np.uint8, copy=False
-            )
-        decoded += [
-            (payload, count, corners / larger + [left, top])
-            for payload, count, corners in decode_labels(part, local=local)
-        ]
+            enlarged = cv2.resize(part, None, fx=larger, fy=larger, interpolation=cv2.INTER_LINEAR)
+            part = np.asarray(enlarged, dtype=np.uint8)
+        found = decode_labels(part, local=local)
+        decoded += [(payload, count, corners / larger + [left, top]) for payload, count, corners in found]
     return decoded
 
 
@@ -181,9 +178,8 @@ DECODED_CONFIDENCE = 0.9999
 def label_odds(look: LabelCandidate) -> float:
     """Return the log-odds of the guessed payload against the likeliest other one."""
     modules = (look.patch.kind.count - 2) ** 2
-    best, other = (
-        min(max(part, 0.0), DECODED_CONFIDENCE) ** 2 for part in (look.guess.likeness, look.guess.next_likeness)
-    )
+    likenesses = (look.guess.likeness, look.guess.next_likeness)
+    best, other = (min(max(part, 0.0), DECODED_CONFIDENCE) ** 2 for part in likenesses)
     return float(modules / 2 * np.log((1 - other) / (1 - best)))
 
 
@@ -245,19 +241,16 @@ def _search_along(grey: Picture, quad: Quad, lean: float) -> LabelCandidate | No
 
 def _likeliest_frames(grey: Picture, quad: Quad, count: int, lean: float) -> list[LabelCandidate]:
     """Return the likeliest frames of a label of `count` modules on a tile, fitted."""
+    spot = np.zeros(2) if lean else _SPOT
+    kinds = [LabelKind(count, spot, np.array([side, side / TALL]), lean) for side in _LABEL_SIDES]
     looks = [
         find_label(grey, quad, kind, turned=turned, margin=_REACH * count / kind.size[0], angles=(0.0,))
-        for kind in _kinds(count, lean)
+        for kind in kinds
         for turned in (False, True)
     ]
     found = sorted((look for look in looks if look.frame > _FAINT_FRAME), key=lambda look: -look.frame)
     fitted = sorted((fit_label(look) for look in found[:_FITTED]), key=lambda look: -look.frame)
     return [look for look in fitted[:_GUESSED] if look.frame >= _LEAST_FRAME]
-
-
-def _kinds(count: int, lean: float) -> Iterator[LabelKind]:
-    for side in _LABEL_SIDES:
-        yield LabelKind(count, np.zeros(2) if lean else _SPOT, np.array([side, side / TALL]), lean)
 
 
 _TILES = 8

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, homography_between, project
+from vision.geometry import UNIT_SQUARE, Picture, Points, Quad, homography_between, project, rotation_by
 from vision.marks import LabelKind
 from vision.marks.label_code import QUIET, Grid, LabelGuess, guess_label
 
@@ -56,9 +56,12 @@ def cut_patch(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margi
     on_tile = _spun(_shares(UNIT_SQUARE * modules - margin, kind), kind.askew)
     square = project(homography_between(UNIT_SQUARE, quad), on_tile * (-1 if turned else 1) + 0.5)
     finer = _oversampling(square, side)
-    flat = _warp(grey, square, side * finer)
+    fine = side * finer
+    # OpenCV counts from the middle of the first pixel, this room from its corner: half a pixel each way.
+    chain = homography_between(square - 0.5, UNIT_SQUARE * fine - 0.5)
+    flat = cv2.warpPerspective(grey, chain, (fine, fine), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     if finer > 1:
-        flat = np.asarray(cv2.resize(flat, (side, side), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        flat = cv2.resize(flat, (side, side), interpolation=cv2.INTER_AREA)
     return LabelPatch(flat.astype(np.float32), kind, turned, margin)
 
 
@@ -86,13 +89,6 @@ def _oversampling(square: Quad, side: int) -> int:
     """Return by which factor to oversample, so that no pixel of a large label is skipped."""
     longest = float(np.linalg.norm(square - square[[3, 0, 1, 2]], axis=1).max())
     return min(max(ceil(longest / side / _COARSEST), 1), _FINEST)
-
-
-def _warp(grey: Picture, square: Quad, side: int) -> Picture:
-    # OpenCV counts from the middle of the first pixel, this room from its corner: half a pixel each way.
-    chain = homography_between(square - 0.5, UNIT_SQUARE * side - 0.5)
-    flat = cv2.warpPerspective(grey, chain, (side, side), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(flat, dtype=np.uint8)
 
 
 Row = NDArray[np.float64]  # shape (n,)
@@ -209,15 +205,9 @@ def find_frame(patch: LabelPatch, angles: Sequence[float] = ANGLES) -> LabelPose
     return label_pose_at(patch, _affine(count, angle, at), _template(count))
 
 
-def fit_frame(patch: LabelPatch, pose: LabelPose) -> LabelPose:
-    """Fit the frame from where it was found."""
-    return fit_label_pose(patch, pose.affine, _template(patch.kind.count))
-
-
 def _affine(count: int, angle: float, at: tuple[int, int]) -> Affine:
     """Return the map from modules to pixels of a frame whose kernel's corner was found at `at`."""
-    turn = np.radians(angle)
-    spin = PIXELS * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    spin = PIXELS * rotation_by(np.radians(angle))
     middle = np.array(at) + (count + 2 * QUIET) * PIXELS / 2 - 0.5
     return np.column_stack([spin, middle - spin @ [count / 2, count / 2]])
 
@@ -304,5 +294,5 @@ def find_label(
 
 def fit_label(look: LabelCandidate) -> LabelCandidate:
     """Fit the frame where it was found."""
-    pose = fit_frame(look.patch, look.pose)
+    pose = fit_label_pose(look.patch, look.pose.affine, _template(look.patch.kind.count))
     return replace(look, pose=pose, frame=pose.likeness)

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import Homography, Picture, Points
+from vision.geometry import FROM_MIDDLES, TO_MIDDLES, Homography, Picture, Points
 from vision.networks import alike_in_contrast, run_network
 
 CLASSES = 13
@@ -19,8 +19,6 @@ SIZE = (104, 56)  # pixels, width and height, of a line
 _SCALE = 1.3  # of a crop's pixels; a line shows the whole width of the tile
 _CROP_WIDTH = 80
 _INNER = (slice(4, 52), slice(14, 90))  # rows and columns of a line where signs are
-_TO_CORNERS = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])  # OpenCV counts from a pixel's middle
-_TO_MIDDLES = np.linalg.inv(_TO_CORNERS)
 _AT_ONCE = 34
 _NEVER = -1e9  # log-likelihood
 _LIKELIHOODS, _CONFIDENCES = (0.0, 0.3, 0.7, 1.0), (0.0, 0.3, 0.95, 1.0)
@@ -43,7 +41,7 @@ def cut_line(crop: Picture, middle: Points, *, turned: bool) -> tuple[Picture, H
             [0.0, 0.0, 1.0],
         ]
     )
-    opencv = (_TO_MIDDLES @ way @ _TO_CORNERS)[:2]
+    opencv = (TO_MIDDLES @ way @ FROM_MIDDLES)[:2]
     line = cv2.warpAffine(crop, opencv, SIZE, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(line, dtype=np.uint8), way
 

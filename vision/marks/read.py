@@ -27,6 +27,7 @@ from vision.marks.digits import (
     NUMBER,
     DigitLook,
     cut_backs,
+    cut_level,
     digit_places,
     look_at_crops,
     look_at_crops_closely,
@@ -41,24 +42,15 @@ from vision.trays import way_votes
 _SIZE = (58, 84)  # pixels, width and height, of the window about the digits
 _REACH = (1.45, 2.1)  # how far it reaches from the middle digit, in steps from digit to digit
 _ROWS = (np.arange(_SIZE[1]) - (_SIZE[1] - 1) / 2) * 2 * _REACH[1] / _SIZE[1]  # where each row is, in such steps
-_EDGE, _SHORT, _TALL, _FAR = (
-    0.6,
-    0.75,
-    0.9,
-    1.9,
-)  # in such steps: low digits end at 0.6, tall ones with their bar at 1.9
+# In such steps: low digits end at 0.6, tall ones with their bar at 1.9.
+_EDGE, _SHORT, _TALL, _FAR = 0.6, 0.75, 0.9, 1.9
 _DIGITS = np.abs(_ROWS) < _SHORT
 _PLAIN = (np.abs(_ROWS) > _TALL) & (np.abs(_ROWS) < _FAR)  # mostly bare plastic
 _UNDER, _OVER = ((sign * _ROWS > _EDGE) & (sign * _ROWS < _FAR) for sign in (1, -1))
 _LEANS = (-0.06, -0.03, 0.0, 0.03, 0.06)  # slopes of a bar against the digits' line
 _ENDS = 5  # pixels of the window left and right that a bar may leave bare
 _BARE = 15  # percent of a bar's length that may be worn off
-_INSIDE = (
-    8.0,
-    72.0,
-    10.0,
-    102.0,
-)  # of a crop: left, right, top, bottom; the tile's edge lies outside and looks like a bar
+_INSIDE = (8.0, 72.0, 10.0, 102.0)  # of a crop: left, right, top, bottom; the tile's edge beyond looks like a bar
 _NO_BAR, _BAR = 0.25, 0.65  # difference in ink between under and over that tells nothing, and that tells most
 _MOST_BAR_ODDS = np.log(250)  # log-odds of the latter: one tile in 300 without a bar shows as much
 _LEAST_STEP = 4.0  # pixels from digit to digit
@@ -74,21 +66,10 @@ def bar_odds(crop: Picture, places: Points) -> float:
     step = (places[2] - places[0]) / 2
     if np.hypot(*step) < _LEAST_STEP:
         return 0.0
-    under, over = _inkiest(_inks(_window(crop, places)), _is_inside(places, step))
+    window = cut_level(crop, places.mean(axis=0), step, _REACH, _SIZE, (0, 0)).astype(np.float64)
+    under, over = _inkiest(_inks(window), _is_inside(places, step))
     strength = (abs(under - over) - _NO_BAR) / (_BAR - _NO_BAR)
     return float(np.sign(under - over) * _MOST_BAR_ODDS * np.clip(strength, 0, 1))
-
-
-def _window(crop: Picture, places: Points) -> Inks:
-    """Cut out what is about the digits, their line level."""
-    step = (places[2] - places[0]) / 2
-    across = step * 2 * _REACH[0] / _SIZE[0]
-    down = np.array([-step[1], step[0]]) * 2 * _REACH[1] / _SIZE[1]
-    turn = np.column_stack([across, down])
-    start = places.mean(axis=0) - turn @ ((np.array(_SIZE) - 1) / 2) - 0.5
-    way = np.column_stack([turn, start])
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return np.asarray(cv2.warpAffine(crop, way, _SIZE, flags=flags, borderMode=cv2.BORDER_REPLICATE), dtype=np.float64)
 
 
 def _inks(window: Inks) -> Inks:
@@ -135,9 +116,8 @@ def spot_odds(tile: int, marks: tuple[TileMark | None, ...]) -> float:
         return 0.0
     spots = np.array(others)
     usual = np.median(spots, axis=0)
-    scale = np.maximum(
-        1.4826 * np.median(np.abs(spots - usual), axis=0), _SPOT_SCALE
-    )  # sigma from the median deviation
+    deviation = 1.4826 * np.median(np.abs(spots - usual), axis=0)  # sigma from the median
+    scale = np.maximum(deviation, _SPOT_SCALE)
     return _fit(mark.spot, usual, scale) - _fit(-mark.spot, usual, scale)
 
 
@@ -188,9 +168,7 @@ def _fit(spot: Points, usual: Points, scale: Points) -> float:
 
 
 _ENOUGH_ODDS = np.log(100)
-_CONTRADICTORY = (
-    4  # where more than one mark in so many of a tray stands against the rest, no mark tells its own way up
-)
+_CONTRADICTORY = 4  # where more than one mark in so many of a tray stands against the rest, none tells its own way up
 _BARRED = {60, 90}  # the only pair whose numbers have a bar
 _READ_ODDS = np.log(1000)  # log-odds of a serial that its own mark tells: some are misread
 
@@ -422,10 +400,8 @@ _FACE_ALONE = 0.9  # share of a face from which one is believed where nothing el
 _TILE_SURE = 0.95  # likelihood of a tile from which its outline is rather wrong than that there is none
 _BLANK = 0.3  # confidence below which nothing is made out at all
 _TOLD_FROM_LABEL = 0.8  # share of a face, of a number or of nothing from which no label is looked for
-_SURELY_MARKED, _MARKED_TWICE = (
-    0.5,
-    0.3,
-)  # share from which a face is a face and nothing nothing; less where the finder agrees
+_SURELY_MARKED = 0.5  # share from which a face is a face and nothing nothing
+_MARKED_TWICE = 0.3  # the same where the finder agrees
 
 
 CheckMarks = Callable[[Picture, Sequence[Quad], Sequence[TileMark]], list[TileMark]]
@@ -508,9 +484,8 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict
     numbers = [look.mark for look in looks.values()]
     if _sure(numbers) < _FEW * len(quads):
         likely = [quad for quad, look in zip(quads, looks.values(), strict=True) if look.kind[LABEL] > _SURELY_MARKED]
-        blank = sum(
-            look.kind[BLANK] > _SURELY_MARKED for look in looks.values()
-        )  # as are labels on a corner, from afar
+        # As are labels on a corner, from afar.
+        blank = sum(look.kind[BLANK] > _SURELY_MARKED for look in looks.values())
         if is_labelled_closely(picture, likely or quads, askew=2 * blank > len(quads)):
             numbers = max(numbers, read_labels(picture, quads, dismiss), key=_sure)
     return numbers, looks

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vision.finder import DetectedTile
 from vision.geometry import Picture, Points, unit_rows
 from vision.marks import TileMark
-from vision.marks.digits import Digits, cut_backs, digit_places, digits_of
+from vision.marks.digits import Digits, cut_backs, cut_level, digit_places, digits_of
 
 Floats = NDArray[np.float32]
 
@@ -118,17 +118,9 @@ def _between(crop: Floats) -> Floats:
 
 def _cut_digits(inks: Floats, places: Points) -> Floats:
     """Cut digits, upright, at places of shape (n, 3, 2) out of inks; shape (n, 3, 28, 22), `_SHIFT` pixels about."""
-    wide, high = _SIZE[0] + 2 * _SHIFT[0], _SIZE[1] + 2 * _SHIFT[1]
-    digits = np.empty((*places.shape[:2], high, wide), dtype=np.float32)
-    for ink, spots, cut in zip(inks, places, digits, strict=True):
-        step = (spots[2] - spots[0]) / 2
-        turn = np.column_stack([step, [-step[1], step[0]]]) * 2 * np.array(_REACH) / _SIZE
-        for spot, digit in zip(spots, cut, strict=True):
-            start = spot - turn @ (np.array([wide, high]) - 1) / 2 - 0.5
-            flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-            way = np.column_stack([turn, start])
-            cv2.warpAffine(ink, way, (wide, high), digit, flags, cv2.BORDER_REPLICATE)
-    return digits
+    steps = (places[:, 2] - places[:, 0]) / 2
+    each = zip(inks, places, steps, strict=True)
+    return np.array([[cut_level(ink, at, step, _REACH, _SIZE, _SHIFT) for at in spots] for ink, spots, step in each])
 
 
 def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[tuple[int, Digits]]) -> list[float]:

@@ -10,10 +10,9 @@ from typing import Any, Final
 
 import click
 
-from broker.console import ANY, EXISTING_FILE, json_option
-from broker.i18n import N_, Message, Translator, languages
+from broker.console import ANY, EXISTING_FILE, json_option, language_option
+from broker.i18n import N_, Message, Translator
 from vision.cameras.addresses import check_camera_address
-from vision.cameras.camera import UnmetSetting
 from vision.cameras.feed import CameraLost, CameraShot, folder_shots, live_shots, one_shot
 from vision.enrolled.file import EnrolledSet, read_complete
 from vision.errors import VisionError
@@ -191,9 +190,7 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
     help="File of the set's own pictures: check that it is read with them.",
 )
 @click.option("--view", type=click.FloatRange(10, 150), help="Horizontal angle of view in degrees, if known.")
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the messages."
-)
+@language_option("the messages")
 @click.option("--every", type=click.FloatRange(0, 60), default=1.0, show_default=True, help="Seconds between lines.")
 @click.option("--frames", type=click.IntRange(1), help="Exit after this many lines.")
 @click.option("--once", is_flag=True, help="Take one picture and exit.")
@@ -258,29 +255,24 @@ def _line(
 ) -> str:
     if isinstance(shot.picture, CameraLost):
         lost = shot.picture
-        return (
-            json.dumps(mounting_error_line(shot.name, lost)) if as_json else f"{shot.name}: {lost.code}: {lost.message}"
-        )
-    look, reading = _look(shot.name, shot.picture, shot.unmet, setup, enrolled)
+        told = f"{shot.name}: {lost.code}: {lost.message}"
+        return json.dumps(mounting_error_line(shot.name, lost)) if as_json else told
+    look, reading = _look(shot, shot.picture, setup, enrolled)
     if overlay is not None:
         write_overlay(overlay, shot.name, checked_picture(shot.picture, reading))
     return json.dumps(mounting_line(look, setup, _)) if as_json else mounting_text(look, setup, _)
 
 
 def _look(
-    name: str,
-    picture: Picture,
-    unmet: tuple[UnmetSetting, ...],
-    setup: MountingSetup,
-    enrolled: EnrolledSet | None,
+    shot: CameraShot, picture: Picture, setup: MountingSetup, enrolled: EnrolledSet | None
 ) -> tuple[MountingReport, PictureReading]:
     """Measure a picture, and read it."""
     reading = read_picture(picture, enrolled=enrolled)
     seen = measure_mounting(picture, tile_outlines(reading), setup)
-    hints = mounting_hints(seen, setup, unmet)
+    hints = mounting_hints(seen, setup, shot.unmet)
     if not hints and reading.print_to_blame:
         hints = print_hints(setup, enrolled=enrolled is not None)
-    return MountingReport(name, seen, hints), reading
+    return MountingReport(shot.name, seen, hints), reading
 
 
 def _in_window(
@@ -294,7 +286,7 @@ def _in_window(
             if isinstance(shot.picture, CameraLost):
                 window.show(None, f"{shot.picture.code}: {shot.picture.message}", ())
             else:
-                look, reading = _look(shot.name, shot.picture, shot.unmet, setup, enrolled)
+                look, reading = _look(shot, shot.picture, setup, enrolled)
                 hints = [hint_text(_, hint) for hint in look.hints] or [_("all fine")]
                 window.show((shot.picture, reading), mounting_figures(look, setup, _), hints)
             if window.closed(pause):

@@ -9,13 +9,13 @@ from pathlib import Path
 import click
 import cv2
 
-from broker.console import FILE, json_option, report
+from broker.console import FILE, json_option, language_option, report
 from broker.errors import reason
 from broker.files import write_file
-from broker.i18n import N_, Translator, languages
+from broker.i18n import N_, Translator
 from vision.cameras.addresses import check_camera_address
 from vision.cameras.feed import CameraLost, CameraShot, folder_shots, one_shot
-from vision.cameras.lens import MeasuredLens, draw_chart, find_chart, measure_lens, ninths_unseen, split_lens
+from vision.cameras.lens import MeasuredLens, draw_chart, find_chart, measure_lens, ninths_unseen, split_lens, with_lens
 from vision.errors import CameraUnpluggedError, LensChartError, TableFileError, UnwritableError
 from vision.geometry import Points
 from vision.mounting.command import WHERE
@@ -33,19 +33,9 @@ _MOST = 60  # pictures
 
 @click.command(short_help="Measure a camera's lens once, so that its pictures are straightened.")
 @click.argument("address", required=False)
-@click.option(
-    "--table",
-    type=FILE,
-    help="Configuration of a table: measure its camera, and write the lens there.",
-)
-@click.option(
-    "--chart",
-    type=FILE,
-    help="Write the chart to this PNG file, and exit.",
-)
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the messages."
-)
+@click.option("--table", type=FILE, help="Configuration of a table: measure its camera, and write the lens there.")
+@click.option("--chart", type=FILE, help="Write the chart to this PNG file, and exit.")
+@language_option("the messages")
 @json_option("Print one JSON object.")
 def lens(address: str | None, *, table: Path | None, chart: Path | None, language: str, as_json: bool) -> None:
     """Measure how the lens of the camera at ADDRESS bends straight lines, from pictures of a chart.
@@ -67,10 +57,11 @@ def lens(address: str | None, *, table: Path | None, chart: Path | None, languag
         return
     camera = split_lens(check_camera_address(table_camera(table) if table is not None else str(address)))[0]
     found = _measured(camera, _, as_json=as_json)
+    address = with_lens(camera, found.lens)
     if table is not None:
-        content = with_table_camera(table.read_text(encoding="utf-8"), found.address(camera)).encode()
+        content = with_table_camera(table.read_text(encoding="utf-8"), address).encode()
         write_file(table, content, table.stat().st_mode & 0o777, exactly=True)
-    _say(found, found.address(camera), table, _, as_json=as_json)
+    _say(found, address, table, _, as_json=as_json)
 
 
 def _say(found: MeasuredLens, address: str, table: Path | None, _: Translator, *, as_json: bool) -> None:

@@ -103,7 +103,7 @@ def edge_width(picture: Picture, quads: Sequence[Quad], reach: int) -> float | N
 
 
 def _edge_width(piece: Picture, reach: int) -> float | None:
-    grey = cv2.cvtColor(piece, cv2.COLOR_BGR2GRAY)
+    grey = _grey(piece)
     window = np.ones((2 * reach + 1, 2 * reach + 1), dtype=np.uint8)
     contrast = cv2.subtract(cv2.dilate(grey, window), cv2.erode(grey, window)).astype(np.float32)
     down, right = np.gradient(grey.astype(np.float32))

@@ -93,16 +93,12 @@ def _checked_pictures(pictures: tuple[Path, ...]) -> tuple[CheckedPicture, ...]:
     """Read each picture, and report progress on standard error."""
     shots = []
     for at, path in enumerate(pictures, start=1):
-        shots.append(_checked_picture(path))
+        try:
+            shots.append(CheckedPicture(path.name, tiles_in_picture(path), None))
+        except VisionError as error:
+            shots.append(CheckedPicture(path.name, None, error))
         click.echo(f"{at}/{len(pictures)} {picture_line(shots[-1])}", err=True)
     return tuple(shots)
-
-
-def _checked_picture(path: Path) -> CheckedPicture:
-    try:
-        return CheckedPicture(path.name, tiles_in_picture(path), None)
-    except VisionError as error:
-        return CheckedPicture(path.name, None, error)
 
 
 def _faces_of(registry: SetRegistry | None, name: str | None) -> FacesBySerial:

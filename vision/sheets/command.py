@@ -7,8 +7,7 @@ from typing import Final
 
 import click
 
-from broker.console import FILE, said_as_json, say, working
-from broker.i18n import languages
+from broker.console import FILE, language_option, said_as_json, say, working
 from vision.errors import FileNameError, SerialsInvalidError
 from vision.marks.label_code import MODULE_COUNTS
 from vision.reading import LAST_SERIAL, LAST_SET
@@ -74,9 +73,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
     show_default=True,
     help="Printed number. A large one can be read across the table.",
 )
-@click.option(
-    "--language", type=click.Choice(languages()), default="en", show_default=True, help="Language of the sheets."
-)
+@language_option("the sheets")
 @said_as_json
 def labels(  # noqa: PLR0913 - one parameter an option
     *,

@@ -53,8 +53,13 @@ def _edge_labels(sheet: SheetFormat) -> Iterator[tuple[int, int]]:
 
 def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
     """Return what to do, numbered."""
-    words = {
-        "align": _(
+    steps = (
+        _("Print this page on plain paper at 100 %: “actual size”, not “fit to page”."),
+        _(
+            "Measure the frame. It should be 100 mm wide and high; the ruler below is 4 inches long. If you "
+            "measure M mm instead of 100, print the sheets again with --scale 10000 / M: for 99 mm, 101.01."
+        ),
+        _(
             N_("Cut the labels out along the marks and glue them on. The outlines at the edges show their positions.")
             if sheet.cut
             else N_(
@@ -63,9 +68,13 @@ def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
                 "--margin-top."
             )
         ),
-        "pages": "2" if sheets == 1 else f"2–{sheets + 1}",
-        "paper": sheet.name,
-        "stick": _(
+        _(
+            "Print the other pages ({pages}) on {paper}. A drawing of each tile comes before the labels for its "
+            "backs; do not stick the drawings on tiles.",
+            pages="2" if sheets == 1 else f"2–{sheets + 1}",
+            paper=sheet.name,
+        ),
+        _(
             N_(
                 "The labels are printed sideways: turn the sheet a quarter to the left and stick them upright, "
                 "with the number below the code."
@@ -73,21 +82,6 @@ def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
             if sheet.lying
             else N_("Stick each label upright: the number is beside or below the code.")
         ),
-    }
-    steps = (
-        _("Print this page on plain paper at 100 %: “actual size”, not “fit to page”."),
-        _(
-            "Measure the frame. It should be 100 mm wide and high; the ruler below is 4 inches long. If you "
-            "measure M mm instead of 100, print the sheets again with --scale 10000 / M: for 99 mm, 101.01."
-        ),
-        words["align"],
-        _(
-            "Print the other pages ({pages}) on {paper}. A drawing of each tile comes before the labels for its "
-            "backs; do not stick the drawings on tiles.",
-            pages=words["pages"],
-            paper=words["paper"],
-        ),
-        words["stick"],
         _("Keep the sheets as secret as the deals, and destroy leftovers."),
     )
     return (f"{number}\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{step}" for number, step in enumerate(steps, 1))

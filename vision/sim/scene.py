@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from math import ceil, hypot
 
 import cv2
 import numpy as np
 import zxingcpp
-from numpy.typing import NDArray
 
 from vision.geometry import Picture, Points
 from vision.marks.label_code import Payload, payload_text
@@ -61,16 +61,8 @@ def _label(payload: Payload) -> Picture:
     mark = cv2.resize(code, (side, side), interpolation=cv2.INTER_NEAREST)
     margin = (width - side) // 2
     label[margin : margin + side, margin : margin + side] = np.clip(mark, 28, 238)[:, :, None]
-    cv2.putText(
-        label,
-        f"{payload.serial:03d}",
-        (margin + 2, height - 4),
-        cv2.FONT_HERSHEY_SIMPLEX,
-        0.55,
-        (28, 28, 28),
-        1,
-        cv2.LINE_AA,
-    )
+    text, foot = f"{payload.serial:03d}", (margin + 2, height - 4)
+    cv2.putText(label, text, foot, cv2.FONT_HERSHEY_SIMPLEX, 0.55, (28, 28, 28), 1, cv2.LINE_AA)
     return label
 
 
@@ -186,7 +178,8 @@ def _put(scene: Picture, tile: SimulatedTile, middle: Points, turn: float) -> No
     """Stamp one tile with its front side and shadow; only the piece of the scene about it is touched."""
     drawn = tile_stamp(tile)
     height, width = drawn.shape[:2]
-    reach = (np.array([width, height]) if abs(turn) < _STRAIGHT else _diagonal(width, height)) // 2 + 18
+    diagonal = ceil(hypot(width, height))  # a square in which a tile has room however it is turned
+    reach = np.array([width, height] if abs(turn) < _STRAIGHT else [diagonal, diagonal]) // 2 + 18
     corner = np.round(middle * SCALE).astype(int) - reach
     piece = scene[corner[1] : corner[1] + 2 * reach[1], corner[0] : corner[0] + 2 * reach[0]]
     size = (int(2 * reach[0]), int(2 * reach[1]))
@@ -200,11 +193,6 @@ def _put(scene: Picture, tile: SimulatedTile, middle: Points, turn: float) -> No
     top = cv2.warpAffine(drawn, spin, size, borderMode=cv2.BORDER_REPLICATE)
     inside = mask > 0
     piece[inside] = top[inside]
-
-
-def _diagonal(width: int, height: int) -> NDArray[np.int_]:
-    """Return the sides of a square in which a tile has room however it is turned."""
-    return np.full(2, int(np.ceil(np.hypot(width, height))))
 
 
 def _draw_hand(scene: Picture, at: float) -> None:

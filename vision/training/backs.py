@@ -60,10 +60,7 @@ def _stroked(drawn: Glyphs, stroke: int) -> Glyphs:
 WIDTH, HEIGHT = 132, 180  # pixels of a back as it is drawn; 0.735 is the aspect of all tiles (22 by 30, 28 by 38 mm)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LEAST_CONTRAST = 0.10
-_TONE_ON_TONE, _FAINT = (
-    0.15,
-    (0.05, 0.16),
-)  # share of the sets whose ink is the back's colour, a little changed; by how much
+_TONE_ON_TONE, _FAINT = 0.15, (0.05, 0.16)  # share of the sets whose ink is nearly the back's colour; by how much
 _LOGOS = 0.15  # share of the numbers without a bar that stand over a maker's sign
 _SLANTED, _SLANTS = 0.12, (-0.1, 0.3)  # share of the sets that print italics; how far a sign leans, of its height
 _NARROW = (0.55, 0.8)  # of a font's width: few families are as narrow as what engravers and sign makers use
@@ -166,13 +163,13 @@ def write_number(style: NumberStyle, number: str, chance: Chance) -> Written:
     below = 0.0
     if style.two_lines:
         letter, _ = draw_line_of_text(style.font, style.letter, stroke=style.stroke)
-        letter = _scaled(letter, glyphs.shape[0] / letter.shape[0])
+        letter = scale_signs(letter, glyphs.shape[0] / letter.shape[0])
         gap = glyphs.shape[0] * chance.uniform(0.12, 0.3)
         below = (letter.shape[0] + gap) / 2
         spots[0] = middle - [0, glyphs.shape[0] / 2 + gap / 2]
-        _paste(page, letter, spots[0])
+        paste_signs(page, letter, spots[0])
     at = middle + np.array([0, below])
-    _paste(page, glyphs, at)
+    paste_signs(page, glyphs, at)
     places = at + np.array([[(share - 0.5) * glyphs.shape[1], 0] for share in middles])
     spots[4 - len(places) :] = places
     if style.bars and set(number) & {"6", "9"}:
@@ -188,7 +185,7 @@ def _fit(style: NumberStyle, text: str) -> tuple[Glyphs, tuple[float, ...]]:
     drawn, middles = draw_line_of_text(style.font, text, style.spacing, style.stroke)
     drawn, middles = shape_signs(drawn, middles, style)
     scale = min(style.height * HEIGHT / drawn.shape[0], style.width * WIDTH / drawn.shape[1])
-    return _scaled(drawn, scale), middles
+    return scale_signs(drawn, scale), middles
 
 
 def shape_signs(drawn: Glyphs, middles: tuple[float, ...], style: NumberStyle) -> tuple[Glyphs, tuple[float, ...]]:
@@ -204,16 +201,19 @@ def shape_signs(drawn: Glyphs, middles: tuple[float, ...], style: NumberStyle) -
     return np.asarray(slanted, dtype=np.uint8), tuple((middle * width + abs(lean) / 2) / room for middle in middles)
 
 
-def _scaled(drawn: Glyphs, scale: float) -> Glyphs:
+def scale_signs(drawn: Glyphs, scale: float) -> Glyphs:
+    """Return signs at another scale."""
     size = (max(2, round(drawn.shape[1] * scale)), max(2, round(drawn.shape[0] * scale)))
     return np.asarray(cv2.resize(drawn, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
-def _paste(page: Reals, glyphs: Glyphs, middle: Reals) -> None:
+def paste_signs(page: Reals, glyphs: Glyphs, middle: Reals) -> tuple[int, int]:
+    """Write signs onto a page about a place, or as near to it as they fit; return where they begin, left and top."""
     height, width = glyphs.shape
     top, left = round(middle[1] - height / 2), round(middle[0] - width / 2)
     top, left = min(max(top, 0), HEIGHT - height), min(max(left, 0), WIDTH - width)
     page[top : top + height, left : left + width] = glyphs / np.float32(255)
+    return left, top
 
 
 def _underline(page: Reals, middle: Reals, shape: tuple[int, ...], chance: Chance) -> None:

@@ -4,21 +4,20 @@ Reads come from drawn crops or from real pictures.
 """
 
 import json
-import multiprocessing
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Quad
-from vision.marks.digits import NUMBER, look_at_crops_closely, mark_of_look, read_digits
+from vision.marks.digits import NUMBER, look_at_crops_closely, read_digits
 from vision.picture import load_picture
 from vision.reading import LAST_SERIAL
 from vision.training.crops import Crop, draw_crops
+from vision.training.parallel import drawing_pool
 
 NO_SERIAL: Final = 0  # no serial: none was told, or none is there
 DOUBTS: Final = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001)
@@ -122,12 +121,11 @@ Row = tuple[int | None, float, int, bool]
 def read_drawn(count: int, processes: int) -> CalibrationReads:
     """Draw at least `count` crops and read them; numbers that are no serials are left out, as no tile has one."""
     chunks = range(-(-count // _CHUNK))
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+    with drawing_pool(processes) as pool:
         return CalibrationReads.of(row for rows in pool.imap(_read_chunk, chunks) for row in rows)
 
 
 def _read_chunk(number: int) -> list[Row]:
-    cv2.setNumThreads(1)
     chance = np.random.default_rng([_DRAWN_SEED, number])
     rows: list[Row] = []
     while len(rows) < _CHUNK:
@@ -138,11 +136,10 @@ def _read_chunk(number: int) -> list[Row]:
 
 
 def _read(crops: list[Crop]) -> list[Row]:
-    pixels = np.array([crop.pixels for crop in crops])
-    marks = [mark_of_look(look) for look in look_at_crops_closely(pixels)]
+    looks = look_at_crops_closely(np.array([crop.pixels for crop in crops]))
     return [
-        (mark.serial, mark.confidence, _number(crop), crop.kind == NUMBER)
-        for crop, mark in zip(crops, marks, strict=True)
+        (look.mark.serial, look.mark.confidence, _number(crop), crop.kind == NUMBER)
+        for crop, look in zip(crops, looks, strict=True)
     ]
 
 

@@ -6,7 +6,17 @@ from functools import cache
 import cv2
 import numpy as np
 
-from vision.geometry import UNIT_SQUARE, Homography, Picture, Quad, homography_between, project, rotation_by
+from vision.geometry import (
+    FROM_MIDDLES,
+    TO_MIDDLES,
+    UNIT_SQUARE,
+    Homography,
+    Picture,
+    Quad,
+    homography_between,
+    project,
+    rotation_by,
+)
 from vision.marks.digits import BLANK, CROP, FACE, LABEL, NOTHING, NUMBER, cut_back
 from vision.training.backs import (
     HEIGHT,
@@ -189,11 +199,10 @@ def _photograph(art: Art, style: NumberStyle, chance: Chance) -> tuple[Picture, 
     scene = _surroundings(style, quad, size, chance)
     big = _round_off(art, chance)
     there = _to_quad(quad)
-    lift = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]]) @ there @ np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
     shrink = max(1, int(WIDTH / np.linalg.norm(quad[1] - quad[0])))
     if shrink > 1:  # as the lens does: whatever falls on one pixel is averaged
         big = np.asarray(cv2.blur(big, (shrink, shrink)), dtype=np.float32)
-    drawn = cv2.warpPerspective(big, lift, size, flags=cv2.INTER_LINEAR)
+    drawn = cv2.warpPerspective(big, TO_MIDDLES @ there @ FROM_MIDDLES, size, flags=cv2.INTER_LINEAR)
     scene = scene * (1 - drawn[:, :, 3:]) + drawn[:, :, :3]
     return _expose(scene, chance), quad
 

@@ -106,16 +106,6 @@ def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
     return ((cross + 0.1 * off) * there).sum() / there.sum()
 
 
-def train_digits(drawn: Drawn, epochs: int, out: Path) -> DigitsNet:
-    """Train a network from crops, from nothing or where it was interrupted."""
-    torch.manual_seed(SEED)
-    net, steps = DigitsNet(), epochs * (len(drawn["truth"]) // BATCH)
-    schedule = Schedule(steps, rate=2e-3, warm=0.15, decay=1e-3)
-    jobs = shuffled(len(drawn["truth"]), epochs, SEED)
-    train(net, jobs, lambda job: _batch(drawn, *job), _loss, schedule, out)
-    return net
-
-
 def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator) -> Batch:
     crops, places = _jolted(drawn["pixels"][chosen], drawn["spots"][chosen], chance)
     pixels = prepare_crops(recolour(crops, chance))
@@ -148,7 +138,11 @@ def _main() -> None:
     began = time.perf_counter()
     drawn = as_seen(draw_chunks(draw_crop_chunk, -(-chosen.crops // CHUNK), chosen.processes))
     print(f"{len(drawn['truth'])} crops drawn in {time.perf_counter() - began:.0f} s", flush=True)
-    net = train_digits(drawn, chosen.epochs, chosen.out)
+    torch.manual_seed(SEED)
+    net, steps = DigitsNet(), chosen.epochs * (len(drawn["truth"]) // BATCH)
+    schedule = Schedule(steps, rate=2e-3, warm=0.15, decay=1e-3)
+    jobs = shuffled(len(drawn["truth"]), chosen.epochs, SEED)
+    train(net, jobs, lambda job: _batch(drawn, *job), _loss, schedule, chosen.out)
     export_onnx(net, torch.zeros(1, 3, 112, 80), ("scores", "where"), (0,), chosen.out)
     forget(chosen.out)
     print(f"written after {time.perf_counter() - began:.0f} s")

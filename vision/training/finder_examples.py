@@ -1,5 +1,6 @@
 """What the finder's networks learn from: targets for a scene, views of it, and cut-outs for the closer look."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import cv2
@@ -112,22 +113,18 @@ def view_of_scene(scene: Scene, rng: np.random.Generator, *, stands: bool) -> Sc
 
 
 def _transposed(scene: Scene) -> Scene:
-    return _reordered(scene, scene.picture.transpose(1, 0, 2), scene.quads[:, :, ::-1], [m.T for m in _maps(scene)])
+    return _reordered(scene, scene.quads[:, :, ::-1], lambda seen: seen.swapaxes(0, 1))
 
 
 def _mirrored(scene: Scene) -> Scene:
     quads = scene.quads.copy()
     quads[:, :, 0] = scene.picture.shape[1] - quads[:, :, 0]
-    return _reordered(scene, scene.picture[:, ::-1], quads, [m[:, ::-1] for m in _maps(scene)])
+    return _reordered(scene, quads, lambda seen: seen[:, ::-1])
 
 
-def _maps(scene: Scene) -> list[Picture]:
-    return [scene.cores, scene.unsure, scene.hands]
-
-
-def _reordered(scene: Scene, picture: Picture, quads: np.ndarray, maps: list[Picture]) -> Scene:
+def _reordered(scene: Scene, quads: np.ndarray, move: Callable[[Picture], Picture]) -> Scene:
+    picture, cores, unsure, hands = map(move, (scene.picture, scene.cores, scene.unsure, scene.hands))
     # In a mirror the corners run backwards: 1, 0, 3, 2 is clockwise again, and 0-1 is still a short end.
-    cores, unsure, hands = maps
     quads = quads[:, [1, 0, 3, 2]]
     return replace(scene, picture=picture, quads=quads, cores=cores, unsure=unsure, hands=hands, decoys=_NONE)
 
@@ -145,10 +142,7 @@ def recoloured(scene: Scene, rng: np.random.Generator) -> Scene:
 
 
 _LEAST_SIDE, _MOST_SIDE = 9.0, 80.0  # pixels of a short end: what is asked for
-_NEAR, _FAR = (
-    0.5,
-    0.7,
-)  # a centre within the first is the tile's, beyond the second there is none, between nothing is asked
+_NEAR, _FAR = 0.5, 0.7  # a centre nearer is the tile's, one farther is none's, between nothing is asked
 _ALIKE = 2.2  # times larger or smaller is another thing
 
 

@@ -23,6 +23,8 @@ from vision.training.backs import (
     draw_line_of_text,
     draw_style,
     paint_back,
+    paste_signs,
+    scale_signs,
     shape_signs,
     stamp_maker_sign,
 )
@@ -33,6 +35,12 @@ from vision.training.parallel import Drawn
 
 MOST_SIGNS = 6
 _TRAPS = 0.07  # share of backs without a line of signs
+_TRAPS_DRAWN = (
+    lambda _, chance: draw_face_crop(chance),
+    draw_blank_crop,
+    draw_label_crop,
+    lambda _, chance: draw_ground_crop(chance),
+)
 _LENGTHS = (0.06, 0.12, 0.64, 0.14, 0.04)  # shares of one to five digits
 _WORN, _SHAKEN, _LOGOS, _TURNED, _STRANGE = 0.5, 0.15, 0.15, 0.06, 0.07  # shares of the numbers
 _CLEAR = 0.12  # share of a sign's ink that may be gone while an eye still tells it
@@ -110,11 +118,8 @@ def _upside_down(sign: int) -> int:
 
 
 def _trap(style: NumberStyle, chance: Chance) -> _Back:
-    kind = chance.integers(4)
-    if kind == 0:
-        art = draw_face_crop(chance)
-    else:
-        art = (draw_blank_crop, draw_label_crop, lambda _, by: draw_ground_crop(by))[kind - 1](style, chance)
+    draw = _TRAPS_DRAWN[chance.integers(4)]
+    art = draw(style, chance)
     nothing = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     return _Back(art, nothing, (), np.empty((0, 2)), chance.uniform(0.35, 0.65, 2) * [WIDTH, HEIGHT])
 
@@ -131,20 +136,16 @@ def _numbered(style: NumberStyle, chance: Chance) -> _Back:
     if chance.random() < _SHAKEN:
         drawn = _shaken(drawn, chance)
     scale = min(style.height * HEIGHT / drawn.shape[0], style.width * WIDTH / drawn.shape[1])
-    size = (max(2, round(drawn.shape[1] * scale)), max(2, round(drawn.shape[0] * scale)))
-    glyphs = cv2.resize(drawn, size, interpolation=cv2.INTER_AREA) / np.float32(255)
+    glyphs = scale_signs(drawn, scale)
+    high, wide = glyphs.shape
     middle = (np.array([0.5, 0.5]) + style.offset + chance.normal(0, 0.007, 2)) * [WIDTH, HEIGHT]
     page = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
-    top, left = (
-        int(part)
-        for part in np.clip(np.round(middle[::-1] - np.array(glyphs.shape) / 2), 0, np.array(page.shape) - glyphs.shape)
-    )
-    page[top : top + glyphs.shape[0], left : left + glyphs.shape[1]] = glyphs
-    _add_print(page, (left, top, *size), style, text, chance)
+    left, top = paste_signs(page, glyphs, middle)
+    _add_print(page, (left, top, wide, high), style, text, chance)
     there = [number for number, share in enumerate(gone) if share < _GONE]
     signs = tuple(_class_of(text[number], gone[number]) for number in there)
-    places = np.array([[left + middles[number] * size[0], top + size[1] / 2] for number in there]).reshape(-1, 2)
-    centre = np.array([left + size[0] / 2, top + size[1] / 2])
+    places = np.array([[left + middles[number] * wide, top + high / 2] for number in there]).reshape(-1, 2)
+    centre = np.array([left + wide / 2, top + high / 2])
     art = paint_back(replace(style, wear=min(style.wear, 0.3)), page, chance)
     return _Back(art, page, signs, places, centre)
 
@@ -164,11 +165,8 @@ def _text(chance: Chance) -> str:
     if length == 3 and chance.random() < 0.4:
         return f"{chance.integers(1, 137):03d}"
     if length == 4 and chance.random() < 0.5:
-        return str(
-            chance.choice(
-                [str(chance.integers(1000, 2100)), f"{chance.integers(1, 137):04d}", f"1{chance.integers(1, 137):03d}"]
-            )
-        )
+        year, padded, more = chance.integers(1000, 2100), chance.integers(1, 137), chance.integers(1, 137)
+        return str(chance.choice([str(year), f"{padded:04d}", f"1{more:03d}"]))
     return "".join(chance.choice(list("0123456789"), length))
 
 
@@ -178,12 +176,8 @@ def _wear_signs(drawn: NDArray[np.uint8], middles: tuple[float, ...], chance: Ch
     gone = []
     for start, end in itertools.pairwise(ends):
         piece = drawn[:, round(start * drawn.shape[1]) : round(end * drawn.shape[1])]
-        share = float(
-            chance.choice(
-                [0.0, chance.uniform(0, _CLEAR), chance.uniform(_DOUBTED, 0.7), 1.0], p=[0.4, 0.25, 0.25, 0.1]
-            )
-        )
-        gone.append(_scrape(piece, share, chance))
+        shares = [0.0, chance.uniform(0, _CLEAR), chance.uniform(_DOUBTED, 0.7), 1.0]
+        gone.append(_scrape(piece, float(chance.choice(shares, p=[0.4, 0.25, 0.25, 0.1])), chance))
     return gone
 
 

@@ -97,16 +97,6 @@ def _wanted(signs: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, to
     return wanted, counted
 
 
-def train_lines(drawn: Drawn, epochs: int, out: Path) -> LinesNet:
-    """Train a network from lines, from nothing or where it was interrupted."""
-    torch.manual_seed(SEED)
-    net, steps = LinesNet(), epochs * (len(drawn["signs"]) // BATCH)
-    schedule = Schedule(steps, rate=3e-3, warm=0.15, decay=1e-3, longest=5.0)
-    jobs = shuffled(len(drawn["signs"]), epochs, SEED)
-    train(net, jobs, lambda job: _batch(drawn, *job), _loss, schedule, out)
-    return net
-
-
 def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator) -> Batch:
     lines, places = _jolted(drawn["pixels"][chosen], drawn["places"][chosen], chance)
     pixels = prepare_lines(recolour(lines, chance))
@@ -138,7 +128,11 @@ def _main() -> None:
     began = time.perf_counter()
     drawn = draw_chunks(draw_line_chunk, -(-asked.lines // CHUNK), asked.processes)
     print(f"{len(drawn['signs'])} lines drawn in {time.perf_counter() - began:.0f} s", flush=True)
-    net = train_lines(drawn, asked.epochs, asked.out)
+    torch.manual_seed(SEED)
+    net, steps = LinesNet(), asked.epochs * (len(drawn["signs"]) // BATCH)
+    schedule = Schedule(steps, rate=3e-3, warm=0.15, decay=1e-3, longest=5.0)
+    jobs = shuffled(len(drawn["signs"]), asked.epochs, SEED)
+    train(net, jobs, lambda job: _batch(drawn, *job), _loss, schedule, asked.out)
     export_onnx(net, torch.zeros(1, 3, SIZE[1], SIZE[0]), ("scores",), (0,), asked.out)
     forget(asked.out)
     print(f"written after {time.perf_counter() - began:.0f} s", flush=True)

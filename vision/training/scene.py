@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from vision.geometry import Picture, Points
 from vision.training.scene_art import Grain, any_colour, grain_bank, lay_texture, near
-from vision.training.scene_layout import SceneSlab, SceneTable, SceneTile, random_table
+from vision.training.scene_layout import SceneSlab, SceneTable, SceneTile, outline, random_table
 from vision.training.scene_light import light_up, photograph, shadows
 from vision.training.scene_paint import (
     Canvas,
     Pinhole,
     TileAppearance,
     at_height,
-    outline,
     paint_hand,
     paint_slab,
     paint_tile,
@@ -89,14 +88,11 @@ def _ground(rng: np.random.Generator, pinhole: Pinhole, look: TileAppearance, ta
     if floors:
         mask = np.zeros(ground.shape[:2], np.uint8)
         for slab in floors:
-            cv2.fillConvexPoly(mask, np.round(_foot(pinhole, slab) / _FINE).astype(np.int32), 1)
+            foot = pinhole.see(at_height(slab.corners, 0.0))
+            cv2.fillConvexPoly(mask, np.round(foot / _FINE).astype(np.int32), 1)
         ground = np.where(mask[:, :, None] > 0, _lay(rng, pinhole, look), ground)
     ground = np.clip(ground * _shadows(rng, pinhole, look, table)[:, :, None], 0, 255).astype(np.uint8)
     return Canvas(cv2.resize(ground, (SIZE[0] * _FINE, SIZE[1] * _FINE), interpolation=cv2.INTER_LINEAR))
-
-
-def _foot(pinhole: Pinhole, slab: SceneSlab) -> Points:
-    return pinhole.see(at_height(outline(slab.x, slab.y, slab.width, slab.depth, slab.angle), 0.0))
 
 
 def _lay(rng: np.random.Generator, pinhole: Pinhole, look: TileAppearance) -> NDArray[np.float32]:
@@ -121,9 +117,8 @@ def _shadows(
         boxes.append((pinhole.see(at_height(foot, 0)), pinhole.see(at_height(foot + cast, 0))))
     for slab in table.slabs:
         if slab.role not in {"floor", "print"}:
-            foot = outline(slab.x, slab.y, slab.width, slab.depth, slab.angle)
             fall = cast * min(1.0, slab.top / look.size[2])
-            boxes.append((pinhole.see(at_height(foot, 0)), pinhole.see(at_height(foot + fall, 0))))
+            boxes.append((pinhole.see(at_height(slab.corners, 0)), pinhole.see(at_height(slab.corners + fall, 0))))
     return shadows(rng, SIZE, [(foot / _FINE, fall / _FINE) for foot, fall in boxes])
 
 
@@ -166,10 +161,9 @@ def _in_view(
 
 
 def _decoys(pinhole: Pinhole, look: TileAppearance, table: SceneTable) -> list[Points]:
-    empty = [(lie.x, lie.y, *look.size[:2], lie.angle) for lie in table.lies if lie.shows == "empty"]
-    flat = [slab for slab in table.slabs if slab.role in {"card", "print"}]
-    like = [(slab.x, slab.y, slab.width, slab.depth, slab.angle) for slab in flat]
-    return [pinhole.see(at_height(outline(*place), 0.0)) for place in empty + like]
+    empty = [outline(lie.x, lie.y, *look.size[:2], lie.angle) for lie in table.lies if lie.shows == "empty"]
+    flat = [slab.corners for slab in table.slabs if slab.role in {"card", "print"}]
+    return [pinhole.see(at_height(corners, 0.0)) for corners in empty + flat]
 
 
 def _truth(canvas: Canvas, picture: Picture, quads: list[Points], faces: list[bool], decoys: list[Points]) -> Scene:

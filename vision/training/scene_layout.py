@@ -1,11 +1,21 @@
 """What lies on a table: tiles in trays, in carriers, in heaps or alone, and printed cards. Millimetres throughout."""
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.geometry import UNIT_SQUARE, Points
+
 ROWS = (13, 11, 10)
+
+
+def outline(x: float, y: float, width: float, depth: float, angle: float) -> Points:
+    """Return the corners of a turned rectangle in the plane, shape (4, 2): its own top-left first, clockwise."""
+    c, s = np.cos(angle), np.sin(angle)
+    corners = (UNIT_SQUARE - 0.5) * [width, depth]
+    return np.asarray(corners @ np.array([[c, s], [-s, c]]) + [x, y])
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +40,14 @@ class SceneSlab:
     bottom: float
     top: float
     role: str  # floor, rim, rail, card or print
+
+    @property
+    def corners(self) -> Points:
+        """Its outline in the plane, shape (4, 2)."""
+        return outline(self.x, self.y, self.width, self.depth, self.angle)
+
+
+Thing = TypeVar("Thing", SceneTile, SceneSlab)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +75,7 @@ def random_table(rng: np.random.Generator, tile: tuple[float, float, float]) -> 
         look = np.array([at.x, at.y]) + rng.normal(0, tile[1], 2)
     cards = [_card(rng, tile) for _ in range(int(rng.choice([0, 1, 2, 3], p=[0.6, 0.2, 0.1, 0.1])))]
     prints = _cloth(rng, tile) if rng.random() < (0.1 if tiles else 0.5) else []
-    slabs = [_turned_slab(slab, 0.0, -look) for slab in slabs]
+    slabs = [_turned(slab, 0.0, -look) for slab in slabs]
     return SceneTable(tuple(_turned(lie, 0.0, -look) for lie in lies), (*slabs, *cards, *prints))
 
 
@@ -160,23 +178,14 @@ def _carrier(rng: np.random.Generator, tile: tuple[float, float, float]) -> tupl
         # Each tray is moved along its own side, so that the four stand in a pinwheel.
         shift = np.array([0.5 * 3 * tile[1] * rng.uniform(0.9, 1.1), out])
         lies += [_turned(lie, angle, shift) for lie in one]
-        slabs += [_turned_slab(slab, angle, shift) for slab in walls]
+        slabs += [_turned(slab, angle, shift) for slab in walls]
     return lies, slabs
 
 
-def _turned(lie: SceneTile, angle: float, shift: NDArray[np.float64]) -> SceneTile:
-    x, y = _rotate(lie.x + shift[0], lie.y + shift[1], angle)
-    return SceneTile(x, y, lie.angle + angle, lie.shows)
-
-
-def _turned_slab(slab: SceneSlab, angle: float, shift: NDArray[np.float64]) -> SceneSlab:
-    x, y = _rotate(slab.x + shift[0], slab.y + shift[1], angle)
-    return replace(slab, x=x, y=y, angle=slab.angle + angle)
-
-
-def _rotate(x: float, y: float, angle: float) -> tuple[float, float]:
+def _turned(thing: Thing, angle: float, shift: NDArray[np.float64]) -> Thing:
+    x, y = thing.x + shift[0], thing.y + shift[1]
     c, s = float(np.cos(angle)), float(np.sin(angle))
-    return c * x - s * y, s * x + c * y
+    return replace(thing, x=c * x - s * y, y=s * x + c * y, angle=thing.angle + angle)
 
 
 def _heap(rng: np.random.Generator, tile: tuple[float, float, float], count: int) -> list[SceneTile]:
@@ -232,4 +241,4 @@ def _cloth(rng: np.random.Generator, tile: tuple[float, float, float]) -> list[S
     turns = rng.normal(0, stray, len(grid))
     lying = [SceneSlab(x, y, width, depth, turn, 0, 0, "print") for (x, y), turn in zip(spots, turns, strict=True)]
     middle = rng.normal(0, 2 * tile[1], 2)
-    return [_turned_slab(slab, angle, middle) for slab in lying]
+    return [_turned(slab, angle, middle) for slab in lying]

@@ -24,7 +24,7 @@ from vision.training.scene_art import (
     plastic,
     skin,
 )
-from vision.training.scene_layout import SceneSlab, SceneTile
+from vision.training.scene_layout import SceneSlab, SceneTile, outline
 
 Spots = NDArray[np.float64]  # shape (n, 3), millimetres
 
@@ -167,13 +167,6 @@ def random_appearance(rng: np.random.Generator, size: Size) -> TileAppearance:
     )
 
 
-def outline(x: float, y: float, width: float, depth: float, angle: float) -> Points:
-    """Return the corners of a turned rectangle in the plane, shape (4, 2): its own top-left first, clockwise."""
-    c, s = np.cos(angle), np.sin(angle)
-    corners = (UNIT_SQUARE - 0.5) * [width, depth]
-    return np.asarray(corners @ np.array([[c, s], [-s, c]]) + [x, y])
-
-
 def at_height(corners: Points, height: float) -> NDArray[np.float64]:
     """Lift corners of the plane, shape (n, 2), to a height."""
     return np.column_stack([corners, np.full(len(corners), height)])
@@ -217,14 +210,13 @@ def paint_slab(
     rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, slab: SceneSlab, colour: Colour
 ) -> None:
     """Paint a rim, a rail, a card or a print."""
-    corners = outline(slab.x, slab.y, slab.width, slab.depth, slab.angle)
-    top = pinhole.see(at_height(corners, slab.top))
+    top = pinhole.see(at_height(slab.corners, slab.top))
     if slab.role in {"card", "print"}:
         pixels = max(24, min(400, int(np.hypot(*(top[1] - top[0])))))
         size = (pixels, max(16, int(pixels * slab.depth / slab.width)))
         canvas.paste(*(draw_card(rng, size) if slab.role == "card" else draw_print(rng, size, colour)), top)
         return
-    paint_sides(canvas, pinhole, look, corners, slab.bottom, slab.top, colour)
+    paint_sides(canvas, pinhole, look, slab.corners, slab.bottom, slab.top, colour)
     canvas.fill(top, colour, look.gloss // 4)
 
 
@@ -288,7 +280,8 @@ def paint_hand(rng: np.random.Generator, canvas: Canvas, quads: list[Points], ti
     wrist = knuckles + way * broad * rng.uniform(1.0, 1.6)
     shape = np.zeros((height, width), np.uint8)
     _limb(shape, wrist, wrist + way * 3000, 0.75 * broad)
-    cv2.ellipse(shape, _box((knuckles + wrist) / 2, broad * 1.3, broad, angle), 255, -1)
+    palm = ((knuckles + wrist) / 2).tolist(), (broad * 1.3, broad), float(np.degrees(angle))
+    cv2.ellipse(shape, palm, 255, -1)
     places = np.linspace(-0.36, 0.36, 4)[int(rng.integers(2)) :: int(rng.integers(1, 3))]
     first = int(rng.integers(len(places)))
     for number, place in enumerate(places.tolist()):
@@ -331,12 +324,6 @@ def _cast_shadow(rng: np.random.Generator, canvas: Canvas, shape: Picture, broad
 
 def _limb(shape: Picture, one: Points, other: Points, thick: float) -> None:
     cv2.line(shape, one.astype(int).tolist(), other.astype(int).tolist(), 255, max(1, int(thick)), cv2.LINE_AA)
-
-
-def _box(
-    middle: Points, long: float, short: float, angle: float
-) -> tuple[tuple[float, float], tuple[float, float], float]:
-    return (float(middle[0]), float(middle[1])), (float(long), float(short)), float(np.degrees(angle))
 
 
 def _colour(rng: np.random.Generator, canvas: Canvas, shape: Picture, cuff: Points, way: Points) -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.vision.enrolled.drawn_sets import cut_back_drawn, drawn_set
-from vision.enrolled.likeness import OwnPicture, SetPictures, _chained, _moved, _span, _undone, ink_axis
+from vision.enrolled.likeness import OwnPicture, SetPictures, _chained, _span, _undone, ink_axis
 from vision.geometry import Picture
 
 SERIALS = (4, 10, 35, 36, 68, 110, 117, 120)
@@ -102,4 +102,3 @@ def test_maps_are_undone_and_follow_one_another() -> None:
     first, last = np.array([[1.1, 0.2, 3.0], [-0.1, 0.9, -2.0]]), np.array([[0.0, -1.0, 5.0], [1.0, 0.0, 7.0]])
     assert _chained(last, first) == pytest.approx(np.array([[0.1, -0.9, 7.0], [1.1, 0.2, 10.0]]))
     assert _chained(_undone(first), first) == pytest.approx(np.eye(2, 3))
-    assert _moved(last, 2, -4) == pytest.approx(np.array([[0.0, -1.0, 3.0], [1.0, 0.0, 3.0]]))

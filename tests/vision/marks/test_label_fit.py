@@ -21,9 +21,9 @@ from vision.marks.label_fit import (
     _sample,
     _spots,
     _step,
+    _template,
     cut_patch,
     find_frame,
-    fit_frame,
     fit_label_pose,
     kind_at,
     label_pose_at,
@@ -93,7 +93,7 @@ def test_a_frame_that_is_looked_for_askew_is_turned_about_its_middle(count: int)
 def test_a_frame_is_found_to_half_a_module_and_fitted_to_a_tenth(count: int, shift: tuple[float, float]) -> None:
     patch, true = patch_of(count, shift=shift), corner_of(count, shift)
     found = find_frame(patch)
-    fitted = fit_frame(patch, found)
+    fitted = fit_label_pose(patch, found.affine, _template(patch.kind.count))
     assert modules_off(found.affine, true, count) < 0.5
     assert found.affine[0, 1] == 0.0  # upright, and looked for upright too
     assert modules_off(fitted.affine, true, count) < 0.1
@@ -103,7 +103,7 @@ def test_a_frame_is_found_to_half_a_module_and_fitted_to_a_tenth(count: int, shi
 @pytest.mark.parametrize("turn", [-4.0, -3.0, 3.0, 4.0])
 def test_a_label_stuck_on_by_a_few_degrees_is_fitted(turn: float) -> None:
     patch, true = patch_of(14, turn=turn), corner_of(14, (0.0, 0.0), turn=turn)
-    assert modules_off(fit_frame(patch, find_frame(patch)).affine, true, 14) < 0.1
+    assert modules_off(fit_label_pose(patch, find_frame(patch).affine, _template(14)).affine, true, 14) < 0.1
 
 
 @COUNTS
