@@ -207,6 +207,6 @@ def _out_of_reach(settings: CameraSettings, limits: Mapping[str, tuple[float, fl
         least, most = limits[name]
         if not least <= value <= most:
             near = min(max(value, least), most)
-            taken = {"exposure": near / 1000, "fps": 1_000_000 / near}.get(setting, near)
+            taken = near / 1000 if setting == "exposure" else 1_000_000 / near if setting == "fps" else near
             misses.setdefault(setting, UnmetSetting(setting, wanted, taken))
     return tuple(misses.values())
