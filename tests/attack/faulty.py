@@ -80,9 +80,15 @@ def a_token_that_opens_pages() -> None:
     patch.object(auth.Access, "route", partialmethod(route, tokens=True)).start()
 
 
+ANYBODY: Final = "192.0.2.1"
+"""An address of no machine (RFC 5737)."""
+
+
 def one_count_of_misses_for_everybody() -> None:
     """Hear nobody once somebody has guessed too often."""
-    vars(auth)["network_of"] = lambda _address: ""
+    wait_ms, missed = auth.Misses.wait_ms, auth.Misses.missed
+    patch.object(auth.Misses, "wait_ms", lambda self, _, now: wait_ms(self, ANYBODY, now)).start()
+    patch.object(auth.Misses, "missed", lambda self, _, now, **more: missed(self, ANYBODY, now, **more)).start()
 
 
 def as_many_connections_as_there_are() -> None:
