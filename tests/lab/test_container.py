@@ -9,7 +9,6 @@ import pytest
 
 from tests.lab.container import AS_ROOT, SIMULATED, Container
 from tests.lab.machine import CONSOLE_TAIL, Answer, MachineError
-from tests.namespaces import need_namespaces
 from tests.supply.parts import ROOT
 
 NAMESPACES: Final = ("unshare", "--mount", "--uts", "--ipc", "--pid", "--cgroup", "--fork", "--mount-proc")
@@ -42,9 +41,7 @@ def test_a_container_that_ends_is_told_at_once_with_the_end_of_its_console(tmp_p
 def container(tmp_path: Path) -> Iterator[Container]:
     """A process that is the first of its own namespaces, as a container's systemd is."""
     begins = "hostname inside; echo begun; exec cat"  # which ends when nobody can write to it any more
-    own = [*AS_ROOT, *NAMESPACES]
-    need_namespaces(own)
-    command = [*own, "sh", "-c", begins]
+    command = [*AS_ROOT, *NAMESPACES, "sh", "-c", begins]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdin is not None
         assert running.stdout is not None

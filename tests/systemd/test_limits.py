@@ -6,8 +6,6 @@ from typing import Final
 
 import pytest
 
-from tests.namespaces import need_namespaces
-
 RULES: Final = Path(__file__).parents[2] / "systemd" / "homologue-limits.nft"
 AN_ADDRESS: Final = 16
 
@@ -58,10 +56,8 @@ END
 
 @pytest.mark.slow
 def test_one_address_holds_so_many_connections_with_the_broker_and_others_as_before() -> None:
-    own_network = ["unshare", "-rn"]
-    need_namespaces(own_network)
     ran = subprocess.run(
-        [*own_network, "bash", "-c", HALL, "hall", CALLER], capture_output=True, text=True, check=False
+        ["unshare", "-rn", "bash", "-c", HALL, "hall", CALLER], capture_output=True, text=True, check=False
     )
     assert ran.stderr == ""
     held, again, other, own, desk, here = (int(line) for line in ran.stdout.split())
