@@ -124,7 +124,7 @@ class PracticeScorer:
         self._say(topics.RECEIPT, receipt)
 
     def _say(self, topic: topics.Topic, message: Callable[..., Message]) -> None:
-        """Give a message the fields that all have, and send it."""
+        """Send a message, with the fields that all have filled in."""
         self._send(topic, message(id="practice-scorer", event=self._assignment.event, seq=len(self._taken)))
 
     def _send(self, topic: topics.Topic, message: Message) -> None:

@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
 from broker.daemon import examine_structs
 from broker.protocol import Seat
@@ -204,11 +205,10 @@ def main(origin: str, speed: str, *configs: str) -> None:
     os.umask(0o077)
     examine_structs()
     # This process is all that there is of its machine.
-    journal_file.BOOT = name_run(Path(configs[0]).parent.parent, int(origin))  # type: ignore[misc]
+    patch.object(journal_file, "BOOT", name_run(Path(configs[0]).parent.parent, int(origin))).start()
     # People are fast, and what goes over the wire by itself keeps its pace.
-    uplink.RESEND_NS *= int(speed)  # type: ignore[misc]  # as above, of this process alone
-    server.BEAT_S *= int(speed)  # type: ignore[attr-defined]  # likewise
-    server.SILENT_S *= int(speed)  # type: ignore[attr-defined]  # a constant that runs at the speed of the tests
+    for module, name in ((uplink, "RESEND_NS"), (server, "BEAT_S"), (server, "SILENT_S")):
+        patch.object(module, name, getattr(module, name) * int(speed)).start()
     uplink.GONE_NS *= int(speed)  # type: ignore[misc]  # a constant that runs at the speed of the tests
     ledger = Ledger()
     told = ledger, (int(origin), int(speed)), stop, rooms
