@@ -211,8 +211,7 @@ class Certificate:
 
     @property
     def anchor(self) -> str:
-        """The PEM that devices trust: the event's authority or the desk's own certificate. Raises CertificateRefused.
-        """
+        """The PEM that devices trust: the event's authority or the desk's certificate. Raises CertificateRefused."""
         path = self.ca or self.certificate
         try:
             first, end, _ = path.read_text(encoding="ascii").partition("-----END CERTIFICATE-----")
