@@ -102,8 +102,7 @@ class PaymentRules:
 def draft_of(
     form: Form, play: CountedPlay | None, by: PaymentRules, now: int, place: PlayKey | None = None
 ) -> RulingDraft:
-    """Parse a form into a draft. `play`: as it counts now; `place`: table, round of a riichi session. Raises Refused.
-    """
+    """Parse a form into a draft. `play`: as it counts now; `place`: that of a riichi session. Raises Refused."""
     decisions: dict[str, Callable[[], AnyDecision]] = {
         "void": Void,
         "adjusted": lambda: Adjusted(gives=_gifts(form, play)),
