@@ -93,7 +93,7 @@ MENU: Final[dict[str, tuple[MenuEntry, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """The sender of a request. Without a session or token they are unknown, and `open_*` tell what they may see."""
+    """The sender of a request. Without a session or token they are unknown, and `open_*` say what they may see."""
 
     session: login.LoginSession | None = None
     form: str = ""
@@ -261,10 +261,10 @@ def wants_html(request: Request) -> bool:
 
 
 MOST_ASKED, LONGEST_ASKED = 8, 100
-"""Most query parameters kept of an address, and most characters of each; no page uses more."""
+"""Limits on the kept part of a query: the number of parameters, and characters in each. No page needs more."""
 
 LONGEST_TAG: Final = 16
-"""Most characters of a language tag."""
+"""Maximum length of a language tag."""
 
 OWN_PAGE: Final = re.compile(r"/(?!/)[!-\[\]-~]{0,99}")
 """Printable ASCII without the backslash, which browsers read as a slash: two slashes would begin another site's
@@ -337,7 +337,7 @@ def client_address(request: Request) -> str:
 
 
 MOST_MISSES: Final = 40
-"""Most misses (of receipts) per network in a window. Codes are safe by their 80 bits; the limit spares the machine."""
+"""Wrong receipt codes allowed per network in a window. Their 80 bits keep codes safe; the limit spares the machine."""
 
 ANY_NETWORK: Final = ""
 

@@ -94,7 +94,7 @@ def _table(table: TableView) -> TableView:
 
 
 PUBLIC_PAUSE_S: Final = 1.0
-"""Least number of seconds between two changes of a public page."""
+"""Minimum number of seconds between two changes of a public page."""
 
 
 class PublicFeed:

@@ -32,7 +32,8 @@ LOOKED_BEYOND: Final = 64 * 1024
 """Bytes read beyond the limit of a form that is too large, so that its text can be shown again and shortened."""
 
 LONGEST_KEPT: Final = 4000
-"""Characters of a field that is shown again. A longer one is a file's, and showing only part of it would mislead."""
+"""Maximum length of a field that is shown again. A longer one is a file's, and showing only part of it would
+mislead."""
 
 FORM_MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
 CSRF_FIELD: Final = "form"
@@ -163,15 +164,15 @@ async def read_body(request: Request, most: int) -> bytes:
 
 
 TICKED: Final = 60
-"""Most tables that get a box each to tick. In a larger hall table numbers are typed."""
+"""Maximum number of tables that get a box each to tick. In a larger hall table numbers are typed."""
 
 TICKED_ALONE: Final = 12
-"""Most tables for which boxes suffice and no field for typing is shown."""
+"""Maximum number of tables for which boxes suffice and no field for typing is shown."""
 
 TABLE_SEPARATOR: Final = re.compile(r"[\s,;、，；]+")
 TABLE_RANGE: Final = re.compile(r"([0-9]{1,4})(?:[-\N{EN DASH}]([0-9]{1,4}))?", re.ASCII)
 RUN: Final = 3
-"""Least number of consecutive tables that is written as a range."""
+"""Minimum number of consecutive tables that is written as a range."""
 
 
 def read_number(text: str, digits: int = 4, otherwise: int = 0) -> int:

@@ -48,7 +48,7 @@ class StreamPace(NamedTuple):
 
     heartbeat_s: float = 10.0
     gap_s: float = 0.25
-    """Least time between two views sent to one reader: four a second are more than anyone can read."""
+    """Minimum time between two views sent to one reader: four a second are more than anyone can read."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     page_gap_s: float = 0.1
     """The same for the dashboard, which is sent in parts: an arbiter should see a result before its players look up."""
@@ -136,7 +136,7 @@ PART_MARK: Final = re.compile(r"<part (\d+)>")
 KEYED_TAG: Final = re.compile(r'<(?P<tag>[a-z]+)\b[^>]*?\bdata-key="(?P<key>[^"]*)"')
 
 MOST_AUDIENCES: Final = 24
-"""Most audiences whose parts are cached. An audience is a language, a set of rights and a page being viewed."""
+"""Maximum number of audiences whose parts are cached. An audience is a language, a set of rights and a page."""
 
 _numbers = count(1)
 

@@ -12,7 +12,7 @@ from broker.i18n import N_, SEAT_NAMES, Message
 from broker.web.i18n import HtmlTranslator
 
 LONGEST_DETAIL: Final = 500
-"""Characters of English shown after a sentence; an error can name a thousand lines."""
+"""Maximum length of the English text shown after a sentence; an error can name a thousand lines."""
 
 
 def error_message(_: HtmlTranslator, error: BaseException) -> Markup:

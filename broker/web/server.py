@@ -41,7 +41,7 @@ FAREWELL_S: Final = 0.5
 log = get_logger("homologue.desk")
 
 TOLD_EVERY_S: Final = 60.0
-"""Least time between two log entries about refused connections, so that a flood cannot fill the disk."""
+"""Minimum time between two log entries about refused connections, so that a flood cannot fill the disk."""
 
 REQUEST_S: Final = 20.0
 """Time for a whole request to arrive before its connection is closed. Pages and requests are small."""

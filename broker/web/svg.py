@@ -46,13 +46,13 @@ SETTINGS: Final = {
 }
 
 MOST_RULES: Final = 8
-"""Most horizontal rules across a chart."""
+"""Maximum number of horizontal rules across a chart."""
 
 MOST_NUMBERS: Final = 10
-"""Most deal or table numbers below a chart."""
+"""Maximum number of deals or tables numbered below a chart."""
 
 MOST_PLAYS: Final = 40
-"""Most bars side by side that can still be told apart; beyond that the traveller is easier to read than a chart."""
+"""Maximum number of bars that can still be told apart; beyond that the traveller is easier to read than a chart."""
 
 REMOVED_TAGS: Final = {"style", "script", "desc"}
 NAMESPACE: Final = "{http://www.w3.org/2000/svg}"

@@ -212,7 +212,7 @@ LINES: Final = 10
 MOST_LINES, MOST_COLUMNS, MOST_FIRST = 40, 6, 99_999
 
 STAY_S: Final = 12
-"""Least seconds that a page stays: enough to read ten lines."""
+"""Minimum number of seconds that a page stays: enough to read ten lines."""
 
 LINES_IN_3_S: Final = 4
 """Further lines that can be read in three more seconds."""

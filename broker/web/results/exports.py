@@ -43,7 +43,7 @@ WITHOUT_EMBARGO: Final = frozenset(
 WHO: Final = "see_public"
 
 MOST_REPLAYS: Final = 20
-"""Most replays cached in memory. Each has all plays of a deal, some megabytes with a thousand tables."""
+"""Maximum number of cached replays. Each has all plays of a deal: some megabytes with a thousand tables."""
 
 T = TypeVar("T")
 

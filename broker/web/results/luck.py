@@ -1,4 +1,4 @@
-"""Luck and strength: what the results tell about both, using only deals that everybody has played.
+"""Luck and strength: what the results reveal about both, using only deals that everybody has played.
 
 Shown at the desk for one event; for several events as an HTML page that needs no server.
 """

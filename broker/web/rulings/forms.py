@@ -51,7 +51,7 @@ from broker.web import errors, forms
 Form = Mapping[str, str]
 
 PLAN_FORM_BYTES: Final = 2**18
-"""Most bytes of a form that carries a whole seating."""
+"""Maximum size in bytes of a form that carries a whole seating."""
 
 NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
 
@@ -315,7 +315,7 @@ PLAYER_FIELDS: Final = ("player", *(f"seat-{seat}" for seat in SEATS), *APPELLAN
 
 NAME_WORD: Final = re.compile(r"\w+")
 MOST_NAMED: Final = 6
-"""Most candidates listed for an ambiguous name."""
+"""Maximum number of candidates listed for an ambiguous name."""
 
 
 def with_player_ids(form: Form, players: Mapping[str, Player]) -> dict[str, str]:

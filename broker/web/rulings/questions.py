@@ -1,4 +1,4 @@
-"""Questions of arbiters: what happened at a table under the rules, and what the standings would be under other rules.
+"""Arbiters' questions: what happened at a table under the rules, and what standings other rules would give.
 
 Nothing is stored.
 """

@@ -42,7 +42,7 @@ OTHER_KINDS: Final = ("warning", "dead_hand", "fouled", "substitute", "withdrawn
 LONGEST: Final = 2000
 PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
 LISTED: Final = 100
-"""Most players that are offered as a list; in a larger event names are typed."""
+"""Maximum number of players that are offered as a list; in a larger event names are typed."""
 
 SUBJECTS: Final = {"deadline": DEADLINE, "substitute": WHO_PLAYS, "withdrawn": WHO_PLAYS}
 """Subjects of rulings on the event, on which two arbiters may not rule at the same time."""

@@ -50,7 +50,7 @@ from broker.web.rulings.forms import kept_fields, sent_draft
 from broker.web.services import AuditedRulings, author_of
 
 SHOWN: Final = 100
-"""Most players, and most corrections, on the page."""
+"""Maximum number of players, and of corrections, on the page."""
 
 WHO: Final = "set_up"
 NO_SESSION: Final = dict.fromkeys(SESSION_FIELDS, "")

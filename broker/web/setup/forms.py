@@ -23,10 +23,10 @@ from broker.i18n import N_, NP_, Message
 from broker.web import Form, errors, forms, labels, read_number
 
 HALL: Final = ("tables", "hours", "carriers", "sets")
-"""What the hall has, from which formats are offered."""
+"""The hall's resources, for which formats are offered."""
 
 FORMAT: Final = ("rounds", "deals_per_round", "copies", "tables_each")
-"""Fields that a chosen format fills in. Tables are only filled in if fewer than all players would need."""
+"""Fields filled in by a chosen format; the tables only if it uses fewer than all players need."""
 
 STRUCTURE: Final = (*FORMAT, "halls_by", "sections", "final", "final_rounds", "carry_over")
 """What the organiser has typed about stages; it is preserved while other things are previewed."""
@@ -55,7 +55,7 @@ def read_structure(form: Form) -> Structure:
 
 
 def with_format(form: Form) -> Form:
-    """Return a form with the chosen format filled in and previewed; its tables are divided among the sections."""
+    """Return a form with the chosen format filled in, for a preview. Its tables are divided among the sections."""
     rounds, deals, copies, tables, *_ = (*form["action"].split()[1:5], "", "", "", "")
     each = str((read_number(tables, 3) or 0) // (read_count(form, "sections") or 1) or "")
     return {**form, **dict(zip(FORMAT, (rounds, deals, copies, each), strict=True)), "action": "look_movement"}
@@ -101,7 +101,7 @@ class Making:
         threading.Thread(target=self._run, args=(make,), name="movement", daemon=True).start()
 
     def ended(self, within_s: float = 0) -> bool:
-        """Return whether it is made or refused within so many seconds."""
+        """Return whether it is made or refused, waiting up to `within_s` seconds."""
         return self._ended.wait(within_s)
 
     def _run(self, make: Callable[[Callable[[float], None]], object]) -> None:
@@ -121,7 +121,7 @@ OPENED: Final = "opened"
 """The form field with the marks."""
 
 LONGEST: Final = 60
-"""Most characters shown of a field's current value."""
+"""Maximum length of a field's current value in a message."""
 
 HEAD: Final[Mapping[str, Message]] = {
     "title": N_("Title"),

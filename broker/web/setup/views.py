@@ -44,12 +44,12 @@ from broker.web.setup.forms import (
 )
 
 LARGEST: Final = 2 * 2**20
-"""Most bytes of a form: enough for 4,000 players. A movement of 20,000 plays needs the command line."""
+"""Maximum size of a form in bytes: enough for 4,000 players. A movement of 20,000 plays needs the command line."""
 
 EARLIER: Final = ("earlier_title", "earlier_part", "earlier_first")
 
 SHOWN: Final = 200
-"""Most problems, and most lines, on the page."""
+"""Maximum number of problems, and of lines, on the page."""
 
 BEST_FORMATS: Final = 3
 """Formats that a phone shows before the others are unfolded."""

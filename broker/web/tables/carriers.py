@@ -48,8 +48,7 @@ REST: Final = 20
 little."""
 
 OLD_S: Final = 5.0
-"""Seconds after which it is recomputed without new messages, because time has passed and a table may have become
-slow."""
+"""Seconds after which it is recomputed even without new messages: a table may have become slow meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -190,13 +189,13 @@ WHO: Final[Right] = "see_public"
 """Runners need no more rights than a display: the page shows where plays are, and nothing about their results."""
 
 MOVES_SHOWN: Final = 60
-"""Most carriers on one page."""
+"""Maximum number of carriers on one page."""
 
 FEW: Final = 12
-"""Most carriers among which people find theirs at a glance, without a search field."""
+"""Maximum number of carriers among which people find theirs at a glance, without a search field."""
 
 LONGEST: Final = 64
-"""Most characters of the tables that somebody carries for."""
+"""Maximum length of the query's list of tables."""
 
 EVERY: Final = "all"
 

@@ -18,7 +18,7 @@ from broker.web.tables.carriers import CarriersNow
 TABLES_A_PAGE: Final = 50
 MESSAGES_A_PAGE: Final = 60
 DEALS: Final = 16
-"""Most outstanding deals beside the grid; the page of carriers has all of them."""
+"""Maximum number of outstanding deals beside the grid; the page of carriers has all of them."""
 
 
 ALL_WANTS: Final = "wants"

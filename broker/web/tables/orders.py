@@ -179,7 +179,7 @@ def _order_outcome(kept: KeptOrder, table: TableView) -> OrderOutcome:
         return "refused" if kept.seq in table.refused else "done"
     if kept.seq > table.ordered:
         return "waiting"
-    # A table remembers only its last orders, so of an older one nothing can be said.
+    # A table remembers only its last orders; the outcome of an older one is unknown.
     remembers_all = 0 < len(table.obeyed) < MOST_ORDERS_KEPT
     return "passed" if remembers_all or kept.seq > min(table.obeyed, default=table.ordered) else "forgotten"
 
@@ -300,7 +300,7 @@ SHOWN_ORDERS: Final = 100
 ALL_TABLES: Final = "all"
 FORM_ID: Final = re.compile(r"[0-9a-f]{32}")
 LONGEST_TABLES: Final = 2000
-"""Most characters of the field for tables: more than anybody needs for a thousand tables."""
+"""Maximum length of the field for tables: more than anybody needs for a thousand tables."""
 
 DONE_MESSAGES: Final = {
     "given": N_("Order sent. It is marked as done once the table confirms."),

@@ -62,7 +62,7 @@ it."""
 
 MOST_AT_ONCE: Final = 24
 LONGEST_TABLES: Final = 200
-"""Most characters of the field for tables."""
+"""Maximum length of the field for tables."""
 
 LARGEST: Final = 1024
 

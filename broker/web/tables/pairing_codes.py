@@ -26,17 +26,17 @@ KEPT_MS: Final = 60 * 60 * 1000
 """How long an expired code is remembered, so that a late device gets the right error."""
 
 MOST_LATE: Final = 24
-"""Most used or expired codes that a proof is compared with, newest first: each comparison costs a key."""
+"""Maximum number of used or expired codes compared with a proof, newest first: each comparison costs a key."""
 
 OF_NETWORK, OF_ALL, OF_FRESH_NETWORK = 10, 200, 3
-"""Most wrong proofs: of one network, of all networks together, and of one network once that total is reached. A network
-that exceeds them is blocked for a while."""
+"""Limits on wrong proofs: per network, for all networks together, and per network once that total is reached. A network
+over its limit is blocked for a while."""
 
 MOST_WAITING, MOST_OF_NETWORK = 200, 24
-"""Most devices waiting for a turn: in all, and from one network. A row of tables may be paired at once."""
+"""Maximum number of devices waiting for a turn: in all, and per network. A row of tables may be paired at once."""
 
 WAITS_S: Final = 6.0
-"""Longest wait. Devices hang up after 10 s, and must not have used up their code unheard."""
+"""Maximum wait in seconds. Devices hang up after 10 s, and must not have used up their code unheard."""
 
 Made = TypeVar("Made")
 

@@ -25,11 +25,11 @@ from broker.web import errors, forms
 FOLLOW_PATH: Final = "/standby/follow"
 
 LARGEST: Final = 1024 * 1024
-"""Most bytes of a request, which names the files that have changed."""
+"""Maximum size in bytes of a request, which names the files that have changed."""
 
 WAIT_S: Final = 0.5
 STEP_S: Final = 0.05
-"""Seconds that a request waits for something new, and between two checks."""
+"""Seconds that a request waits for something new, and seconds between two checks."""
 
 
 MINUTE_S: Final = 60

@@ -36,7 +36,7 @@ from broker.web import Form, errors, forms
 from broker.web.services import ScorerThread
 
 AT_ONCE: Final = 4
-"""Most packages sent at the same time, so that the scorer's own work goes on."""
+"""Maximum number of packages sent at the same time, so that the scorer's own work goes on."""
 
 STALLED_S: Final = 20.0
 """A table takes no data during a play. After this many seconds another gets its place, and it waits for a new turn."""
