@@ -375,7 +375,7 @@ def note_action(auth: Authentication, request: Request, action: str, about: str,
 
 
 def account_of(request: Request) -> Account:
-    """Return the account of a request's session. For routes whose right nobody has without one."""
+    """Return the account of a request's session. For routes with a right that only accounts have."""
     session = visitor_of(request).session
     if session is None:
         raise TypeError("this route lets nobody in without a session")

@@ -36,7 +36,7 @@ from broker.web.auth import Visitor
 from broker.web.errors import SheetUnknown
 
 REVEALING_STATES: Final = ("declared", "accepting")
-"""States in which a table has an outcome, and which show how it was reached."""
+"""States that show that a table has an outcome, and how it came about."""
 
 
 class PublicViews:

@@ -106,7 +106,7 @@ class PairingOver(DeskError, PermissionError, code="pairing_over", status=410):
 
 
 class PairingOutdated(DeskError, ValueError, code="pairing_outdated", status=400):
-    """A device's program is older than the desk's and uses no salt, so its code could be looked up in a table."""
+    """A device's program is older than the desk's and uses no salt, so its proof could be precomputed."""
 
 
 class PairingDelayed(DeskError, PermissionError, code="pairing_delayed", status=429):

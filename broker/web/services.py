@@ -108,7 +108,7 @@ class AuditedRulings:
         """Run a query that changes nothing. Raises ScorerBusy, Refused, RuleError."""
 
         def answer() -> T | RuleError:
-            # The scorer takes an exception in its thread for a fault of its own and ends, so return the error instead.
+            # The scorer would take an exception in its thread for its own failure and end, so return the error instead.
             try:
                 return work(self._scorer.rulings)
             except RuleError as refused:

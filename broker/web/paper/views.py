@@ -165,7 +165,7 @@ class PaperPage:
         return render_page(request, "paper.html", N_("Paper"), error=error, values=values)
 
     def _open(self, request: Request) -> dict[str, object]:
-        """Return what two people have keyed in, without anything that would reveal a first reading."""
+        """Return two people's readings as far as this visitor may see them: no reading that awaits a second."""
         if self._two is None:
             return {"double": False, "differences": (), "waiting": ()}
         try:
