@@ -134,7 +134,7 @@ class ResultsPage:
         return LivePage("deals.html", _("Deals"), values, (shown, pagination, stories))
 
     def _event_highlights(self) -> dict[Kind, list[Highlight]]:
-        """Return the highlights of public deals only, for arbiters too, so that they change with few messages."""
+        """Return the highlights of public deals only, for arbiters too, so that few messages change them."""
         snapshot = self._sheets.snapshot(Visitor())
         for deal in snapshot.complete:
             of = snapshot.parts(deal), snapshot.stand_ins, snapshot.event

@@ -345,7 +345,7 @@ class _NoNews(Exception):
 
 
 def _back(to: str) -> tuple[str, dict[str, str]]:
-    """Parse the page a form came from, with the query to keep. Any address but ours becomes the dashboard."""
+    """Parse the page a form came from, with the query to keep. Any page not in BACK becomes the dashboard."""
     path, _, query = to.partition("?")
     if path not in BACK:
         return BACK[0], {}
