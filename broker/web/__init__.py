@@ -1,4 +1,4 @@
-"""The web pages of an event: the arbiters' desk, set-up, results and everything that people see in a browser."""
+"""The web pages of an event: the arbiters' desk, set-up, results and everything else that is opened in a browser."""
 
 from broker.web.auth import Access, Visitor, account_of, client_address, note_action, visitor_of
 from broker.web.embargo import Sheets

@@ -1,9 +1,9 @@
-"""Calls and alerts in words: faults of devices, messages that were refused or kept apart, guards that were overridden.
+"""Calls and alerts in words: device faults, messages that were refused or kept apart, guards that were overridden.
 
-Codes come from devices of any version: one that has no words here is shown as it came.
+Devices of any version send codes. A code without words here is shown as it is.
 
-What is done with accounts, devices, the PIN and faces raises an alert too: a bribed helper does none of it unseen. The
-audit log is read and not the pages' own doings, so that commands on the server's machine are told of as well.
+Changes to accounts, devices, the PIN and faces raise an alert too, so that a bribed helper cannot make them unseen.
+They are read from the audit log and not from the pages, which covers commands on the server's machine as well.
 """
 
 import re
@@ -30,7 +30,7 @@ SEPARATOR: Final = Markup(" · ")
 
 
 def fault_message(_: HtmlTranslator, part: str, code: str) -> Markup:
-    """Return which part it is and what is wrong with it. `part` as health names it: `camera`, `button-east`."""
+    """Return a part of a device and its fault, in words. `part` is a name from health: `camera`, `button-east`."""
     known = DEVICE_FAULT.get(code) or PART_FAULT.get(part)
     if known is None:
         return _("{part}: {fault}", part=device_part_name(_, part), fault=code)
@@ -39,7 +39,7 @@ def fault_message(_: HtmlTranslator, part: str, code: str) -> Markup:
 
 
 def device_part_name(_: HtmlTranslator, part: str) -> Markup:
-    """Name a part of a device."""
+    """Return the name of a part of a device."""
     kind, *seat = part.split("-", 1)
     if kind not in PART or (seat and seat[0] not in SEAT_NAMES):
         return Markup("{}").format(part)
@@ -47,13 +47,13 @@ def device_part_name(_: HtmlTranslator, part: str) -> Markup:
 
 
 def health_change(_: HtmlTranslator, what: str) -> Markup:
-    """Return what an alert tells: `camera: camera_dark; lamps: box_silent`, or parts that are well again."""
+    """Describe a health change: faults (`camera: camera_dark; lamps: box_silent`), or parts that work again."""
     parts = [one.partition(": ") for one in what.split("; ")]
     return SEPARATOR.join(fault_message(_, one[0], one[2]) if one[2] else device_part_name(_, one[0]) for one in parts)
 
 
 def overridden_guards(_: HtmlTranslator, guards: str) -> Markup:
-    """Return what had stopped a play: `deal_played_here, out_of_order`."""
+    """Describe the guards that had stopped a play: `deal_played_here, out_of_order`."""
     return SEPARATOR.join(_guard(_, code) for code in guards.split(", "))
 
 
@@ -141,11 +141,11 @@ APART: Final[Mapping[str, Message]] = {
     "play_hand_differs": N_("It belongs to another hand of the session."),
     "play_session_over": N_("The session was over."),
 }
-"""Why a message of a play is kept apart."""
+"""Why a message about a play is kept apart."""
 
 
 def _span_text(_: HtmlTranslator, span: str) -> Markup:
-    """Say how long something is, of which an alert has the English text."""
+    """Translate a duration that an alert contains as English text."""
     *hours, minutes = (int(number) for number in re.findall(r"\d+", span))
     return _(duration(60 * (60 * sum(hours) + minutes)))
 
@@ -159,18 +159,18 @@ ALERT_VALUES: Final = {
     "author": recorded_text,
     "reason": recorded_text,
 }
-"""Values of alerts that are codes or fixed words, and how they are said."""
+"""Functions that put an alert's codes and fixed words into the reader's language, by the name of the value."""
 
 
 @pass_context
 def device_fault_text(context: Context, part: str, code: str) -> Markup:
-    """Say in the reader's language what is wrong with a part of a table's device."""
+    """Describe a fault of a part of a table's device in the reader's language."""
     return fault_message(context["_"], part, code)
 
 
 @pass_context
 def alert_text(context: Context, alert: AlertView) -> Markup:
-    """Say an alert in the reader's language. Of a message that was refused the scorer's own words have the details."""
+    """Describe an alert in the reader's language. For a refused message, the scorer's own text adds the details."""
     _: HtmlTranslator = context["_"]
     table, kind = alert.table or "?", alert.values.get("kind")
     named = {"kind": _(RULING[kind])} if isinstance(kind, str) and kind in RULING else {}
@@ -195,25 +195,25 @@ def alert_text(context: Context, alert: AlertView) -> Markup:
 
 
 def alert_value(alert: AlertView) -> str:
-    """Name an alert on a button."""
+    """Return the form value that identifies an alert."""
     return f"{alert.at} {alert.code} {alert.table or 0} {'' if alert.about is None else alert.about}"
 
 
 class Alerts(NamedTuple):
-    """Alerts, each newest first: those that nobody has seen, and the others."""
+    """Unseen and seen alerts, each newest first."""
 
     fresh: tuple[AlertView, ...]
     seen: tuple[AlertView, ...]
 
 
 def split_alerts(alerts: Iterable[AlertView]) -> Alerts:
-    """Tell alerts that somebody has seen from those that nobody has."""
+    """Separate the alerts that nobody has seen from the others."""
     kept = tuple(alerts)
     return Alerts(tuple(one for one in kept if not one.seen), tuple(one for one in kept if one.seen))
 
 
 def calling_tables(tables: Iterable[TableView]) -> list[TableView]:
-    """Return the tables that call, the longest waiting first; one of which that is not known waits since just now."""
+    """Return the calling tables, longest wait first. Those whose wait is unknown come last."""
     calling = [table for table in tables if table.calling]
     return sorted(calling, key=lambda table: (table.calling_since is None, table.calling_since or 0, table.table))
 
@@ -237,7 +237,7 @@ TOLD_ACTIONS: Final = frozenset(
         "event_closed",
     }
 )
-"""Actions of which the head arbiter is told; each is the code of its alert too (docs/codes.md)."""
+"""Audited actions that raise an alert for the head arbiter. The action is also the alert's code (docs/codes.md)."""
 
 OF_A_TABLE: Final = {"pairing_taken", "device_accepted", "device_listed", "device_revoked"}
 
@@ -245,7 +245,7 @@ PAUSE_S: Final = 1.0
 
 
 def concern_of_entry(entry: AuditEntry) -> Concern | None:
-    """Return what the arbiters must know of an entry; None if it is nothing."""
+    """Return the alert that an audit entry raises, or None."""
     if entry.action not in TOLD_ACTIONS:
         return None
     values: dict[str, int | str] = {"who": entry.who, "about": entry.about, "detail": entry.detail}
@@ -254,31 +254,31 @@ def concern_of_entry(entry: AuditEntry) -> Concern | None:
 
 
 class AuditWatch:
-    """Reads the audit log as it grows. A context manager, with a thread of its own: the store may make it wait."""
+    """Follows the audit log and reports new entries, as a context manager. Its own thread may wait for the store."""
 
     def __init__(self, audit: accounts.AuditLog, tell: Callable[[Concern], None], pause_s: float = PAUSE_S) -> None:
         self._audit, self._tell, self._pause_s = audit, tell, pause_s
         self.head = LogHead()
-        """The last entry that was looked at. From any thread."""
+        """The last entry that was read. Safe to read from any thread."""
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._work, name="audit log", daemon=True)
 
     def past(self) -> list[tuple[int, Concern]]:
-        """Return what there is to tell up to now, with when it was (ms). Raises PeopleStoreBroken."""
+        """Return what the existing entries raise, each with its timestamp in ms. Raises PeopleStoreBroken."""
         return list(self._new())
 
     def __enter__(self) -> "AuditWatch":
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End."""
+        """Stop the thread and wait for it."""
         self._ending.set()
         self._thread.join()
 
     def look(self) -> None:
-        """Tell what is new. Raises PeopleStoreBroken."""
+        """Report new entries. Raises PeopleStoreBroken."""
         for _, concern in self._new():
             self._tell(concern)
 
@@ -290,5 +290,5 @@ class AuditWatch:
 
     def _work(self) -> None:
         while not self._ending.wait(self._pause_s):
-            with suppress(PeopleStoreBroken):  # pages say so; what was not read is read the next time
+            with suppress(PeopleStoreBroken):  # pages report it; unread entries are read next time
                 self.look()

@@ -54,7 +54,7 @@ STATIC_PACKAGES: Final = (
     "broker.web",
     *(f"broker.web.{feature}" for feature in ("tables", "results", "rulings", "setup", "paper", "players")),
 )
-"""Each has a folder `static`: the frame's, and those of the features."""
+"""Packages that have a `static` folder: this one and those of the features."""
 
 
 def create_app(
@@ -69,10 +69,10 @@ def create_app(
 ) -> Starlette:
     """Return the desk's application.
 
-    `hosts` are the names under which it answers: a request for any other host is refused, so that a foreign page whose
-    name resolves to this machine reads nothing. `streams.end()` lets the open event streams finish. `open_room`: as
-    long as `auth` knows no account everybody who reaches the desk may look; without it nobody may. `services` decide
-    which pages there are.
+    `hosts` are the names under which it answers. A request for any other host is refused, so that a foreign page whose
+    name resolves to this machine can read nothing. `streams.end()` lets the open event streams finish. With
+    `open_room`, everybody who reaches the desk may look as long as `auth` has no account; without it, nobody may.
+    `services` determine which pages exist.
     """
     access = Access(
         auth,
@@ -126,7 +126,7 @@ def _dashboard(services: Services, *, attends: bool) -> DashboardRenderer:
 
 
 def _pages(routes: Sequence[Route], services: Services) -> frozenset[str]:
-    """Return the addresses of the pages that this desk has: of riichi sessions, and of turns, only where they apply."""
+    """Return the paths of this desk's pages. Those for riichi sessions and for turns exist only where they apply."""
     event = services.scorer.rulings.room.event if services.scorer else None
     without = {SESSIONS_PATH} if event and not event.riichi else set[str]()
     if event and not isinstance(event.profile, Profile):
@@ -135,13 +135,13 @@ def _pages(routes: Sequence[Route], services: Services) -> frozenset[str]:
 
 
 def _setup_routes(services: Services, access: Access) -> Iterator[Route]:
-    """Return the routes of the set-up; until there is a scorer it stands in place of the dashboard."""
+    """Return the routes of the set-up, which takes the dashboard's place until there is a scorer."""
     if services.folder and services.scorer is None:
         yield from SetupPage(access, services.folder).routes(first=True)
 
 
 def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Authentication) -> Iterator[Route]:
-    """Return the routes of what only somebody with an account can do."""
+    """Return the routes that need an account."""
     yield from Login(access, auth).routes()
     yield from PeoplePage(access, auth).routes()
     if services.orders:
@@ -170,7 +170,7 @@ def _people_routes(feed: ViewFeed, services: Services, access: Access, auth: Aut
 def _result_routes(
     feeds: embargo.Feeds, services: Services, access: Access, live: LivePages, trace: embargo.EmbargoTrace
 ) -> Iterator[Route]:
-    """Return the routes of what is made from the plays."""
+    """Return the routes of pages made from the plays."""
     if services.snapshots is None:
         return
     sheets = Sheets(services.snapshots, services.clock, trace=trace)
@@ -189,7 +189,7 @@ def _result_routes(
 
 
 def _scorer_routes(feeds: embargo.Feeds, services: Services, access: Access, live: LivePages) -> Iterator[Route]:
-    """Return the routes of what is read from the scorer or from the folder that it writes."""
+    """Return the routes of pages that need the scorer, or the folder it writes to."""
     if services.scorer is None:
         return
     scorer, room, snapshots = services.scorer, services.scorer.rulings.room, services.snapshots
@@ -205,7 +205,7 @@ def _scorer_routes(feeds: embargo.Feeds, services: Services, access: Access, liv
         yield from ExportsPage(access, feeds, services.folder, room).routes()
 
 
-# Nothing inline, nothing from elsewhere: a name that slipped through escaping still could not run.
+# Nothing inline and nothing from other sites: markup in a name that escaped our escaping still could not run.
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -223,27 +223,26 @@ SECURITY_HEADERS: Final = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # with no-referrer a browser would not tell us either where a form is from
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers send forms with `Origin: null`
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
 CACHE_LIVE: Final = "no-store"
 CACHE: Final = {"/static/": "no-cache", "/api/": "private, no-cache"}
-"""Kept, but asked about each time: a page never runs with the style of an older version."""
+"""Cache-Control by path. Responses may be stored but are revalidated, so no page runs with an old version's style."""
 CACHE_SENT: Final = "private, no-cache"
-"""Of a page that answers a form: a browser that goes back to it has nowhere else to take it from (ERR_CACHE_MISS).
-
-Logging out clears what is kept."""
+"""For pages that answer a form: a browser that goes back to one cannot fetch it again (ERR_CACHE_MISS). Logging out
+clears what is stored."""
 
 
 class SecurityHeaders:
-    """Puts the headers on every answer, refusals included. Plain ASGI, because it must not hold up a stream."""
+    """Adds the headers to every response, refusals included. Plain ASGI, because it must not buffer a stream."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -261,36 +260,36 @@ class SecurityHeaders:
 
 
 class OwnNames:
-    """Refuses what is asked of another host, as the desk refuses everything else.
+    """Refuses requests for other hosts, with the desk's own page for refusals.
 
-    How its pages look is told under any name, so that a browser shows the refusal.
+    Static files are served under any name, so that a browser can style the refusal.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
         self._app, self._hosts = app, list(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         known = False
 
         async def accept(*_: object) -> None:
             nonlocal known
             known = True
 
-        async def drop(_answer: Message) -> None:  # starlette's own, which is a line of plain text
+        async def drop(_answer: Message) -> None:  # starlette's own answer, a line of plain text
             pass
 
         await TrustedHostMiddleware(accept, self._hosts, www_redirect=False)(scope, receive, drop)
         if known or scope["path"].startswith("/static/"):
             await self._app(scope, receive, send)
         else:
-            others = [header for header in scope["headers"] if header[0] != b"host"]  # it may be no host at all
+            others = [header for header in scope["headers"] if header[0] != b"host"]  # it may not be a valid host
             refusal = errors.HostUnknown("the desk has no such name; --desk-name gives it another")
             await error_response(Request({**scope, "headers": others}), refusal)(scope, receive, send)
 
 
 def error_response(request: Request, error: Exception) -> Response:
-    """Answer a request that was refused with an error that has a code."""
+    """Answer a refused request with the code, status and text of its error."""
     if wants_html(request):
         return render_page(request, "refused.html", N_("Not possible"), error=error)
     code, status = getattr(error, "code", "desk_error"), getattr(error, "status", 400)
@@ -305,14 +304,14 @@ def not_found(request: Request, _error: Exception) -> Response:
 
 
 def method_refused(request: Request, error: Exception) -> Response:
-    """Answer a request that asks an address for what it does not do; the header `Allow` says what it does."""
+    """Answer a request whose method its address does not support; the `Allow` header lists those it does."""
     answer = error_response(request, errors.MethodRefused(f"{request.method} is not allowed here"))
     answer.headers.update(getattr(error, "headers", None) or {})
     return answer
 
 
 def failed(request: Request, _error: Exception) -> Response:
-    """Answer a request at which the desk's program has failed, outside of all middleware; the server logs where."""
+    """Answer a request on which the desk's program has failed, outside all middleware; the server logs the error."""
     answer = error_response(request, errors.DeskFailed("the desk's program failed; its log says where"))
     answer.headers.update(SECURITY_HEADERS)
     return answer

@@ -1,7 +1,7 @@
-"""Who is asking, what their role may do, and how often somebody may guess.
+"""Who sends a request, what their role allows, and how many wrong guesses are tolerated.
 
-`Access` finds the visitor behind a request and guards each route with a right. Whoever asks for too many codes that do
-not exist has to wait.
+`Access` finds the visitor behind a request and guards each route with a right. Clients that ask for too many codes that
+do not exist have to wait.
 """
 
 import re
@@ -24,7 +24,7 @@ from broker.web.labels import banners
 
 COOKIE: Final = "homologue"
 SECURE_COOKIE: Final = "__Host-homologue"
-"""Under TLS: a browser takes this name only with `Secure`, for this host alone."""
+"""The cookie's name under TLS. Browsers accept this prefix only with `Secure`, and for this host alone."""
 BROWSER_COOKIE: Final = "homologue-browser"
 LONGEST_MARKS: Final = 1_000
 YEAR_S: Final = 365 * 24 * 60 * 60
@@ -34,23 +34,23 @@ LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "::1")
 LONGEST_TOKEN: Final = 64
 
 RULINGS_PATH: Final = "/rulings"
-"""Where arbiters rule: pages that a desk may have."""
+"""The pages where arbiters make rulings, if the desk has them."""
 
 PAPER_PATH: Final = "/paper"
-"""Where they key result sheets: of an event whose plays have hand values."""
+"""The pages where arbiters key in result sheets, if the event's plays have hand values."""
 
 READ_RIGHTS: Final[frozenset[Right]] = frozenset({"see_public", "see_room", "see_metrics"})
 
 PROGRAMS: Final = ("/api/", "/metrics")
-"""What other programs read, whatever they say that they accept."""
+"""Paths read by other programs, whatever their Accept header says."""
 
 Handler = Callable[[Request], Response | Awaitable[Response]]
-"""Answers a request: as a coroutine, or in a thread where it is a plain function."""
+"""Answers a request: a coroutine function, or a plain function, which runs in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """A page in the menu: its address, its title (in English), and who may open it."""
+    """A page in the menu: its address, its title (in English), and the right to open it."""
 
     path: str
     title: str
@@ -88,48 +88,48 @@ MENU: Final[dict[str, tuple[MenuEntry, ...]]] = {
         MenuEntry("/exports", N_("Exports"), "see_public"),
     ),
 }
-"""The desk's pages in the order of an arbiter's day. Who looks finds what their desk has and their role may open."""
+"""The desk's pages in the order of an arbiter's day. Visitors see those that the desk has and their role may open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who asks. Without a session: nobody who is known, and what such a one may do here."""
+    """The sender of a request. Without a session or token they are unknown, and `open_*` say what they may see."""
 
     session: login.LoginSession | None = None
     form: str = ""
-    """What every form of this session carries."""
+    """The CSRF token that every form of this session carries."""
     open_room: bool = False
     open_public: bool = False
     withheld: frozenset[Right] = frozenset()
-    """What nobody can do at this desk."""
+    """Rights that nobody has at this desk."""
     pages: frozenset[str] = frozenset()
-    """The addresses of the desk's pages."""
+    """The paths of the desk's pages."""
     disk: DiskLevel = "ample"
-    """How much room there is on the scorer's disk, for who has logged in."""
+    """Free space on the scorer's disk; only set for users who have logged in."""
     plain: bool = False
-    """Whether what tables and the desk send is not encrypted."""
+    """Whether traffic of tables and desk is unencrypted."""
     banners: tuple[Message, ...] = ()
-    """What stands in red over the pages of who has logged in."""
+    """Warnings in red on every page of a user who has logged in."""
     token: programs.Token | None = None
-    """By which another program reads."""
+    """The token with which another program reads."""
     address: str = ""
 
     @property
     def name(self) -> str:
-        """How the audit log calls who asks; empty: nobody who is known."""
+        """The visitor's name in the audit log; empty if unknown."""
         if self.session:
             return self.session.account.name
         return f"(token {self.token.name})" if self.token else ""
 
     @property
     def is_head(self) -> bool:
-        """Whether the head arbiter asks."""
+        """Whether the visitor is the head arbiter."""
         return self.session is not None and self.session.account.role == "head_arbiter"
 
     def may(self, right: Right) -> bool:
         """Return whether this visitor has a right. In an open room everybody may look, and nobody may do anything.
 
-        Where the desk is `open_public` everybody may see what players may know.
+        At a desk that is `open_public` everybody may see what players may know.
         """
         if right in self.withheld:
             return False
@@ -141,17 +141,17 @@ class Visitor:
 
     @property
     def rules(self) -> bool:
-        """Whether this visitor may rule on plays, and this desk has the pages for it."""
+        """Whether this visitor may rule on plays and this desk has the pages for it."""
         return self.may("rule") and RULINGS_PATH in self.pages
 
     @property
     def keys_sheets(self) -> bool:
-        """Whether this visitor may key result sheets, and this event has any."""
+        """Whether this visitor may key in result sheets and this event has any."""
         return self.may("rule") and PAPER_PATH in self.pages
 
     @property
     def menu(self) -> dict[str, list[MenuEntry]]:
-        """The pages that this visitor may open, under the part of the day (in English) that they belong to."""
+        """The pages that this visitor may open, grouped by part of the day (in English)."""
         found = {
             part: [entry for entry in entries if entry.path in self.pages and self.may(entry.right)]
             for part, entries in MENU.items()
@@ -160,10 +160,11 @@ class Visitor:
 
 
 class Access:
-    """Knows visitors. `open_room`: without any account everybody may look, as the desk's address is this machine's.
+    """Identifies visitors and guards routes.
 
-    `open_public`: who has not logged in may see what players may know. `room` returns what is known of it now. Nobody
-    has a right that is `withheld`: there is nothing at this desk to use it on.
+    `open_room`: while there is no account, everybody may look, because only this machine can reach the desk.
+    `open_public`: visitors who have not logged in may see what players may know. `room` returns the current view.
+    Nobody gets a right in `withheld`: this desk has nothing to use it on.
     """
 
     def __init__(
@@ -180,10 +181,10 @@ class Access:
         self._open_room, self._open_public, self._plain = open_room, open_public, plain
         self._misses = Misses()
         self.pages = frozenset[str]()
-        """The pages that this desk has."""
+        """The paths of this desk's pages."""
 
     def visitor(self, request: Request) -> Visitor:
-        """Return who asks."""
+        """Return the visitor who sent a request."""
         if self.auth is None:
             return self._stranger(request, open_room=self._open_room)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
@@ -202,7 +203,7 @@ class Access:
         )
 
     def reader(self, request: Request) -> Visitor:
-        """Return who reads as a program: by a token, or as `visitor`. Raises TokenUnknown, TooManyMisses."""
+        """Return the program that reads with a token, else the `visitor`. Raises TokenUnknown, TooManyMisses."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or self.auth is None:
             return self.visitor(request)
@@ -220,11 +221,11 @@ class Access:
         return Visitor(open_room=open_room, open_public=self._open_public, pages=self.pages, plain=plain)
 
     def unencrypted(self, request: Request) -> bool:
-        """Return whether what is typed here, or what the event's parts send each other, crosses a network as it is."""
+        """Return whether this page, or traffic between the event's machines, crosses a network unencrypted."""
         return self._plain or (request.url.scheme == "http" and client_address(request) not in LOOPBACK_NAMES)
 
     def goes_on(self, visitor: Visitor) -> bool:
-        """Return whether a stream to this visitor may go on."""
+        """Return whether a stream to this visitor may continue."""
         if visitor.session is None or self.auth is None:
             return self.auth is None or not visitor.open_room or not self.auth.accounts.any()
         return self.auth.goes_on(visitor.session)
@@ -232,9 +233,9 @@ class Access:
     def route(
         self, path: str, answer: Handler, right: Right, methods: tuple[str, ...] = ("GET",), *, tokens: bool = False
     ) -> Route:
-        """Return a route that only those with a right may take; the handler finds the visitor in `request.state`.
+        """Return a route that requires a right; its handler finds the visitor in `request.state`.
 
-        `tokens`: it is for other programs too.
+        With `tokens`, other programs may use it too.
         """
 
         async def guarded(request: Request) -> Response:
@@ -255,28 +256,29 @@ class Access:
 
 
 def wants_html(request: Request) -> bool:
-    """Return whether a person reads the answer: programs and scripts are told by code and not by a page."""
+    """Return whether a person reads the answer. Programs and scripts get an error code instead of a page."""
     return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(PROGRAMS)
 
 
 MOST_ASKED, LONGEST_ASKED = 8, 100
-"""So many words of an address stay, of so many characters: no page asks for more."""
+"""Limits on the kept part of a query: the number of parameters, and characters in each. No page needs more."""
 
 LONGEST_TAG: Final = 16
-"""Of a language."""
+"""Maximum length of a language tag."""
 
 OWN_PAGE: Final = re.compile(r"/(?!/)[!-\[\]-~]{0,99}")
-"""Printable ASCII but the backslash, which browsers take for a slash: two of these begin the name of another site."""
+"""Printable ASCII without the backslash, which browsers read as a slash: two slashes would begin another site's
+name."""
 
 
 def kept_query(request: Request) -> dict[str, str]:
-    """Return what of an address stays when the language is changed, and while a page follows the room."""
+    """Return the query to keep when the language changes and while a page is live."""
     asked = [one for one in request.query_params.items() if one[0] not in {"lang", "done"}]
     return {name[:LONGEST_ASKED]: text[:LONGEST_ASKED] for name, text in asked[:MOST_ASKED]}
 
 
 def login_address(request: Request) -> str:
-    """Return the login page's, with the language that was asked for and the page to go on to."""
+    """Return the address of the login page, with the requested language and the page to continue to."""
     root, wish = request.scope.get("root_path", ""), request.query_params.get("lang", "")[:LONGEST_TAG]
     asked = own_page(f"{quote(request.url.path.removeprefix(root))}?{urlencode(kept_query(request))}".removesuffix("?"))
     kept = {"lang": wish, "page": "" if asked == "/" else asked}
@@ -284,40 +286,40 @@ def login_address(request: Request) -> str:
 
 
 def own_page(address: str) -> str:
-    """Return an address if it is that of a page on this desk, and on no other site; else nothing."""
+    """Return an address if it is a page of this desk and not of another site, else an empty string."""
     return address if OWN_PAGE.fullmatch(address) else ""
 
 
 def visitor_of(request: Request) -> Visitor:
-    """Return the visitor that `Access.route` found."""
+    """Return the visitor found by `Access.route`."""
     found: Visitor = request.state.visitor
     return found
 
 
 def cookie_name(request: Request) -> str:
-    """Return the cookie's name on this connection."""
+    """Return the session cookie's name for this connection."""
     return SECURE_COOKIE if request.url.scheme == "https" else COOKIE
 
 
 def set_session_cookie(request: Request, answer: Response, token: str) -> None:
-    """Let the browser keep a session's token until it is closed: out of reach of scripts and of other sites."""
+    """Store a session's token in the browser until it is closed, out of reach of scripts and of other sites."""
     secure = request.url.scheme == "https"
     answer.set_cookie(cookie_name(request), token, path="/", httponly=True, samesite="strict", secure=secure)
 
 
 def delete_session_cookie(request: Request, answer: Response) -> None:
-    """Let the browser forget the token."""
+    """Remove the session's token from the browser."""
     secure = request.url.scheme == "https"
     answer.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="strict", secure=secure)
 
 
 def browser_marks(request: Request) -> str:
-    """Return what this browser has of logins before."""
+    """Return the marks of earlier logins that this browser has stored."""
     return request.cookies.get(BROWSER_COOKIE, "")[:LONGEST_MARKS]
 
 
 def set_browser_marks(request: Request, answer: Response, marks: str) -> None:
-    """Let the browser keep that somebody has logged in here, for a year: nobody else can then keep them out."""
+    """Store for a year that somebody has logged in with this browser, so that nobody else can lock them out."""
     secure = request.url.scheme == "https"
     answer.set_cookie(
         BROWSER_COOKIE, marks, max_age=YEAR_S, path="/login", httponly=True, samesite="strict", secure=secure
@@ -325,34 +327,35 @@ def set_browser_marks(request: Request, answer: Response, marks: str) -> None:
 
 
 def browser_of(request: Request) -> dict[str, str]:
-    """Return the browser's own description, and its address."""
+    """Return the browser's user agent and address."""
     return {"agent": request.headers.get("user-agent", ""), "address": client_address(request)}
 
 
 def client_address(request: Request) -> str:
-    """Return the address of who asks, as the socket knows it: headers of proxies are not believed."""
+    """Return the client's address as the socket has it. Proxy headers are not trusted."""
     return request.client.host if request.client else ""
 
 
 MOST_MISSES: Final = 40
-"""Misses of one network in a window, of receipts. Their 80 bits keep codes safe: this spares the machine."""
+"""Wrong receipt codes allowed per network in a window. Their 80 bits keep codes safe; the limit spares the machine."""
 
 ANY_NETWORK: Final = ""
 
 
 class Misses(login.RecentFailures):
-    """Counts misses within a window that slides, by the network that somebody cannot choose (of IPv6 the first half).
+    """Counts misses per network in a sliding window. An IPv6 network is the first half of an address.
 
-    Nobody keeps another network out: however many misses there are in all, each has its first tries.
+    Clients cannot choose their network, and none can lock out another: each network gets its first tries, however many
+    misses there are in all.
     """
 
     def __init__(self, most: int = MOST_MISSES, *, in_all: int = 0, fresh: int = 0) -> None:
-        """Hear no more of a network after `most` misses, or after `fresh` where there were `in_all` of everybody."""
+        """Block a network after `most` misses, or after `fresh` once everybody together has had `in_all`."""
         super().__init__()
         self._most, self._in_all, self._fresh = most, in_all, fresh
 
     def wait_ms(self, address: str, now: int) -> int:
-        """Return how long from `now` nothing more is looked up for an address; 0: it is."""
+        """Return for how many ms from `now` nothing is looked up for an address; 0 if it is not blocked."""
         network = login.network_of(address)
         wait = self._wait(network, self._most, now)
         if self._in_all and (of_all := self._wait(ANY_NETWORK, self._in_all, now)):
@@ -360,19 +363,19 @@ class Misses(login.RecentFailures):
         return wait
 
     def missed(self, address: str, now: int, *, of_all: bool = True) -> None:
-        """Count a miss: of its network, and where it could have been a guess, of all."""
+        """Count a miss for its network and, if it could have been a guess, towards the total."""
         self._count(login.network_of(address), self._most, now)
         if self._in_all and of_all:
             self._count(ANY_NETWORK, self._in_all, now)
 
 
 def note_action(auth: Authentication, request: Request, action: str, about: str, detail: str = "") -> None:
-    """Note in the audit log what somebody with a session does."""
+    """Write an action of a user with a session to the audit log."""
     auth.audit.note(auth.clock(), account_of(request).name, action, about, detail, address=client_address(request))
 
 
 def account_of(request: Request) -> Account:
-    """Return whose session a request has: of routes that ask for what nobody may do without one."""
+    """Return the account of a request's session. For routes with a right that only accounts have."""
     session = visitor_of(request).session
     if session is None:
         raise TypeError("this route lets nobody in without a session")

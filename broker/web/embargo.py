@@ -1,4 +1,4 @@
-"""What a visitor may know: the public view of the room, and sheets without deals under embargo."""
+"""What a visitor may see: the public view of the room, and sheets without deals under embargo."""
 
 import asyncio
 import threading
@@ -36,13 +36,13 @@ from broker.web.auth import Visitor
 from broker.web.errors import SheetUnknown
 
 REVEALING_STATES: Final = ("declared", "accepting")
-"""States in which a table has an outcome, and lets it be seen in which way it came."""
+"""States that show that a table has an outcome, and how it came about."""
 
 
 class PublicViews:
-    """Returns views without what is under embargo and what is the arbiters' alone; what has not changed is kept.
+    """Removes from views what is under embargo or for arbiters only, and reuses the parts that have not changed.
 
-    For one thread alone.
+    For use by one thread only.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class PublicViews:
     def of(self, view: DashboardView) -> DashboardView:
         """Return the public part of a view.
 
-        The teams' standings are of complete deals only (`TeamRoom.follow`), and so are under no embargo.
+        Team standings cover complete deals only (`TeamRoom.follow`), so they are under no embargo.
         """
         plays, standings = self._open(view)
         return replace(
@@ -70,7 +70,7 @@ class PublicViews:
         )
 
     def _open(self, view: DashboardView) -> tuple[Sequence[PlayView], Sequence[Standing]]:
-        if not isinstance(view.plays, Arrivals):  # of no event: nothing is known to be open
+        if not isinstance(view.plays, Arrivals):  # a view without an event: nothing is known to be open
             return (), ()
         open_part, kept = self._embargo.open_part(view.plays.snapshot), self._kept
         if kept is None or kept[0] is not open_part:
@@ -85,7 +85,7 @@ class PublicViews:
 
 
 def _table(table: TableView) -> TableView:
-    """Leave out what the arbiters alone know. That somebody has declared tells of a deal that is under embargo."""
+    """Remove what is for arbiters only. That somebody has declared would give away a deal under embargo."""
     state = "playing" if table.state in REVEALING_STATES else table.state
     quiet = replace(table, health={}, gaps=(), unsent=0, ordered=0, obeyed={}, refused={}, state=state)
     quiet = replace(quiet, calling=False, pin=None, arbiter=None)
@@ -94,13 +94,13 @@ def _table(table: TableView) -> TableView:
 
 
 PUBLIC_PAUSE_S: Final = 1.0
-"""How often a public page may change."""
+"""Minimum number of seconds between two changes of a public page."""
 
 
 class PublicFeed:
-    """What everybody may know, as it changes: looked at by the clock alone, so that no moment tells of what is hidden.
+    """The public view as it changes. It is sampled by the clock, so that the time of a change gives nothing away.
 
-    Its versions count its own changes: gaps in the arbiters' numbers would tell that something has happened unseen.
+    It numbers its own versions: gaps in the arbiters' numbers would show that something has happened unseen.
     """
 
     def __init__(self, feed: ViewFeed, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
@@ -110,7 +110,7 @@ class PublicFeed:
 
     @property
     def current(self) -> DashboardView:
-        """The newest view. From any thread."""
+        """The newest view. May be read from any thread."""
         with self._lock:
             view = self._feed.current
             if self._made is None or self._made[0] is not view:
@@ -127,7 +127,7 @@ class PublicFeed:
         return replace(now, version=before.version + 1)
 
     async def views(self) -> AsyncIterator[DashboardView]:
-        """Return the newest view now, and again at each tick of the clock by which it has changed."""
+        """Yield the newest view now, and then at each tick of the clock at which it has changed."""
         shown: DashboardView | None = None
         while True:
             view = self.current
@@ -138,7 +138,7 @@ class PublicFeed:
 
 
 class Feeds:
-    """The arbiters' feed, and the one for everybody else."""
+    """The arbiters' feed and the public one."""
 
     def __init__(self, feed: ViewFeed) -> None:
         self.room, self.public = feed, PublicFeed(feed)
@@ -153,15 +153,15 @@ SnapshotSource = Callable[[], Snapshot]
 
 
 class EmbargoTrace:
-    """Notes in the audit log which arbiter has looked at what is under embargo: once a person, thing and hour."""
+    """Notes in the audit log which arbiter has looked at something under embargo, once per person, item and hour."""
 
     def __init__(self, auth: Authentication | None) -> None:
-        """Without accounts nobody is known, and nothing is noted."""
+        """Without `auth` there are no accounts, and nothing is noted."""
         self._auth, self._last = auth, dict[tuple[str, str], int]()
         self._lock = threading.Lock()
 
     def looked(self, visitor: Visitor, at: Iterable[int | str]) -> None:
-        """Note it. Raises PeopleStoreBroken."""
+        """Note that a visitor has looked at some items. Raises PeopleStoreBroken."""
         name = visitor.name
         if not name or self._auth is None:
             return
@@ -175,9 +175,9 @@ class EmbargoTrace:
             self._auth.audit.note(now, name, accounts.EMBARGO_READ, ",".join(new), address=visitor.address)
 
     def watched(self, visitor: Visitor, page: str, *, hidden: bool) -> None:
-        """Note who reads a page on which results show as they come. `hidden`: some of them are under embargo.
+        """Note who reads a page that shows results as they arrive. `hidden` is whether some are under embargo.
 
-        It is shown though this cannot be written: a desk whose disk is full goes on showing it.
+        An entry that cannot be written is no error: a desk whose disk is full keeps showing the page.
         """
         if hidden and visitor.may("see_room"):
             with suppress(PeopleStoreBroken):
@@ -185,7 +185,7 @@ class EmbargoTrace:
 
 
 class DealInfo(Struct, frozen=True):
-    """One deal. `plays_in` is null where it may not be told."""
+    """One deal of the event. `plays_in` is null where the visitor may not know it."""
 
     deal: int
     expected: int
@@ -195,7 +195,8 @@ class DealInfo(Struct, frozen=True):
 
 SLOW_S: Final = 0.1
 REST: Final = 10
-"""What takes long is not done again for so many times as long: of a thousand tables one sees it a little later."""
+"""After a slow computation, wait this many times as long before the next. Standings of a thousand tables lag a
+little."""
 
 
 class _Kept(NamedTuple):
@@ -211,7 +212,7 @@ class _LastPlayer(NamedTuple):
 
 
 class Sheets:
-    """Makes sheets. For one thread alone."""
+    """Makes the sheets that a visitor may see. For use by one thread only."""
 
     def __init__(
         self,
@@ -219,7 +220,7 @@ class Sheets:
         now: Callable[[], int],
         trace: EmbargoTrace | None = None,
     ) -> None:
-        """`now` in ms since 1970. `trace` notes who looks at what is under embargo."""
+        """`now` returns ms since 1970. `trace` notes who looks at what is under embargo."""
         self._snapshots, self.now, self._trace = snapshots, now, trace
         self._embargo = Embargo()
         self._ladders: dict[bool, _Kept] = {}
@@ -227,17 +228,21 @@ class Sheets:
         self._last: _LastPlayer | None = None
 
     def snapshot(self, visitor: Visitor) -> Snapshot:
-        """Return what a visitor may know. This is the only way in here to what the scorer knows."""
+        """Return the snapshot that a visitor may see.
+
+        The other methods read plays only through here; `receipt` looks up a code among all plays, and shows only open
+        ones.
+        """
         now = self._snapshots()
         return now if visitor.may("see_room") else self._embargo.open_part(now)
 
     def ladder(self, visitor: Visitor) -> StandingsTable:
-        """Return the standings; computed once a snapshot, and for a large event less often."""
+        """Return the standings, computed once per snapshot, and less often in a large event."""
         self.watched(visitor, "standings")
         return self._ladder(visitor)
 
     def watched(self, visitor: Visitor, page: str) -> None:
-        """Note who reads a page on which results show as they come."""
+        """Note who reads a page that shows results as they arrive."""
         if self._trace:
             snapshot = self.snapshot(visitor)
             self._trace.watched(visitor, page, hidden=not snapshot.by_deal.keys() <= snapshot.complete)
@@ -265,7 +270,7 @@ class Sheets:
         )
 
     def deal(self, visitor: Visitor, deal: int) -> DealSheet:
-        """Return a traveller. Raises SheetUnknown."""
+        """Return the traveller of a deal. Raises SheetUnknown."""
         try:
             sheet = deal_sheet(self.snapshot(visitor), deal)
         except KeyError:
@@ -274,7 +279,7 @@ class Sheets:
         return sheet
 
     def player(self, visitor: Visitor, player: str) -> PlayerSheet:
-        """Return a player's sheet; the last one stays, for the same page in another language. Raises SheetUnknown."""
+        """Return a player's sheet, caching the last one for the same page in another language. Raises SheetUnknown."""
         snapshot, ladder, last = self.snapshot(visitor), self._ladder(visitor), self._last
         if last is None or last.of is not snapshot or last.ladder is not ladder or last.sheet.player != player:
             try:
@@ -292,14 +297,14 @@ class Sheets:
             self._trace.looked(visitor, hidden)
 
     def team(self, visitor: Visitor, number: int) -> TeamSheet:
-        """Return the sheet of a team, by its number in the event's list. Raises SheetUnknown."""
+        """Return a team's sheet by its number in the event's list. Raises SheetUnknown."""
         try:
             return team_sheet(self.snapshot(visitor), self._ladder(visitor), number)
         except KeyError:
             raise SheetUnknown("this event has no such team") from None
 
     def receipt(self, visitor: Visitor, code: str) -> ReceiptSheet:
-        """Return what a code stands for. Raises SheetUnknown."""
+        """Return the result that a receipt code stands for. Raises SheetUnknown."""
         message = self._receipts.find(self._snapshots(), code)
         if message is None:
             raise SheetUnknown("no result has this code")
@@ -307,7 +312,7 @@ class Sheets:
 
 
 def _at_once(before: Snapshot, now: Snapshot) -> bool:
-    """Return whether a deal is under embargo again, or the standings are final by now, or no longer."""
+    """Return whether standings must be recomputed now: a deal is under embargo again, or their finality has changed."""
     return not before.complete <= now.complete or before.final != now.final
 
 

@@ -1,4 +1,4 @@
-"""Forms: the routes of a page that has some, and how they are read: within bounds, and only from our own pages (CSRF).
+"""Forms: the routes of pages with forms, and reading forms within limits and only from our own pages (CSRF).
 
 Table numbers are read as people write them (`1 2 5-70`).
 """
@@ -26,13 +26,14 @@ from broker.web.errors import DeskError, FormForeign, FormMalformed, FormTooLarg
 
 LARGEST: Final = 16 * 1024
 MOST_FIELDS: Final = 256
-"""The form of the most fields has one for each of sixty tables: in a larger hall tables are written in one field."""
+"""Enough for the largest form, which has a field for each of sixty tables. Larger halls list tables in one field."""
 
 LOOKED_BEYOND: Final = 64 * 1024
-"""Bytes that are still looked at of a form that is too large: who typed it is shown it again, and can shorten it."""
+"""Bytes read beyond the limit of a form that is too large, so that its text can be shown again and shortened."""
 
 LONGEST_KEPT: Final = 4000
-"""Characters of a field that is shown again. A longer one is a file's, of which a part must not pass for all of it."""
+"""Maximum length of a field that is shown again. A longer one is a file's, and showing only part of it would
+mislead."""
 
 FORM_MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
 CSRF_FIELD: Final = "form"
@@ -40,7 +41,7 @@ CSRF_FIELD: Final = "form"
 Form = dict[str, str]
 
 ShowPage = Callable[[Request, Form, Exception | None], Response]
-"""Shows a page, with what was typed and what is wrong with it."""
+"""Renders a page with what was typed and with the error, if any."""
 
 ActOnForm = Callable[[Request, Form], Response]
 
@@ -57,7 +58,7 @@ def form_page(
     acting: Right | None = None,
     largest: int = LARGEST,
 ) -> list[Route]:
-    """Return the routes of a page with forms. `acting`: the right to send them, if that is another one."""
+    """Return the routes of a page with forms. `acting` is the right to send them, if it differs from `right`."""
     sent = form_handler(show, act, largest=largest)
     return [
         access.route(path, lambda request: show(request, {}, None), right),
@@ -66,7 +67,7 @@ def form_page(
 
 
 def form_handler(show: ShowPage, act: ActOnForm, *, largest: int = LARGEST) -> Handler:
-    """Return what does as a form says. Where that is refused, its page is shown again, with what was typed."""
+    """Return a handler that acts on a form. If that is refused, its page is shown again with what was typed."""
 
     async def sent(request: Request) -> Response:
         form: Form = {}
@@ -81,14 +82,14 @@ def form_handler(show: ShowPage, act: ActOnForm, *, largest: int = LARGEST) -> H
 
 
 def new_id(kind: str) -> str:
-    """Return the id of a form that adds something: sent twice, it does so once."""
+    """Return a new id for a form that adds something, so that a form sent twice adds it once."""
     return f"{kind}-{uuid.uuid4().hex}"
 
 
 async def read_form(request: Request, visitor: Visitor | None, *, largest: int = LARGEST) -> Form:
-    """Read a form that one of our own pages has sent; with a visitor it must carry their session's token.
+    """Read a form sent by one of our own pages. If a visitor is given, it must carry their session's token.
 
-    Raises FormForeign, FormTooLarge, FormMalformed; but for another site's form they have what was typed.
+    Raises FormForeign, FormTooLarge, FormMalformed, with the fields typed so far unless another site sent the form.
     """
     refuse_foreign(request)
     body = await read_body(request, largest + LOOKED_BEYOND)
@@ -103,20 +104,20 @@ def _checked(body: bytes, kind: str, visitor: Visitor | None, largest: int) -> F
     if len(body) > largest:
         raise FormTooLarge(f"a form has at most {largest} bytes")
     form = parse_form(body, kind)
-    token = form.get(CSRF_FIELD, "").encode()  # a token is ASCII; what was sent may not be
+    token = form.get(CSRF_FIELD, "").encode()  # a token is ASCII; the field sent may not be
     if visitor is not None and not (visitor.form and hmac.compare_digest(token, visitor.form.encode())):
         raise FormForeign("this form is not of your session: load its page again")
     return form
 
 
 def _readable_fields(body: bytes) -> Form:
-    """Return the fields that can be read of a form that is none, so that nobody has to type them again."""
+    """Return the readable fields of a form that was refused, so that nobody has to type them again."""
     pairs = parse_qsl(body.decode("ascii", "replace"), errors="replace")
     return {name: value for name, value in pairs if len(value) <= LONGEST_KEPT and "\0" not in name + value}
 
 
 def refuse_foreign(request: Request) -> None:
-    """Refuse what another site's page makes a browser send. A browser tells where a form is from in one of two ways."""
+    """Refuse a form sent by another site's page. Browsers tell where a form is from by one of two headers."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         if site != "same-origin":
@@ -128,7 +129,7 @@ def refuse_foreign(request: Request) -> None:
 
 
 def parse_form(body: bytes, kind: str) -> Form:
-    """Read a form's fields, each once. Raises FormMalformed."""
+    """Parse a form in which each field occurs once. Raises FormMalformed."""
     if kind.partition(";")[0].strip().lower() != FORM_MEDIA_TYPE:
         raise FormMalformed(f"a form is sent as {FORM_MEDIA_TYPE}")
     try:
@@ -139,7 +140,7 @@ def parse_form(body: bytes, kind: str) -> Form:
             errors="strict",
             max_num_fields=MOST_FIELDS,
         )
-    except ValueError:  # of Unicode too
+    except ValueError:  # includes UnicodeDecodeError
         raise FormMalformed("this is no form") from None
     form = dict(pairs)
     if len(form) != len(pairs):
@@ -150,7 +151,7 @@ def parse_form(body: bytes, kind: str) -> Form:
 
 
 async def read_body(request: Request, most: int) -> bytes:
-    """Read what was sent; of what is longer no more than so many bytes and one. Raises FormMalformed."""
+    """Read the request's body, or the first `most` + 1 bytes of a longer one. Raises FormMalformed."""
     body = bytearray()
     try:
         async for chunk in request.stream():
@@ -163,29 +164,29 @@ async def read_body(request: Request, most: int) -> bytes:
 
 
 TICKED: Final = 60
-"""In a hall of so many tables each has a box to tick; in a larger one they are written."""
+"""Maximum number of tables that get a box each to tick. In a larger hall table numbers are typed."""
 
 TICKED_ALONE: Final = 12
-"""In a room of so many there is no need to write any."""
+"""Maximum number of tables for which boxes suffice and no field for typing is shown."""
 
 TABLE_SEPARATOR: Final = re.compile(r"[\s,;、，；]+")
 TABLE_RANGE: Final = re.compile(r"([0-9]{1,4})(?:[-\N{EN DASH}]([0-9]{1,4}))?", re.ASCII)
 RUN: Final = 3
-"""So many that follow each other are written as a range."""
+"""Minimum number of consecutive tables that is written as a range."""
 
 
 def read_number(text: str, digits: int = 4, otherwise: int = 0) -> int:
-    """Read a number of at most so many digits, as a table has; `otherwise` for what is none."""
+    """Parse a number of at most `digits` digits; return `otherwise` for any other text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else otherwise
 
 
 def ticked_tables(form: Form) -> set[int]:
-    """Return the tables that are ticked: a field a table, as no field may come twice."""
+    """Return the ticked tables. Each has a field of its own, since no field may occur twice."""
     return {read_number(name.removeprefix("table-")) for name in form if name.startswith("table-")}
 
 
 def tables_of(text: str) -> list[int]:
-    """Read tables, in the order in which they are written. Raises TablesUnreadable."""
+    """Parse table numbers and ranges in the order in which they are written. Raises TablesUnreadable."""
     found: list[int] = []
     for word in filter(None, TABLE_SEPARATOR.split(text)):
         match = TABLE_RANGE.fullmatch(word)
@@ -198,7 +199,7 @@ def tables_of(text: str) -> list[int]:
 
 
 def tables_among(known: Iterable[int], text: str) -> list[int]:
-    """Read tables that there are. Raises TablesUnreadable."""
+    """Parse table numbers that must be among `known`. Raises TablesUnreadable."""
     found = tables_of(text)
     if unknown := set(found) - set(known):
         raise TablesUnreadable(N_("this event has no table {tables}", tables=as_ranges(unknown)[:60]))
@@ -206,7 +207,7 @@ def tables_among(known: Iterable[int], text: str) -> list[int]:
 
 
 def as_ranges(tables: Iterable[int], between: str = ", ") -> str:
-    """Write tables so that they can be read in a hall of a thousand, and by `tables_of`."""
+    """Write table numbers with ranges, short enough for a hall of a thousand tables and readable by `tables_of`."""
     apart = groupby(enumerate(sorted(set(tables))), lambda numbered: numbered[1] - numbered[0])
     runs = [[table for _, table in run] for _, run in apart]
     return between.join(f"{run[0]}-{run[-1]}" if len(run) >= RUN else between.join(map(str, run)) for run in runs)

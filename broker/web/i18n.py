@@ -1,4 +1,4 @@
-"""The page's language: which one a reader gets, and texts in it that are safe for HTML."""
+"""Choose the language of a page, and translate texts so that they are safe in HTML."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -9,25 +9,25 @@ from markupsafe import Markup, escape
 from broker.i18n import SOURCE, Translator, isolated, languages
 
 TAGS: Final = {"zh": "zh-Hans"}
-"""What `<html lang>` says where it is more than the language; Chinese is written in simplified characters."""
+"""Values of `<html lang>` that say more than the language: Chinese is written in simplified characters."""
 
 
 class HtmlTranslator(Translator):
-    """Translates for pages: what is put into a text is escaped unless it is Markup."""
+    """Translates texts for HTML pages. Values filled into a text are escaped unless they are Markup."""
 
-    if TYPE_CHECKING:  # the same, but that all is Markup
+    if TYPE_CHECKING:  # these narrow the return type to Markup and change nothing else
 
         def __call__(self, text: str, /, **values: object) -> Markup:
-            """Return a text, or a message with its values, in this language."""
+            """Translate a text, or a message with its values, into this language."""
 
         def ngettext(self, one: str, many: str, /, *, count: int, **values: object) -> Markup:
-            """Return the form of a text that belongs to a count, which is filled in."""
+            """Return the translation for a count, which is filled in, in its singular or plural form."""
 
         def pgettext(self, context: str, text: str, /, **values: object) -> Markup:
-            """Return a text that has several translations, by its context."""
+            """Return the translation of a text that has several, chosen by context."""
 
     def _prepared(self, text: str) -> Markup:
-        return escape(text)  # filling in escapes what is no Markup
+        return escape(text)  # formatting the Markup then escapes values that are not Markup
 
     def _value(self, value: object) -> object:
         value = super()._value(value)
@@ -35,23 +35,23 @@ class HtmlTranslator(Translator):
 
     @property
     def tag(self) -> str:
-        """The language as `<html lang>` names it."""
+        """The value for `<html lang>`."""
         return TAGS.get(self.language, self.language)
 
     @property
     def own_name(self) -> str:
-        """The language's name in itself."""
+        """The language's name in that language."""
         return str(Locale.parse(self.language).get_display_name() or self.language).capitalize()
 
 
 @cache
 def translators() -> dict[str, HtmlTranslator]:
-    """Return a translator for each language."""
+    """Return one translator per language."""
     return {language: HtmlTranslator(language) for language in languages()}
 
 
 def choose_translator(wish: str | None, accept_language: str) -> HtmlTranslator:
-    """Return the language asked for by `?lang=`, else the browser's best, else English."""
+    """Return the translator for `?lang=`, else for the browser's preferred language, else for English."""
     for tag in (wish or "", *_by_preference(accept_language)):
         if (language := tag.lower().split("-")[0]) in translators():
             return translators()[language]

@@ -1,4 +1,4 @@
-"""What states, seats, roles, rulings and fields are called on the pages, by their code."""
+"""Names on the pages for states, seats, roles, rulings and fields, by their codes."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -43,7 +43,7 @@ DISK: Final[Mapping[str, Message]] = {
 
 
 def banners(view: DashboardView) -> tuple[Message, ...]:
-    """Return what stands in red over every page of those who see the room."""
+    """Return the warnings in red above every page of those who may see the room."""
     disk = (DISK[view.disk],) if view.disk in DISK else ()
     return (*disk, _lost(view.lost)) if view.lost else disk
 
@@ -110,7 +110,7 @@ ORDER_REFUSED: Final[Mapping[str, Message]] = {
         "Tables where no deal is under way: {tables}. No time was added. Give the order again once the deal has begun."
     ),
 }
-"""Why tables have refused an order, by its code, and what to do instead."""
+"""Why tables refused an order, by code, and what to do instead."""
 
 WIN: Final[Mapping[str, Message]] = {
     "discard": N_("Won on a discard"),
@@ -205,7 +205,7 @@ PROFILE: Final[Mapping[str, Message]] = {
     "riichi-montreal": N_("Riichi, Montréal club"),
     "riichi-tenhou": N_("Riichi, as on Tenhou"),
 }
-"""Of the rules that ship; others go by their id."""
+"""The rules that are shipped; other rules are shown by their id."""
 
 KEYING: Final[Mapping[str, Message]] = {
     "single": N_("one person enters each sheet and checks it"),
@@ -366,7 +366,7 @@ FACT: Final[Mapping[str, Message]] = {
     "riichi_hand": N_("entry of the session"),
     "riichi_taken_back": N_("entry taken back"),
 }
-"""What a table sends of a play."""
+"""What a table reports about a play."""
 
 RECORDED: Final[Mapping[str, Message]] = {
     AT_THE_TABLE: N_("arbiter with the PIN"),
@@ -380,15 +380,15 @@ RECORDED: Final[Mapping[str, Message]] = {
     "the time is over": N_("time is up"),
     "another reason, given to the desk": N_("another reason, given to the desk"),
 }
-"""Authors and reasons that the program writes into the record by itself, in English; people write any others."""
+"""Authors and reasons that the program itself writes into the record, in English. Any others are written by people."""
 
 
 def recorded_text(_: HtmlTranslator, text: str) -> Markup:
-    """Return an author or a reason of the record as a reader is told of it."""
+    """Translate an author or reason in the record if the program wrote it; return other text as it is."""
     return _(RECORDED[text]) if text in RECORDED else Markup.escape(text)
 
 
 def account_text(_: HtmlTranslator, text: str) -> Markup:
-    """Return the account that an alert tells of, as `role: full name`, with its role in words; other details as is."""
+    """Translate the role in an alert's detail of the form `role: full name`; return other details as they are."""
     role, between, full = text.partition(": ")
     return _(ROLE[role]) + between + full if role in ROLE else Markup.escape(text)

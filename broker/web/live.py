@@ -1,8 +1,8 @@
-"""Live pages: server-sent events, and renderings of which only the changed parts are sent.
+"""Live pages: server-sent events, with renderings of which only the changed parts are sent.
 
-A large event's page is a quarter of a megabyte, of which a result changes a few lines. A macro draws each line or card,
-and `part` in a template keeps what it drew until the thing that it drew has changed. `desk.js` leaves an element as it
-is where an empty one with its key and `data-same` stands in its place.
+A large event's page is a quarter of a megabyte, and one result changes a few lines of it. In templates, `part` calls a
+macro to draw one line or card and reuses the result until the object drawn has changed. `desk.js` leaves an element as
+it is where it receives an empty one with the same key and `data-same`.
 """
 
 import asyncio
@@ -33,41 +33,41 @@ from broker.web.render import html_response, render_template, translator_for
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
 # The comment keeps proxies from closing a silent stream. A page cannot see comments, so the event beside it tells the
-# page that the line still stands: without it a reader whose Wi-Fi went away would look at old news for minutes.
+# page that the connection is alive: otherwise a reader who lost the Wi-Fi would look at old news for minutes.
 HEARTBEAT: Final = b": heartbeat\nevent: beat\ndata:\n\n"
 
 SESSION_ENDED: Final = b"event: bye\ndata:\n\n"
-"""The reader's session has ended: a page goes to where one logs in."""
+"""Sent when the reader's session has ended; the page then goes to the login."""
 
 EncodeView = Callable[[DashboardView], bytes | None]
-"""What is sent of a view; None if it changes nothing of what its reader looks at."""
+"""Returns the bytes to send for a view; None if it changes nothing for this reader."""
 
 
 class StreamPace(NamedTuple):
-    """How fast a stream may be."""
+    """How often a stream may send."""
 
     heartbeat_s: float = 10.0
     gap_s: float = 0.25
-    """At least this between two views to one reader: four a second are more than anyone reads."""
+    """Minimum time between two views sent to one reader: four a second are more than anyone can read."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     page_gap_s: float = 0.1
-    """The same of the page, which is sent in parts: the arbiter is to see a result before its players look up."""
+    """The same for the dashboard, which is sent in parts: an arbiter should see a result before its players look up."""
 
     @property
     def room(self) -> "StreamPace":
-        """How fast the page may be."""
+        """The pace of the dashboard."""
         return self._replace(gap_s=self.page_gap_s)
 
 
 class EventStreams:
-    """All open streams of one server, so that they can be told that it ends. Used within one event loop."""
+    """All open streams of one server, so that they can be ended with it. For use within one event loop."""
 
     def __init__(self) -> None:
         self.ending = False
         self._wakers: set[asyncio.Event] = set()
 
     def end(self) -> None:
-        """Let every stream finish by itself: a server that waits for its readers would never end."""
+        """Let every stream finish by itself; a server that waits for its readers to leave would never stop."""
         self.ending = True
         for waker in self._wakers:
             waker.set()
@@ -81,16 +81,16 @@ class EventStreams:
         *,
         at_beats: bool = False,
     ) -> AsyncIterator[bytes]:
-        """Return the bytes of one reader's stream until the server ends, the reader goes, or may not read any more.
+        """Yield one reader's stream until the server ends, the reader leaves or loses the right to read.
 
-        `encode` gives None where a view changes nothing of what this reader looks at. `at_beats`: it is asked at each
-        heartbeat too, for what is not recreated at every change.
+        `encode` returns None where a view changes nothing for this reader. With `at_beats` it is also called at each
+        heartbeat, for content that does not change along with the view.
         """
         changed = asyncio.Event()
         self._wakers.add(changed)
-        # A task of its own follows the feed: cutting the feed's iterator short at a heartbeat would end it.
+        # The feed is followed in a task of its own: cancelling its iterator at a heartbeat would end it.
         following = asyncio.create_task(_wake_on_change(feed, changed))
-        silence: float | None = None  # no beat before the first view, however slow the machine
+        silence: float | None = None  # no heartbeat before the first view, however slow the machine
         try:
             while True:
                 fresh = await _within(changed, silence)
@@ -100,7 +100,7 @@ class EventStreams:
                 if not goes_on():
                     yield SESSION_ENDED
                     return
-                # A reader to whom a change brings nothing new still hears that the line stands.
+                # A change may bring this reader nothing new; a heartbeat still shows that the connection is alive.
                 yield (encode(feed.current) if fresh or at_beats else None) or HEARTBEAT
                 if fresh:
                     await pace.sleep(pace.gap_s)
@@ -110,7 +110,7 @@ class EventStreams:
 
 
 def sse_event(name: str, version: int, text: str) -> bytes:
-    """Write one event; a line break in the text becomes a further data line."""
+    """Encode one event; each line of the text becomes a data line."""
     data = text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\ndata: ")
     return f"event: {name}\nid: {version}\ndata: {data}\n\n".encode()
 
@@ -131,18 +131,18 @@ async def _within(changed: asyncio.Event, seconds: float | None) -> bool:
 
 
 PART_MARK: Final = re.compile(r"<part (\d+)>")
-"""Where a part stands. Whatever a person has written is escaped and has no `<`, so that nobody can write one."""
+"""A part's place in the page. Text typed by people is escaped and has no `<`, so nobody can forge one."""
 
 KEYED_TAG: Final = re.compile(r'<(?P<tag>[a-z]+)\b[^>]*?\bdata-key="(?P<key>[^"]*)"')
 
 MOST_AUDIENCES: Final = 24
-"""Of so many the parts are kept: languages, rights and pages that are being looked at."""
+"""Maximum number of audiences whose parts are cached. An audience is a language, a set of rights and a page."""
 
 _numbers = count(1)
 
 
 class Part(NamedTuple):
-    """One element with a key. `same` stands for it where the reader has it."""
+    """One element with a key. `same` is sent in its place to a reader who already has it."""
 
     thing: object
     html: str
@@ -150,28 +150,28 @@ class Part(NamedTuple):
 
 
 class Rendering:
-    """What everybody of one audience sees at one moment."""
+    """A page as everybody in one audience sees it at one time."""
 
     def __init__(self, skeleton: str, parts: list[Part]) -> None:
-        """`skeleton`: the page with a mark for each of its parts, by number."""
+        """`skeleton` is the page with a numbered mark for each of its parts."""
         pieces = PART_MARK.split(skeleton)
         self.between, self.parts = pieces[::2], [parts[int(number)] for number in pieces[1::2]]
         found = Counter(part.same for part in self.parts)
-        # Of two elements with one key nobody could say which one stays.
+        # With two elements of the same key it would be unclear which one stays.
         self.known = {part.same: part for part in self.parts if found[part.same] == 1}
         self.number = next(_numbers)
         self._after: tuple[int, str | None] = (0, None)
 
     @cached_property
     def whole(self) -> Markup:
-        """All of it."""
-        return Markup(self._filled([part.html for part in self.parts]))  # noqa: S704 - templates' own escaped output
+        """The whole page."""
+        return Markup(self._filled([part.html for part in self.parts]))  # noqa: S704 - escaped output of the templates
 
     def after(self, before: "Rendering | None") -> str | None:
-        """Return it to a reader who was given another one `before`; None if that is the same."""
+        """Return the page for a reader who last got `before`, without its unchanged parts; None if nothing changed."""
         if before is None:
             return self.whole
-        # Nearly all readers had the same one before. Its number is kept, not itself: each would keep the one before it.
+        # Nearly all readers have the same `before`. Only its number is stored: a reference would chain all renderings.
         if self._after[0] != before.number:
             self._after = before.number, self._beside(before)
         return self._after[1]
@@ -191,16 +191,16 @@ class Rendering:
 
 
 class Renderer:
-    """Makes renderings, one after the other; for one thread alone."""
+    """Makes renderings one after another. For use by one thread only."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, dict[str, Part]] = OrderedDict()
 
     def render(self, audience: Hashable, template: Template, values: Mapping[str, Any]) -> Rendering:
-        """Render a template that says `part(key, thing, macro)` where it has a part.
+        """Render a template that calls `part(key, thing, macro)` for each of its parts.
 
-        What a macro draws may depend on the `audience` and the thing alone: while the thing is equal it is not drawn
-        again. The key is what the element has as `data-key`.
+        A macro's output may depend only on `audience` and `thing`; it is reused while `thing` compares equal. The key
+        is the element's `data-key`.
         """
         had, now, parts = self._kept.pop(audience, {}), dict[str, Part](), list[Part]()
 
@@ -219,7 +219,7 @@ class Renderer:
 
 @cache
 def _mark(number: int) -> Markup:
-    """Return what stands for a part: made once, as a page has hundreds of them many times a second."""
+    """Return the mark of a part; cached, because a page has hundreds of them, many times a second."""
     return Markup("<part {}>").format(number)
 
 
@@ -237,7 +237,7 @@ MOST_KEPT: Final = 64
 
 @dataclass(frozen=True)
 class LivePage:
-    """One page's content. While `key` is equal it is the same for all who have the same rights and language."""
+    """The content of a page. While `key` is equal, it is the same for all who have the same rights and language."""
 
     template: str
     title: str
@@ -249,7 +249,7 @@ MakePage = Callable[[Request, Visitor, HtmlTranslator], LivePage]
 
 
 class LivePages:
-    """Serves sheets as pages, and as streams of what changes in them."""
+    """Serves sheets as pages, and as streams of their changes."""
 
     def __init__(
         self,
@@ -260,21 +260,21 @@ class LivePages:
         *,
         attends: bool = False,
     ) -> None:
-        """`attends`: calls and alerts have buttons."""
+        """`attends` is whether calls and alerts have buttons."""
         self._attends = attends
         self._feeds, self._access, self._streams, self._pace = feeds, access, streams, pace
         self._kept: OrderedDict[Hashable, tuple[object, Markup]] = OrderedDict()
-        """Of each address by language and rights, never by who it is."""
+        """Rendered sheets by address, language and rights; never by who the reader is."""
 
     def routes(self, path: str, make: MakePage, right: Right) -> tuple[Route, Route]:
-        """Return the routes of one kind of page: itself, and its stream, which is the same path under `/live`."""
+        """Return the routes of a kind of page and of its stream, which has the same path under `/live`."""
 
         async def page(request: Request) -> Response:
             return self._page(request, make(request, visitor_of(request), translator_for(request)))
 
         async def live(request: Request) -> Response:
             visitor, _ = visitor_of(request), translator_for(request)
-            make(request, visitor, _)  # what is not there is refused before the stream begins
+            make(request, visitor, _)  # refuses a page that does not exist before the stream begins
             return self.stream(request, self._changes(request, make, _, visitor), at_beats=True)
 
         return self._access.route(path, page, right), self._access.route("/live" + path, live, right)
@@ -300,11 +300,11 @@ class LivePages:
     def stream(
         self, request: Request, encode: EncodeView, *, of_room: bool = False, at_beats: bool = False
     ) -> Response:
-        """Answer with a stream of what its visitor may follow, as long as they may.
+        """Answer with a stream of what the visitor may follow, for as long as they may.
 
-        `of_room`: at the pace of the dashboard. `at_beats`: as in `follow`.
+        `of_room` streams at the pace of the dashboard. `at_beats` is as in `follow`.
         """
-        if request.method == "HEAD":  # a stream has no end, so its head is answered without beginning it
+        if request.method == "HEAD":  # a stream never ends, so answer without starting one
             return Response(media_type=EVENT_STREAM)
         visitor, pace = visitor_of(request), self._pace.room if of_room else self._pace
         stream = self._streams.follow(
@@ -313,7 +313,7 @@ class LivePages:
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
     def _changes(self, request: Request, make: MakePage, _: HtmlTranslator, visitor: Visitor) -> EncodeView:
-        """Return what tells one reader of a sheet how it is now, where it is not as they were told last."""
+        """Return an encoder that sends one reader a sheet whenever it differs from the last one sent."""
         last: list[Markup] = []
 
         def encode(view: DashboardView) -> bytes | None:
@@ -348,7 +348,7 @@ def render_sheet(
     banners: Sequence[Message] = (),
     attends: bool = False,
 ) -> Markup:
-    """Render a page's content, without what is around it."""
+    """Render the content of a page without the frame around it."""
     html = render_template(
         sheet.template,
         _=_,

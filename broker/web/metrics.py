@@ -1,11 +1,11 @@
-"""`/metrics`: how scorer, broker, disk and tables are, as Prometheus reads it.
+"""`/metrics`: the state of scorer, broker, disk and tables, for Prometheus.
 
-Who may read it has a token for that, or is the head arbiter. There is no exception for this machine itself: a reverse
-proxy speaks from here for everybody behind it, and so does every program that runs here.
+Reading it takes a token for this purpose or the head arbiter's login. Requests from this machine are no exception: a
+reverse proxy sends from here on behalf of everybody behind it, and so does every program that runs here.
 
-A number that moves when something happens at a table tells of deals under embargo, and that somebody has declared. So a
-token of a monitor, whose screen may hang in the hall, gets what the clock alone moves or everybody may see on the
-public pages; sizes are told in steps that no result moves. Counts of messages are for arbiters' tokens.
+A number that changes when something happens at a table gives away deals under embargo, or that somebody has declared. A
+monitor's screen may hang in the hall, so its token gets only numbers that change with the clock or are on the public
+pages, and sizes in steps too large to be moved by a result. Counts of messages need an arbiter's token.
 """
 
 import platform
@@ -33,11 +33,11 @@ from broker.web.services import ScorerThread, Services
 MIB: Final = 1024 * 1024
 STEP: Final = DISK_STEP_MIB * MIB
 KEPT_S: Final = 1.0
-"""An answer is given again for so long: who asks without end costs the scorer nothing."""
+"""Seconds for which an answer is reused, so that frequent requests cost the scorer nothing."""
 
 
 class MetricsPage:
-    """Answers programs that watch."""
+    """Serves metrics to monitoring programs."""
 
     def __init__(self, access: Access, feeds: embargo.Feeds, services: Services, scorer: ScorerThread) -> None:
         self._access, self._scorer, self._services = access, scorer, services
@@ -45,11 +45,11 @@ class MetricsPage:
         self._kept: dict[bool, tuple[float, bytes]] = {}
 
     def route(self) -> Route:
-        """Return the route."""
+        """Return the route of the page."""
         return self._access.route("/metrics", self.read, "see_metrics", tokens=True)
 
     async def read(self, request: Request) -> Response:
-        """Answer what this visitor may know."""
+        """Answer with the metrics that this visitor may see."""
         body = await run_in_threadpool(self._text, inside=visitor_of(request).may("see_room"))
         return Response(body, media_type=CONTENT_TYPE_LATEST)
 
@@ -62,7 +62,7 @@ class MetricsPage:
         return body
 
     def _open(self, now: float) -> Iterator[Metric]:
-        """Return what the clock moves, and what everybody may know."""
+        """Yield metrics that change with the clock or are public."""
         view, services = self._public.current, self._services
         build = InfoMetricFamily("homologue_build", "The scorer's program, and where it runs")
         build.add_metric(
@@ -131,7 +131,7 @@ class MetricsPage:
         yield family
 
     def _inside(self) -> Iterator[Metric]:
-        """Return what arbiters alone may know."""
+        """Yield metrics for arbiters only."""
         view = self._room.current
         alerts = Counter(alert.code for alert in view.alerts if alert.seen is None)
         yield gauges("homologue_alerts", "Alerts that nobody has seen", "code", alerts)
@@ -148,7 +148,7 @@ class MetricsPage:
 
 
 def _offset_s(reading: Reading) -> float | None:
-    """Return it in tenths: it is finer by what the scorer had to do just then."""
+    """Return the clock offset in tenths of a second; finer digits only reflect how busy the scorer was."""
     return None if reading.offset_ms is None else round(reading.offset_ms / 1000, 1)
 
 
@@ -157,23 +157,23 @@ def _disk_bytes(reading: Reading) -> int | None:
 
 
 class _Families(Collector):
-    """Families that were made already, as a registry asks for them."""
+    """Presents finished metric families as a registry expects them."""
 
     def __init__(self, families: Iterable[Metric]) -> None:
         self._families = families
 
     def collect(self) -> Iterable[Metric]:
-        """Return them."""
+        """Return the families."""
         return self._families
 
 
 def gauge(name: str, about: str, value: float) -> Metric:
-    """Return one number."""
+    """Return a gauge with one value."""
     return GaugeMetricFamily(name, about, value)
 
 
 def gauges(name: str, about: str, label: str, values: Mapping[Any, float]) -> Metric:
-    """Return numbers by a label."""
+    """Return a gauge with one value per label value."""
     family = GaugeMetricFamily(name, about, labels=[label])
     for of, value in sorted(values.items()):
         family.add_metric([str(of)], value)
@@ -181,9 +181,9 @@ def gauges(name: str, about: str, label: str, values: Mapping[Any, float]) -> Me
 
 
 def _memory() -> int:
-    """Return the memory of this process, in steps."""
+    """Return the memory of this process in bytes, in steps of `STEP`; 0 if unknown."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as told:  # noqa: PTH123 - no file of ours
+        with open("/proc/self/statm", encoding="ascii") as told:  # noqa: PTH123 - not one of our files
             return int(told.read().split()[1]) * 4096 // STEP * STEP
     except (OSError, ValueError):
         return 0

@@ -1,6 +1,6 @@
-"""Why something was refused, in the reader's language: a sentence by code, and beside it what was found, with values.
+"""Why something was refused, in the reader's language: a sentence chosen by code, followed by details with values.
 
-A refusal's text is a `Message`, English for scripts: the page translates it. A text that is no message stays English.
+The text of a refusal is a `Message`: English for scripts, translated on the page. Any other text stays English.
 """
 
 from collections.abc import Mapping
@@ -12,26 +12,26 @@ from broker.i18n import N_, SEAT_NAMES, Message
 from broker.web.i18n import HtmlTranslator
 
 LONGEST_DETAIL: Final = 500
-"""Characters of English beside a sentence: a program may name a thousand lines."""
+"""Maximum length of the English text shown after a sentence; an error can name a thousand lines."""
 
 
 def error_message(_: HtmlTranslator, error: BaseException) -> Markup:
-    """Return why something was refused; where the refusal has a cause that has a sentence, by that, which is finer."""
+    """Explain an error. The sentence for its cause's code is preferred, where there is one: it is more specific."""
     text = getattr(error, "text", None) or next((str_ for str_ in error.args if isinstance(str_, str)), "")
     codes = (getattr(one, "code", "") for one in (error.__cause__, error))
     return code_message(_, next((code for code in codes if code in PROBLEM), ""), text, getattr(error, "wait_s", 0))
 
 
 def code_message(_: HtmlTranslator, code: str, text: str, wait: int = 0) -> Markup:
-    """Say a code; `text` is what was found, `wait` after how many seconds one may ask again."""
+    """Return the sentence for a code. `text` is the detail, `wait` the number of seconds until a retry is allowed."""
     return _(PROBLEM.get(code, PROBLEM["other"]), wait=wait, detail=detail_message(_, text))
 
 
 def detail_message(_: HtmlTranslator, text: str) -> Markup:
-    """Return what stands beside a sentence: in the reader's language where it is a message, else in English."""
+    """Return the detail that follows a sentence, in the reader's language if it is a Message, else in English."""
     if not text:
         return Markup()
-    between = "" if _.language == "zh" else " "  # Chinese has nothing between two sentences
+    between = "" if _.language == "zh" else " "  # Chinese has no space between sentences
     if isinstance(text, Message):
         named = {
             name: _(SEAT_NAMES[value])

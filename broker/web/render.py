@@ -1,4 +1,4 @@
-"""Rendering: the Jinja environment with its filters, the signs of tables, pagination, and pages with forms."""
+"""Rendering: the Jinja environment and its filters, the signs of tables, pages with forms, and pagination."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -29,7 +29,8 @@ from broker.web.labels import recorded_text
 from broker.web.problems import code_message, error_message
 
 SHOWN_PLAYS: Final = 60
-"""The page is read, not archived: a phone need not take older plays four times a second. `view.json` has them all."""
+"""Plays on the dashboard. It updates four times a second, which is too much for older plays; `view.json` has them
+all."""
 
 SHOWN_GAPS: Final = 5
 SHOWN_ALERTS: Final = 5
@@ -37,49 +38,49 @@ SHOWN_REFUSALS: Final = 200
 
 
 def signed_number(number: int | str) -> str:
-    """Write a sum with its sign, a fraction to two places: U+2212 is as wide as the plus, so columns stand still."""
+    """Format a total with its sign, a fraction to two places. U+2212 is as wide as the plus, so columns align."""
     if isinstance(number, str):
         return f"{float(Fraction(number)):+.2f}".replace("-", "\N{MINUS SIGN}")
     return f"{number:+d}".replace("-", "\N{MINUS SIGN}") if number else "0"
 
 
 def time_tag(at: int, *, seconds: bool = False) -> Markup:
-    """Write a time (ms since 1970, UTC) in the server's zone; `desk.js` puts it into the reader's."""
+    """Format a timestamp (ms since 1970, UTC) in the server's time zone; `desk.js` converts it to the reader's."""
     moment = datetime.fromtimestamp(at / 1000, UTC)
     text = moment.astimezone().strftime("%H:%M:%S" if seconds else "%H:%M")
     return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(timespec="milliseconds"), text)
 
 
 def day_time_tag(at: int) -> Markup:
-    """Write a day and a time (ms since 1970, UTC) in the server's zone, which it names: it may be read days later."""
+    """Format a date and time (ms since 1970, UTC) with the server's time zone named, as it may be read days later."""
     moment = datetime.fromtimestamp(at / 1000, UTC).astimezone()
     return Markup("{}").format(moment.strftime("%Y-%m-%d %H:%M %Z"))
 
 
 @pass_context
 def recorded(context: Context, text: str) -> Markup:
-    """Say an author or a reason of the record in the reader's language."""
+    """Translate an author or a reason in the record into the reader's language."""
     return recorded_text(context["_"], text)
 
 
 def datum(number: int | str, _: HtmlTranslator) -> str:
-    """Write a datum with its sign, a fraction to two places, as the reader's language writes decimals."""
+    """Format a datum with its sign, a fraction to two places, with the decimal separator of the reader's language."""
     return signed_number(number) if isinstance(number, int) else _.decimal(float(Fraction(number)), "+0.00;−0.00")
 
 
 def fraction(number: int | str) -> str:
-    """Write an exact fraction as it is, with a true minus."""
+    """Format an exact fraction unchanged, but with a true minus sign."""
     return str(number).replace("-", "\N{MINUS SIGN}")
 
 
 TEMPLATES: Final = Path(__file__).with_name("templates")
-"""Of the frame; each feature has a folder of its own beside its views."""
+"""The shared templates. Each feature has a folder of its own beside its views."""
 
 
 @cache
 def environment() -> Environment:
-    """Return what all pages of the desk are rendered with."""
-    # A missing name is a fault of ours and must not be shown as nothing.
+    """Return the environment in which all pages of the desk are rendered."""
+    # StrictUndefined, because a missing name is our bug and must not be shown as nothing
     made = Environment(
         loader=FileSystemLoader([TEMPLATES, *sorted(TEMPLATES.parent.glob("*/templates"))]),
         autoescape=True,
@@ -128,14 +129,14 @@ OPENED_FIRST: Final = ("page.html", "room.html", "arbiter.html", "standings.html
 
 @cache
 def compile_pages() -> None:
-    """Compile what the first page is made of; the others are, when somebody opens them."""
+    """Compile the templates of the first page. Others are compiled when somebody opens them."""
     for name in OPENED_FIRST:
         environment().get_template(name)
     translators()
 
 
 AbsentState = Literal["unheard", "hall_there", "hall_away", "init", "disconnected", "lost", "silent"]
-"""Why a table says nothing of its play: these stand in place of its state."""
+"""Why the state of a table's play is unknown; shown in place of the state."""
 
 CardState = PublicState | AbsentState
 
@@ -167,7 +168,7 @@ SIGNS: Final[dict[CardState, StateSign]] = {
 }
 
 PlayStage = Literal["in", "missing", "to_come", "offline_unsent"]
-"""What the grid says of a play, and of a table, beside a table's state."""
+"""What the grid shows of a play or of a table, beside the table's state."""
 
 STAGE_SIGNS: Final[dict[PlayStage, StateSign]] = {
     "in": StateSign("tick", "green"),
@@ -186,7 +187,7 @@ WANT_SHAPES: Final[dict[Need, str]] = {
     "gaps": "warning",
     "unwell": "warning",
 }
-"""The shape of each reason why a table wants looking after."""
+"""The shape for each reason why a table needs attention."""
 
 LEGEND: Final[tuple[CardState | PlayStage, ...]] = (
     "lost",
@@ -198,14 +199,14 @@ LEGEND: Final[tuple[CardState | PlayStage, ...]] = (
     "missing",
     "offline_unsent",
 )
-"""What the grid explains at its foot."""
+"""The signs explained below the grid."""
 
 
 OF_HALL: Final[dict[HallContact, AbsentState]] = {"there": "hall_there", "away": "hall_away"}
 
 
 def card_state(table: TableView) -> CardState:
-    """Return what a table's card says: its state, or why nothing is known of it now."""
+    """Return the state that a table's card shows, or why its state is unknown."""
     match table.lifecycle:
         case "init" | "disconnected" | "lost":
             return table.lifecycle
@@ -215,7 +216,7 @@ def card_state(table: TableView) -> CardState:
 
 
 def translator_for(request: Request) -> HtmlTranslator:
-    """Return the language that a reader gets."""
+    """Return the translator for the reader's language."""
     return choose_translator(request.query_params.get("lang"), request.headers.get("accept-language", ""))
 
 
@@ -229,9 +230,10 @@ def render_page(
     done: Message | Mapping[str, Message] | None = None,
     values: Mapping[str, object] = MappingProxyType({}),
 ) -> Response:
-    """Render a page with `values`; what went wrong, be it several things, or was done, stands at its top.
+    """Render a page with `values`. Errors, or a confirmation of what was done, are shown at the top.
 
-    `visitor`: None: the one that `Access.route` found. `done`: what is said where the address says so (`redirect`).
+    `visitor` defaults to the one found by `Access.route`. `done` is the confirmation shown if the query says so (see
+    `redirect`).
     """
     _ = translator_for(request)
     visitor = visitor or getattr(request.state, "visitor", None) or Visitor()
@@ -270,30 +272,30 @@ def render_template(template: str, **values: object) -> str:
 
 
 def html_response(html: str, status: int = 200) -> HTMLResponse:
-    """Answer with a page, which may differ by language and session."""
+    """Return a page as a response that caches must keep apart by language and session."""
     return HTMLResponse(html, status, {"Vary": "Accept-Language, Cookie"})
 
 
 BYTE_ORDER_MARK: Final = "\ufeff"
-"""At the beginning of a CSV: without it Excel garbles Chinese names."""
+"""Begins a CSV file; without it Excel garbles Chinese names."""
 
 
 def download(content: str | bytes, name: str, media: str) -> Response:
-    """Answer with a file that a browser saves."""
+    """Return a response that a browser saves as a file."""
     return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def pdf_response(content: bytes, name: str) -> Response:
-    """Answer with a PDF that a browser shows, to be printed."""
+    """Return a PDF that a browser displays for printing."""
     header = {"Content-Disposition": f'inline; filename="{name}"'}
     return Response(content, media_type="application/pdf", headers=header)
 
 
 def redirect(request: Request, path: str, part: str = "", **asked: str) -> RedirectResponse:
-    """Lead to a page of this desk in the reader's language, after a form: who loads it again sends nothing again.
+    """Redirect to a page of this desk after a form, in the reader's language, so that reloading does not send it again.
 
-    `path` may have a query. `part`: the id of a part of the page; without one the browser keeps the part that the form
-    was sent to.
+    `path` may have a query. `part` is the id of a part of the page; without one, the browser keeps the fragment from
+    which the form was sent.
     """
     query = urlencode({**asked, "lang": translator_for(request).language})
     page = f"{request.scope.get('root_path', '')}{path}{'&' if '?' in path else '?'}{query}"
@@ -301,11 +303,11 @@ def redirect(request: Request, path: str, part: str = "", **asked: str) -> Redir
 
 
 PER_PAGE: Final = 100
-"""Lines of a table on one page: a phone draws them at once, and a hall of a thousand tables has ten such pages."""
+"""Rows of a table on one page: a phone renders them at once, and a hall of a thousand tables needs only ten pages."""
 
 
 class Pagination(NamedTuple):
-    """Which lines of a long list are on a page. `number` from 1 to `of`."""
+    """The rows of a long list that are on one page. `number` counts from 1 to `of`."""
 
     number: int
     of: int
@@ -313,18 +315,18 @@ class Pagination(NamedTuple):
 
     @classmethod
     def at(cls, asked: Mapping[str, str], length: int, per_page: int = PER_PAGE) -> "Pagination":
-        """Return the `page` that was asked for, or the nearest that there is."""
+        """Return the page requested as `page`, or the nearest one that exists."""
         of = max(1, -(-length // per_page))
         return cls(min(max(1, read_number(asked.get("page", ""), 6, 1)), of), of, per_page)
 
     @property
     def lines(self) -> slice:
-        """Its lines."""
+        """The rows on this page."""
         return slice((self.number - 1) * self.per_page, self.number * self.per_page)
 
 
 CARDS_A_PAGE: Final = 60
-"""Cards on a page."""
+"""Table cards on one page."""
 
 SHOWN_PLACES: Final = 4 * CARDS_A_PAGE
-"""Lines of the standings beside them: everybody, where all tables have their cards on one page."""
+"""Standings rows shown beside the cards: all players, if all tables' cards fit on one page."""

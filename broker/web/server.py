@@ -1,6 +1,6 @@
-"""The desk's web server: in a thread beside the scorer, or awaited in a loop of its own.
+"""The desk's web server: in a thread beside the scorer, or awaited in a running loop.
 
-It limits who may hold connections, how many, and for how long without asking for anything: else a thousand idle
+It limits the number of connections, per address and in all, and how long each may stay idle. Otherwise a thousand idle
 connections from one laptop would leave no room for the arbiters.
 """
 
@@ -34,24 +34,24 @@ from broker.web.services import NO_SERVICES, Services
 ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised here, never a default
 LOOK_S: Final = 0.1
 STOP_S: Final = 10.0
-"""On a busy machine; else two seconds are enough."""
+"""Enough for a busy machine; otherwise two seconds suffice."""
 FAREWELL_S: Final = 0.5
 
 
 log = get_logger("homologue.desk")
 
 TOLD_EVERY_S: Final = 60.0
-"""How often the log says that connections are turned away: a flood shall not fill the disk."""
+"""Minimum time between two log entries about refused connections, so that a flood cannot fill the disk."""
 
 REQUEST_S: Final = 20.0
-"""A request has come whole by then, or its connection is closed. Pages are small, and so is all that is sent to us."""
+"""Time for a whole request to arrive before its connection is closed. Pages and requests are small."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """The most connections at one time: of one address, and of all.
+    """The most connections open at one time, per address and in all.
 
-    A browser holds six at most, and one more for each live page. A reverse proxy speaks for everybody behind it, so it
+    A browser holds at most six, and one more per live page. A reverse proxy connects for everybody behind it, so it
     needs `of_address` as high as `in_all`, and limits of its own.
     """
 
@@ -60,7 +60,7 @@ class ConnectionLimits:
 
 
 class Connections:
-    """Counts the connections that are open. The server's thread opens and closes them; any may ask."""
+    """Counts open connections. The server's thread opens and closes them; `open` may be read from any thread."""
 
     def __init__(self, limits: ConnectionLimits, seconds: Callable[[], float] = time.monotonic) -> None:
         self._limits, self._seconds = limits, seconds
@@ -71,11 +71,11 @@ class Connections:
 
     @property
     def open(self) -> int:
-        """How many there are."""
+        """The number of open connections."""
         return self._of.total()
 
     def begin(self, address: str) -> bool:
-        """Count one more from an address; return False, and count nothing, where that would be too many."""
+        """Count a new connection from an address. Return False, and do not count it, if there are too many."""
         with self._lock:
             if self._of[address] >= self._limits.of_address or self._of.total() >= self._limits.in_all:
                 self._turned_away += 1
@@ -85,7 +85,7 @@ class Connections:
             return True
 
     def end(self, address: str) -> None:
-        """Count one less."""
+        """Count a connection as closed."""
         with self._lock:
             self._of[address] -= 1
             if self._of[address] <= 0:
@@ -111,7 +111,7 @@ class _Counted(socket.socket):
     ended: Callable[[], None] | None = None
 
     def close(self) -> None:
-        """Close it, and count it no longer."""
+        """Close the connection and stop counting it."""
         super().close()
         if self.ended is not None:
             self.ended()
@@ -119,18 +119,18 @@ class _Counted(socket.socket):
 
 
 class CountingListener(socket.socket):
-    """A listening socket that hands out no more connections than there may be.
+    """A listening socket that accepts no more connections than the limits allow.
 
-    Counted where they are accepted, before any handshake of TLS: until that has ended the server knows nothing of them.
+    They are counted when accepted, before the TLS handshake: until that has ended the server does not know of them.
     """
 
     def __init__(self, listener: socket.socket, connections: Connections) -> None:
-        """Take the place of a socket that listens."""
+        """Take over a listening socket."""
         super().__init__(listener.family, listener.type, listener.proto, fileno=listener.detach())
         self._connections = connections
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Return the next connection that there is room for; those before it are closed. Raises OSError."""
+        """Return the next connection within the limits, closing those beyond them. Raises OSError."""
         while True:
             accepted, peer = super().accept()
             address = str(peer[0])
@@ -143,37 +143,37 @@ class CountingListener(socket.socket):
 
 
 class TimedProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it, for clients who say what they want within REQUEST_S.
+    """uvicorn's HTTP protocol, with REQUEST_S for each request to arrive.
 
-    uvicorn closes a connection that is idle after an answer. Here one is closed too that has not sent a whole request
-    in time: nothing at all, headers one byte after the other, or a body that never ends.
+    uvicorn closes a connection that is idle after an answer. This also closes one that has not sent a whole request in
+    time: nothing at all, headers byte by byte, or a body that never ends.
     """
 
     _impatient: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to wait for a request."""
+        """Start the timer for the first request."""
         super().connection_made(cast("asyncio.Transport", transport))  # uvicorn serves no other kind
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Take in a part of a request; the time that a request has does not start over with each part."""
+        """Receive a part of a request, without restarting the request's timer."""
         super().data_received(data)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """Stop the timer."""
         super().connection_lost(exc)
         self._stop_waiting()
 
     def on_response_complete(self) -> None:
-        """Wait no longer for the rest of a body that was not needed; uvicorn closes what is idle now."""
+        """Stop waiting for the rest of a body that was not needed; from here uvicorn closes idle connections."""
         self._stop_waiting()
         super().on_response_complete()
 
     def _watch(self) -> None:
         if self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete:
-            self._stop_waiting()  # the whole request is there: it is our turn
+            self._stop_waiting()  # the whole request has arrived, so the client is no longer late
         elif self._impatient is None:
             self._impatient = self.loop.call_later(REQUEST_S, self._give_up)
 
@@ -189,15 +189,15 @@ class TimedProtocol(H11Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Paths of the desk's certificate, with those between it and its authority, and of its key (PEM)."""
+    """Paths of the desk's certificate, with its intermediate certificates, and of its key (PEM)."""
 
     certificate: Path
     key: Path
     ca: Path | None = None
-    """The event's authority, if that has signed it."""
+    """The event's authority, if it has signed the certificate."""
 
     def check(self) -> None:
-        """Raise CertificateRefused unless it can be served with."""
+        """Raise CertificateRefused unless certificate and key can be used to serve."""
         try:
             ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
                 self.certificate,
@@ -211,13 +211,13 @@ class Certificate:
 
     @property
     def anchor(self) -> str:
-        """What vouches for the desk (PEM): the event's authority, or its own certificate. Raises CertificateRefused."""
+        """The PEM that devices trust: the event's authority or the desk's certificate. Raises CertificateRefused."""
         path = self.ca or self.certificate
         try:
             first, end, _ = path.read_text(encoding="ascii").partition("-----END CERTIFICATE-----")
             pem = first[first.index("-----BEGIN CERTIFICATE-----") :] + end
             ssl.PEM_cert_to_DER_cert(pem)
-        except ValueError:  # of Unicode and base 64 too
+        except ValueError:  # includes errors of Unicode and base64
             raise errors.CertificateRefused(f"{path} holds no certificate") from None
         except OSError as error:
             raise errors.CertificateRefused(f"{path}: {reason(error)}") from None
@@ -225,9 +225,9 @@ class Certificate:
 
 
 class DeskServer:
-    """Serves one feed. Stopped within seconds, however many pages are open; it may be started again."""
+    """Serves one feed. It stops within seconds, however many pages are open, and can be started again."""
 
-    def __init__(  # noqa: PLR0913 - each is said by its name
+    def __init__(  # noqa: PLR0913 - all but three are keyword-only
         self,
         feed: ViewFeed,
         host: str = "127.0.0.1",
@@ -239,11 +239,11 @@ class DeskServer:
         services: Services = NO_SERVICES,
         limits: ConnectionLimits | None = None,
     ) -> None:
-        """`port` 0 takes a free one; `hosts` are further names under which readers may ask for the desk.
+        """`port` 0 takes a free one; `hosts` are further names under which the desk may be requested.
 
-        `auth` knows who may see and do what. Where it knows nobody yet, who reaches the desk may look if that can only
-        be somebody on this machine: it listens on loopback, and under no other name (as a proxy's). `limits`: how many
-        connections there may be. Raises CertificateRefused.
+        `auth` decides who may see and do what. While it has no account, anyone who reaches the desk may look, provided
+        that it can only be reached from this machine: it listens on loopback and has no further names (such as a
+        proxy's). `limits` restrict the number of connections. Raises CertificateRefused.
         """
         if tls:
             tls.check()
@@ -266,31 +266,31 @@ class DeskServer:
 
     @property
     def port(self) -> int:
-        """The page's port; with port 0 it is known once the server has been started."""
+        """The port; if 0 was given, it is known once the server has started."""
         return self._port
 
     @property
     def url(self) -> str:
-        """Where the page is. With port 0 it is known once the server has been started."""
+        """The address of the desk; if port 0 was given, it is known once the server has started."""
         host = "localhost" if self._host in ANYWHERE else _bracketed(self._host)
         return f"{'https' if self._tls else 'http'}://{host}:{self._port}/"
 
     def start(self) -> None:
-        """Serve in a thread; return when the page can be asked for. Raises PortTaken, AddressRefused, StartFailed."""
+        """Serve in a thread; return once the desk is up. Raises DeskPortTaken, AddressRefused, DeskStartFailed."""
         if self._server is not None:
             return
         server, listener = self._prepare()
-        # A daemon, so that a scorer that fails without calling stop() still ends.
+        # A daemon thread, so that a scorer that fails without calling stop() still ends.
         self._thread = threading.Thread(target=server.run, args=([listener],), name="desk", daemon=True)
         self._thread.start()
-        while not server.up.wait(LOOK_S):  # as long as it takes: a machine that starts with a hall is busy
+        while not server.up.wait(LOOK_S):  # no time limit: a machine that starts along with the hall is busy
             if not self._thread.is_alive():
                 self.stop()
                 listener.close()
                 raise errors.DeskStartFailed(f"the desk has ended while it was started on {self.url}")
 
     async def serve(self) -> None:
-        """Serve in the running loop until `stop()`, SIGINT or SIGTERM. Raises PortTaken, AddressRefused."""
+        """Serve in the running loop until `stop()`, SIGINT or SIGTERM. Raises DeskPortTaken, AddressRefused."""
         server, listener = self._prepare()
         try:
             await server.serve([listener])
@@ -298,7 +298,7 @@ class DeskServer:
             self._server = None
 
     def stop(self) -> None:
-        """End the server, open event streams first. From any thread; may be called twice."""
+        """Stop the server, ending event streams first. May be called from any thread, and twice."""
         server, thread = self._server, self._thread
         if server is not None:
             server.should_exit = True
@@ -307,7 +307,7 @@ class DeskServer:
             self._server = self._thread = None
 
     def read_certificate(self) -> None:
-        """Show who connects from now on the certificate that lies there now. Raises CertificateRefused."""
+        """Reload the certificate's files; new connections get it. Raises CertificateRefused."""
         context = self._server.config.ssl if self._server else None
         if self._tls and context:
             self._tls.check()
@@ -332,7 +332,7 @@ class DeskServer:
             ws="none",
             loop="asyncio",
             lifespan="off",
-            log_config=None,  # logging is set up by the program, not by its server
+            log_config=None,  # the program sets up logging, not uvicorn
             access_log=False,
             server_header=False,
             proxy_headers=False,
@@ -343,7 +343,7 @@ class DeskServer:
 
 
 class _Server(uvicorn.Server):
-    """Says when it is up; ends its event streams before it waits for its connections."""
+    """Signals when it is up, and ends its event streams before it waits for open connections."""
 
     def __init__(self, config: uvicorn.Config, streams: live.EventStreams) -> None:
         super().__init__(config)
@@ -351,7 +351,7 @@ class _Server(uvicorn.Server):
         self._streams = streams
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        # The first reader shall not wait for half a second until pages are compiled and threads are there.
+        # Otherwise the first reader would wait half a second while pages are compiled and threads started.
         await run_in_threadpool(compile_pages)
         await super().startup(sockets)
         self.up.set()
@@ -363,7 +363,7 @@ class _Server(uvicorn.Server):
         dropping.cancel()
 
     async def _drop(self) -> None:
-        """Cut off those who take nothing any more (a device that sleeps): they cannot be told."""
+        """Drop connections that no longer read, such as a sleeping device's: they cannot be ended politely."""
         await asyncio.sleep(FAREWELL_S)
         for connection in list(self.server_state.connections):
             connection.transport.abort()

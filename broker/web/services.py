@@ -1,6 +1,7 @@
-"""What a desk is given beside its feed and accounts. Pages exist for what is there; the others are left out.
+"""The services behind a desk's pages. A page whose services are missing is left out.
 
-Between its pages and the scorer's thread: a ruling is given with its note in the audit log, or not at all.
+`AuditedRulings` stands between the pages and the scorer's thread: it publishes each ruling together with its audit log
+entry, or not at all.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,22 +30,22 @@ T = TypeVar("T")
 
 
 class ScorerThread(Protocol):
-    """A scorer at work in its own thread."""
+    """A scorer running in its own thread."""
 
     live: LiveEvent
-    """Its devices, and which arbiter goes to which call."""
+    """Its devices, and the arbiters who attend calls."""
     rulings: RulingService
 
     @property
     def wire(self) -> WireLog:
-        """The last messages."""
+        """The log of the last messages."""
 
     @property
     def waiting(self) -> int:
-        """How many messages wait to be taken in."""
+        """How many messages are queued for the scorer."""
 
     def ask(self, work: Callable[[], T]) -> T:
-        """Run `work` on the scorer's thread between two batches, and return its result. Raises ScorerBusy."""
+        """Run `work` on the scorer's thread between two batches and return its result. Raises ScorerBusy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,31 +53,31 @@ class Services:
     """The services behind a desk's pages."""
 
     snapshots: SnapshotSource | None = None
-    """All plays as the scorer knows them: for standings, travellers, player sheets, receipts and carriers."""
+    """All plays known to the scorer, for standings, travellers, player sheets, receipts and carriers."""
     wire: WireLog | None = None
-    """The last messages on the wire: with the snapshots, for the arbiters' grid and feed."""
+    """The last messages. Together with `snapshots` it makes the arbiters' grid and message feed possible."""
     clock: Callable[[], int] = wall_clock_ms
-    """The time, ms since 1970: by it carriers and tables are late."""
+    """The current time in ms since 1970, by which late carriers and tables are found."""
     open_public: bool = False
     """Whether visitors who have not logged in may see what players may know."""
     scorer: ScorerThread | None = None
-    """For calls, devices, rulings, riichi sessions, corrections of the plan, and exports."""
+    """Needed for calls, devices, rulings, riichi sessions, plan corrections and exports."""
     plain: bool = False
-    """Whether what tables and the desk send is not encrypted, which is said on each page."""
+    """Whether traffic of tables and desk is unencrypted; every page then says so."""
     broker: Message | None = None
-    """Through which broker tables are connected, and why it is that one."""
+    """The broker that connects the tables, and why this one was chosen."""
     folder: Path | None = None
-    """The event's folder: for the set-up or, beside a scorer, for corrections and exports."""
+    """The event's folder: for setting up or, with a scorer, for plan corrections and exports."""
     deals: Sequence[DealRecord] = ()
-    """The event's deals: for paper sheets."""
+    """The event's deals, for result sheets on paper."""
     orders: OrderDesk | None = None
     pairing: PairingService | None = None
     broker_kind: str = ""
-    """Which kind of broker there is: embedded, mosquitto or other."""
+    """The kind of broker: embedded, mosquitto or other."""
     backup_age_s: Callable[[], float | None] = lambda: None
-    """How long ago the last copy of the event was made."""
+    """Returns the age of the event's last backup in seconds, or None."""
     standby: StandbyService | None = None
-    """What serves a second machine that stands by."""
+    """Serves a second machine that runs as a standby."""
 
 
 NO_SERVICES: Final = Services()
@@ -86,28 +87,28 @@ RULING_NOTED = "ruling_given"
 
 
 def author_of(account: Account) -> RulingAuthor:
-    """Return who gives a ruling: an arbiter, or of the plan an organiser."""
+    """Return the author of a ruling: an arbiter or, for rulings on the plan, an organiser."""
     if account.role == "display":
         raise TypeError("no route lets a display rule")
     return RulingAuthor(account.full, account.name, account.role)
 
 
 class AuditedRulings:
-    """Where arbiters rule."""
+    """Publishes rulings, each with its entry in the audit log."""
 
     def __init__(self, scorer: ScorerThread, auth: Authentication) -> None:
         self._scorer, self._auth = scorer, auth
 
     @property
     def event(self) -> Event:
-        """The event as corrections of its plan have it now."""
+        """The event, with the corrections made to its plan so far."""
         return self._scorer.rulings.room.event
 
     def look(self, work: Callable[[RulingService], T]) -> T:
-        """Ask for something that changes nothing. Raises ScorerBusy, Refused, RuleError."""
+        """Run a query that changes nothing. Raises ScorerBusy, Refused, RuleError."""
 
         def answer() -> T | RuleError:
-            # Raised in the scorer's thread it would end the scorer, which takes it for a fault of its own.
+            # The scorer would take an exception in its thread for its own failure and end, so return the error instead.
             try:
                 return work(self._scorer.rulings)
             except RuleError as refused:
@@ -119,17 +120,17 @@ class AuditedRulings:
         return found
 
     def publish(self, request: Request, path: str, draft: RulingDraft, looked_at: str | None = None) -> Response:
-        """Publish a ruling, and lead to a page that says so. Raises as `give`."""
+        """Publish a ruling and redirect to a page that confirms it. Raises what `give` raises."""
         self.give(request, draft, looked_at)
         return redirect(request, path, done=draft.id)
 
     def give(self, request: Request, draft: RulingDraft, looked_at: str | None = None) -> RulingEntry:
-        """Publish a ruling. Raises Refused, ScorerError, PeopleStoreBroken; then it was not given.
+        """Publish a ruling. Raises Refused, ScorerError or PeopleStoreBroken if it was not published.
 
-        `looked_at`: the mark of the effects that the arbiter has seen; None: it moves nobody.
+        `looked_at` is the mark of the effects that the arbiter has seen; None for a ruling that moves nobody.
 
-        The note is written first and committed last: where the ruling is refused, there is no note of one. Where this
-        machine stops between the two commits, `note_missing` writes the note at the next start.
+        The audit entry is written first and committed last, so that a refused ruling leaves no entry. If this machine
+        stops between the two commits, `note_missing` adds the entry at the next start.
         """
         author = author_of(account_of(request))
         with self._auth.store.commit():
@@ -137,7 +138,7 @@ class AuditedRulings:
             return self._scorer.ask(lambda: self._scorer.rulings.give(draft, author, looked_at))
 
     def note_missing(self) -> None:
-        """Write the notes of rulings that are in the journal and not in the audit log."""
+        """Write audit entries for rulings that are in the journal but not in the audit log."""
         noted = {entry.about for entry in self._auth.audit.entries() if entry.action == RULING_NOTED}
         for one in self._scorer.rulings.history():
             if not one.at_table and one.id not in noted:

@@ -1,7 +1,7 @@
-"""Charts, intervals and QR codes as SVG that the page's own style colours (light, dark and print).
+"""Charts, intervals and QR codes as SVG, coloured by the page's own style sheet (light, dark and print).
 
-pygal's own style and script are taken out: no page of ours has anything inline that could style or run. A chart says
-nothing that does not stand in a table beside it.
+pygal's own style and script are removed, because the page's policy allows nothing inline. Every figure in a chart is
+also in a table beside it.
 """
 
 import math
@@ -22,12 +22,12 @@ from broker.qr import qr_code
 from broker.scorer import DealSheet, PlayerSheet, StandingsHistory
 from broker.scoring import Interval
 
-# pygal puts a finder of an outdated kind among those of the interpreter, for maps that nobody here draws: each import
-# that fails afterwards would warn of it.
+# pygal registers an outdated kind of import finder, for maps that are not used here. Every later import that fails
+# would warn about it.
 sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
 
 FONT: Final = 16
-"""Room for letters: of the size that `charts.css` gives them on a phone, on which a chart is 340 pixels wide."""
+"""Font size by which pygal leaves room for text: the size in `charts.css` on a phone, where a chart is 340 px wide."""
 
 SETTINGS: Final = {
     "width": 480,
@@ -46,13 +46,13 @@ SETTINGS: Final = {
 }
 
 MOST_RULES: Final = 8
-"""Rules across a chart."""
+"""Maximum number of horizontal rules across a chart."""
 
 MOST_NUMBERS: Final = 10
-"""Numbers of deals or tables below it."""
+"""Maximum number of deals or tables numbered below a chart."""
 
 MOST_PLAYS: Final = 40
-"""Bars side by side that can still be told apart; of more tables the traveller says more than a chart."""
+"""Maximum number of bars that can still be told apart; beyond that the traveller is easier to read than a chart."""
 
 REMOVED_TAGS: Final = {"style", "script", "desc"}
 NAMESPACE: Final = "{http://www.w3.org/2000/svg}"
@@ -64,7 +64,7 @@ LEGEND_LINE: Final = Markup(
 
 
 def course_chart(course: StandingsHistory, about: str) -> Markup:
-    """Draw the IMPs of some players, added up deal by deal; below it names, in several lines where they are long."""
+    """Draw the running IMP totals of some players, deal by deal, with a legend that wraps when names are long."""
     few = len(course.deals) < MOST_PLAYS
     chart = pygal.Line(**SETTINGS, **_numbered(course.deals), show_dots=few, show_legend=False)
     for line in course.lines:
@@ -75,7 +75,7 @@ def course_chart(course: StandingsHistory, about: str) -> Markup:
 
 
 def deal_chart(sheet: DealSheet, about: str, seats: Mapping[str, str]) -> Markup | None:
-    """Draw how a deal went around the room: the points of each seat, in the order in which tables played it."""
+    """Draw the points of each seat in one deal, in the order in which the tables played it."""
     plays = sorted((play for group in sheet.groups for play in group.plays), key=lambda play: (play.round, play.table))
     points = [line.points or 0 for play in plays for line in play.seats.values()]
     if not 1 < len(plays) <= MOST_PLAYS or not any(points):
@@ -87,14 +87,14 @@ def deal_chart(sheet: DealSheet, about: str, seats: Mapping[str, str]) -> Markup
 
 
 def player_chart(sheet: PlayerSheet, about: str, seats: Mapping[str, str]) -> Markup | None:
-    """Draw a player's points against the IMPs that they gave, by seat."""
+    """Draw a player's points against the IMPs they gave, by seat."""
     drawn = _player_chart(tuple((play.seat, play.line.points, play.line.imp) for play in sheet.plays))
     return drawn and drawn.format(about=about, **seats)
 
 
 @lru_cache(maxsize=8)
 def _player_chart(plotted: tuple[tuple[Seat, int | None, Imp | None], ...]) -> Markup | None:
-    """Draw it with names of fields where words stand: one page after the other has it in each language."""
+    """Draw the chart with format fields in place of words, so that the cached result serves every language."""
     if sum(points is not None and imp is not None for _, points, imp in plotted) < 2:  # noqa: PLR2004 - one dot shows nothing
         return None
     chart = pygal.XY(**SETTINGS, stroke=False, dots_size=6)
@@ -109,7 +109,7 @@ def _dots(pairs: Iterable[tuple[int | None, int | str | None]]) -> Sequence[tupl
 
 
 def _numbered(numbers: Sequence[int]) -> dict[str, Any]:
-    """Return what stands below a chart: of many numbers only some."""
+    """Return the labels for the x axis, thinned out where there are many."""
     labels: dict[str, Any] = {"x_labels": [*map(str, numbers)]}
     if len(numbers) > MOST_NUMBERS:
         labels |= {"x_labels_major_every": -(-len(numbers) // MOST_NUMBERS), "show_minor_x_labels": False}
@@ -117,9 +117,9 @@ def _numbered(numbers: Sequence[int]) -> dict[str, Any]:
 
 
 def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str = "chart") -> Markup:
-    """Return the drawing without what the page's policy forbids, told to those who cannot see it by its name.
+    """Return the drawing without what the page's policy forbids, with `about` as its name for screen readers.
 
-    Points and IMPs are whole: so are the numbers at the side, which hold all `heights` and 0.
+    Points and IMPs are whole numbers, and so are the labels of the y axis, which spans all `heights` and 0.
     """
     low, high = math.floor(min(*heights, 0, 0)), math.ceil(max(*heights, 0, 0))
     step = next(step for step in count_steps() if (high - low) <= step * MOST_RULES)
@@ -143,12 +143,12 @@ def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str =
 
 
 def count_steps() -> Iterator[int]:
-    """Return by what people count on: 1, 2, 5, 10, 20, 50 and so on."""
+    """Yield round step widths: 1, 2, 5, 10, 20, 50 and so on."""
     return (step * 10**power for power in count() for step in (1, 2, 5))
 
 
 def _is_overlay(element: Element) -> bool:
-    """Return whether a group is there for pygal's script alone; the dots lie in another."""
+    """Return whether a group only serves pygal's script. The dots are in another group."""
     return element.get("class", "").endswith(("tooltip-overlay", "text-overlay"))
 
 
@@ -157,9 +157,9 @@ BAR_HIGH: Final = 16
 
 
 def interval_bar(interval: Interval, span: tuple[float, float]) -> Markup:
-    """Draw an interval with its estimate, between the ends of a span; beside it stands the same in numbers.
+    """Draw an interval with its estimate on an axis that covers `span`; the same numbers are in text beside it.
 
-    Wherever 0 is within the span, a line marks it.
+    A line marks 0 where it is within the span.
     """
     first, last = span
 
@@ -185,7 +185,7 @@ def interval_bar(interval: Interval, span: tuple[float, float]) -> Markup:
 
 
 def qr(text: str) -> Markup:
-    """Return the QR code of a text."""
+    """Return a text as a QR code."""
     size, runs = qr_code(text)
     path = "".join(f"M{x} {y}h{length}v1h{-length}z" for x, y, length in runs)
     return Markup(

@@ -1,7 +1,7 @@
-"""What other programs may read of an event, as a table of resources under `/api/v1`, and its OpenAPI 3.1 document.
+"""The resources of an event under `/api/v1` that other programs may read, and their OpenAPI 3.1 document.
 
-What a program gets is decided where it is for pages: by the visitor's rights, from the feed and the sheets that they
-may read. `python -m broker.web.api.resources` prints docs/openapi.json; a test fails when that file is stale.
+A program's answer depends on the same things as a page: the visitor's rights, and the feed and sheets that they may
+read. `python -m broker.web.api.resources` prints docs/openapi.json; a test fails when that file is stale.
 """
 
 import hashlib
@@ -35,15 +35,15 @@ T = TypeVar("T")
 
 
 class EventInfo(Struct, frozen=True):
-    """The event, and how far it has come."""
+    """The event, and how far it has progressed."""
 
     name: str
     title: str
     profile: str
     version: str
-    """Of the scorer's program."""
+    """The version of the scorer's program."""
     final: bool
-    """The head arbiter has declared them final."""
+    """Whether the head arbiter has declared the standings final."""
     plays_in: int
     plays_expected: int
     tables: int
@@ -51,11 +51,11 @@ class EventInfo(Struct, frozen=True):
     deals: int
     teams: int
     corrections_until: int | None
-    """When the correction period ends (ms since 1970), if that was set."""
+    """When the correction period ends (ms since 1970); null if not set."""
 
 
 class TableInfo(Struct, frozen=True):
-    """One table. What arbiters alone know is null, false or empty for everybody else."""
+    """One table. Values for arbiters only are null, false or empty for everybody else."""
 
     table: int
     lifecycle: Lifecycle | None
@@ -63,21 +63,21 @@ class TableInfo(Struct, frozen=True):
     round: int | None
     deal: int | None
     players: dict[Seat, str]
-    """Names of those who sit there."""
+    """Names of the players by seat."""
     plays_in: int
     plays_expected: int
     paused: bool
     away: bool
-    """It was there and is not any more."""
+    """Whether the table was connected and has disappeared."""
     calling: bool
     calling_since: int | None
     unsent: int
     health: dict[str, str]
-    """What is wrong, by part of the table's device."""
+    """Faults by part of the table's device."""
 
 
 class PlayerInfo(Struct, frozen=True):
-    """One player of the list. Empty: not given."""
+    """One player of the event. Values that were not given are empty."""
 
     player: str
     name: str
@@ -86,18 +86,18 @@ class PlayerInfo(Struct, frozen=True):
 
 
 class PublicInfo(Struct, frozen=True):
-    """What everybody may know, whoever asks: for a page or a stream that everybody sees."""
+    """Public information, the same for everybody, for a page or a stream that everybody sees."""
 
     event: EventInfo
     tables: Sequence[TableInfo]
     standings: Sequence[Standing]
     teams: Sequence[TeamStanding]
     plays: Sequence[PlayView]
-    """The newest 100."""
+    """The 100 newest plays."""
 
 
 class Page(Struct, Generic[T], frozen=True):
-    """Part of a list; `page` counts from 1 to `pages`, `total` all items."""
+    """Part of a list. `page` counts from 1 to `pages`; `total` is the number of all items."""
 
     page: int
     pages: int
@@ -106,13 +106,13 @@ class Page(Struct, Generic[T], frozen=True):
 
 
 class Question(NamedTuple):
-    """What is asked, by whom, and what they may know of the room."""
+    """The visitor's request, with the view and sheets that they may read."""
 
     view: DashboardView
     sheets: Sheets
     visitor: Visitor
     at: str = ""
-    """Which one, of the resources that are one of several."""
+    """Which item is requested, for resources that are one of several."""
 
 
 def event_info(asked: Question) -> EventInfo:
@@ -168,7 +168,7 @@ def _public(asked: Question) -> PublicInfo:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Something to read. `gives` is the type of the answer, or of its items where it is a list."""
+    """A resource to read. `gives` is the type of the answer or, for a list, of its items."""
 
     path: str
     about: str
@@ -177,13 +177,13 @@ class Resource:
     several: bool = False
     right: Right = "see_public"
     public: bool = False
-    """Everybody gets the same."""
+    """Whether everybody gets the same answer."""
     also: str = ""
-    """An address that it had before."""
+    """An earlier address of the resource, which still works."""
 
     @property
     def parameter(self) -> str:
-        """What the path leaves open."""
+        """The name of the path's parameter; empty if it has none."""
         return self.path.partition("{")[2].partition("}")[0].partition(":")[0]
 
 
@@ -228,13 +228,13 @@ RESOURCES: Final = (
 
 
 class ReadInterface:
-    """Answers programs: those with a token, a browser that has logged in, and everybody where the desk is public."""
+    """Serves programs with a token, browsers that have logged in, and everybody if the desk is public."""
 
     def __init__(self, access: Access, feeds: embargo.Feeds, sheets: Sheets) -> None:
         self._access, self._feeds, self._sheets = access, feeds, sheets
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes. The document tells nothing of the event, and needs no right."""
+        """Return the routes. The OpenAPI document contains nothing of the event and needs no right."""
         routes = [self._route(path, one) for one in RESOURCES for path in (PREFIX + one.path, one.also) if path]
         return [Route(f"{PREFIX}/openapi.json", self.document), *routes]
 
@@ -242,7 +242,7 @@ class ReadInterface:
         return self._access.route(path, partial(self.read, resource), resource.right, tokens=True)
 
     async def read(self, resource: Resource, request: Request) -> Response:
-        """Answer one question."""
+        """Answer a request for a resource."""
         visitor = Visitor(open_public=True) if resource.public else visitor_of(request)
         at = str(request.path_params[resource.parameter]) if resource.parameter else ""
         found = resource.answer(Question(self._feeds.of(visitor).current, self._sheets, visitor, at))
@@ -254,7 +254,7 @@ class ReadInterface:
 
 
 def page_of(request: Request, items: Sequence[T]) -> Page[T]:
-    """Return the part of a list that was asked for; a page that is not there is the nearest one."""
+    """Return the requested page of a list, or the nearest page that exists."""
     asked = request.query_params.get("per_page", "")
     per_page = min(max(1, read_number(asked, len(str(MOST_PER_PAGE)), PER_PAGE)), MOST_PER_PAGE)
     at = Pagination.at(request.query_params, len(items), per_page)
@@ -262,7 +262,7 @@ def page_of(request: Request, items: Sequence[T]) -> Page[T]:
 
 
 def answer_if_changed(request: Request, body: bytes) -> Response:
-    """Answer with a body, or that it is the one that the reader has. Its tag tells of nothing that is not in it."""
+    """Answer with a body, or 304 if the reader has it already. The tag is its hash and reveals nothing beyond it."""
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Vary": "Authorization, Cookie"}
     known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
@@ -291,20 +291,20 @@ STATUS_TEXTS: Final = {
 
 
 class Refusal(msgspec.Struct):
-    """Why something was not answered: a stable code, and a sentence."""
+    """Why a request was refused: a stable code and a sentence."""
 
     code: str
     message: str
 
 
 class RefusalAnswer(msgspec.Struct):
-    """What stands in place of an answer."""
+    """The body of an answer to a refused request."""
 
     error: Refusal
 
 
 def openapi_document() -> Document:
-    """Return the whole document."""
+    """Return the OpenAPI document."""
     answers = [_type_of(one) for one in RESOURCES]
     references, schemas = msgspec.json.schema_components(
         [*answers, RefusalAnswer], ref_template="#/components/schemas/{name}"
@@ -320,7 +320,7 @@ def openapi_document() -> Document:
         },
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            # Python 3.13 takes the indentation out of docstrings, earlier ones leave it in.
+            # Python 3.13 removes the indentation of docstrings; earlier versions keep it.
             "schemas": {
                 name: {**schema, "description": cleandoc(schema["description"])} if "description" in schema else schema
                 for name, schema in sorted(schemas.items())
@@ -331,11 +331,11 @@ def openapi_document() -> Document:
 
 @cache
 def openapi_text() -> str:
-    """Return the document as it is printed: the same to the byte in every run."""
+    """Return the OpenAPI document as JSON, the same bytes in every run."""
     return json.dumps(openapi_document(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _type_of(resource: Resource) -> Any:  # noqa: ANN401 - a type that is made here
+def _type_of(resource: Resource) -> Any:  # noqa: ANN401 - the type is built at run time
     return Page[resource.gives] if resource.several else resource.gives  # type: ignore[name-defined]  # as above
 
 

@@ -1,8 +1,8 @@
-"""Sends what waits for webhooks: the final results by a signed POST, tried until it is taken.
+"""Delivers the final results to webhooks by signed POSTs, repeated until accepted.
 
-Sending has threads of its own, so no scoring waits for somebody's server. A hook's address is connected to as it was
-looked up, follows no redirect, and leads into no private network unless that was allowed when it was registered: it
-cannot be used to reach what only this machine reaches (SSRF).
+Sending uses threads of its own, so no scoring waits for somebody's server. The connection goes to the address that was
+checked, follows no redirect and leads into no private network unless this was allowed when the hook was registered. So
+a hook cannot be used to reach what only this machine can reach (SSRF).
 """
 
 import hashlib
@@ -27,14 +27,14 @@ from broker.web import Sheets, Visitor
 
 LOOK_S: Final = 1.0
 PATIENCE_S: Final = 10.0
-"""A server that says nothing for so long has not taken a message."""
+"""A server that does not answer for this long has not accepted a message."""
 
 SIGNATURE: Final = "Homologue-Signature"
 DELIVERY: Final = "Homologue-Delivery"
 
 
 class FinalResults(Struct, frozen=True):
-    """What a webhook is told. `event` is its name, as everywhere."""
+    """The body sent to a webhook. `event` is the event's name."""
 
     type: str
     event: str
@@ -45,21 +45,21 @@ class FinalResults(Struct, frozen=True):
 
 
 class WebhookSender:
-    """Puts down results once they are final, and sends what is due: a thread that looks, and one for each try."""
+    """Queues results once they are final and sends due deliveries: one thread that polls, and one per attempt."""
 
     def __init__(self, auth: Authentication, view: Callable[[], DashboardView], sheets: Sheets) -> None:
-        """`sheets` is for this sender alone: it has the thread of one."""
+        """`sheets` must not be shared: it is for one thread only."""
         self._hooks, self._view, self._sheets = auth.webhooks, view, sheets
         self._stop, self._sending, self._lock = threading.Event(), set[str](), threading.Lock()
         self._seen: DashboardView | None = None
 
     def __enter__(self) -> "WebhookSender":
-        """Begin to look."""
+        """Start polling."""
         threading.Thread(target=self._run, name="webhooks", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop. A try that goes on is not waited for: it is made again after the next start."""
+        """Stop. An attempt under way is not waited for; it is repeated after the next start."""
         self._stop.set()
 
     def _run(self) -> None:
@@ -67,10 +67,10 @@ class WebhookSender:
             try:
                 self.look()
             except PeopleError:
-                continue  # the disk is full, or the database is away: what is put down is sent later
+                continue  # the disk is full, or the database is unreachable: queued deliveries are sent later
 
     def look(self) -> list[threading.Thread]:
-        """Put down results that are final, and begin to send what is due. Raises PeopleError."""
+        """Queue results that are final, and start sending deliveries that are due. Raises PeopleError."""
         view = self._view()
         if view.final and view is not self._seen:
             self._hooks.put_down(as_json(final_results(view, self._sheets)))
@@ -87,14 +87,14 @@ class WebhookSender:
         try:
             self._hooks.tried(hook, send(hook, self._sheets.now() // 1000))
         except PeopleError:
-            return  # that it was taken could not be kept: it is sent again, with the same id
+            return  # acceptance could not be recorded, so it is sent again with the same id
         finally:
             with self._lock:
                 self._sending.discard(hook.name)
 
 
 def final_results(view: DashboardView, sheets: Sheets) -> FinalResults:
-    """Return what is told, by what everybody may know."""
+    """Return the body to send; it contains public information only."""
     anyone = Visitor()
     return FinalResults(
         type="results.final",
@@ -107,12 +107,12 @@ def final_results(view: DashboardView, sheets: Sheets) -> FinalResults:
 
 
 def signature(secret: str, at: int, body: bytes) -> str:
-    """Return the header that proves who sends, and when (s since 1970): an old message cannot be sent again as new."""
+    """Return the header that proves sender and time (s since 1970): an old message cannot be replayed as new."""
     return f"t={at},v1={hmac.new(secret.encode(), f'{at}.'.encode() + body, hashlib.sha256).hexdigest()}"
 
 
 def send(hook: programs.Webhook, at: int, patience_s: float = PATIENCE_S) -> str:
-    """Try to send what waits for a hook; return what went wrong, or nothing. `at`: s since 1970."""
+    """Try to send a delivery; return the error, or an empty string. `at` is in s since 1970."""
     headers = {
         "Content-Type": "application/json",
         "User-Agent": f"homologue/{program_version()}",
@@ -127,11 +127,11 @@ def send(hook: programs.Webhook, at: int, patience_s: float = PATIENCE_S) -> str
             status = connection.getresponse().status
     except (OSError, http.client.HTTPException, errors.BadWebhook) as error:
         return f"{type(error).__name__}: {error}"
-    return "" if 200 <= status < 300 else f"answered {status}"  # noqa: PLR2004 - what HTTP calls success
+    return "" if 200 <= status < 300 else f"answered {status}"  # noqa: PLR2004 - HTTP's range for success
 
 
 class _Connection(http.client.HTTPConnection):
-    """A connection to the address that was looked at, whatever the name means a moment later."""
+    """A connection to the address that was checked, even if the name resolves differently a moment later."""
 
     def __init__(self, hook: programs.Webhook, patience_s: float) -> None:
         parts = urlsplit(hook.url)

@@ -1,1 +1,1 @@
-"""Paper sheets in the browser: print blank ones, key those that were filled in."""
+"""Result sheets on paper: print blank ones, key in those that were filled in."""

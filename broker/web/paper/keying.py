@@ -1,6 +1,6 @@
-"""Blind double keying: two people key each sheet, and neither sees the other's reading.
+"""Blind double keying: two people key in each sheet, and neither sees the other's reading.
 
-Readings are stored apart and never changed. What two people agree on counts; where they differ an arbiter decides.
+Readings are stored separately and never changed. What both agree on counts; differences are decided by an arbiter.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,20 +25,20 @@ BOTH_READ: Final = 2
 
 
 class Keying(NamedTuple):
-    """One person's reading of one sheet, as the store has it."""
+    """One person's reading of one sheet, as stored."""
 
     number: int
-    """Grows with every keying; 0: not yet kept."""
+    """Number that grows with each keying; 0 if not yet stored."""
     at: int
     """Wall clock, ms since 1970 (UTC)."""
     who: str
-    """Login name of who did it."""
+    """Login name of the person who made this entry."""
     whose: str
-    """Login name of whose reading it is: another's where an arbiter sets it aside."""
+    """Login name of the person whose reading it is; differs from `who` if an arbiter sets it aside."""
     round: int
     table: int
     after: str
-    """Id of what was said last on the play; empty: nothing."""
+    """Id of the last result or ruling on the play; empty if there is none."""
     body: bytes
     reason: str = ""
 
@@ -51,7 +51,7 @@ class Readings:
 
     @property
     def differ(self) -> bool:
-        """Whether an arbiter has to settle."""
+        """Whether an arbiter has to decide."""
         return len(self.kept) == BOTH_READ
 
     def of(self, account: str) -> Keying | None:
@@ -59,7 +59,7 @@ class Readings:
         return next((one for one in self.kept if one.whose == account), None)
 
     def judge(self, account: str, body: bytes) -> Verdict:
-        """Return what a further reading is. Raises RuleError `keyings_differ`."""
+        """Compare a further reading with those that count now. Raises RuleError `keyings_differ`."""
         if self.differ:
             raise RuleError("keyings_differ", "two people have keyed this sheet differently: an arbiter settles it")
         others = [one for one in self.kept if one.whose != account]
@@ -69,7 +69,7 @@ class Readings:
 
 
 def open_readings(keyings: Iterable[Keying], play: tuple[int, int], after: str | None) -> Readings:
-    """Return the readings of a play (table and round) on which `after` was said last."""
+    """Return the readings of a play (table and round) that were made when `after` was the last entry on it."""
     here = (one for one in keyings if (one.table, one.round) == play and one.after == (after or ""))
     latest: dict[str, Keying] = {}
     for one in sorted(here, key=lambda one: one.number):
@@ -79,7 +79,7 @@ def open_readings(keyings: Iterable[Keying], play: tuple[int, int], after: str |
 
 
 def body_of(sheet: PaperSheet) -> bytes:
-    """Write a sheet so that two readings are equal where they say the same, points keyed or not."""
+    """Encode a sheet, so that readings with the same content are equal whether or not the points were keyed."""
     right = sheet.decision.points
     return msgspec.json.encode(replace(sheet.keyed, points={seat: right[seat] for seat in SEATS}))
 
@@ -88,12 +88,12 @@ _SHEETS: Final = msgspec.json.Decoder(KeyedSheet)
 
 
 def keyed_from(body: bytes) -> KeyedSheet:
-    """Read what `body_of` wrote."""
+    """Decode the output of `body_of`."""
     return _SHEETS.decode(body)
 
 
 def reading_differences(one: KeyedSheet, other: KeyedSheet) -> Sequence[str]:
-    """Name what two readings of a sheet say differently: `win`, `discarder`, or `seat what`."""
+    """List the differences between two readings of a sheet: `win`, `discarder`, or `SEAT FIELD`."""
     plain = [name for name in ("win", "discarder") if getattr(one, name) != getattr(other, name)]
     of_seats = [
         f"{seat} {name}"
@@ -105,7 +105,7 @@ def reading_differences(one: KeyedSheet, other: KeyedSheet) -> Sequence[str]:
 
 
 SET_ASIDE: Final = b""
-"""The body of a keying that takes an earlier one of the same person back."""
+"""The body of a keying that withdraws the same person's earlier one."""
 
 
 class Keyings:
@@ -115,13 +115,13 @@ class Keyings:
         self._store = store
 
     def keep(self, keying: Keying) -> None:
-        """Keep one; it is given the next number. Raises PeopleStoreBroken."""
+        """Store a keying with the next number. Raises PeopleStoreBroken."""
         with self._store.commit() as sql:
             last = sql.execute(select(func.max(database.KEYINGS.c.number))).scalar() or 0
             sql.execute(insert(database.KEYINGS).values(tuple(keying._replace(number=last + 1))))
 
     def all(self) -> list[Keying]:
-        """Return all, oldest first. Raises PeopleStoreBroken."""
+        """Return all keyings, oldest first. Raises PeopleStoreBroken."""
         return [Keying(*row) for row in self._store.rows(select(database.KEYINGS).order_by(database.KEYINGS.c.number))]
 
 
@@ -130,7 +130,7 @@ LONGEST_REASON: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class WaitingSheet:
-    """A play of which one person has keyed the sheet."""
+    """A play whose sheet has been keyed in by one person."""
 
     sheet: PaperSheet
     mine: bool
@@ -138,12 +138,12 @@ class WaitingSheet:
 
 @dataclass(frozen=True, slots=True)
 class KeyingDifference:
-    """Two readings of a sheet that differ; what arbiters settle."""
+    """Two different readings of a sheet, for an arbiter to decide."""
 
     sheets: tuple[PaperSheet, PaperSheet]
     numbers: tuple[int, int]
     authors: tuple[str, str]
-    """Full names."""
+    """The full names of the two people."""
     where: Sequence[str]
 
 
@@ -155,8 +155,8 @@ class DoubleKeying:
         self._keyings = Keyings(auth.store)
 
     def key(self, sheets: Sequence[PaperSheet], account: Account, address: str) -> list[SheetResult]:
-        """Take one person's readings; one that is refused holds up no other. Raises StoreError, PeopleStoreBroken."""
-        with self._auth.store.commit():  # of two who key one sheet at once the second finds the first's reading
+        """Store one person's readings; a refused one does not affect others. Raises StoreError, PeopleStoreBroken."""
+        with self._auth.store.commit():  # of two people keying a sheet at once, the second finds the first's reading
             now = self._readings(sheet.keyed.key for sheet in sheets)
             return [self._key(sheet, now[sheet.keyed.key], account, address) for sheet in sheets]
 
@@ -184,10 +184,10 @@ class DoubleKeying:
     def settle(
         self, play: PlayKey, numbers: tuple[int, int], chosen: int, typed: str, account: Account, address: str
     ) -> SheetResult | None:
-        """Let one of two readings count, or neither: then two people key the sheet again, and None is given.
+        """Let one of two readings count, or neither: then two people key in the sheet again, and None is returned.
 
-        `chosen`: the number of one of them, or 0; `typed`: the reason. Raises RuleError `keying_gone`, `reason_wrong`,
-        and as a ruling; StoreError, PeopleStoreBroken.
+        `chosen` is the number of one of them, or 0; `typed` is the reason. Raises RuleError `keying_gone` or
+        `reason_wrong`, or what a ruling raises; StoreError, PeopleStoreBroken.
         """
         reason = " ".join(typed.split())
         if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
@@ -212,7 +212,7 @@ class DoubleKeying:
         return result
 
     def take_back(self, play: PlayKey, account: Account, address: str) -> None:
-        """Take one's own reading back, until another's is there. Raises RuleError `keying_gone`, `keyings_differ`."""
+        """Withdraw one's own reading before there is a second. Raises RuleError `keying_gone`, `keyings_differ`."""
         with self._auth.store.commit():
             after, _, known = self._readings([play])[play]
             if known.of(account.name) is None:
@@ -222,7 +222,7 @@ class DoubleKeying:
             self._keep(play, after, account, address, SET_ASIDE)
 
     def open(self, account: Account) -> tuple[list[KeyingDifference], list[WaitingSheet]]:
-        """Return what arbiters have to settle, and what waits for a second person. Raises PeopleStoreBroken."""
+        """Return differences to decide, and sheets that wait for a second person. Raises PeopleStoreBroken."""
         found = [known for _, settled, known in self._readings(None).values() if known.kept and not settled]
         found.sort(key=lambda known: (known.kept[0].round, known.kept[0].table))
         waiting = [known.kept[0] for known in found if not known.differ]
@@ -245,7 +245,7 @@ class DoubleKeying:
         return sheet_of(keyed_from(one.body), self._room.planned)
 
     def _readings(self, plays: Iterable[PlayKey] | None) -> Mapping[PlayKey, tuple[str | None, bool, Readings]]:
-        """Return, of plays (None: of all that were keyed), what was said last, whether they are settled, readings."""
+        """Return each play's last entry, whether it is settled, and its readings. `plays` None: all that were keyed."""
         keyings = self._keyings.all()
         wanted = {(one.table, one.round) for one in keyings} if plays is None else set(plays)
         room = self._scorer.rulings.room
@@ -269,7 +269,7 @@ class DoubleKeying:
         whose: str = "",
         reason: str = "",
     ) -> None:
-        """Keep a reading, and a note of it that does not say what was read."""
+        """Store a reading, and an audit entry that does not contain what was read."""
         now, (table, round_) = self._auth.clock(), play
         owner = whose or account.name
         self._keyings.keep(Keying(0, now, account.name, owner, round_, table, after or "", body, reason))
@@ -281,7 +281,7 @@ class DoubleKeying:
 def take_noted(
     scorer: ScorerThread, sheets: Sequence[PaperSheet], author: RulingAuthor, reason: str
 ) -> tuple[list[SheetResult], list[str]]:
-    """Take sheets on the scorer's thread; return what became of them, and the ids of the rulings to be noted."""
+    """Apply sheets on the scorer's thread; return the results, and the ids of rulings for the audit log."""
 
     def work() -> tuple[list[SheetResult], list[str]]:
         before = len(scorer.rulings.history())

@@ -1,7 +1,7 @@
-"""The page on which an arbiter prints blank sheets, and keys those that were written on.
+"""The page on which arbiters print blank sheets and key in those that were filled in.
 
-A sheet is taken after a second look: what was keyed is shown as it would count, and only then kept. Where the event has
-two people key each sheet, the other person is the second look (`keying.py`).
+A sheet is stored only after a check: it is first shown as it would count. If the event has two people key in each
+sheet, the second person replaces that check (`keying.py`).
 """
 
 import threading
@@ -56,7 +56,7 @@ FIELDS: Final = (*NEEDED, *OPTIONAL)
 
 
 class PaperPage:
-    """Answers arbiters; blank sheets are the organiser's to print, too."""
+    """Serves arbiters. Organisers too may print blank sheets."""
 
     def __init__(
         self, access: Access, feed: ViewFeed, room: EventState, deals: Sequence[DealRecord], scorer: ScorerThread
@@ -72,14 +72,14 @@ class PaperPage:
         return self._room.planned
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and the blank sheets."""
         return [
             *form_page(self._access, "/paper", self._page, self._key, WHO, largest=LARGEST),
             self._access.route("/paper/sheets.pdf", self.sheets, "print_sheets"),
         ]
 
     def sheets(self, request: Request) -> Response:
-        """Return blank sheets, of a table or a round where the address says so."""
+        """Return blank sheets, of one table or round if the query names it."""
         asked = [read_number(request.query_params.get(name, ""), 4, -1) for name in ("table", "round")]
         tables, rounds = ([one] if one >= 0 else [] for one in asked)
         event = self._scorer.rulings.room.event
@@ -90,14 +90,14 @@ class PaperPage:
         return render.pdf_response(content, f"{self._event.name}-sheets.pdf")
 
     def _key(self, request: Request, form: Form) -> Response:
-        """Show what was keyed as it would count; after that second look keep it. Or settle what two have keyed."""
+        """Show what was keyed in as it would count; store it once confirmed. Or settle two readings."""
         if form.get("action") in {"settle", "take_back"}:
             return self._page(request, {}, more={"results": self._settle(request, form)})
         read = self._read(form)
         if form.get("action") not in {"keep", "keep_csv"}:
             return self._page(request, form, more={"looked": read, "known": self._stand_ins()})
         results = self._take(request, read)
-        refused = self._two is None and any(one.problem for one in results)  # it is compared with the paper then
+        refused = self._two is None and any(one.problem for one in results)  # shown again, to compare with the paper
         return self._page(request, form if refused else {}, more={"results": results})
 
     def _stand_ins(self) -> Sequence[StandIn]:
@@ -116,7 +116,8 @@ class PaperPage:
         if self._two is not None:
             return self._two.key(sheets, account, client_address(request))
         results, given = take_noted(self._scorer, sheets, author_of(account), PAPER_REASON)
-        # In the journal by now. Where this machine stops here, the desk's next start writes the notes.
+        # The rulings are in the journal now. If this machine stops here, the desk's next start writes the audit
+        # entries.
         if self._access.auth is not None:
             with self._access.auth.store.commit():
                 for id_ in given:
@@ -124,7 +125,7 @@ class PaperPage:
         return results
 
     def _settle(self, request: Request, form: Form) -> list[SheetResult]:
-        """Do what a form says of readings that are open; return what counts now."""
+        """Settle or withdraw open readings as the form says; return the results that count now."""
         if self._two is None:
             raise RuleError("keying_gone", "one person keys a sheet in this event")
         numbers = [read_number(form.get(name, ""), 9) for name in ("table", "round", "one", "other", "chosen")]
@@ -142,7 +143,7 @@ class PaperPage:
     def _page(
         self, request: Request, form: Form, error: Exception | None = None, more: dict[str, object] | None = None
     ) -> Response:
-        """Show the forms; for one play if the address names it."""
+        """Show the forms, filled in for the play that the query names."""
         asked = form or {name: request.query_params.get(name, "")[:4] for name in ("round", "table", "deal")}
         values: dict[str, object] = {
             "filled": {name: asked.get(name, "")[:20] for name in FIELDS},
@@ -164,17 +165,17 @@ class PaperPage:
         return render_page(request, "paper.html", N_("Paper"), error=error, values=values)
 
     def _open(self, request: Request) -> dict[str, object]:
-        """What two people have keyed, as far as this visitor may see it: nothing that the other has yet to key."""
+        """Return two people's readings as far as this visitor may see them: no reading that awaits a second."""
         if self._two is None:
             return {"double": False, "differences": (), "waiting": ()}
         try:
             differences, waiting = self._two.open(account_of(request))
-        except ScorerError:  # busy: the page, and what went wrong before, is shown all the same
+        except ScorerError:  # busy: show the page, with any earlier error, all the same
             differences, waiting = [], []
         return {"double": True, "differences": differences, "waiting": waiting}
 
     def _missing(self) -> list[BookedPlay]:
-        """Return the plays without a result, those of the earliest rounds first."""
+        """Return the plays without a result, earliest rounds first."""
         said = self._feed.current.plays
         there = said.places() if isinstance(said, Arrivals) else {(play.table, play.round) for play in said}
         plays = (play for play in self._event.plan.plays if (play.table, play.round) not in there)

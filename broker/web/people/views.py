@@ -36,13 +36,13 @@ from broker.web.auth import (
 
 
 class Login:
-    """Answers who wants to come in."""
+    """Serves people who want to log in."""
 
     def __init__(self, access: Access, auth: Authentication) -> None:
         self._access, self._auth = access, auth
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes; these alone need no session."""
+        """Return the routes; these need no session."""
         return [
             Route("/login", self.form),
             Route("/login", self.log_in, methods=["POST"]),
@@ -52,11 +52,11 @@ class Login:
         ]
 
     async def form(self, request: Request) -> Response:
-        """Show the form."""
+        """Show the login form."""
         return self._login_page(request, page=request.query_params.get("page", ""))
 
     async def log_in(self, request: Request) -> Response:
-        """Let somebody in, or say that name and password do not belong together."""
+        """Log somebody in, or report that name and password do not match."""
         name = page = ""
         try:
             form = await forms.read_form(request, None)
@@ -66,7 +66,7 @@ class Login:
             token = await run_in_threadpool(self._auth.log_in, name, form.get("password", ""), **known)
         except (PeopleError, errors.DeskError) as error:
             return self._login_page(request, name=name, page=page, error=error)
-        if before.session:  # this browser's old session would go on unseen
+        if before.session:  # else this browser's old session would continue unnoticed
             await run_in_threadpool(self._auth.log_out, before.session, client_address(request))
         return await self._inside(request, token, own_page(page) or "/")
 
@@ -82,7 +82,7 @@ class Login:
         return answer
 
     async def welcome_form(self, request: Request) -> Response:
-        """Show the form by which the first head arbiter is made."""
+        """Show the form that creates the first head arbiter."""
         token = request.query_params.get("token", "")[:64]
         try:
             await run_in_threadpool(self._auth.check_link, token)
@@ -91,7 +91,7 @@ class Login:
         return self._welcome_page(request, {"token": token})
 
     async def welcome(self, request: Request) -> Response:
-        """Make the first head arbiter, and let them in."""
+        """Create the first head arbiter and log them in."""
         form: Form = {}
         try:
             form = await forms.read_form(request, None)
@@ -114,7 +114,7 @@ class Login:
         return answer
 
     def _marks(self, request: Request, token: str) -> str:
-        """Return the browser's marks, with that of whoever has just logged in."""
+        """Return the browser's marks, with that of the account that has just logged in."""
         session = self._auth.known(token, **browser_of(request))
         marks = browser_marks(request)
         return self._auth.with_mark(session.account, marks) if session else marks
@@ -138,24 +138,24 @@ class Login:
 
 
 SHOWN: Final = 50
-"""Entries of the audit log on the page; the file has all."""
+"""Audit log entries on the page; the file has all of them."""
 
 
 class PeoplePage:
-    """Answers head arbiters."""
+    """Serves head arbiters."""
 
     def __init__(self, access: Access, auth: Authentication) -> None:
         self._access, self._auth = access, auth
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and the audit log."""
         return [
             *form_page(self._access, "/people", self._page, self._act, "keep_people"),
             self._access.route("/audit.csv", self.audit, "keep_people"),
         ]
 
     async def audit(self, _request: Request) -> Response:
-        """Return the whole log as a file."""
+        """Return the whole audit log as a CSV file."""
         name = {"Content-Disposition": 'attachment; filename="audit.csv"'}
         return StreamingResponse(iterate_in_threadpool(self._lines()), media_type="text/csv", headers=name)
 
@@ -168,7 +168,7 @@ class PeoplePage:
             yield f"{broken.code},{broken}\r\n"
 
     def _act(self, request: Request, form: Form) -> Response:
-        """Do what a form asks for."""
+        """Carry out the action of a form."""
         visitor = visitor_of(request)
         by = Actor(visitor.name, client_address(request))
         accounts, name = self._auth.accounts, form.get("name", "").strip()
@@ -185,7 +185,7 @@ class PeoplePage:
         if form.get("action") == "add_token":
             token = self._auth.tokens.add(name, form.get("role", ""), by)
             page = self._page(request, {}, token=token)
-            page.headers["Cache-Control"] = "no-store"  # nobody comes back to a token
+            page.headers["Cache-Control"] = "no-store"  # a token must not be shown again
             return page
         act = actions.get(form.get("action", ""))
         if act is None:
@@ -200,7 +200,7 @@ class PeoplePage:
         error: Exception | None = None,
         token: str = "",
     ) -> Response:
-        """Show the page; a `token` that was just made is shown this once."""
+        """Show the page, with a new `token` shown only this once."""
         adding, asking = (form if form.get("action") == action else {} for action in ("add", "add_token"))
         values: dict[str, object] = {
             "accounts": [(one, self._auth.sessions.of(one.name)) for one in self._auth.accounts.all()],

@@ -1,1 +1,1 @@
-"""Pages on which players are checked in at the door, and who plays is changed."""
+"""Pages for checking players in at the door and for changing who plays."""

@@ -1,4 +1,4 @@
-"""Check-in at the door, and changes of who plays: shown before they are made, published, and taken back."""
+"""Check-in at the door, and changes of who plays: previewed, published, and withdrawn."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -34,11 +34,11 @@ PATH: Final = "/players"
 LONGEST_NAME: Final = 100
 MOST_ENTERING: Final = 64
 MOST_TICKED: Final = 120
-"""Of more players, only those who were noted absent have a box to tick; the others are written."""
+"""With more players, only those noted absent have a box to tick; names of others are typed."""
 
 
 class PlanLine(NamedTuple):
-    """A change that was made. `last`: it may be taken back."""
+    """A published change. `last` is whether it may be withdrawn."""
 
     entry: RulingEntry
     counts: bool
@@ -46,17 +46,17 @@ class PlanLine(NamedTuple):
 
 
 class ChangesPage:
-    """Answers organisers and the head arbiter."""
+    """Serves organisers and the head arbiter."""
 
     def __init__(self, access: Access, rulings: AuditedRulings) -> None:
         self._access, self._rulings = access, rulings
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its form."""
         return form_page(self._access, PATH, self._page, self._act, "set_up", largest=PLAN_FORM_BYTES)
 
     def _act(self, request: Request, form: Form) -> Response:
-        """Show what a change would do, or publish it."""
+        """Preview a change, or publish it."""
         if form.get("action") == "publish":
             return self._rulings.publish(request, PATH, sent_draft(form, read_plan_change(form)))
         if form.get("action") != "look":
@@ -140,7 +140,7 @@ class ChangesPage:
 
 
 def _alike(facts: PlanFacts, decision: PlanChanged | Undo) -> list[Player]:
-    """Return who is in the event already under the name of somebody else who is to enter: it may be the same person."""
+    """Return players already in the event with the name of somebody who is to enter: they may be the same person."""
     entering = decision.entered if isinstance(decision, PlanChanged) else ()
     names, ids = {name_key(one.name) for one in entering}, {one.id for one in entering}
     known = {**facts.original.players, **facts.planned.players}
@@ -148,7 +148,7 @@ def _alike(facts: PlanFacts, decision: PlanChanged | Undo) -> list[Player]:
 
 
 def wishes_of(form: Form, players: Mapping[str, Player]) -> PlanWishes:
-    """Read who comes and goes.
+    """Parse who arrives, leaves, comes back or is replaced.
 
     Raises RuleError `names_wrong`, Refused `nobody_of_event`, `player_ambiguous`.
     """
@@ -180,7 +180,7 @@ FILTERS: Final = {"": N_("All"), "unknown": N_("Not yet seen"), "absent": N_("Ab
 
 
 class Arrival(NamedTuple):
-    """A player at the door. `after`: the last word on whether they are here."""
+    """A player at the door. `after` is the id of the last entry about whether they are present."""
 
     player: Player
     present: bool | None
@@ -189,22 +189,22 @@ class Arrival(NamedTuple):
 
     @property
     def said(self) -> str:
-        """The word for how they stand."""
+        """The state in one word."""
         return next(word for word, present in SAID.items() if present is self.present)
 
 
 class CheckInPage:
-    """Answers whoever may check players in."""
+    """Serves those who may check players in."""
 
     def __init__(self, access: Access, rulings: AuditedRulings) -> None:
         self._access, self._rulings = access, rulings
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its form."""
         return form_page(self._access, "/checkin", self._page, self._said, "check_in")
 
     def _said(self, request: Request, form: Form) -> Response:
-        """Keep what was said of one player."""
+        """Store whether one player is present."""
         if form.get("said") not in SAID:
             raise errors.FormMalformed("the form does not say who is here")
         decision = CheckedIn(player=form.get("player", ""), present=SAID[form["said"]])
@@ -213,7 +213,7 @@ class CheckInPage:
         return redirect(request, "/checkin", decision.player, **asked)
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
-        """Show the list, or those whom the address asks for; after a refusal all whose names were asked for."""
+        """Show the players who match the query, or after a refusal those who match the form's search."""
 
         def look(rulings: RulingService) -> list[Arrival]:
             room = rulings.room

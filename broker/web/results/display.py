@@ -1,8 +1,8 @@
-"""What the room is shown: the display in big type, where to sit, and the ceremony.
+"""Pages for the room: the display in large type, the seating, and the ceremony.
 
-The display goes from page to page. It shows the public standings, and who sits where before there are any, or where the
-address says `show=seating`; and when the round will be over, as soon as it is played. At the ceremony the places are
-read out with their prizes, the last first.
+The display turns its own pages. It shows the public standings. Before there are any, or with `show=seating`, it shows
+who sits where. Once a round is under way it also shows when that will end. The ceremony reads out the places with their
+prizes, last place first.
 """
 
 import re
@@ -52,11 +52,11 @@ from broker.web import (
 from broker.web.tables.carriers import Carrying
 
 LEAST: Final = 3
-"""Places that are read out if there are no prizes."""
+"""Places that are read out if there are fewer prizes."""
 
 
 class Winner(NamedTuple):
-    """Who is read out."""
+    """A player or team to read out."""
 
     place: int
     name: str
@@ -66,7 +66,7 @@ class Winner(NamedTuple):
 
 
 class CeremonyPage:
-    """Answers everybody; nobody is named before the standings are final."""
+    """Serves everybody. Nobody is named before the standings are final."""
 
     def __init__(self, access: Access, sheets: Sheets) -> None:
         self._access, self._sheets = access, sheets
@@ -76,7 +76,7 @@ class CeremonyPage:
         return [self._access.route("/ceremony", self.show, "see_public")]
 
     async def show(self, request: Request) -> Response:
-        """Show the places, the last first."""
+        """Show the places, last place first."""
         snapshot = self._sheets.snapshot(Visitor())
         values = {
             "final": snapshot.final,
@@ -89,7 +89,7 @@ class CeremonyPage:
 
 
 def winners(snapshot: Snapshot) -> list[tuple[str, list[Winner]]]:
-    """Return who is read out, by stage and section, the last place first; of a team event teams."""
+    """Return the winners by stage and section, last place first; in a team event these are teams."""
     event, most = snapshot.event, max(LEAST, len(snapshot.event.plan.prizes))
     last = event.plan.stages[-1].name if event.plan.stages else ""
     rows: Sequence[PrizeRow] = snapshot.teams or snapshot.standings
@@ -107,25 +107,25 @@ LONGEST_SEARCH: Final = 100
 
 
 class SeatedPlayer(NamedTuple):
-    """A player, who sits there instead, and the place in each round of the event; None if they sit out."""
+    """A player, the substitutes for them, and the place in each round of the event; None if they sit out."""
 
     player: Player
     substitutes: tuple[StandIn, ...]
     places: tuple[SeatingPlace | None, ...]
 
     def is_called(self, asked: str) -> bool:
-        """Return whether this is the seat of somebody whose name has these letters in it."""
+        """Return whether the name of the player or of a substitute contains `asked`."""
         return any(asked in folded(name) for name in (self.player.name, *(one.name for one in self.substitutes)))
 
 
 class SeatingPage:
-    """Answers whoever may see what is public: the plan is no secret."""
+    """Serves all who may see what is public; the plan is no secret."""
 
     def __init__(self, sheets: Sheets) -> None:
         self._sheets = sheets
 
     def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its PDFs."""
         return [
             *live.routes("/seating", self.seating, "see_public"),
             *(
@@ -135,7 +135,7 @@ class SeatingPage:
         ]
 
     def seating(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
-        """Show who sits where, in all rounds: by name, or by table where the address says so."""
+        """Show who sits where in all rounds: by name, or with `by=table` by table."""
         snapshot = self._sheets.snapshot(visitor)
         event, version = snapshot.event, None if snapshot.final else snapshot.event.version
         asked = " ".join(request.query_params.get("q", "").split())[:LONGEST_SEARCH]
@@ -168,7 +168,7 @@ class SeatingPage:
         return LivePage("seating.html", _("Seating plan"), values, made_of)
 
     async def printed(self, kind: str, request: Request) -> Response:
-        """Return one of SEATING_PRINTS."""
+        """Return one of SEATING_PRINTS as PDF."""
         snapshot = self._sheets.snapshot(Visitor())
         event = snapshot.event
         with spelled(event):
@@ -179,7 +179,7 @@ class SeatingPage:
 
 
 def seated_players(snapshot: Snapshot) -> list[SeatedPlayer]:
-    """Return all players by name, with their place in each round of which the play takes place."""
+    """Return all players sorted by name, with their place in each round in which their play takes place."""
     event = snapshot.event
     rounds, places = seating_rounds(event.plan), seating_of(snapshot.seated_plan)
     listed = sorted(event.players.values(), key=lambda one: (folded(one.name), one.id))
@@ -194,7 +194,7 @@ def seated_players(snapshot: Snapshot) -> list[SeatedPlayer]:
 
 
 def next_place(places: Sequence[SeatingPlace], view: DashboardView) -> SeatingPlace | None:
-    """Return where a player goes next: after the last of their plays that has begun, as its table says, or is over."""
+    """Return a player's next place: the first after the last play that has begun (as its table reports) or is over."""
     tables, over = {one.table: one for one in view.tables}, view.anchor.round if view.anchor else 0
     gone = [one.round <= over or (one.table in tables and _has_begun(tables[one.table], one.round)) for one in places]
     return next((one for at, one in enumerate(places) if not any(gone[at:])), None)
@@ -207,31 +207,31 @@ def _has_begun(table: TableView, round_: int) -> bool:
 
 
 LINES: Final = 10
-"""Names that can be read from the back of a hall on any screen; `display.js` measures how many fit on this one."""
+"""Names that can be read from the back of a hall on any screen. `display.js` measures how many fit on this one."""
 
 MOST_LINES, MOST_COLUMNS, MOST_FIRST = 40, 6, 99_999
 
 STAY_S: Final = 12
-"""How long a page stays at least: ten lines are read in that time."""
+"""Minimum number of seconds that a page stays: enough to read ten lines."""
 
 LINES_IN_3_S: Final = 4
-"""And so many more."""
+"""Further lines that can be read in three more seconds."""
 
 MOST_ROUNDS: Final = 8
-"""Rounds beside a name that can be read from the back of a hall, in one column."""
+"""Rounds beside a name that can be read from the back of a hall, with one column of names."""
 
 
 NOT_BEGUN: Final = (None, "waiting", "restoring")
-"""States of a table at which nobody plays yet."""
+"""States of a table at which nobody is playing yet."""
 
 SEATING: Final = "seating"
-"""What an address asks for that shows who sits where, all day."""
+"""Value of `show` for a display that shows the seating all day."""
 
 Row = TypeVar("Row")
 
 
 class DisplayOptions(NamedTuple):
-    """What an address asks for: how much fits on the screen, and of whom. `first` 0: of all."""
+    """The display's query: how much fits on the screen, and whom to show. `first` 0: all players."""
 
     lines: int
     columns: int
@@ -241,7 +241,7 @@ class DisplayOptions(NamedTuple):
 
     @classmethod
     def of(cls, request: Request) -> "DisplayOptions":
-        """Read an address; what cannot be is left out."""
+        """Parse a request's query, ignoring invalid values."""
         country = request.query_params.get("country", "").upper()
         return cls(
             _number(request, "lines", MOST_LINES) or LINES,
@@ -258,39 +258,39 @@ class DisplayOptions(NamedTuple):
 
     @property
     def stay(self) -> int:
-        """How long a page stays, seconds."""
+        """Seconds that a page stays."""
         return max(STAY_S, STAY_S + 3 * (self.names - LINES) // LINES_IN_3_S)
 
     def seats(self, ladder: StandingsTable, snapshot: Snapshot) -> Sequence[SeatedPlayer]:
-        """Return whose seats are shown: everybody's while there are no standings."""
+        """Return the players whose seats are shown: all of them while there are no standings."""
         if ladder.deals and self.show != SEATING:
             return ()
         origin_of = snapshot.event.origin_of
         return [one for one in seated_players(snapshot) if self._shows(origin_of(one.player.id).country)]
 
     def rungs(self, ladder: StandingsTable) -> Sequence[StandingsRow]:
-        """Return the players who are shown; nobody before there are standings."""
+        """Return the players whose standings are shown; none before there are standings."""
         if not ladder.deals or self.show == SEATING:
             return ()
         found = [rung for rung in ladder.rungs if self._shows(rung.country)]
         return found[: self.first or None]
 
     def teams(self, ladder: StandingsTable, teams: Sequence[TeamStanding]) -> Sequence[TeamStanding]:
-        """Return the teams who are shown; a country's are players alone."""
+        """Return the teams to show; none if the display shows only players of a country."""
         return () if self.country or not ladder.deals or self.show == SEATING else teams[: self.first or None]
 
     def _shows(self, country: str) -> bool:
-        """Whether players of a country are shown, by whichever of its codes they are listed."""
+        """Return whether players of a country are shown, whichever code they are listed with."""
         return not self.country or country_of(country) == country_of(self.country)
 
     def asked(self) -> dict[str, object]:
-        """Return what of the address stays from page to page."""
+        """Return the query parameters to keep from page to page."""
         usual = DisplayOptions(LINES, 1, 0, "")
         return {name: value for name, value in self._asdict().items() if value != getattr(usual, name)}
 
 
 class DisplayPage:
-    """Answers screens in the hall."""
+    """Serves screens in the hall."""
 
     def __init__(
         self, feed: embargo.PublicFeed, access: Access, sheets: Sheets, carrying: Callable[[], Carrying]
@@ -302,8 +302,8 @@ class DisplayPage:
         return [self._access.route("/display", self.show, "see_public")]
 
     async def show(self, request: Request) -> Response:
-        """Show one page, which names the next: with and without JavaScript the pages follow each other."""
-        # An arbiter may have opened it, on a projector: what it shows is what everybody may know, not what they may.
+        """Show one page, which names the next, so that pages turn with and without JavaScript."""
+        # An arbiter may have opened it on a projector, so it shows what everybody may see, whoever is logged in.
         ladder, options, _ = self._sheets.ladder(Visitor()), DisplayOptions.of(request), translator_for(request)
         snapshot = self._sheets.snapshot(Visitor())
         teams, rungs = options.teams(ladder, snapshot.teams), options.rungs(ladder)
@@ -337,9 +337,9 @@ class DisplayPage:
         return render.html_response(html)
 
     def _round_ends(self) -> tuple[int, int] | None:
-        """Return the round that is played and about when it ends, ms since 1970; None before the first and at the end.
+        """Return the current round and its expected end in ms since 1970; None before the first round and at the end.
 
-        Everybody may know it, as what stands on the page of carriers: it is of the plays, and of no result.
+        It is public, like the page of carriers: it follows from which plays are over, and not from any result.
         """
         view = self._feed.current
         if not view.plays_in and all(table.state in NOT_BEGUN for table in view.tables):
@@ -349,7 +349,7 @@ class DisplayPage:
 
 
 def rounds_to_come(rounds: Sequence[int], over: AnchorView | None, columns: int) -> slice:
-    """Return which of all rounds are shown beside the names: those after the last that is over, as many as fit."""
+    """Return the slice of rounds shown beside the names: those after the last one that is over, as many as fit."""
     most = max(1, MOST_ROUNDS // columns)
     first = sum(over is not None and one <= over.round for one in rounds)
     first = min(first, max(0, len(rounds) - most))
@@ -361,6 +361,6 @@ def _in_columns(rows: Sequence[Row], options: DisplayOptions) -> list[Sequence[R
 
 
 def _number(request: Request, name: str, most: int) -> int:
-    """Read a number of the address; 0 for what is none."""
+    """Parse a number in the query; 0 if it is not a number."""
     text = request.query_params.get(name, "")
     return min(read_number(text, len(str(MOST_FIRST))), most)

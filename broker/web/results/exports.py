@@ -1,4 +1,4 @@
-"""Exports at the desk: each file for those who have the right to it, and nothing under embargo but for arbiters."""
+"""Exports at the desk: files for those with the right to them, with embargoed results for arbiters only."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -37,45 +37,44 @@ ZIP: Final = "all.zip"
 WITHOUT_EMBARGO: Final = frozenset(
     {"team-standings.csv", "ema.csv", "next-event.csv", "certificates.pdf", "booklet.pdf", "replay.html"}
 )
-"""Files in which nothing is left out: what they have, everybody may know, or they have at the end."""
+"""Files without an embargoed variant: their content is public, or they are available only at the end."""
 
 
 WHO: Final = "see_public"
 
 MOST_REPLAYS: Final = 20
-"""Replays that are kept in memory: each has all plays of a deal, of a thousand tables some megabytes."""
+"""Maximum number of cached replays. Each has all plays of a deal: some megabytes with a thousand tables."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class ListedExport:
-    """A file as the page lists it. `why` says why there is none."""
+    """A file in the page's list. `why` is the reason if it is not available."""
 
     title: Message
     name: str
     why: Message | None = None
     embargo: bool = True
-    """Whether an arbiter can have it with deals under embargo."""
+    """Whether arbiters can have it with deals under embargo."""
 
 
 class ExportsPage:
-    """Writes files from the event's folder and store, which are only read: the scorer goes on meanwhile."""
+    """Writes files from the event's folder and store, which are only read, so the scorer can go on."""
 
     def __init__(self, access: Access, feeds: embargo.Feeds, folder: Path, room: EventState) -> None:
         self._access, self._feeds, self._folder, self._room = access, feeds, folder, room
         self._feed = feeds.room
         self._trace = embargo.EmbargoTrace(access.auth)
         self._turns = {inside: threading.Lock() for inside in (False, True)}
-        """A whole journal is read for each file: one at a time, so that many who ask cannot fill the memory.
+        """A whole journal is read for each file: one at a time, so that many requests cannot fill the memory.
 
-        Who has logged in has a turn apart: the public cannot keep an arbiter from the files.
-        """
+        Users who have logged in have a turn of their own: the public cannot keep an arbiter from the files."""
         self._replays: dict[tuple[int, str], tuple[tuple[int, int], str]] = {}
-        """The replay of each deal in each language, with the version of the view and the time of the plays in it."""
+        """Replays by deal and language, each with the version of the view and the mtime of the recorded plays."""
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page, the files and the replays."""
         return [
             self._access.route("/exports", self.show, WHO),
             self._access.route("/exports/{name}", self.download, WHO),
@@ -83,7 +82,7 @@ class ExportsPage:
         ]
 
     async def show(self, request: Request) -> Response:
-        """List what this visitor may take."""
+        """List the files that this visitor may download."""
         return self._page(request)
 
     def _page(self, request: Request, error: Exception | None = None) -> Response:
@@ -96,7 +95,7 @@ class ExportsPage:
         return render_page(request, "exports.html", N_("Exports"), error=error, values=values)
 
     async def download(self, request: Request) -> Response:
-        """Return one file, or all."""
+        """Return one file, or all as a ZIP archive."""
         visitor, name = visitor_of(request), request.path_params["name"]
         embargoed = request.query_params.get("embargoed") == "1"
         if embargoed and not visitor.may("see_room"):
@@ -114,9 +113,9 @@ class ExportsPage:
         return render.download(content, f"{self._feed.current.event}-{name}", media)
 
     async def _in_turn(self, visitor: Visitor, make: Callable[[], T]) -> T:
-        """Return what is made from the whole journal. Raises ExportsBusy while another one is made."""
+        """Return the result of reading the whole journal. Raises ExportsBusy while another export runs."""
         turn = self._turns[visitor.session is not None]
-        # Taken before there is a thread and never waited for: everybody is answered in these few threads.
+        # Taken before a thread is used, and never waited for: all requests share these few threads.
         if not turn.acquire(blocking=False):
             raise errors.ExportsBusy
         try:
@@ -125,7 +124,7 @@ class ExportsPage:
             turn.release()
 
     async def replay(self, request: Request) -> Response:
-        """Replay one deal, all tables side by side, once its faces are no secret any more: that of the deal's page."""
+        """Replay one deal with all tables side by side, once its tiles are public. The deal's page links here."""
         deal, language = request.path_params["deal"], translator_for(request).language
         view = self._feed.current
         if deal not in self._room.planned.expected:
@@ -170,7 +169,7 @@ class ExportsPage:
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
         view = self._feeds.of(visitor_of(request)).current
         stored, said = open_stored_event(self._folder), Translator(translator_for(request).language)
-        # Of the last round that is over, for arbiters too: another one with each message would tell when they come.
+        # Of the last round that is over, for arbiters too: one per message would show when messages arrive.
         anchor = view.anchor.text if view.anchor else ""
         now = datetime.now().astimezone()
         return ExportSource(self._folder, stored, said, now, embargoed, tuple(view.standings), anchor)

@@ -1,6 +1,6 @@
-"""Luck and strength: what results themselves tell of both, of deals that all have played alone.
+"""Luck and strength: what the results reveal about both, using only deals that everybody has played.
 
-At the desk of one event; of several as a page for any browser, which needs no server.
+Shown at the desk for one event; for several events as an HTML page that needs no server.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ WHOLE: Final = (0.0, 1.0)
 
 
 class StrengthRow(NamedTuple):
-    """One player of the standings. `ahead`: the probability to be stronger than the next, or than who was chosen."""
+    """A player in the standings. `ahead`: the probability of being stronger than the next, or than a chosen player."""
 
     line: Standing
     strength: Interval
@@ -42,7 +42,7 @@ class StrengthRow(NamedTuple):
 
 
 class RatedPlayer(NamedTuple):
-    """One player of a rating. `stronger`: the probability to be stronger than the next; None for the last."""
+    """A player in a rating. `stronger`: the probability of being stronger than the next; None for the last."""
 
     name: str
     plays: int
@@ -54,7 +54,7 @@ STYLES: Final = (("broker.web", "desk.css"), ("broker.web.results", "charts.css"
 
 
 def rating_page(_: HtmlTranslator, events: Sequence[str], found: EventStrength, rows: Sequence[RatedPlayer]) -> str:
-    """Return a rating over events in HTML, with its style in it."""
+    """Return a rating over several events as HTML with its style embedded."""
     sheets = (resources.files(package).joinpath("static", name) for package, name in STYLES)
     style = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     values = {"events": events, "found": found, "rows": rows, "span": _span(found), "bar": svg.interval_bar}
@@ -62,7 +62,7 @@ def rating_page(_: HtmlTranslator, events: Sequence[str], found: EventStrength, 
 
 
 class LuckPage:
-    """Answers everybody alike: nothing under embargo is in it, for arbiters either."""
+    """Serves everybody the same page, without anything under embargo even for arbiters."""
 
     def __init__(self, access: Access, sheets: Sheets) -> None:
         self._access, self._sheets = access, sheets
@@ -73,7 +73,7 @@ class LuckPage:
         return [self._access.route("/luck", self.show, "see_public")]
 
     async def show(self, request: Request) -> Response:
-        """Show how much of the standings is strength, where points come from, and who is how strong."""
+        """Show how much of the standings is strength, where points come from, and how strong each player is."""
         snapshot = self._sheets.snapshot(Visitor())
         if self._kept is None or self._kept[0] is not snapshot:
             self._kept = snapshot, await run_in_threadpool(event_strength, snapshot.ledger)
@@ -105,6 +105,6 @@ class LuckPage:
 
 
 def _span(found: EventStrength) -> tuple[float, float]:
-    """Return what all intervals lie in, with 0 in the middle."""
+    """Return a span that covers all intervals, with 0 in the middle."""
     most = max(max(abs(one.low or 0), abs(one.high or 0)) for one in found.strengths.values())
     return (-most, most) if most else (-1, 1)

@@ -1,7 +1,7 @@
-"""The public pages as files, for any web server: spectators read these, and never reach the scorer.
+"""The public pages as files for any web server: spectators read these and never reach the scorer.
 
-The files are the desk's own pages as somebody without a login sees them, in every language, and with them the embargo.
-A file's bytes follow from what is public alone: while nothing new is public no file changes, and its `ETag` stays.
+The files are the desk's pages as seen without a login, in every language, so the embargo applies. A file's bytes depend
+only on what is public: while nothing new is public, no file changes and its `ETag` stays the same.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ from broker.web.results.views import ResultsPage
 ANYBODY: Final = Visitor(open_public=True)
 
 MENU: Final = {"/standings": N_("Standings"), "/deals": N_("Deals"), "/seating": N_("Seating plan")}
-"""Where a reader begins. All other pages are found by the links of these."""
+"""The pages a reader starts from. All others are found by following links."""
 
 CSV_FILE: Final = "standings.csv"
 TEAMS_FILE: Final = "team-standings.csv"
@@ -47,35 +47,34 @@ STYLES: Final = (
 ICON: Final = ("broker.web", "icon.svg")
 
 FOLLOWS: Final = "standings"
-"""The page that reloads by itself, as the entrance does; another one would jump away under who reads it."""
+"""The page that reloads by itself, like the entrance. Any other page would jump while somebody reads it."""
 
 QUERY: Final = ("by", "stage", "page")
-"""What of an address makes another page; the language is a folder."""
+"""Query parameters that make a different page. The language is a folder."""
 
 REPLAY: Final = "replay"
-"""The end of the address of a deal's replay."""
+"""Last part of the address of a deal's replay."""
 
 NUMBERED: Final = ("deal", "team", REPLAY)
 
 NOT_IN_FILES: Final = {"search": False, "slips": None, "over": 0}
-"""What needs a desk that answers: the search of names, and codes by which a player asks for a receipt.
+"""Values for features that need a running desk: the search for names, and QR codes for asking for a receipt.
 
-Which rounds are over is not said either: files change only when results become public.
-"""
+Rounds that are over are left out too, because files only change when results become public."""
 
 LINK: Final = re.compile(r'(<a\b[^>]*?\shref=")([^"]*)("[^>]*>)(.*?)</a>', re.DOTALL)
 FIRST_PLACES: Final = 10
 
 
 class PageAddress(NamedTuple):
-    """A page of the desk: its path, and what of the query makes it another page."""
+    """A page of the desk: its path, and the query parameters that make it a different page."""
 
     path: str
     query: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, link: str, here: "PageAddress | None" = None) -> "PageAddress":
-        """Read a link as it stands on a page."""
+        """Parse a link on a page."""
         parts = urlsplit(urljoin(here.path if here else "/", unescape(link)))
         asked = dict(parse_qsl(parts.query))
         query = ((name, asked[name]) for name in QUERY if name in asked and (name, asked[name]) != ("page", "1"))
@@ -83,21 +82,21 @@ class PageAddress(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Which page it is; `one` says of what."""
+        """The kind of page; `one` says which deal, player or team."""
         return self.path.split("/")[3 if self.path.endswith(f"/{REPLAY}") else 1]
 
     @property
     def one(self) -> str:
-        """Of which deal, player or team it is; empty: of all."""
+        """The deal, player or team of the page; empty for pages about all of them."""
         return self.path.removesuffix(f"/{REPLAY}").partition("/")[2].partition("/")[2]
 
     @property
     def file(self) -> str:
-        """The name of its file, in the folder of a language."""
+        """The name of the page's file in the folder of a language."""
         return "-".join((self.kind, *([self.one] if self.one else ()), *chain(*self.query))) + ".html"
 
     def request(self) -> Request:
-        """Return what a browser asks for."""
+        """Return the request that a browser would send for the page."""
         query = "&".join(f"{name}={value}" for name, value in self.query)
         values: dict[str, object] = (
             {self.path.split("/")[1]: int(self.one) if self.kind in NUMBERED else self.one} if self.one else {}
@@ -106,7 +105,7 @@ class PageAddress(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """A page as it was made. While `key` is equal it stays."""
+    """A rendered page. It is reused while `key` is equal."""
 
     key: object
     content: bytes
@@ -114,16 +113,16 @@ class _Page(NamedTuple):
 
 
 class PublishedPages:
-    """Makes the files of one event, snapshot after snapshot: a page whose content is the same is not rendered again."""
+    """Makes the files of one event, one snapshot after another. Pages with unchanged content are not rendered again."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """`folder`: the event's, for what was made of its deals."""
+        """`folder` is the event's, for par values and recorded plays."""
         self._folder, self._kept = folder, dict[str, _Page]()
 
     def files(self, snapshot: Snapshot, stored: StoredEvent | None = None) -> dict[str, bytes]:
-        """Return all files by name: what others lead to comes first, the entrance last.
+        """Return all files by name. A file that others link to comes before them, and the entrance comes last.
 
-        `stored`: from which deals are replayed, once their faces are public; without it none is.
+        `stored` provides the deals to replay once their tiles are public; without it there are no replays.
         """
         sheets = Sheets(lambda: snapshot, wall_clock_ms)
         self._kept = dict(self._pages(sheets, stored))
@@ -135,12 +134,12 @@ class PublishedPages:
         return {
             **assets(),
             **{file: page.content for file, page in reversed(self._kept.items())},
-            **{file: f"\ufeff{text}".encode() for file, text in tables.items()},  # by which Excel knows UTF-8
+            **{file: f"\ufeff{text}".encode() for file, text in tables.items()},  # the BOM tells Excel that it is UTF-8
             "index.html": _render("published_index.html", title, ladder=ladder, rungs=ladder.rungs[:FIRST_PLACES]),
         }
 
     def _pages(self, sheets: Sheets, stored: StoredEvent | None) -> Iterator[tuple[str, _Page]]:
-        """Return the pages, those first that lead to others; each in all languages, which have its sheet in common."""
+        """Yield the pages, each after one that links to it, in all languages in turn so that they share its sheet."""
         makers, title = _makers(sheets, self._folder), sheets.snapshot(ANYBODY).event.plan.title
         final, waiting = sheets.ladder(ANYBODY).final, [PageAddress(path) for path in MENU]
         found = set(waiting)
@@ -164,7 +163,7 @@ class PublishedPages:
 
 
 def _steps_of(stored: StoredEvent | None, address: PageAddress) -> Sequence[HandRecord]:
-    """Return what is known step by step of the deal that a page replays."""
+    """Return the recorded steps of the deal that a page replays."""
     if stored is None or address.kind != REPLAY:
         return ()
     return [hand for hand in stored.hands.values() if hand.deal == int(address.one)]
@@ -176,7 +175,7 @@ def _replay(stored: StoredEvent, address: PageAddress, language: str) -> bytes:
 
 
 def _makers(sheets: Sheets, folder: Path | None) -> Mapping[str, live.MakePage]:
-    """Return what makes the pages of each kind, as at the desk."""
+    """Return the functions that make each kind of page, the same as at the desk."""
     results = ResultsPage(sheets, folder)
     several = {"standings": results.standings, "deals": results.deals, "seating": SeatingPage(sheets).seating}
     return {**several, "deal": results.deal, REPLAY: results.deal, "player": results.player, "team": results.team}
@@ -188,7 +187,7 @@ KINDS: Final = ("standings", "deals", "seating", "deal", REPLAY, "player", "team
 def _rendered(
     address: PageAddress, page: LivePage, _: HtmlTranslator, title: str, *, follows: bool
 ) -> tuple[bytes, tuple[PageAddress, ...]]:
-    """Render a page, and return where it leads. Its links lead to files; what would lead to the desk is no link."""
+    """Render a page and return the pages it links to. Links point to files; links that need the desk become text."""
     leads: dict[PageAddress, None] = {}
 
     def to_file(link: re.Match[str]) -> str:
@@ -213,7 +212,7 @@ def _render(template: str, event_title: str, **values: object) -> bytes:
 
 @cache
 def assets() -> Mapping[str, bytes]:
-    """Return style and icon. Their names are those of their content: a cache may keep them forever."""
+    """Return style and icon. Their names are hashes of their content, so that caches may store them forever."""
     found = {"css": b"\n".join(_static(*one) for one in STYLES), "svg": _static(*ICON)}
     return {f"static/{hashlib.sha256(one).hexdigest()[:16]}.{end}": one for end, one in found.items()}
 
@@ -223,24 +222,24 @@ def _static(package: str, name: str) -> bytes:
 
 
 MANIFEST: Final = "files.json"
-"""By which a folder is known as one of these, and what may be removed from it: only what was published."""
+"""Marks a folder as published, and lists the files that may be removed from it: only those that were published."""
 
 FOR_ALL: Final = 0o644
 FOLDER_FOR_ALL: Final = 0o755
 
 
 class Manifest(Struct, forbid_unknown_fields=True):
-    """What was published: of which event, and the SHA-256 of each file."""
+    """The published event, and the SHA-256 of each file."""
 
     event: str
     files: dict[str, str]
 
 
 class PublishedFolder:
-    """A folder that a web server shows: files are replaced whole, and only those whose bytes are others."""
+    """A folder for a web server. Files are replaced atomically, and only if their content has changed."""
 
     def __init__(self, folder: Path, event: str) -> None:
-        """Take a folder that is new or empty, or has this event already. Raises RuleError, OSError."""
+        """Open a folder that is new, empty or already has this event. Raises RuleError, OSError."""
         self._folder, self._event = folder, event
         self._there: dict[str, str] = {}
         manifest = folder / MANIFEST
@@ -250,7 +249,7 @@ class PublishedFolder:
             raise self._taken()
 
     def _read(self, content: bytes) -> dict[str, str]:
-        """Return the files that are there as they are now: somebody may have changed them."""
+        """Return the hashes of the files as they are on disk: somebody may have changed them."""
         try:
             manifest = msgspec_json.decode(content, type=Manifest)
         except ValueError:
@@ -268,10 +267,10 @@ class PublishedFolder:
         )
 
     def put(self, files: Mapping[str, bytes]) -> list[str]:
-        """Bring the folder to these files; return those that were written. Raises OSError.
+        """Update the folder to these files; return the names of those written. Raises OSError.
 
-        What pages need is there before them. Pages of an event that has become smaller go; styles of before stay, for
-        pages that a cache still has.
+        Whatever a page needs is written before it. Pages that no longer exist are removed; old styles stay for cached
+        pages.
         """
         hashes = {name: _hash(content) for name, content in files.items()}
         new = [name for name in files if self._there.get(name) != hashes[name]]
@@ -292,7 +291,7 @@ class PublishedFolder:
             if not folder.is_dir():
                 make_folder(folder)
                 folder.chmod(FOLDER_FOR_ALL)
-        # The disk may take its time: what a power cut spoils is written again by its hash.
+        # No fsync: a file that a power cut spoils has another hash and is written again.
         write_file(path, content, FOR_ALL, exactly=True, durable=False)
 
 

@@ -1,4 +1,4 @@
-"""The arbiters' page of riichi sessions: where each stands, its last hands, and its sheet to print."""
+"""The arbiters' page of riichi sessions: the score of each, its last hands, and its sheet to print."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,25 +22,25 @@ from broker.web import Access, HtmlTranslator, LivePage, LivePages, Pagination, 
 
 @dataclass(frozen=True, slots=True)
 class TableSession:
-    """One session as its table has told it."""
+    """One session as reported by its table."""
 
     booking: RiichiBooking
     names: Mapping[Seat, str]
-    """Who sits there: a substitute by name."""
+    """Names of the players; for a substituted player the substitute's."""
     entries: tuple[RiichiRecorded, ...]
     differing: tuple[int, ...]
-    """Entries whose payments do not follow from those before."""
+    """Entries whose payments do not follow from the entries before."""
     sheet: SessionSheet | None
-    """None where an entry cannot be, which `differing` names."""
+    """None if an entry is not possible; `differing` names it."""
 
     @property
     def now(self) -> RiichiStanding | None:
-        """Where it stands; None before its first hand."""
+        """The current standing; None before the first hand."""
         return self.entries[-1].standing if self.entries else None
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the session has ended."""
         return self.now is not None and self.now.over
 
 
@@ -48,7 +48,7 @@ NO_SHEET: Final = (None, None)
 
 
 class SessionsNow:
-    """Holds sessions by table and round. From any thread: what a table has told is put in place whole."""
+    """Holds the sessions by table and round. May be used from any thread: a table's entries are replaced as a whole."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class SessionsNow:
         sessions: RiichiSessions,
         sat: Callable[[str, int], str | None] = lambda _player, _round: None,
     ) -> None:
-        """`sat`: returns the substitute who sits in a player's seat in a round."""
+        """`sat` returns the substitute in a player's seat in a round, if any."""
         self._events, self._sessions, self._sat = events, sessions, sat
         self._kept: dict[tuple[SessionKey, str], tuple[Event, TableSession]] = {}
 
@@ -69,7 +69,7 @@ class SessionsNow:
         return len(self.event.riichi)
 
     def some(self, lines: slice, language: str) -> tuple[TableSession, ...]:
-        """Return some of the event's sessions, which are in the order of tables and rounds: only these are settled."""
+        """Return a slice of the event's sessions, sorted by table and round; only these are computed."""
         return tuple(self._of(key, language) for key in sorted(self.event.riichi)[lines])
 
     def one(self, key: SessionKey, language: str) -> TableSession | None:
@@ -106,27 +106,27 @@ WHO: Final[Right] = "see_room"
 SESSIONS_PATH: Final = "/riichi"
 
 SHOWN_HANDS: Final = 5
-"""Of each session, the newest; the others are shown on request."""
+"""Newest hands shown per session; the others are shown on request."""
 
 SESSIONS: Final = 20
-"""On a page: each is half a screen high on a laptop, and a whole one on a phone."""
+"""Sessions on a page: each takes half a laptop's screen, or a whole phone's."""
 
 
 class SessionsPage:
-    """Answers arbiters. What is shown is what the tables have told; nothing is changed here."""
+    """Serves arbiters. The page shows what the tables have reported and changes nothing."""
 
     def __init__(self, sessions: SessionsNow) -> None:
         self._sessions = sessions
 
     def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and the sheets."""
         return [
             *live.routes(SESSIONS_PATH, self.show, WHO),
             access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, WHO),
         ]
 
     def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:
-        """Show a page of sessions: of each the scores, the round, what lies on the table, the hands."""
+        """Show a page of sessions with scores, round, deposits on the table, and hands."""
         event = self._sessions.event
         pagination = Pagination.at(request.query_params, len(self._sessions), SESSIONS)
         sessions = self._sessions.some(pagination.lines, _.language)
@@ -140,7 +140,7 @@ class SessionsPage:
         return LivePage("riichi.html", _("Riichi"), values, key)
 
     def printed(self, request: Request) -> Response:
-        """Return the sheet of one session."""
+        """Return the sheet of one session as PDF."""
         key = request.path_params["table"], request.path_params["round"]
         found = self._sessions.one(key, translator_for(request).language)
         if found is None or found.sheet is None:

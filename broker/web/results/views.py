@@ -1,7 +1,7 @@
-"""The pages and files of standings, travellers, players and teams, and the receipts for players at home.
+"""The pages and files of standings, travellers, players and teams, and receipts for players.
 
-A receipt is open to whoever has its code, and to nobody who has to guess one. A deal's page shows its four walls, and
-its par where somebody had it played, once the standings are final: before that faces are secret to everybody.
+A receipt is open to anybody who has its code, but cannot be guessed. Once the standings are final a deal's page shows
+its four walls and, if it was computed, its par; until then the tiles are secret to everybody.
 """
 
 import time
@@ -59,21 +59,21 @@ from broker.web.results.display import next_place
 
 MOST_DIGITS: Final = 2
 LEADERS: Final = 6
-"""Lines of a chart that can be told apart, by colour and by dashes."""
+"""Lines in a chart that can be told apart by colour and dashes."""
 
 
 class ResultsPage:
-    """Answers whoever may see what is public; arbiters see all."""
+    """Serves all who may see what is public; arbiters see everything."""
 
     def __init__(self, sheets: Sheets, folder: Path | None = None, feeds: embargo.Feeds | None = None) -> None:
-        """`folder`: the event's, for what was made of its deals. `feeds`: how its tables stand, if pages are live."""
+        """`folder` is the event's, for par values and recorded plays. `feeds` has the tables' states for live pages."""
         self._sheets, self._feeds = sheets, feeds
         self._played = PlayedDeals(folder)
         self._highlights: dict[int, tuple[object, list[Highlight]]] = {}
-        """Of each deal, with what they were made from."""
+        """Highlights by deal, each with what they were computed from."""
 
     def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the pages and files."""
         return [
             access.route("/standings.json", self.standings_json, "see_public"),
             *live.routes("/standings", self.standings, "see_public"),
@@ -84,7 +84,7 @@ class ResultsPage:
         ]
 
     def standings(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
-        """Everybody's place, and the places that they can still reach."""
+        """Show everybody's place and the places that they can still reach."""
         ladder, stage = self._sheets.ladder(visitor), _stage(request)
         snapshot = self._sheets.snapshot(visitor)
         if any(one.stage == stage for one in snapshot.sections):
@@ -109,7 +109,7 @@ class ResultsPage:
     def _first(
         self, visitor: Visitor, ladder: StandingsTable, _: HtmlTranslator
     ) -> tuple[StandingsHistory, Markup] | None:
-        """Return the way of those who lead, as numbers and as a chart."""
+        """Return the leaders' IMPs after each deal, as numbers and as a chart."""
         lines = standings_history(self._sheets.snapshot(visitor), [rung.player for rung in ladder.rungs[:LEADERS]])
         about = str(_("The leaders: IMP after each deal"))
         return (
@@ -119,7 +119,7 @@ class ResultsPage:
         )
 
     def deals(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
-        """All deals of the event."""
+        """Show all deals of the event."""
         lines = self._sheets.deals(visitor)
         pagination = Pagination.at(request.query_params, len(lines))
         shown, stories = lines[pagination.lines], self._event_highlights()
@@ -134,7 +134,7 @@ class ResultsPage:
         return LivePage("deals.html", _("Deals"), values, (shown, pagination, stories))
 
     def _event_highlights(self) -> dict[Kind, list[Highlight]]:
-        """Return those of the deals that everybody may know of, for arbiters too: they change with few messages."""
+        """Return the highlights of public deals only, for arbiters too, so that few messages change them."""
         snapshot = self._sheets.snapshot(Visitor())
         for deal in snapshot.complete:
             of = snapshot.parts(deal), snapshot.stand_ins, snapshot.event
@@ -143,7 +143,7 @@ class ResultsPage:
         return greatest(one for deal in sorted(snapshot.complete) for one in self._highlights[deal][1])
 
     def deal(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
-        """Show one traveller."""
+        """Show the traveller of one deal."""
         number = request.path_params["deal"]
         sheet = self._sheets.deal(visitor, number)
         numbers = sorted(self._sheets.snapshot(visitor).event.expected)
@@ -200,13 +200,13 @@ class ResultsPage:
         return LivePage("team.html", sheet.team, {"sheet": sheet}, sheet)
 
     async def standings_json(self, request: Request) -> Response:
-        """The standings, for other programs."""
+        """Return the standings as JSON, for other programs."""
         standings = msgspec.json.encode(self._sheets.ladder(visitor_of(request)))
         return Response(standings, media_type="application/json")
 
 
 def _slips(address: str) -> Callable[[str], Markup] | None:
-    """Return what draws the QR code of a receipt; None if no address is made known for it to lead to."""
+    """Return a function that draws the QR code of a receipt; None if there is no public address to link to."""
     return (lambda code: svg.qr(receipt_link(address, code))) if address else None
 
 
@@ -215,13 +215,13 @@ def _seats(_: HtmlTranslator) -> dict[str, str]:
 
 
 def _stage(request: Request) -> int | None:
-    """Return the number, from 0, of the stage that an address asks for."""
+    """Return the requested stage's number from 0, or None."""
     number = read_number(request.query_params.get("stage", ""), MOST_DIGITS)
     return number - 1 if number else None
 
 
 def _cut(sheet: DealSheet, pagination: Pagination) -> list[tuple[int, Sequence[PlayLine]]]:
-    """Return of each group, by its number in the sheet, the plays that are on this page."""
+    """Return the plays on this page by group, each group with its number in the sheet."""
     lines, begin = pagination.lines, 0
     found: list[tuple[int, Sequence[PlayLine]]] = []
     for number, group in enumerate(sheet.groups):
@@ -233,7 +233,7 @@ def _cut(sheet: DealSheet, pagination: Pagination) -> list[tuple[int, Sequence[P
 
 
 class ReceiptPage:
-    """Answers players. Nobody is more than a player here, logged in or not: a code opens what it names, and no more."""
+    """Serves players. Logins give no further rights here: a code opens what it stands for, and no more."""
 
     def __init__(self, feed: embargo.PublicFeed, sheets: Sheets) -> None:
         self._feed, self._sheets, self._misses = feed, sheets, auth.Misses()
@@ -243,7 +243,7 @@ class ReceiptPage:
         return [Route("/receipt", self.ask), Route("/receipt/{code}", self.show)]
 
     async def ask(self, request: Request) -> Response:
-        """Ask for a code; one that was typed has an address of its own."""
+        """Show the form for a code; a typed code is redirected to its own address."""
         typed = request.query_params.get("code", "").strip()
         if typed:
             code = read_receipt_code(typed) or typed[:64]
@@ -251,7 +251,7 @@ class ReceiptPage:
         return render_page(request, "receipt_ask.html", N_("Receipt"), values={"typed": ""})
 
     async def show(self, request: Request) -> Response:
-        """Show what a code stands for."""
+        """Show the result that a code stands for."""
         typed = request.path_params["code"]
         try:
             sheet = self._find(client_address(request), typed)
@@ -290,7 +290,7 @@ class DrawnTile(NamedTuple):
 
 
 class SeatTray(NamedTuple):
-    """The tiles of a seat: the hand sorted, the wall as it is drawn."""
+    """The tiles of a seat: the hand sorted, the wall in drawing order."""
 
     hand: Sequence[DrawnTile]
     wall: Sequence[DrawnTile]
@@ -302,7 +302,7 @@ class PlayedDeal(NamedTuple):
     deal: Deal
     par: DealPar | None
     replay: bool = False
-    """Whether it is known step by step how some table played it."""
+    """Whether some table's play of it was recorded step by step."""
 
     def trays(self) -> dict[Seat, SeatTray]:
         """Return the tiles of each seat."""
@@ -312,11 +312,11 @@ class PlayedDeal(NamedTuple):
         }
 
     def seats(self) -> Mapping[Seat, SeatPar]:
-        """Return the par of each seat; none where nobody had the deal played."""
+        """Return the par of each seat; empty if it was not computed."""
         return self.par.seats() if self.par else {}
 
     def bar(self, seat: Seat) -> Markup:
-        """Draw between what most plays of a seat ended, with the expected points."""
+        """Draw the expected points of a seat within the range where most plays ended."""
         seats = self.seats()
         ends = [end for one in seats.values() for end in (one.least, one.most)]
         found = seats[seat]
@@ -328,14 +328,14 @@ def _drawn(faces: Sequence[str]) -> list[DrawnTile]:
 
 
 class KeptFile(Generic[T]):
-    """A file of an event's folder, read again when it has changed."""
+    """A file in an event's folder, read again when it has changed."""
 
     def __init__(self, folder: Path | None, name: str, read: Callable[[Path], T | None]) -> None:
         self._folder, self._name, self._read = folder, name, read
         self._kept: tuple[int, T | None] = 0, None
 
     def read(self) -> T | None:
-        """Return what the file holds by now; None if there is none, or none that can be read."""
+        """Return the file's current content; None if it does not exist or cannot be read."""
         if self._folder is None:
             return None
         try:
@@ -348,14 +348,14 @@ class KeptFile(Generic[T]):
 
 
 class PlayedDeals:
-    """Opens deals once they are public. `folder` is the event's; without it there is no par, and no replay."""
+    """Opens deals once they are public. `folder` is the event's; without it there is no par and no replay."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._par = KeptFile(folder, PAR, read_par)
         self._replayed = KeptFile(folder, HANDS, lambda inside: {hand.deal for hand in read_hands(inside)})
 
     def of(self, snapshot: Snapshot, deal: int) -> PlayedDeal | None:
-        """Return a deal; None while it is secret, where its key is missing, and for riichi, whose red fives differ."""
+        """Return a deal; None while it is secret, if its key is missing, and for riichi, whose red fives differ."""
         event = snapshot.event
         if not snapshot.final or isinstance(event.profile, RiichiProfile):
             return None

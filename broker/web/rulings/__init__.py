@@ -1,1 +1,1 @@
-"""Rulings in the browser: enter one, preview whom it moves, publish it, withdraw it."""
+"""Rulings in the browser: enter one, preview whom it affects, publish it, withdraw it."""

@@ -1,4 +1,4 @@
-"""Stages and the final: who goes on is shown before it is decided, and what is open before the standings are final."""
+"""Stages and the final: preview who qualifies before deciding it, and what is open before the standings are final."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,17 +25,17 @@ PATH: Final = "/final"
 
 
 class FinalPage:
-    """Answers arbiters; the head arbiter decides."""
+    """Serves arbiters; only the head arbiter may decide."""
 
     def __init__(self, access: Access, rulings: AuditedRulings, folder: Path) -> None:
         self._access, self._rulings, self._folder = access, rulings, folder
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its form."""
         return form_page(self._access, PATH, self._page, self._act, "see_room", acting="rule", largest=PLAN_FORM_BYTES)
 
     def _act(self, request: Request, form: Form) -> Response:
-        """Show who would go on, or publish a decision."""
+        """Preview who would qualify, or publish a decision."""
         if form.get("action") == "look":
             return self._page(request, form, looked=True)
         decision = FinalDeclared() if form.get("action") == "declare" else read_plan_change(form)
@@ -54,7 +54,7 @@ class FinalPage:
 
 
 def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict[str, Any]:
-    """Return what the page shows. Raises RuleError if it cannot be shown who goes on."""
+    """Return the values of the page. Raises RuleError if the preview cannot be made."""
     room, stage = rulings.room, next_stage(rulings.room)
     stages = room.planned.plan.stages
     before = stages[stages.index(stage) - 1] if stage else None
@@ -92,7 +92,7 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
 
 
 def _begun_all_the_same(room: EventState, stage: Stage) -> RulingEntry | None:
-    """Return what took a stage back that a table has begun by then: undone, everybody sits as was published."""
+    """Return the ruling that withdrew a stage a table had begun; undoing it restores the published seating."""
     if not any(round_ in stage.rounds for _, round_ in room.tables.seatings.begun()):
         return None
     last = room.book.all_of(WHO_PLAYS)[-1]

@@ -1,6 +1,6 @@
-"""The form of a ruling, read into a draft. Pure; every mistake is refused by code.
+"""Parse the form of a ruling into a draft. Pure functions; every mistake is refused with a code.
 
-Players are written by id, or by name as far as it tells one from the others.
+Players are entered by id, or by as much of the name as identifies one of them.
 """
 
 import re
@@ -51,23 +51,23 @@ from broker.web import errors, forms
 Form = Mapping[str, str]
 
 PLAN_FORM_BYTES: Final = 2**18
-"""Of a form that brings back where everybody sits."""
+"""Maximum size in bytes of a form that carries a whole seating."""
 
 NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
 
 OF_PLAY: Final = ("correct", "adjusted", "void", "award", "fine", "seats_played", "deal_played")
 OF_SESSION: Final = ("void",)
-"""Of a riichi session that is not begun."""
+"""Rulings on a riichi session that has not begun."""
 OF_APPEAL: Final = ("appeal", "appeal_decided")
-"""The second is the head arbiter's."""
+"""Rulings on another ruling. Only the head arbiter gives the second."""
 OF_APART: Final = ("taken_over", "discarded")
-"""Of a play of whose facts some are kept apart."""
+"""Rulings on a play with facts that are kept apart."""
 OF_EVENT: Final = ("award", "fine", "substitute", "withdrawn", "deadline")
-"""Of no play: the head arbiter's."""
+"""Rulings on no play, given by the head arbiter."""
 
 
 def whole_number(form: Form, field: str) -> int | None:
-    """Return a whole number; None if the field is empty. Raises Refused `number_unreadable`."""
+    """Parse a whole number; return None if the field is empty. Raises Refused `number_unreadable`."""
     text = form.get(field, "").strip().replace("\N{MINUS SIGN}", "-").removeprefix("+")
     if not text:
         return None
@@ -77,7 +77,7 @@ def whole_number(form: Form, field: str) -> int | None:
 
 
 def _deadline(form: Form, now: int) -> Deadline:
-    """Return when corrections end: as its preview has shown, or so many minutes from now."""
+    """Return the end of corrections: the one shown in the preview, or a number of minutes from now."""
     if (shown := form.get("at", "")[:16]).isdecimal():
         return Deadline(at=int(shown))
     minutes = whole_number(form, "minutes")
@@ -91,18 +91,18 @@ PenaltyFor = Callable[[str, str], Penalty]
 
 @dataclass(frozen=True, slots=True)
 class PaymentRules:
-    """What the outcome of a play pays by: the event's rules, and who dealt; and what infractions cost."""
+    """What a play's outcome pays and infractions cost: the event's rules, the dealer, and the penalties."""
 
     rules: Rules
     dealer: Seat
     penalty: PenaltyFor
-    """What an infraction costs a player now."""
+    """Returns the present penalty of a player for an infraction."""
 
 
 def draft_of(
     form: Form, play: CountedPlay | None, by: PaymentRules, now: int, place: PlayKey | None = None
 ) -> RulingDraft:
-    """Return the ruling of a form. `play`: as it counts now; `place`: of a riichi session. Raises Refused."""
+    """Parse a form into a draft. `play`: as it counts now; `place`: that of a riichi session. Raises Refused."""
     decisions: dict[str, Callable[[], AnyDecision]] = {
         "void": Void,
         "adjusted": lambda: Adjusted(gives=_gifts(form, play)),
@@ -113,13 +113,13 @@ def draft_of(
         ),
         "appeal_decided": lambda: AppealDecided(
             ruling=form.get("appeal", ""),
-            verdict=form.get("verdict", ""),  # type: ignore[arg-type]  # what is no verdict is refused when it is converted
+            verdict=form.get("verdict", ""),  # type: ignore[arg-type]  # other values are refused in the conversion
             committee=tuple(filter(None, (" ".join(line.split()) for line in form.get("committee", "").splitlines()))),
         ),
         "fouled": lambda: Fouled(groups=table_groups(form.get("groups", ""))),
         "deadline": lambda: _deadline(form, now),
         "substitute": lambda: Substitute(**_absent(form), name=" ".join(form.get("name", "").split())),
-        "withdrawn": lambda: Withdrawn(**_absent(form), fault=form.get("fault", "own")),  # type: ignore[arg-type]  # looked at below
+        "withdrawn": lambda: Withdrawn(**_absent(form), fault=form.get("fault", "own")),  # type: ignore[arg-type]  # checked below
         "undo": lambda: Undo(ruling=form.get("undo", "")),
     }
     if place is None and play is not None:
@@ -139,7 +139,7 @@ def draft_of(
 
 
 def sent_draft(form: Form, decision: AnyDecision, **about: int | None) -> RulingDraft:
-    """Return a decision as it was sent, with its id, its reason and what was said last. Raises Refused."""
+    """Return a decision with the id, reason and last seen ruling that its form sent. Raises Refused."""
     said: dict[str, Any] = {"id": form.get("id", ""), "after": form.get("after") or None, "reason": read_reason(form)}
     said |= {"decision": msgspec.to_builtins(decision), **about}
     try:
@@ -149,7 +149,7 @@ def sent_draft(form: Form, decision: AnyDecision, **about: int | None) -> Ruling
 
 
 def read_reason(form: Form) -> str:
-    """Return why. Raises Refused `reason_wrong`."""
+    """Return the reason. Raises Refused `reason_wrong`."""
     reason = " ".join(form.get("reason", "").split())
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise Refused("reason_wrong", f"a reason has 1 to {LONGEST_REASON} characters")
@@ -157,7 +157,7 @@ def read_reason(form: Form) -> str:
 
 
 def read_plan_change(form: Form) -> PlanChanged | Undo:
-    """Return the new seating that a form brings back, or what it takes back. Raises FormMalformed."""
+    """Return the new seating that a form carries, or the withdrawal of one. Raises FormMalformed."""
     if form.get("undo"):
         return Undo(ruling=form["undo"])
     try:
@@ -167,7 +167,7 @@ def read_plan_change(form: Form) -> PlanChanged | Undo:
 
 
 def kept_fields(form: Form) -> dict[str, str]:
-    """Return what of a form its preview sends again."""
+    """Return the fields that the preview of a form sends again."""
     return {name: value for name, value in form.items() if name not in {"form", "action", "looked_at", "page"}}
 
 
@@ -177,7 +177,7 @@ def _facts(form: Form) -> tuple[str, ...]:
 
 
 def _absent(form: Form) -> dict[str, Any]:
-    """Return who is gone, and from which round on."""
+    """Return the absent player and the first round of the absence."""
     return {"player": form.get("player", "").strip(), "first_round": whole_number(form, "first_round") or 0}
 
 
@@ -186,7 +186,7 @@ def _correct(form: Form, by: PaymentRules) -> Correct:
         said = _riichi(form, by, by.rules) if isinstance(by.rules, RiichiProfile) else _by_value(form)
         return replace(said, points=points_paid(said, by.dealer, by.rules))
     except RuleError as error:
-        if error.code in ("discarder_missing", "loser_missing"):  # asked on whose tile it was won
+        if error.code in ("discarder_missing", "loser_missing"):  # the form asks for the discarder
             raise Refused(error.code, error.text) from error
         raise Refused("impossible_result", error.text) from error
 
@@ -197,7 +197,7 @@ def _by_value(form: Form) -> Correct:
     if win not in {"discard", "self_drawn", "draw"} or discarder not in {None, *SEATS}:
         raise Refused("ending_missing", "the form does not say how the play ended")
     replaces = form.get("replaces") or None
-    return Correct(replaces=replaces, win=win, winners=winners, discarder=discarder, points={})  # type: ignore[arg-type]  # looked at above
+    return Correct(replaces=replaces, win=win, winners=winners, discarder=discarder, points={})  # type: ignore[arg-type]  # checked above
 
 
 def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
@@ -214,7 +214,7 @@ def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
 
 
 def _players(form: Form, play: CountedPlay | None) -> dict[str, str]:
-    """Return the players whom fields are of, by the field's ending: four seats, or the one who is named."""
+    """Return players by the ending of their fields: those in the four seats, or the one who is named."""
     return (
         {str(seat): player for seat, player in play.players.items()}
         if play
@@ -232,7 +232,7 @@ def _gifts(form: Form, play: CountedPlay | None) -> dict[str, Any]:
 
 
 def _fine(form: Form, play: CountedPlay | None, by: PaymentRules) -> FineRuled:
-    """Read an infraction. What the form leaves open is what the rules have for it: of each player the next step."""
+    """Parse an infraction. Values missing from the form come from the rules: for each player, the next penalty."""
     found = {player: whole_number(form, f"fine-{field}") for field, player in _players(form, play).items()}
     named = {player for field, player in _players(form, play).items() if form.get(f"by-{field}") or not play}
     takes = {player: fine or 0 for player, fine in found.items() if fine or player in named}
@@ -243,7 +243,7 @@ def _fine(form: Form, play: CountedPlay | None, by: PaymentRules) -> FineRuled:
         measure, takes = _by_the_rules(infraction, takes, by.penalty)
     return FineRuled(
         takes=takes,
-        measure=measure or "fine",  # type: ignore[arg-type]  # what is no measure is refused when it is converted
+        measure=measure or "fine",  # type: ignore[arg-type]  # other values are refused in the conversion
         infraction=infraction,
         exception=bool(form.get("exception")),
     )
@@ -267,7 +267,7 @@ def _appellants(form: Form) -> tuple[str, ...]:
 
 
 def table_groups(text: str) -> tuple[tuple[int, ...], ...]:
-    """Read groups of tables: a line a group, `1 2 5-9`. Raises Refused `tables_unreadable`."""
+    """Parse groups of tables, one group per line, such as `1 2 5-9`. Raises Refused `tables_unreadable`."""
     try:
         return tuple(tuple(forms.tables_of(line)) for line in text.splitlines() if line.strip())
     except errors.TablesUnreadable as error:
@@ -277,18 +277,18 @@ def table_groups(text: str) -> tuple[tuple[int, ...], ...]:
 OF_A_WIN: Final = ("han", "fu", "yakuman")
 
 RIICHI_KINDS: Final = {"discard": "ron", "self_drawn": "tsumo", "draw": "draw", "abort": "abort"}
-"""The kind of an event by the way in which the form says that the play ended."""
+"""The kind of a riichi event, by the form's value for the ending of the play."""
 
 
 def _riichi_hand(form: Form) -> RiichiEvent:
-    """Return the hand. Raises Refused `ending_missing`, `hand_value_out_of_range`, `bad_ruling`."""
+    """Parse a riichi hand. Raises Refused `ending_missing`, `hand_value_out_of_range`, `bad_ruling`."""
     kind = RIICHI_KINDS.get(form.get("win", ""))
     if kind is None:
         raise Refused("ending_missing", "the form does not say how the play ended")
     fields: dict[str, Any] = {"kind": kind}
     if kind in ("ron", "tsumo"):
         fields |= {"wins": _wins(form), "loser": form.get("discarder") or None}
-    if kind == "tsumo":  # a ron has its discarder: what the form was filled with before is not asked of it
+    if kind == "tsumo":  # a ron has a discarder; the field may still be filled in from before
         fields["kan_from"] = form.get("kan_from") or None
     if kind == "draw":
         fields |= {what: [seat for seat in SEATS if form.get(f"{what}-{seat}")] for what in ("tenpai", "nagashi")}
@@ -311,15 +311,15 @@ def _wins(form: Form) -> dict[str, Any]:
 
 APPELLANTS: Final = tuple(f"appellant-{at}" for at in range(4))
 PLAYER_FIELDS: Final = ("player", *(f"seat-{seat}" for seat in SEATS), *APPELLANTS)
-"""Fields of forms that name a player."""
+"""Form fields that name a player."""
 
 NAME_WORD: Final = re.compile(r"\w+")
 MOST_NAMED: Final = 6
-"""So many of those who may be meant are named."""
+"""Maximum number of candidates listed for an ambiguous name."""
 
 
 def with_player_ids(form: Form, players: Mapping[str, Player]) -> dict[str, str]:
-    """Return a form with players by their ids. Raises Refused `nobody_of_event`, `player_ambiguous`."""
+    """Return a form with players replaced by their ids. Raises Refused `nobody_of_event`, `player_ambiguous`."""
     return {
         name: player_of(value, players) if name in PLAYER_FIELDS and value.strip() else value
         for name, value in form.items()
@@ -327,7 +327,7 @@ def with_player_ids(form: Form, players: Mapping[str, Player]) -> dict[str, str]
 
 
 def player_of(written: str, players: Mapping[str, Player]) -> str:
-    """Return the id of a player who is written as an id, as a name, or as words of a name; letters alone count.
+    """Return the id of a player given by id, name or words of the name. Only letters and digits count.
 
     Raises Refused `nobody_of_event`, `player_ambiguous`.
     """
@@ -341,7 +341,7 @@ def player_of(written: str, players: Mapping[str, Player]) -> str:
 
 
 def matching_players(written: str, players: Mapping[str, Player]) -> list[Player]:
-    """Return all players who may be meant: by the id, or by the whole name, or else by words of it."""
+    """Return the players who match: by id, else by the whole name, else by words of the name."""
     if written.strip() in players:
         return [players[written.strip()]]
     said = _name_words(written)
@@ -350,12 +350,12 @@ def matching_players(written: str, players: Mapping[str, Player]) -> list[Player
 
 
 def _name_words(name: str) -> frozenset[str]:
-    """Return the words of a name, without accents and capitals."""
+    """Return the words of a name without accents and in lower case."""
     return frozenset(NAME_WORD.findall(folded(name)))
 
 
 class FormProblem(NamedTuple):
-    """A field of a ruling that cannot be as it was sent: the code, where msgspec stumbles, and what is said."""
+    """An invalid field of a ruling: the code, the place that msgspec names, and the text of the refusal."""
 
     code: str
     place: str
@@ -387,11 +387,11 @@ FORM_PROBLEMS: Final = (
     *(FormProblem("hand_value_out_of_range", f"$.wins[...]{part}`", "") for part in ("", ".han", ".fu", ".yakuman")),
     FormProblem("ending_missing", "$.reason`", "the form does not say why the hand was aborted"),
 )
-"""The first that fits. A place is what msgspec writes after `at`: the path of the value, which is all that it tells."""
+"""The first match is used. A place is the path that msgspec writes after `at`, the only detail it gives."""
 
 
 def form_refusal(error: ValidationError) -> Refused:
-    """Return the refusal of a form. What no form of the desk sends is `bad_ruling`."""
+    """Return the refusal for an invalid form: `bad_ruling` for input that no form of the desk sends."""
     said = str(error)[:300]
     path = said.rpartition(" - at `")[2]
     found = next((one for one in FORM_PROBLEMS if path.startswith(one.place)), None)

@@ -1,7 +1,7 @@
-"""The history of rulings: each in words, before and after; filtered; as CSV and JSON. Pure.
+"""The history of rulings: in words, before and after; filtered; as CSV and JSON. Pure functions.
 
-The preview, the history and the form that withdraws a ruling use the same words. Arbiters' other acts at the tables are
-part of the history.
+The preview, the history and the form that withdraws a ruling share the same words. The history also contains other acts
+of arbiters at the tables.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -57,7 +57,7 @@ BETWEEN: Final = Markup("<i> · </i>")
 
 
 class RulingText(NamedTuple):
-    """A ruling as it is read. `was` and `now` differ, or there is neither."""
+    """A ruling in words. `was` and `now` differ, or both are empty."""
 
     what: Markup
     was: Markup
@@ -65,14 +65,14 @@ class RulingText(NamedTuple):
 
 
 class RulingWriter:
-    """Tells of an event's rulings in the language of whoever asks."""
+    """Describes an event's rulings in the reader's language."""
 
     def __init__(self, request: Request, event: Event) -> None:
         self._, self._players, self._awards = translator_for(request), event.known, event.profile.awards
         self._infractions = infractions_of(event.profile)
 
     def of(self, change: RulingChange) -> RulingText:
-        """Return what a ruling is, and what it changes of what it is about."""
+        """Describe a ruling, and its subject before and after."""
         what, before, after = self._what(change), change.before, change.after
         if before is None:
             return RulingText(
@@ -94,14 +94,14 @@ class RulingWriter:
         return RulingText(what, *(self._held(change.root.decision, held, aspects) for held in (before, after)))
 
     def outcome(self, play: CountedPlay) -> Markup:
-        """Return how a play ended."""
+        """Describe how a play ended."""
         return self._play(play, ("outcome",))
 
     def name(self, player: str) -> str:
-        """Return a player's name; of who is not in the event, the id."""
+        """Return a player's name, or the id of somebody who is not in the event."""
         return self._players[player].name if player in self._players else player
 
-    # ---- what was decided -------------------------------------------------------------------
+    # ---- the decision ------------------------------------------------------------------------
 
     def _what(self, change: RulingChange) -> Markup:
         if isinstance(change.entry.decision, Undo) and (undone := change.about) is not change.entry:
@@ -144,7 +144,7 @@ class RulingWriter:
         return DOT.join(filter(None, (self.infraction(said.infraction), who, beyond)))
 
     def infraction(self, infraction: str | None) -> Markup:
-        """Return how an infraction is called; nothing if none was named."""
+        """Return the name of an infraction; empty if none was named."""
         if infraction is None:
             return NO_TEXT
         listed = self._infractions.get(infraction)
@@ -184,7 +184,7 @@ class RulingWriter:
             for one, what in lines
         )
 
-    # ---- how it was, and is -----------------------------------------------------------------
+    # ---- before and after --------------------------------------------------------------------
 
     def _held(self, about: AnyDecision, held: SubjectState, aspects: Iterable[str]) -> Markup:
         match about:
@@ -210,7 +210,7 @@ class RulingWriter:
 
     def _play(self, play: CountedPlay | None, aspects: Iterable[str]) -> Markup:
         parts = (part for aspect in aspects for part in self._aspect(play, aspect)) if play else ()
-        return BETWEEN.join(PART.format(part) for part in parts)  # on a phone a line each
+        return BETWEEN.join(PART.format(part) for part in parts)  # one line each on a phone
 
     def _groups(self, groups: Groups) -> Markup:
         lines = Markup(" | ").join(" ".join(map(str, group)) for group in groups)
@@ -258,7 +258,7 @@ class RulingWriter:
 
 
 def _together(play: CountedPlay) -> dict[str, int]:
-    """Return what each player got beside the points, or in their place."""
+    """Return the IMPs that each player got in addition to the points, or instead of them."""
     return {one: play.instead.get(one, 0) + play.awards.get(one, 0) for one in {**play.instead, **play.awards}}
 
 
@@ -267,7 +267,7 @@ def _outcome(play: CountedPlay) -> object:
 
 
 def _aspects(before: SubjectState, after: SubjectState) -> list[str]:
-    """Name what of a play is other than before: the deal, the outcome, the awards, the fines; of a player the place."""
+    """List what has changed: of a play the deal, outcome, awards or fines; of a player the standing."""
     had, now = before.play, after.play
     if had is None or now is None:
         return ["standing"] * (before.said[3:] != after.said[3:])
@@ -298,22 +298,22 @@ HEADER = (
 )
 
 NOBODY: Final = "?"
-"""No player's id."""
+"""Not a player's id."""
 
 
 class RulingLine(Struct, frozen=True):
-    """One ruling, and whether it counts."""
+    """A ruling, and whether it counts."""
 
     entry: RulingEntry
     counts: bool
     players: tuple[str, ...]
     about: RulingEntry
-    """The ruling that it takes back or appeals against; else the ruling itself."""
+    """The ruling that this one withdraws or appeals against, else the ruling itself."""
     place: RulingEntry
-    """The ruling that says of which play or deal it is."""
+    """The ruling that names the play or deal concerned."""
     undone_by: str | None
     standing: str = ""
-    """`with` or `without`, where it gave a player a standing or took it."""
+    """`with` or `without` if it gave a player a standing or took it away, else empty."""
 
 
 def history_lines(room: EventState) -> list[RulingLine]:
@@ -340,7 +340,7 @@ def history_lines(room: EventState) -> list[RulingLine]:
 
 
 def _standings_given(room: EventState) -> dict[str, str]:
-    """Return the rulings by which a player has a standing or none any more, by id: `with`, `without`."""
+    """Return the rulings, by id, that gave a player a standing (`with`) or took it away (`without`)."""
     found, so_far = dict[str, str](), RulingBook()
     for entry in room.book.entries.values():
         about = room.book.root(entry).decision
@@ -354,15 +354,15 @@ def _standings_given(room: EventState) -> dict[str, str]:
 
 
 def filter_rulings(listed: Iterable[RulingLine], filters: Mapping[str, str]) -> list[RulingLine]:
-    """Keep the lines that fit all filters: `play` (table-round), `deal`, `kind`, `player`, `author`, `counts`.
+    """Return the lines that match all filters: `play` (table-round), `deal`, `kind`, `player`, `author`, `counts`.
 
-    `player`: the ids of all who may be meant, blanks between.
+    `player` has the ids of all players who match, separated by spaces.
     """
     return [line for line in listed if all(RULING_FILTERS[name](line, value) for name, value in _asked(filters))]
 
 
 def filter_visits(visits: Iterable[Visit], filters: Mapping[str, str]) -> list[Visit]:
-    """Keep what fits all filters; a value that only a ruling can fit leaves nothing."""
+    """Return the visits that match all filters. A filter that only applies to rulings matches none."""
     return [one for one in visits if all(VISIT_FILTERS[name](one, value) for name, value in _asked(filters))]
 
 
@@ -391,11 +391,11 @@ VISIT_FILTERS: Final[Mapping[str, Callable[[Visit, str], bool]]] = {
 Row = tuple[str | int, ...]
 
 PRIVATE: Final = ("national", "ema")
-"""What a correction of a player says that is for federations, and for those who set the event up."""
+"""Fields of a player's correction that are for federations and for those who set the event up."""
 
 
 def _decided(decision: AnyDecision, *, numbers: bool) -> dict[str, Any]:
-    """Return a decision as it was stored; without `numbers` those of players are not in it."""
+    """Return a decision as it was stored, without the players' federation numbers unless `numbers` is set."""
     fields: dict[str, Any] = msgspec.to_builtins(decision)
     if isinstance(decision, PlayerCorrected) and not numbers:
         return {name: value for name, value in fields.items() if name not in PRIVATE}
@@ -403,9 +403,9 @@ def _decided(decision: AnyDecision, *, numbers: bool) -> dict[str, Any]:
 
 
 def history_csv(listed: Iterable[RulingLine], visits: Iterable[Visit], *, numbers: bool) -> str:
-    """Write both for spreadsheets, oldest first; rulings stay in the order in which they were given.
+    """Write rulings and visits as CSV, oldest first. Rulings stay in the order in which they were given.
 
-    `numbers`: those of players too.
+    `numbers` includes the players' federation numbers.
     """
     rulings = ((line.entry.at, _cells(line, numbers=numbers)) for line in reversed(list(listed)))
     others = ((one.at, _visit_cells(one)) for one in visits)
@@ -442,7 +442,7 @@ def _time_text(at: int) -> str:
 
 
 def history_json(listed: Iterable[RulingLine], visits: Iterable[Visit], *, numbers: bool) -> bytes:
-    """Write both for programs, oldest first. `numbers`: those of players too."""
+    """Write rulings and visits as JSON, oldest first. `numbers` includes the players' federation numbers."""
     rows: list[dict[str, Any]] = [
         msgspec.to_builtins(line.entry)
         | {"decision": _decided(line.entry.decision, numbers=numbers)}

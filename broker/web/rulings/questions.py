@@ -1,4 +1,4 @@
-"""What an arbiter asks: what happened at a table, as the rules see it, and how all would stand under other rules.
+"""Arbiters' questions: what happened at a table under the rules, and what standings other rules would give.
 
 Nothing is stored.
 """
@@ -27,17 +27,17 @@ WHAT_HAPPENED_PATH: Final = "/what-happened"
 
 
 class WhatHappenedPage:
-    """Answers arbiters; the address has all that was said, so that it can be shown to another."""
+    """Serves arbiters. The query holds all the answers, so that the page can be shown to somebody else."""
 
     def __init__(self, access: Access, rulings: AuditedRulings) -> None:
         self._access, self._rulings = access, rulings
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the route."""
         return [self._access.route(WHAT_HAPPENED_PATH, self.show, "rule")]
 
     def show(self, request: Request) -> Response:
-        """Ask, and answer what can be answered."""
+        """Show the questions, and the answers that follow so far."""
         event, said = self._rulings.event, dict(request.query_params)
         profile = event.profile
         if not isinstance(profile, Profile):
@@ -72,7 +72,7 @@ class WhatHappenedPage:
 
 
 def read_scene(said: Mapping[str, str], dealer: Seat | None) -> Scene:
-    """Return what the form says. Raises Refused `scene_incomplete`, `number_unreadable`."""
+    """Parse the form's scene. Raises Refused `scene_incomplete`, `number_unreadable`."""
     walls = {seat: whole_number(said, f"wall-{seat}") for seat in SEATS}
     counted = {seat: left for seat, left in walls.items() if left is not None}
     turn, phase = _seat(said.get("turn")), said.get("phase", "")
@@ -83,7 +83,7 @@ def read_scene(said: Mapping[str, str], dealer: Seat | None) -> Scene:
     return Scene(
         walls=counted,
         turn=turn,
-        phase=phase,  # type: ignore[arg-type]  # a phase: checked above
+        phase=phase,  # type: ignore[arg-type]  # checked above
         claims=_claims(said, turn) if phase in ("claim", "kong") else {},
         dealer=dealer,
         taken={pair: _count(said, field) for pair, field in sets.items()} if "sets" in said else None,
@@ -108,25 +108,25 @@ OWN_PROFILE: Final = ""
 """The event's own profile."""
 
 WishedRules = tuple[str, tuple[tuple[str, str], ...]]
-"""A profile's id, and what is changed of it."""
+"""The id of a profile, and the settings changed in it."""
 
 
 class WhatIfPage:
-    """Answers arbiters."""
+    """Serves arbiters."""
 
     def __init__(self, access: Access, rulings: AuditedRulings) -> None:
         self._access, self._rulings = access, rulings
         self._turn = threading.Lock()
-        """One at a time: the whole event is counted again."""
+        """Held while the whole event is recomputed, once at a time."""
         self._last: tuple[Snapshot, WishedRules, WhatIf] | None = None
-        """What was counted last: a hall's has many pages."""
+        """The last result, which in a large hall has many pages."""
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the route."""
         return [self._access.route("/what-if", self.show, "see_room")]
 
     def show(self, request: Request) -> Response:
-        """Show who would change place."""
+        """Show whose place would change."""
         event, query, error = self._rulings.event, dict(request.query_params), None
         found: WhatIf | None = None
         try:

@@ -1,4 +1,4 @@
-"""The register of infractions by player, the appeals, and both on paper: with each ruling's record to be signed."""
+"""The register of infractions by player, the appeals, and both as PDF; also each ruling's record for signing."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,21 +42,21 @@ LABEL: Final = 48 * mm
 RECORD: Final[Columns] = ((LABEL, "left"), (A4[0] - 2 * MARGIN - LABEL, "left"))
 REGISTER: Final[Columns] = tuple(
     (wide * mm, "left")
-    for wide in (38, 42, 24, 8, 70)  # of COLUMNS
+    for wide in (38, 42, 24, 8, 70)  # in mm, for COLUMNS
 )
 WRITTEN: Final = 3
-"""Lines to write on."""
+"""Blank lines to write on."""
 
 
 class Listed(NamedTuple):
-    """One line of the register; `time`: which time the player did this."""
+    """One line of the register. `time` is 1 for the player's first infraction of this kind."""
 
     entry: RegisterEntry
     time: int
 
 
 def by_player(entries: Iterable[RegisterEntry], names: RulingWriter) -> list[Listed]:
-    """Return the register by the players' names, each with the oldest first."""
+    """Return the register sorted by the players' names, oldest first for each."""
     times, found = Counter[tuple[str, str | None]](), list[Listed]()
     for one in entries:
         times[one.player, one.infraction] += 1
@@ -65,20 +65,20 @@ def by_player(entries: Iterable[RegisterEntry], names: RulingWriter) -> list[Lis
 
 
 class RecordPart(NamedTuple):
-    """A part of a record: its title, and its lines with what stands there; None: lines to write on."""
+    """A part of a record: its title and its labelled lines. A text of None leaves blank lines to write on."""
 
     title: str
     lines: Sequence[tuple[str, str | None]]
 
 
 class RegisterPage:
-    """Answers arbiters."""
+    """Serves arbiters."""
 
     def __init__(self, access: Access, rulings: AuditedRulings) -> None:
         self._access, self._rulings = access, rulings
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its PDFs."""
         return [
             self._access.route(PATH, self.show, "see_room"),
             self._access.route(f"{PATH}.pdf", self.printed, "see_room"),
@@ -105,7 +105,7 @@ class RegisterPage:
         return render_page(request, "infractions.html", N_("Infractions and appeals"), values=values)
 
     def printed(self, request: Request) -> Response:
-        """Return the register to print."""
+        """Return the register as PDF."""
         _, writer = translator_for(request), RulingWriter(request, self._rulings.event)
         listed = by_player(self._rulings.look(lambda rulings: register(rulings.room)), writer)
         lines = (
@@ -124,7 +124,7 @@ class RegisterPage:
         return render.pdf_response(content, "infractions.pdf")
 
     def record(self, request: Request) -> Response:
-        """Return the record of one ruling, with the appeal against it or room for one."""
+        """Return the record of one ruling, with the appeal against it or blank lines for one."""
         id_, event = request.path_params["ruling"], self._rulings.event
 
         def look(rulings: RulingService) -> tuple[RulingChange, bool, Appeal | None, int] | None:
@@ -191,7 +191,7 @@ class RegisterPage:
 
 
 def penalty_text(_: HtmlTranslator, entry: RegisterEntry) -> str:
-    """Return what an infraction cost: the measure, and the IMPs if there are any."""
+    """Describe a penalty: the measure, and the IMPs if any."""
     imp = _("{imp} IMP", imp=entry.imp) if entry.imp else ""
     return str(imp if entry.measure == "fine" else " · ".join(filter(None, (_(RULING[entry.measure]), imp))))
 
@@ -226,7 +226,7 @@ def _moment(at: int) -> str:
 
 
 def ruling_pdf(heading: PageHeading, parts: Iterable[RecordPart]) -> bytes:
-    """Return the record of one ruling."""
+    """Return the record of one ruling as PDF."""
     blocks = []
     for part in parts:
         head = PageLine("heading", (PageCell(part.title),))
@@ -242,7 +242,7 @@ def _lines(label: str, text: str | None) -> list[PageLine]:
 
 
 def register_pdf(heading: PageHeading, columns: Sequence[str], lines: Iterable[Sequence[str]]) -> bytes:
-    """Return the register, by player; a line has a cell under each of COLUMNS."""
+    """Return the register by player as PDF. Each line has a cell for each of `columns`."""
     rows = striped_rows([PageCell(cell) for cell in line] for line in lines)
     block = PageBlock((PageLine("columns", tuple(map(PageCell, columns))),), rows)
     return pages_pdf(heading, [block], REGISTER)

@@ -42,20 +42,20 @@ OTHER_KINDS: Final = ("warning", "dead_hand", "fouled", "substitute", "withdrawn
 LONGEST: Final = 2000
 PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
 LISTED: Final = 100
-"""Of so many players each is offered where one is to be named; in a larger event they are written."""
+"""Maximum number of players that are offered as a list; in a larger event names are typed."""
 
 SUBJECTS: Final = {"deadline": DEADLINE, "substitute": WHO_PLAYS, "withdrawn": WHO_PLAYS}
-"""What rulings of the event are about, where two arbiters may not rule on it at once."""
+"""Subjects of rulings on the event, on which two arbiters may not rule at the same time."""
 
 
 class RulingsPage:
-    """Answers arbiters."""
+    """Serves arbiters."""
 
     def __init__(self, access: Access, rulings: AuditedRulings) -> None:
         self._access, self._rulings = access, rulings
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the history and the forms."""
         return [
             self._access.route("/rulings", self.show, "see_room"),
             self._access.route("/rulings.csv", self.as_csv, "see_room"),
@@ -64,10 +64,10 @@ class RulingsPage:
             self._access.route("/rulings/new", form_handler(self._form, self._ruled), "rule", ("POST",)),
         ]
 
-    # ---- the history ------------------------------------------------------------------------
+    # ---- history -----------------------------------------------------------------------------
 
     def show(self, request: Request) -> Response:
-        """Show what was ruled, newest first, and what follows from it."""
+        """Show the rulings, newest first, and what follows from them."""
         event, filters = self._rulings.event, dict.fromkeys(history.RULING_FILTERS, "") | dict(request.query_params)
         meant = self._meant(filters)
 
@@ -100,12 +100,12 @@ class RulingsPage:
         return render_page(request, "rulings.html", N_("Rulings"), done=N_("Published."), values=values)
 
     def as_csv(self, request: Request) -> Response:
-        """Return the history for spreadsheets."""
+        """Return the history as CSV."""
         text = history.history_csv(*self._filtered(request), numbers=visitor_of(request).may("set_up"))
         return render.download(render.BYTE_ORDER_MARK + text, "rulings.csv", "text/csv")
 
     def as_json(self, request: Request) -> Response:
-        """Return the history for programs."""
+        """Return the history as JSON."""
         text = history.history_json(*self._filtered(request), numbers=visitor_of(request).may("set_up"))
         return render.download(text, "rulings.json", "application/json")
 
@@ -120,21 +120,21 @@ class RulingsPage:
         return self._rulings.look(look)
 
     def _meant(self, filters: dict[str, str]) -> dict[str, str]:
-        """Return what is looked for, with the ids of all players who may be meant; who is nobody's is found nowhere."""
+        """Return the filters with the ids of all players who match the name, or an id that nobody has."""
         if not filters.get("player", "").strip():
             return filters
         found = matching_players(filters["player"], self._rulings.event.players)
         return filters | {"player": " ".join(one.id for one in found) or history.NOBODY}
 
-    # ---- a new ruling -----------------------------------------------------------------------
+    # ---- new ruling --------------------------------------------------------------------------
 
     def new(self, request: Request) -> Response:
-        """Show the form: of a play, of a deal, of an undo, or where one says of which."""
+        """Show the form for a play, a deal or a withdrawal, or fields to choose one."""
         asked = dict(request.query_params)
         return self._form(request, asked, self._missing(asked))
 
     def _missing(self, asked: Mapping[str, str]) -> Refused | None:
-        """Say of a play or a deal that was asked for that there is none."""
+        """Return a refusal if the requested play or deal does not exist."""
         key, deal = play_asked_for(asked), asked.get("deal", "").strip()
         places = self._rulings.event.bookings.keys() | _without_play(self._rulings.event)
         if asked.get("table", asked.get("round", asked.get("play", ""))) and key not in places:
@@ -147,7 +147,7 @@ class RulingsPage:
         return None
 
     def _ruled(self, request: Request, form: Form) -> Response:
-        """Show whom a ruling would move, or publish it."""
+        """Preview the effects of a ruling, or publish it."""
         form = with_player_ids(form, self._rulings.event.players)
         draft = self._draft(form)
         if form.get("action") != "publish":
@@ -180,12 +180,12 @@ class RulingsPage:
         effects = self._rulings.look(lambda rulings: rulings.effects(draft, author))
         event = self._rulings.event
         text = history.RulingWriter(request, self._rulings.event).of(effects.change)
-        # Whose IMPs change comes first: a fine of one may move a thousand by a place.
+        # Players whose IMPs change come first: one player's fine may move a thousand others by a place.
         pagination = Pagination.at(form, len(effects.players))
         moved = sorted(effects.players, key=lambda one: one.imp_before == one.imp_after)
         kept = kept_fields(form)
         if isinstance(draft.decision, Deadline):
-            kept["at"] = str(draft.decision.at)  # the minutes count from this preview
+            kept["at"] = str(draft.decision.at)  # minutes count from this preview
         values = {"kept": kept, "draft": draft, "effects": effects, "text": text, "players": event.players}
         values["teams"] = [*event.plan.teams]
         values |= {"moved": moved[pagination.lines], "pagination": pagination}
@@ -258,13 +258,13 @@ class RulingsPage:
 
 
 def _closed(request: Request, rulings: RulingService) -> bool:
-    """Return whether the correction period is over for who asks: the head arbiter rules on."""
+    """Return whether the correction period is over for the visitor; the head arbiter may always rule."""
     deadline = rulings.room.book.deadline
     return deadline is not None and rulings.now() > deadline and not visitor_of(request).is_head
 
 
 def _kinds(about: Mapping[str, Any], *, in_riichi: bool, by_head: bool) -> tuple[str, ...]:
-    """Return the kinds of ruling that are offered on what a form is about, to who may give them."""
+    """Return the kinds of ruling offered for a form's subject and its user."""
     kinds: tuple[str, ...]
     if about["appeal"]:
         return OF_APPEAL if by_head else OF_APPEAL[:1]
@@ -280,7 +280,7 @@ def _kinds(about: Mapping[str, Any], *, in_riichi: bool, by_head: bool) -> tuple
 
 
 def _riichi(rules: Rules) -> dict[str, object]:
-    """Return what the form of a hand of riichi depends on; `of_riichi` says whether the event plays it."""
+    """Return the values for the form of a riichi hand; `of_riichi` is whether the event plays riichi."""
     if not isinstance(rules, RiichiProfile):
         return {"of_riichi": False}
     session = rules.session
@@ -288,17 +288,17 @@ def _riichi(rules: Rules) -> dict[str, object]:
 
 
 def _without_play(event: Event) -> AbstractSet[PlayKey]:
-    """Return if there is no play to rule on, only what a table has sent: a riichi session, or a play dropped."""
+    """Return tables and rounds that have messages but no play to rule on: riichi sessions and dropped plays."""
     return event.riichi.keys() | event.dropped
 
 
 def _as_sent(room: EventState, one: ApartPlay) -> tuple[ApartPlay, CountedPlay | None]:
-    """Return a play that is kept apart, and as its result has it, if there is one."""
+    """Return a play that is kept apart, and the play according to its result if it has one."""
     return one, room.play_as_sent(one.result) if one.result else None
 
 
 def play_asked_for(form: Mapping[str, str]) -> tuple[int, int] | None:
-    """Return the play that an address or a form is about: `play=3-2`, or `table=3&round=2`."""
+    """Return the play named in a query or form: `play=3-2`, or `table=3&round=2`."""
     written = form.get("play") or f"{form.get('table', '').strip()}-{form.get('round', '').strip()}"
     found = PLAY.fullmatch(written.strip())
     return (int(found[1]), int(found[2])) if found else None

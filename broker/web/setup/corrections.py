@@ -1,7 +1,7 @@
-"""The plan of an event that has begun: who plays what stays, names, numbers, title and clocks may be corrected.
+"""Corrections to the plan of an event that has begun: names, numbers, title and clocks, but not who plays what.
 
-A correction is a decision in the scorer's journal, as a ruling is: with author, time and reason, seen before it is
-published, taken back by another. `event.toml` in the folder stays as it was.
+A correction is a decision in the scorer's journal like a ruling: it has an author, time and reason, is previewed before
+it is published, and can be withdrawn by another. `event.toml` in the folder remains unchanged.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,12 +50,12 @@ from broker.web.rulings.forms import kept_fields, sent_draft
 from broker.web.services import AuditedRulings, author_of
 
 SHOWN: Final = 100
-"""Players, and corrections, on the page."""
+"""Maximum number of players, and of corrections, on the page."""
 
 WHO: Final = "set_up"
 NO_SESSION: Final = dict.fromkeys(SESSION_FIELDS, "")
 WORDS: Final = {"name": N_("Session")}
-"""What a field of a session is called, where a player's of that name is called otherwise."""
+"""Labels of session fields that differ from the player's field with the same name."""
 
 PLAYER_FIELDS: Final = ("name", *EXTRA_COLUMNS, *PARTS)
 SHOWN_FIELDS: Final = (*PLAYER_FIELDS, WITHOUT_STANDING)
@@ -63,24 +63,24 @@ TICKED: Final = "✓"
 
 
 class PlanChange(NamedTuple):
-    """One thing that is told otherwise. `field`: what it is called."""
+    """One change of the plan. `field` is the field's label."""
 
     field: Message
     before: str
     after: str
     of: str = ""
-    """Of which session, where it is of one."""
+    """The session that it belongs to, if any."""
 
 
 class CorrectionsPage:
-    """Answers organisers and the head arbiter."""
+    """Serves organisers and the head arbiter."""
 
     def __init__(self, access: Access, folder: Path, rulings: AuditedRulings, media: Sequence[Route]) -> None:
-        """`media`: routes of the files that stay as they are."""
+        """`media` are the routes of files that do not change."""
         self._access, self._folder, self._rulings, self._media = access, folder, rulings, media
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its files."""
         return [
             *form_page(self._access, "/setup", self._page, self._corrected, WHO),
             self._access.route("/setup/players.csv", self.players, WHO),
@@ -88,11 +88,11 @@ class CorrectionsPage:
         ]
 
     def players(self, _request: Request) -> Response:
-        """Return the list of players as it counts."""
+        """Return the list of players with all corrections applied."""
         return render.download(players_csv(self._listed(self._rulings.event)), PLAYERS, "text/csv")
 
     def _corrected(self, request: Request, form: Form) -> Response:
-        """Show what a correction would change, or publish it."""
+        """Preview a correction, or publish it."""
         if form.get("action") == "change":
             return self._page(request, form)
         draft = self._draft(form)
@@ -112,7 +112,7 @@ class CorrectionsPage:
         values = {"looked": looked, "kept": kept_fields(form)}
         return render_page(request, "plan_look.html", N_("Review the correction"), values=values)
 
-    # ---- a form, read -----------------------------------------------------------------------
+    # ---- reading the form ---------------------------------------------------------------------
 
     def _draft(self, form: Form) -> RulingDraft:
         decisions: dict[str, Callable[[Form], AnyDecision]] = {
@@ -132,7 +132,7 @@ class CorrectionsPage:
         return sent_draft(form, decision)
 
     def _player(self, form: Form) -> PlayerCorrected:
-        """Read a correction of a player. Raises RuleError `player_listed_twice`, `country_wrong`."""
+        """Parse a correction of a player. Raises RuleError `player_listed_twice`, `country_wrong`."""
         said = {field: _line(form, field) for field in PLAYER_FIELDS}
         said["country"] = said["country"].upper()
         unranked = bool(form.get("without_standing"))
@@ -156,13 +156,13 @@ class CorrectionsPage:
                     )
         return one
 
-    # ---- what is shown ----------------------------------------------------------------------
+    # ---- showing the page ---------------------------------------------------------------------
 
     def _listed(self, event: Event) -> tuple[ListedPlayer, ...]:
         return current_players(event, self._kept() or ())
 
     def _kept(self) -> Sequence[ListedPlayer] | None:
-        """Return the list that is kept beside the plan; None if there is one that cannot be read."""
+        """Return the player list stored beside the plan; None if it cannot be read."""
         try:
             return read_players(self._folder / PLAYERS)
         except FileNotFoundError:
@@ -231,7 +231,7 @@ class CorrectionsPage:
 
 
 def _after(rulings: RulingService, draft: RulingDraft) -> Event:
-    """Return the event as it would count."""
+    """Return the event as it would count with the draft."""
     room = rulings.room
     book = room.book.copy()
     entry = RulingEntry(
@@ -242,7 +242,7 @@ def _after(rulings: RulingService, draft: RulingDraft) -> Event:
 
 
 def _about(book: RulingBook, decision: AnyDecision) -> AnyDecision:
-    """Return what a decision is about: of one that takes back, what was taken back. Raises FormMalformed."""
+    """Return the decision that this one is about: for a withdrawal, the withdrawn one. Raises FormMalformed."""
     root = book.root_decision(decision)
     if not isinstance(root, PLAN_DECISIONS):
         raise errors.FormMalformed("rulings are taken back where they are given")

@@ -1,6 +1,6 @@
 """The page of a draw: it is announced, each person types or scans their words, and the deals are made and sealed.
 
-Words are kept in memory alone, until those of everybody are there: on no page and in no log is any of them.
+Words are held in memory only, until everybody's have been entered. They appear on no page and in no log.
 """
 
 import threading
@@ -21,11 +21,11 @@ from broker.web import Access, Form, errors, form_page, note_action, read_number
 
 WHO: Final = "set_up"
 PEOPLE: Final = 6
-"""Lines of the form; more people are announced by command."""
+"""Lines for people in the form; draws with more people are announced on the command line."""
 
 
 def note_change(access: Access, request: Request, action: str) -> None:
-    """Note in the audit log who changed the set-up."""
+    """Write to the audit log who changed the set-up."""
     if access.auth is not None:
         note_action(access.auth, request, WHO, action)
 
@@ -39,19 +39,19 @@ DONE: Final = {
 
 
 class DrawPage:
-    """Answers organisers. `turn`: one change at a time, on this page and on that of the set-up."""
+    """Serves organisers. `turn` allows one change at a time, on this page and the set-up page together."""
 
     def __init__(self, access: Access, folder: Path, turn: threading.Lock) -> None:
         self._access, self._folder, self._turn = access, folder, turn
         self._words: dict[tuple[str, int], str] = {}
-        """By the hash of the announcement and the person's place in it."""
+        """Words by the hash of the announcement and the person's index in it."""
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its forms."""
         return form_page(self._access, "/setup/draw", self._page, self._act, WHO)
 
     def _act(self, request: Request, form: Form) -> Response:
-        """Take what one form sends."""
+        """Carry out the action of a form."""
         actions: dict[str, Callable[[Form], None]] = {
             "announce": self._announce,
             "words": self._take_words,
@@ -101,7 +101,7 @@ class DrawPage:
         return draw
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
-        """Show the draws, and what the open one waits for."""
+        """Show the draws, and what the open one is waiting for."""
         try:
             draws, plan = read_draws(self._folder), setup.plan_of(self._folder)
         except (RuleError, ScorerError, OSError) as broken:

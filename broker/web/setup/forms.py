@@ -1,9 +1,9 @@
-"""The forms of the set-up: the movement that is wished, and what has changed since a form was opened.
+"""The forms of the set-up: the wanted movement, and detection of changes made since a form was opened.
 
-A form carries a mark of each part. Who would save over what has changed since is told of it first: what they have not
-touched is shown as it is now, and what was typed stays, so that it can be sent again.
+A form carries a mark for each part. Before it overwrites a newer change, its sender sees that change: untouched fields
+show the current values, and typed ones are preserved to be sent again.
 
-A movement may take a minute to make. It is made in a thread of its own, whoever waits for it or not.
+A movement may take a minute to make, so it is made in a thread of its own, whether or not anybody waits for it.
 """
 
 import hashlib
@@ -23,19 +23,19 @@ from broker.i18n import N_, NP_, Message
 from broker.web import Form, errors, forms, labels, read_number
 
 HALL: Final = ("tables", "hours", "carriers", "sets")
-"""What the organiser has said of the hall, to be offered formats."""
+"""The hall's resources, for which formats are offered."""
 
 FORMAT: Final = ("rounds", "deals_per_round", "copies", "tables_each")
-"""What a format that is chosen fills in; tables only where it is for fewer than all players need."""
+"""Fields filled in by a chosen format; the tables only if it uses fewer than all players need."""
 
 STRUCTURE: Final = (*FORMAT, "halls_by", "sections", "final", "final_rounds", "carry_over")
-"""What the organiser has typed of stages, which stays whatever is looked at meanwhile."""
+"""What the organiser has typed about stages; it is preserved while other things are previewed."""
 
 MOST_MINUTES: Final = 100 * 60
 
 
 def read_structure(form: Form) -> Structure:
-    """Return which stages are wished. Raises RuleError `malformed`."""
+    """Parse the wanted stages. Raises RuleError `malformed`."""
     most = setup.MOST_ROUNDS
     numbers = [read_number(form.get(field, "").strip(), 3) for field in ("rounds", "sections", "final", "final_rounds")]
     rounds, sections, final, final_rounds = numbers
@@ -55,19 +55,19 @@ def read_structure(form: Form) -> Structure:
 
 
 def with_format(form: Form) -> Form:
-    """Return a form with the format that was chosen in it, to be looked at; its tables are shared among sections."""
+    """Return a form with the chosen format filled in, for a preview. Its tables are divided among the sections."""
     rounds, deals, copies, tables, *_ = (*form["action"].split()[1:5], "", "", "", "")
     each = str((read_number(tables, 3) or 0) // (read_count(form, "sections") or 1) or "")
     return {**form, **dict(zip(FORMAT, (rounds, deals, copies, each), strict=True)), "action": "look_movement"}
 
 
 def read_count(form: Form, field: str) -> int | None:
-    """Return a number of a form; None if there is none."""
+    """Parse a number in a form; None if there is none."""
     return read_number(form.get(field, "").strip(), 3) or None
 
 
 def read_minutes(form: Form) -> int:
-    """Return the hours of a form in minutes: 4, 4.5, 4,5 or 4:30. Raises RuleError `malformed`."""
+    """Parse a form's hours into minutes: 4, 4.5, 4,5 or 4:30. Raises RuleError `malformed`."""
     hours, _, minutes = form.get("hours", "").strip().replace(",", ".").partition(":")
     try:
         found = round(60 * float(hours)) + int(minutes or 0)
@@ -81,27 +81,27 @@ def read_minutes(form: Form) -> int:
 MAKING_PATH: Final = "/setup/making"
 
 AT_ONCE_S: Final = 1.0
-"""A page waits so long for a movement before it shows how far that is: a small one is there by then."""
+"""Seconds that a page waits for a movement before it shows the progress; small ones are ready by then."""
 
 
 class Making:
-    """One movement that is made, and what came of it."""
+    """A movement being made, and its outcome."""
 
     def __init__(self, form: Form, wish: Structure) -> None:
-        """`form`: what was typed, which is shown again where the movement is refused."""
+        """`form` is what was typed; it is shown again if the movement is refused."""
         self.form, self.wish = form, wish
         self.percent = 0
         self.error: Exception | None = errors.DeskFailed("no movement was made; the desk's log says why")
         self.seen = False
-        """Whether somebody has been shown what came of it."""
+        """Whether somebody has been shown the outcome."""
         self._ended = threading.Event()
 
     def start(self, make: Callable[[Callable[[float], None]], object]) -> None:
-        """Make it: `make` is given what is told which part of its time is over."""
+        """Start making it. `make` gets a function to which it reports the elapsed fraction of its time."""
         threading.Thread(target=self._run, args=(make,), name="movement", daemon=True).start()
 
     def ended(self, within_s: float = 0) -> bool:
-        """Return whether it is made, or refused, within so many seconds."""
+        """Return whether it is made or refused, waiting up to `within_s` seconds."""
         return self._ended.wait(within_s)
 
     def _run(self, make: Callable[[Callable[[float], None]], object]) -> None:
@@ -118,10 +118,10 @@ class Making:
 
 
 OPENED: Final = "opened"
-"""The field with the marks."""
+"""The form field with the marks."""
 
 LONGEST: Final = 60
-"""Characters of what a field says now, where it is named."""
+"""Maximum length of a field's current value in a message."""
 
 HEAD: Final[Mapping[str, Message]] = {
     "title": N_("Title"),
@@ -142,7 +142,7 @@ PARTS: Final[Mapping[str, Message]] = {
     "sessions": N_("5. Sessions and clocks"),
 }
 UNSAID: Final = ("keep_plays", "rules")
-"""Fields of which it is not told what they say now."""
+"""Fields whose current value is not shown in the refusal."""
 
 CONCERNS: Final[Mapping[str, tuple[str, ...]]] = {
     "head": tuple(HEAD),
@@ -156,15 +156,15 @@ CONCERNS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def opened_with(folder: Path) -> tuple[Plan | None, str]:
-    """Return the plan, None where it cannot be read, and the marks that a form is opened with."""
+    """Return the plan (None if it cannot be read) and the marks for a form that is being opened."""
     plan = _plan(folder)
     return plan, msgspec.json.encode({part: _mark(text) for part, text in _parts(folder, plan).items()}).decode()
 
 
 def refuse_changed(folder: Path, form: Form) -> None:
-    """Raise RuleError `setup_changed` where something that a form replaces has changed since it was opened.
+    """Raise RuleError `setup_changed` if something that a form replaces has changed since the form was opened.
 
-    What says by now what the form says has not.
+    A change to the same value as the form's does not count.
     """
     was, parts = _marks(form), _parts(folder, _plan(folder))
     changed = [
@@ -177,7 +177,7 @@ def refuse_changed(folder: Path, form: Form) -> None:
 
 
 def changed_here(form: Form) -> Form:
-    """Return a form without the fields that its sender has left as they were."""
+    """Return a form without the fields that its sender has not touched."""
     was = _marks(form)
     return {name: text for name, text in form.items() if name not in HEAD or was.get(name) != _mark(text)}
 
@@ -197,7 +197,7 @@ def _plan(folder: Path) -> Plan | None:
 
 
 def _parts(folder: Path, plan: Plan | None) -> dict[str, str]:
-    """Return what each part says."""
+    """Return the current content of each part."""
     said = msgspec.to_builtins(plan) if plan else {}
     head = (setup.head_of(plan) if plan else setup.EventDetails())._replace(rules=text_of(folder / PROFILE))
 
@@ -214,7 +214,7 @@ def _parts(folder: Path, plan: Plan | None) -> dict[str, str]:
 
 
 def text_of(path: Path) -> str:
-    """Return what a file says; nothing where it is none of text."""
+    """Return the text of a file; empty if it cannot be read as text."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -222,13 +222,13 @@ def text_of(path: Path) -> str:
 
 
 def _mark(text: str | None) -> str:
-    """Return a mark of a text, however a browser writes the ends of its lines; "" of none."""
+    """Return a text's mark, which does not depend on how browsers send line ends; "" for None."""
     plain = None if text is None else "\n".join(text.split("\r\n")).strip()
     return "" if plain is None else hashlib.blake2s(plain.encode(), digest_size=6).hexdigest()
 
 
 def _described(part: str, text: str) -> Message:
-    """Return what a part is called and, of a field, what it says now."""
+    """Return the label of a part and, for a field, its current value."""
     if part not in HEAD or part in UNSAID:
         return PARTS[part]
     said: str = {"profile": labels.PROFILE, "keying": labels.KEYING}.get(part, {}).get(text, " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""The pages on which an organiser sets an event up: one page, a form a step, each checked before it is kept."""
+"""The page on which an organiser sets an event up, with one form per step, each checked before it is saved."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -44,31 +44,31 @@ from broker.web.setup.forms import (
 )
 
 LARGEST: Final = 2 * 2**20
-"""Bytes of a form: a list of 4,000 players, a movement of 20,000 plays is more and goes by command."""
+"""Maximum size of a form in bytes: enough for 4,000 players. A movement of 20,000 plays needs the command line."""
 
 EARLIER: Final = ("earlier_title", "earlier_part", "earlier_first")
 
 SHOWN: Final = 200
-"""Problems and lines on the page."""
+"""Maximum number of problems, and of lines, on the page."""
 
 BEST_FORMATS: Final = 3
-"""So many formats a telephone shows before the others are unfolded."""
+"""Formats that a phone shows before the others are unfolded."""
 
 Values = dict[str, object]
 
 
 class SetupPage:
-    """Answers organisers. One change at a time: two browsers may be open."""
+    """Serves organisers. Changes are made one at a time, as two browsers may be open."""
 
     def __init__(self, access: Access, folder: Path) -> None:
         self._access, self._folder = access, folder
         self._turn = threading.Lock()
         self._making: Making | None = None
         self._kept: Form = {}
-        """The last form that was kept: pressed twice, a button does what it does once."""
+        """The last form that was saved, so that a button pressed twice acts once."""
 
     def routes(self, *, first: bool = False) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the set-up; with `first` also of the desk's first page."""
         return [
             *([self._access.route("/", self.lead, WHO)] if first else ()),
             *form_page(self._access, "/setup", self._page, self._act, WHO, largest=LARGEST),
@@ -79,7 +79,7 @@ class SetupPage:
         ]
 
     def files(self) -> Sequence[Route]:
-        """Return the routes of files that stay as they are once the event has begun."""
+        """Return the routes of files that do not change once the event has begun."""
         return [
             self._access.route("/setup/movement.csv", self.movement, WHO),
             self._access.route("/setup/commitment.json", partial(self.kept, COMMITMENT), WHO),
@@ -88,22 +88,22 @@ class SetupPage:
         ]
 
     async def lead(self, request: Request) -> Response:
-        """Lead to the set-up."""
+        """Redirect to the set-up."""
         return redirect(request, "/setup")
 
     def movement(self, _request: Request) -> Response:
-        """Return the movement as a file."""
+        """Return the movement as a CSV file."""
         plan = setup.plan_of(self._folder)
         return render.download(movement_csv(plan.plays if plan else ()), MOVEMENT, "text/csv")
 
     def kept(self, name: str, _request: Request) -> Response:
-        """Return a file as it is kept: the players, or what is published of draws and deals before they are known."""
+        """Return a stored file: the players, or what is published about draws and deals beforehand."""
         return render.download(
             text_of(self._folder / name), name, "text/csv" if name == PLAYERS else "application/json"
         )
 
     def carriers(self, request: Request) -> Response:
-        """Return what lies in the carriers, to print: a page a deal, serials and no face."""
+        """Return sheets for loading the carriers as PDF: a page per deal, with serials but no faces."""
         try:
             with self._turn:
                 if not (layouts := carrier_layouts(self._folder)):
@@ -114,7 +114,7 @@ class SetupPage:
         return render.pdf_response(content, "carriers.pdf")
 
     def _act(self, request: Request, form: Form) -> Response:
-        """Check or keep what one form sends."""
+        """Check or save what a form sends."""
         folder = self._folder
         actions: dict[str, Callable[[Form], object]] = {
             "head": self._keep_head,
@@ -153,7 +153,7 @@ class SetupPage:
         return redirect(request, "/setup", "steps", done="saved")
 
     def _is_kept(self, form: Form) -> bool:
-        """Return whether this form was kept last: a button was pressed twice. Raises RuleError `setup_changed`."""
+        """Return whether this form was saved last (a button pressed twice). Raises RuleError `setup_changed`."""
         if OPENED in form and form == self._kept:
             return True
         refuse_changed(self._folder, form)
@@ -198,11 +198,11 @@ class SetupPage:
         return {"formats": formats(have)}
 
     def _make_movement(self, request: Request, form: Form) -> Response:
-        """Begin to make a movement; sent twice, the form begins one."""
+        """Start making a movement; a form sent twice starts only one."""
 
         def make(tell: Callable[[float], None]) -> None:
             draft = setup.draft_stages(self._folder, wish, tell)
-            with self._turn:  # not while it is made: other steps can be saved meanwhile
+            with self._turn:  # only now, so that other steps can be saved while it is made
                 setup.take_stages(self._folder, draft)
                 self._keep(request, form)
 
@@ -219,7 +219,7 @@ class SetupPage:
         return self.making(request)
 
     def making(self, request: Request) -> Response:
-        """Show how far a movement is that is being made, or what came of it."""
+        """Show the progress of the movement being made, or its outcome."""
         making = self._making
         if making is None:
             return redirect(request, "/setup", "steps")
@@ -267,14 +267,14 @@ class SetupPage:
             form = changed_here(form)
         making = self._making
         if making and making.ended() and making.error and not (making.seen or form or error):
-            making.seen, form, error = True, making.form, making.error  # whoever had asked for it did not wait
+            making.seen, form, error = True, making.form, making.error  # whoever asked for it did not wait
         values = {**self._values(form), "making": making and not making.ended()}
         values |= {"checked_players": (), "checked_movement": None, "measures": "", "checked_earlier": None}
         values |= {"ahead": None, "ahead_halls": (), "wish": None, "formats": (), "checked_notes": ()} | (more or {})
         return render_page(request, "setup.html", N_("Set-up"), error=error, done=N_("Saved."), values=values)
 
     def _values(self, form: Form) -> Values:
-        plan, opened = opened_with(self._folder)  # what is wrong with a plan's file the list of problems names
+        plan, opened = opened_with(self._folder)  # problems with the plan's file are in the list of problems
         plays, minutes = plan.plays if plan else (), minutes_a_play(plan) if plan else 0
         kept = read_saved_players(self._folder, plan)
         deals = setup.deals_made(self._folder)

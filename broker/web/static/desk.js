@@ -1,27 +1,27 @@
-// The live half of the desk: takes renderings of the room from the event stream and morphs the page into each.
-// The server renders; nothing is written twice here. What the page shows without this script is right, only still.
+// Live updates of the desk: receive renderings of the room from the event stream and morph the page into each.
+// Only the server renders. Without this script the page is correct but does not update.
 
 import { Missing, morph } from "./morph.js";
 import { clock, putTimesIntoZone } from "./times.js";
 
-const SILENCE_MS = 25_000; // two heartbeats and a half: after that the line is dead, whatever the browser thinks
-const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000]; // between attempts, the last for good
+const SILENCE_MS = 25_000; // two and a half heartbeats: then the connection is dead, whatever the browser thinks
+const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000]; // between attempts; the last one repeats
 const AGAIN_MS = 8_000; // how long "live again" is shown
-const NEWS = 4; // at most so many sentences are read aloud at once
+const NEWS = 4; // most sentences read aloud at once
 
 const root = document.documentElement;
 const news = document.getElementById("news");
 
 // ---- time -------------------------------------------------------------------------------------
 
-/** How long something has lasted, in whole minutes; without this script its beginning stands there. */
+/** Show durations in whole minutes; without this script the page shows the start time. */
 function putMinutes(part) {
   for (const place of part.querySelectorAll("[data-since][data-minutes]")) {
     const minutes = Math.max(0, Math.floor((Date.now() - Number(place.dataset.since)) / 60_000));
     put(place, place.dataset.minutes.replace("#", String(minutes)));
   }
   for (const place of part.querySelectorAll("[data-until]")) {
-    // As the table shows it: a minute that has begun counts whole.
+    // Rounded up, as the table shows it.
     const left = Math.ceil((Number(place.dataset.until) - Date.now()) / 60_000);
     const text = left > 0 ? place.dataset.left : left < 0 ? place.dataset.over : place.dataset.up;
     put(place, text.replace("#", String(Math.abs(left))));
@@ -33,7 +33,7 @@ function put(place, text) {
   if (place.textContent !== text) place.textContent = text;
 }
 
-/** A button that is another reader's is not there: all readers are sent the same page. */
+/** Hide the buttons of other arbiters: all readers are sent the same page. */
 function putOwn(part) {
   const me = document.body.dataset.me;
   for (const button of part.querySelectorAll("[data-mine]")) button.hidden = button.dataset.mine !== me;
@@ -54,7 +54,7 @@ function take(html) {
     arrived = morph(document.getElementById("room"), wanted);
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
-    connect(); // a new stream begins with the whole room
+    connect(); // a new stream starts with the whole room
     return;
   }
   if (document.title !== wanted.dataset.title) document.title = wanted.dataset.title;
@@ -62,7 +62,7 @@ function take(html) {
   for (const element of arrived.slice(0, NEWS)) say(element.dataset.news);
 }
 
-/** A sentence is added and not put in the place of the one before, which might not have been read aloud yet. */
+/** Have a sentence read aloud. It is appended, since the one before may not have been read yet. */
 function say(text) {
   const sentence = document.createElement("p");
   sentence.textContent = text;
@@ -70,7 +70,7 @@ function say(text) {
   while (news.childElementCount > NEWS) news.firstElementChild.remove();
 }
 
-// ---- the line ---------------------------------------------------------------------------------
+// ---- the connection ---------------------------------------------------------------------------
 
 let source = null;
 let attempts = 0;
@@ -79,28 +79,28 @@ let nextAttempt = 0;
 let settled = 0;
 let attempted = 0;
 
-// ---- a page that stands still while it is read -------------------------------------------------
+// ---- a paused page -----------------------------------------------------------------------------
 
 const pause = document.getElementById("pause");
 const held = document.getElementById("held");
 let waiting = false; // whether there is a newer rendering
 let heldSince = null;
-const fresh = new Map(); // what has come since, by its key: whether it is a call
+const fresh = new Map(); // news since the pause by key, with whether it is a call
 
 const paused = () => pause?.getAttribute("aria-pressed") === "true";
 
 function goOnOrPause() {
   pause.setAttribute("aria-pressed", String(!paused()));
-  if (!paused() && waiting) connect(); // what came meanwhile may build on what was not shown: start over
+  if (!paused() && waiting) connect(); // later renderings build on some that were not shown: start over
   waiting = false;
   fresh.clear();
   heldSince = new Date();
   held.hidden = !paused();
   if (paused()) tellHeld();
-  else pause.focus({ preventScroll: true }); // the button that was pressed may have gone
+  else pause.focus({ preventScroll: true }); // the pressed button may be hidden now
 }
 
-/** Keep count of what a page that stands still does not show. A call is read aloud all the same. */
+/** Count the news that a paused page does not show. Calls are read aloud all the same. */
 function hold(html) {
   const wanted = roomOf(html);
   waiting = true;
@@ -130,15 +130,15 @@ function tellHeld() {
   held.classList.toggle("urgent", calls > 0);
 }
 
-// ---- buttons that say who looks after what --------------------------------------------------------
+// ---- buttons for calls and alerts -----------------------------------------------------------------
 
-/** Say it without leaving the page: what follows comes by the stream. What is refused is told where one looks. */
+/** Send a button's form without leaving the page. The stream brings the effect; a refusal is shown on the page. */
 async function attend(event) {
   event.preventDefault();
   const { target: form, submitter: button } = event;
   const body = new URLSearchParams(new FormData(form));
   body.set(button.name, button.value);
-  button.disabled = true; // until it is shown again
+  button.disabled = true; // until the next rendering
   showRefusal("");
   try {
     const headers = { Accept: "text/html" };
@@ -173,19 +173,19 @@ function connect() {
   source.addEventListener("bye", leave);
 }
 
-/** The session has ended: what is on the page is no longer this reader's to see. */
+/** Leave the page when the session has ended and its content may no longer be seen. */
 function leave() {
   source.close();
   location.reload();
 }
 
-/** A refused stream tells a script nothing but that it failed: so the page asks whether it may still be seen. */
+/** Check whether the page may still be seen: a script cannot tell a refused stream from a broken one. */
 async function mayStillLook() {
   try {
     const answer = await fetch("/view.json", { method: "HEAD", cache: "no-store" });
     if (answer.status === 401 || answer.status === 403) leave();
   } catch {
-    // no line: the next attempt will tell
+    // no connection: the next attempt will show
   }
 }
 
@@ -196,7 +196,7 @@ function heard() {
   else if (root.dataset.line === "still") root.dataset.line = "live";
 }
 
-/** The browser's own reconnecting gives up on some answers and never waits longer: so it is done here. */
+/** Reconnect, as the browser itself would give up after some answers and never wait longer. */
 function lost() {
   source.close();
   if (root.dataset.line !== "lost") announce("lost", lastWord);

@@ -1,4 +1,4 @@
-// A file that was chosen is put into the text field beside it, so that what is sent can be seen and mended first.
+// Load a chosen file into the text field beside it, so that it can be checked and corrected before it is sent.
 for (const input of document.querySelectorAll("input[data-into]")) {
   input.closest("[hidden]").hidden = false;
   input.addEventListener("change", async () => {
@@ -20,7 +20,7 @@ function put(field, bytes, name) {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-/** What is not UTF-8, such as a workbook, goes to the server as it is, and the field shows its name. */
+/** Send a file that is not UTF-8, such as a workbook, unchanged; the field shows its name. */
 export function putFile(field, value, name) {
   field.dataset.name = field.name;
   const file = Object.assign(document.createElement("input"), { type: "hidden", name: field.name, value });
@@ -39,7 +39,7 @@ function textOf(bytes) {
   }
 }
 
-// Enter in some fields of a form presses another button than its first; in a list of choices it would press none.
+// In some fields Enter presses another button than the form's first; in a select element it would press none.
 for (const fields of document.querySelectorAll("[data-enter]")) {
   fields.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !["INPUT", "SELECT"].includes(event.target.tagName)) return;
@@ -49,7 +49,7 @@ for (const fields of document.querySelectorAll("[data-enter]")) {
   });
 }
 
-// A form leads back to its own step, and what was refused stands above all steps.
+// A form returns to its own step, but refusals are shown above all steps, so move the focus there.
 const refused = document.getElementById("problem");
 if (refused) {
   addEventListener("load", () => {

@@ -1,20 +1,20 @@
-// Change what is on the page into a new rendering of it, touching only what differs: the same elements stay, with their
-// focus, selection and scrolling. `data-key` names an element among its siblings. An empty element with `data-same`
-// stands for the one with its key that is on the page already: the server sends each element once (live.py).
+// Turn the page into a new rendering of it by changing only what differs, so that elements keep their focus, selection
+// and scroll position. `data-key` identifies an element among its siblings. An empty element with `data-same` stands
+// for the element with the same key that is already on the page: the server sends each element once (live.py).
 //
 // Why not idiomorph or htmx: on the page of a hall of 1,000 tables (7,500 elements; Chromium slowed sixfold, about a
 // phone) one result takes 72 ms here, 234 ms with idiomorph 0.8.0 given the same stubs, and 430 ms as a swap of htmx
-// 2.0.11. htmx, its SSE extension and idiomorph are 66 KB beside the 4 KB of this file, and the line's watchdog, the
-// waits between attempts, the end of a session and a page that is held still would all have to stay in desk.js.
+// 2.0.11. htmx, its SSE extension and idiomorph are 66 KB against the 4 KB of this file, and desk.js would still need
+// the connection's watchdog, the delays between attempts, the end of a session and pausing the page.
 
 const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute("data-key") : null);
 const isSame = (node) => node.nodeType === Node.ELEMENT_NODE && node.hasAttribute("data-same");
 const alike = (one, other) => one.nodeName === other.nodeName && keyOf(one) === keyOf(other);
 
-// Attributes that the reader or our scripts have set: no rendering takes them away.
+// Attributes set by the reader or by our scripts; renderings do not remove them.
 const KEPT = new Set(["data-arrived", "open"]);
 
-/** Thrown where the page lacks an element that is to stay: nothing has been changed then. */
+/** Thrown if the page lacks an element that should stay. Nothing has been changed then. */
 export class Missing extends Error {}
 
 /** Morph `shown` into `wanted`; return the elements with `data-news` that were added. Throws Missing. */
@@ -59,7 +59,7 @@ function morphChildren(shown, wanted, staying, added) {
     const key = keyOf(child);
     const match = key ? keyed.get(key) : here && alike(here, child) ? here : null;
     if (match && alike(match, child)) {
-      keyed.delete(key); // of two children with one key each gets an element
+      keyed.delete(key); // two children with the same key must not share an element
       if (match === here) here = here.nextSibling;
       else shown.insertBefore(match, here);
       morphNode(match, child, staying, added);
@@ -75,7 +75,7 @@ function morphChildren(shown, wanted, staying, added) {
   }
 }
 
-/** Return a new element; what is to stay and stood elsewhere is moved into it, or is it. */
+/** Return a new element with elements that stay moved into it, or the staying element itself. */
 function create(child, staying) {
   if (isSame(child)) return staying.get(keyOf(child));
   const made = document.importNode(child, true);

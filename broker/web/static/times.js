@@ -1,8 +1,8 @@
-// Times in the reader's own zone: the server writes them in its own, which a new machine may have wrong.
+// Convert times to the reader's time zone: the server uses its own, which may be wrong on a new machine.
 
 const two = (number) => String(number).padStart(2, "0");
 
-/** A time of another day than today has that day before it: an event and its set-up last longer than one. */
+/** Format a time, preceded by the date if it is not today's: an event and its set-up take several days. */
 export function clock(moment, seconds) {
   const time = [moment.getHours(), moment.getMinutes(), ...(seconds ? [moment.getSeconds()] : [])].map(two).join(":");
   if (moment.toDateString() === new Date().toDateString()) return time;
@@ -22,5 +22,5 @@ let today = new Date().toDateString();
 putTimesIntoZone(document);
 setInterval(() => {
   if (today === (today = new Date().toDateString())) return;
-  putTimesIntoZone(document); // a page that is left open over midnight
+  putTimesIntoZone(document); // for pages left open past midnight
 }, 1_000);

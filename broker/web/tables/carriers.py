@@ -1,4 +1,4 @@
-"""Carriers: where each is and goes now, when the round will be over, and the page for those who carry."""
+"""Carriers: where each one is and where it goes next, when the round will end, and the page for runners."""
 
 import dataclasses
 import time
@@ -44,15 +44,16 @@ STAGES: Final[Mapping[PublicState, Stage]] = {
 }
 
 REST: Final = 20
-"""What takes long is not done again for so many times as long: of a thousand tables it is a little older."""
+"""After a slow computation, wait this many times as long before the next: with a thousand tables the page lags a
+little."""
 
 OLD_S: Final = 5.0
-"""After so long it is recreated though nothing has come: time goes on, and a table may be slow by now."""
+"""Seconds after which it is recomputed even without new messages: a table may have become slow meanwhile."""
 
 
 @dataclass(frozen=True)
 class Carrying:
-    """All that those who carry, and the arbiters, are told. Times are ms since 1970."""
+    """Everything that runners and arbiters see about carriers. Timestamps are ms since 1970."""
 
     now: int
     round: int
@@ -66,12 +67,12 @@ class Carrying:
 
     @property
     def urgent(self) -> list[CarrierMove]:
-        """Return those for which a table waits."""
+        """Moves for which a table is waiting."""
         return [move for move in self.moves if move.urgency == "now"]
 
     @property
     def later(self) -> list[CarrierMove]:
-        """Return the others."""
+        """The other moves."""
         return [move for move in self.moves if move.urgency != "now"]
 
 
@@ -83,7 +84,10 @@ class _Kept(NamedTuple):
 
 
 class CarriersNow:
-    """Returns it for the feed's newest view. For one thread alone. `clock` in ms since 1970; `seconds` counts on."""
+    """Computes `Carrying` for the newest view.
+
+    For one thread only. `clock` is in ms since 1970, `seconds` is monotonic.
+    """
 
     def __init__(
         self, snapshots: Callable[[], Snapshot], clock: Callable[[], int], seconds: Callable[[], float] = time.monotonic
@@ -92,7 +96,7 @@ class CarriersNow:
         self._kept: _Kept | None = None
 
     def at(self, view: DashboardView) -> Carrying:
-        """Return what holds now; the same object while nothing has changed, and of a great event not all the time."""
+        """Return the current state: the same object while nothing has changed, a little old for a large event."""
         snapshot, began, kept = self._snapshots(), self._seconds(), self._kept
         fresh = kept and kept.of == (snapshot, view.tables) and began < kept.made + OLD_S
         if kept is None or not (fresh or began < kept.until):
@@ -103,7 +107,7 @@ class CarriersNow:
 
 
 def carrying(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> Carrying:
-    """Return where the carriers are, by the plays of a snapshot. Pure."""
+    """Return where the carriers are according to a snapshot's plays and the tables' states. A pure function."""
     event, progress = snapshot.event, progress_of(snapshot, tables, now)
     round_ = _first_open(event, progress)
     session = session_of_round(event, round_)
@@ -123,9 +127,9 @@ def carrying(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> Carry
 
 
 def progress_of(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> Progress:
-    """Return how far the plays are: as they were really played, and as the tables say of themselves.
+    """Return the progress of all plays, from their results as played and from what the tables report.
 
-    A result's time is by its table's clock. A clock that is ahead of ours tells no more than that it is over.
+    A result's timestamp comes from its table's clock; if that is ahead of ours, the result counts as of now.
     """
     event, arrived = snapshot.event, {**snapshot.results.times(), **snapshot.instead}
     recorded: dict[PlayKey, int] = {key: min(at, now) for key, at in arrived.items() if snapshot.settled(key)}
@@ -149,7 +153,7 @@ def progress_of(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> Pr
 
 
 def _legs(snapshot: Snapshot) -> Iterable[Leg]:
-    """Return the ways that there really are: none to a play that arbiters have settled without its being played."""
+    """Yield the journeys of carriers, leaving out plays that arbiters have settled without their being played."""
     for play in snapshot.event.plan.plays:
         key = play.table, play.round
         laid = snapshot.ruled[key][0] if key in snapshot.ruled else None
@@ -160,7 +164,7 @@ def _legs(snapshot: Snapshot) -> Iterable[Leg]:
 
 
 def _ms(local: str) -> int:
-    """Return a local time, as the plan has it, in ms since 1970; one that no calendar has is none."""
+    """Return a local time of the plan in ms since 1970; 0 if it is not a valid date."""
     try:
         return int(datetime.fromisoformat(local).astimezone().timestamp() * 1000)
     except (ValueError, OverflowError):
@@ -168,13 +172,13 @@ def _ms(local: str) -> int:
 
 
 def _first_open(event: Event, progress: Progress) -> int:
-    """Return the first round that is not over; of an event that is over, its last."""
+    """Return the first round with an open play; for an event that is over, its last round."""
     left = (leg.round for leg in progress.legs if leg.key not in progress.recorded)
     return min(left, default=max((play.round for play in event.plan.plays), default=1))
 
 
 def session_of_round(event: Event, round_: int) -> Session:
-    """Return the session of a round; an event whose plan has none is one."""
+    """Return the session of a round. A plan without sessions counts as one session."""
     for session in event.plan.sessions:
         if session.first_round <= round_ <= session.last_round:
             return session
@@ -182,34 +186,35 @@ def session_of_round(event: Event, round_: int) -> Session:
 
 
 WHO: Final[Right] = "see_public"
-"""Runners need no more than a display: what stands here is where plays are, and nothing of how they went."""
+"""Runners need no more rights than a display: the page shows where plays are, and nothing about their results."""
 
 MOVES_SHOWN: Final = 60
-"""Of so many carriers a page tells."""
+"""Maximum number of carriers on one page."""
 
 FEW: Final = 12
-"""Of so many one finds one's own at a glance."""
+"""Maximum number of carriers among which people find theirs at a glance, without a search field."""
 
 LONGEST: Final = 64
-"""Characters of the tables that somebody carries for."""
+"""Maximum length of the query's list of tables."""
 
 EVERY: Final = "all"
 
 
 class CarriersPage:
-    """Answers runners and arbiters from the feed's newest view."""
+    """Serves runners and arbiters from the feed's newest view."""
 
     def __init__(self, feed: ViewFeed, carriers: CarriersNow) -> None:
         self._feed, self._carriers = feed, carriers
 
     def routes(self, live: LivePages) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its stream."""
         return live.routes("/carriers", self.show, WHO)
 
     def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:
-        """Show the ways that are to be gone now, those to come, and when the round and the session end.
+        """Show moves that are due now, moves to come, and when the round and the session end.
 
-        `?tables=1-40` keeps to what goes to those tables or comes from them; `?kind=all` shows where all carriers are.
+        `?tables=1-40` limits the page to carriers going to or coming from those tables; `?kind=all` shows where all
+        are.
         """
         current, asked = self._carriers.at(self._feed.current), request.query_params
         written, every = asked.get("tables", "").strip()[:LONGEST], asked.get("kind") == EVERY
@@ -240,7 +245,7 @@ class CarriersPage:
 
 
 def _part(current: Carrying, only: Collection[int]) -> Carrying:
-    """Return what those are told who carry for some tables."""
+    """Return the part that concerns some tables."""
     return dataclasses.replace(
         current,
         moves=tuple(move for move in current.moves if move.to_table in only or move.from_table in only),
@@ -250,11 +255,11 @@ def _part(current: Carrying, only: Collection[int]) -> Carrying:
 
 
 def _kept_query(*, every: bool, written: str) -> str:
-    """Return what of the address stays on the next page."""
+    """Return the query that links to other pages must keep."""
     kept = {name: text for name, text in (("kind", EVERY if every else ""), ("tables", written)) if text}
     return urlencode(kept) + "&" * bool(kept)
 
 
 def _minutes(ms: int) -> int:
-    """Return a span in whole minutes."""
+    """Return a duration in whole minutes."""
     return max(0, round(ms / MINUTE_MS))

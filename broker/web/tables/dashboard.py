@@ -1,6 +1,6 @@
 """The arbiters' dashboard: the room as one live page, and the buttons *I go* and *Seen* for calls and alerts.
 
-A phone draws sixty cards, and a hall may have a thousand tables: the cards come in pages.
+A phone can show sixty cards but a hall may have a thousand tables, so the cards are divided into pages.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -55,17 +55,17 @@ from broker.web.live import EncodeView, Renderer, Rendering, sse_event
 from broker.web.services import ScorerThread
 
 ANYBODY: Final = Visitor(open_room=True)
-"""Who asks a desk that nobody has an account of."""
+"""The visitor of a desk that has no accounts."""
 
 
 Asked = Mapping[str, str]
-"""What an address asks for: a `page` of cards, or whichever page has that of a `table`."""
+"""The query of a request: a `page` of cards, or a `table` whose card's page is wanted."""
 
 FIRST_CARDS: Final[Asked] = MappingProxyType({})
 
 
 class DashboardRenderer:
-    """Renders views. A room is kept until the view changes: any number of readers cost one rendering a language."""
+    """Renders views. Renderings are reused until the view changes, so any number of readers cost one per language."""
 
     def __init__(
         self,
@@ -75,16 +75,16 @@ class DashboardRenderer:
         origin_of: Callable[[str], Origin] = no_origin,
         attends: bool = False,
     ) -> None:
-        """`sheets`: there are travellers and players' sheets to point to.
+        """`sheets`: whether travellers and player sheets exist to link to.
 
-        `teams`: as the event lists them, for the addresses of their sheets. `origin_of`: a player's country and club.
-        `attends`: calls and alerts have buttons.
+        `teams` are in the event's order, for the addresses of their sheets. `origin_of` returns a player's country and
+        club. `attends`: whether calls and alerts have buttons.
         """
         self.origin_of = origin_of
         self._sheets, self._attends = sheets, attends
         self._numbers = {team: at for at, team in enumerate(teams, 1)}
         self._rooms: dict[bool, tuple[DashboardView, dict[Audience, Rendering]]] = {}
-        """What was rendered of the newest view: of the arbiters' (True), and of everybody's."""
+        """Renderings of the newest view: the arbiters' (True) and the public one (False)."""
         self._renderings = Renderer()
 
     def whole(
@@ -95,7 +95,7 @@ class DashboardRenderer:
         visitor: Visitor = ANYBODY,
         wanted: Asked = FIRST_CARDS,
     ) -> str:
-        """Render the page. `now` (ms since 1970) is told as the time of what is shown."""
+        """Render the whole page. `now` (ms since 1970) is shown as its timestamp."""
         pagination = CardsPage.of(view, wanted).pagination
         here = f"page={pagination.number}&" if pagination.number > 1 else ""
         return render.render_template(
@@ -119,15 +119,15 @@ class DashboardRenderer:
         visitor: Visitor = ANYBODY,
         wanted: Asked = FIRST_CARDS,
     ) -> Rendering:
-        """Render what changes, in parts: everything but the head and the banners of the connection.
+        """Render the part of the page that changes: everything except the head and the connection banners.
 
-        The view is of the feed that the visitor may read (`Feeds.of`).
+        `view` comes from the feed that the visitor may read (`Feeds.of`).
         """
         kept = self._rooms.get(visitor.may("see_room"))
         if kept is None or kept[0] is not view:
             kept = self._rooms[visitor.may("see_room")] = view, {}
         rendered, cards = kept[1], CardsPage.of(view, wanted)
-        # What is rendered for one reader is shown to others: it may depend on rights alone, never on who it is.
+        # One reader's rendering is shown to others, so it may depend on rights, but never on who the reader is.
         rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules, visitor.keys_sheets
         audience = (_.language, rights, cards.pagination.number)
         if audience not in rendered:
@@ -154,7 +154,7 @@ class DashboardRenderer:
 
 
 class DashboardPage:
-    """Answers from the feed's newest view."""
+    """Serves the dashboard from the feed's newest view."""
 
     def __init__(
         self, feeds: embargo.Feeds, live: LivePages, pages: DashboardRenderer, trace: embargo.EmbargoTrace
@@ -162,7 +162,7 @@ class DashboardPage:
         self._feeds, self._live, self._pages, self._trace = feeds, live, pages, trace
 
     def routes(self, access: Access) -> Sequence[Route]:
-        """Return the routes. Whether the desk is alive is told to everybody, and nothing else."""
+        """Return the routes. Only `/health` is open to everybody."""
         return [
             access.route("/", self.page, "see_public"),
             access.route("/events", self.events, "see_public"),
@@ -173,7 +173,7 @@ class DashboardPage:
         ]
 
     async def page(self, request: Request) -> Response:
-        """The page, with the newest view already in it."""
+        """Return the page with the newest view already in it."""
         visitor = visitor_of(request)
         html = self._pages.whole(
             await self._seen(visitor),
@@ -185,7 +185,7 @@ class DashboardPage:
         return render.html_response(html)
 
     async def events(self, request: Request) -> Response:
-        """Views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
+        """Stream views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
         if request.method != "HEAD":
             await self._seen(visitor_of(request))
         if request.query_params.get("show") == "page":
@@ -197,7 +197,7 @@ class DashboardPage:
         return self._live.stream(request, as_event)
 
     def _page_by_page(self, request: Request) -> EncodeView:
-        """Tell one reader of the page what has changed in it since it was told last."""
+        """Return an encoder that sends one reader what has changed in the page since the last time."""
         _, visitor, wanted = translator_for(request), visitor_of(request), request.query_params
         last: Rendering | None = None
 
@@ -211,23 +211,23 @@ class DashboardPage:
         return as_page
 
     async def view(self, request: Request) -> Response:
-        """The newest view, for other programs."""
+        """Return the newest view as JSON, for other programs."""
         return Response(as_json(await self._seen(visitor_of(request))), media_type="application/json")
 
     async def standings(self, request: Request) -> Response:
-        """The standings as a file."""
+        """Return the standings as a CSV file."""
         view = await self._seen(visitor_of(request))
         text = render.BYTE_ORDER_MARK + standings_csv(view.standings, self._pages.origin_of)
         return render.download(text, f"standings-{view.event}-{view.version}.csv", "text/csv")
 
     async def team_standings(self, request: Request) -> Response:
-        """The standings of the teams as a file."""
+        """Return the team standings as a CSV file."""
         view = await self._seen(visitor_of(request))
         text = render.BYTE_ORDER_MARK + team_standings_csv(view.teams)
         return render.download(text, f"team-standings-{view.event}-{view.version}.csv", "text/csv")
 
     async def health(self, _request: Request) -> Response:
-        """Whether the desk answers, and what it knows of the line behind it."""
+        """Return whether the desk answers, and whether the scorer is connected to the broker."""
         return JSONResponse({"ok": True, "connected": self._feeds.public.current.connected})
 
     async def _seen(self, visitor: Visitor) -> DashboardView:
@@ -237,18 +237,18 @@ class DashboardPage:
 
 
 Audience = tuple[str, tuple[bool, bool, bool, bool], int]
-"""Language, rights and page of cards of those who see the same."""
+"""Language, rights and page of cards; readers who share them see the same."""
 
 
 class CardsPage(NamedTuple):
-    """The cards of one page."""
+    """One page of table cards."""
 
     pagination: Pagination
     shown: tuple[TableView, ...]
 
     @classmethod
     def of(cls, view: DashboardView, wanted: Asked) -> "CardsPage":
-        """Return the page that is wanted, or the one that has a table's, or the nearest that there is."""
+        """Return the requested page, or the page with the requested table's card, or the nearest page that exists."""
         numbers = [str(table.table) for table in view.tables] if "table" in wanted else []
         if wanted.get("table") in numbers:
             wanted = {"page": str(numbers.index(wanted["table"]) // render.CARDS_A_PAGE + 1)}
@@ -256,7 +256,7 @@ class CardsPage(NamedTuple):
         return cls(pagination, view.tables[pagination.lines])
 
     def card_link(self, table: int, language: str) -> str:
-        """Return the address of a table's card, as seen from this page."""
+        """Return a link from this page to a table's card."""
         here = self.pagination.of == 1 or any(one.table == table for one in self.shown)
         return f"#table-{table}" if here else f"/?table={table}&lang={language}#table-{table}"
 
@@ -265,30 +265,30 @@ CALLS_RIGHT: Final = "give_orders"
 ATTENDED_PATH: Final = "/attended"
 
 BACK: Final = ("/", "/grid")
-"""Pages that have such buttons."""
+"""Pages that have buttons for calls and alerts."""
 
 KEPT_FIELDS: Final = ("page", "kind")
-"""What of their addresses leads back to where the button was: one that is pressed on the last page stays there."""
+"""Query parameters of those pages that are kept, so that a button pressed on the last page returns there."""
 
 ACTIONS: Final = {"go": "call_taken", "stay": "call_left", "see": "alert_seen", "unsee": "alert_unseen"}
-"""Names of buttons, and how the audit log calls what they do."""
+"""Names of the buttons, and their actions in the audit log."""
 
 LONGEST_NUMBER: Final = 15
 LONGEST_KEPT: Final = 64
 
 
 class CallsPage:
-    """Answers arbiters."""
+    """Handles the arbiters' buttons for calls and alerts."""
 
     def __init__(self, access: Access, scorer: ScorerThread, auth: Authentication, feed: ViewFeed) -> None:
         self._access, self._scorer, self._auth, self._feed = access, scorer, auth, feed
 
     def routes(self) -> Sequence[Route]:
-        """Return the route."""
+        """Return the route of the buttons."""
         return [self._access.route(ATTENDED_PATH, self.press, CALLS_RIGHT, ("POST",))]
 
     async def press(self, request: Request) -> Response:
-        """Do what a button says, and lead back to its page."""
+        """Handle a pressed button and redirect to its page."""
         try:
             form = await forms.read_form(request, visitor_of(request))
             await run_in_threadpool(self._do, request, form)
@@ -298,7 +298,7 @@ class CallsPage:
         return redirect(request, path, **asked)
 
     def _do(self, request: Request, form: Form) -> None:
-        """Note it first and commit the note last: where it is refused, or no news, there is no note of it."""
+        """Write the audit entry first and commit it last: a press that is refused or changes nothing leaves none."""
         action = next((one for one in ACTIONS if one in form), "")
         about, work = self._work(action, form.get(action, ""), account_of(request))
         with suppress(_NoNews), self._auth.store.commit():
@@ -307,7 +307,7 @@ class CallsPage:
                 raise _NoNews
 
     def _work(self, action: str, value: str, who: Account) -> tuple[str, Callable[[], bool]]:
-        """Return what it is about, and what is to be done. Raises NoCall, AlertGone, FormMalformed."""
+        """Return what the button is about (for the audit log) and the work. Raises NoCall, AlertGone, FormMalformed."""
         attended = self._scorer.live.attendance
         if action in ("go", "stay"):
             table, seen = self._call(value)
@@ -324,7 +324,7 @@ class CallsPage:
         raise errors.FormMalformed("no button was pressed")
 
     def _call(self, value: str) -> tuple[TableView, int]:
-        """Read `TABLE-SEEN`: a table that calls, and since when somebody went there as it was shown; 0: nobody."""
+        """Parse `TABLE-SEEN`: a calling table, and since when somebody was shown to be on the way there (0: nobody)."""
         table, seen = (read_number(part, LONGEST_NUMBER, -1) for part in value.partition("-")[::2])
         if table < 0 or seen < 0:
             raise errors.FormMalformed("a call is named by its table and by who goes there")
@@ -341,11 +341,11 @@ class CallsPage:
 
 
 class _NoNews(Exception):
-    """What a button says was so already."""
+    """The button would not change anything."""
 
 
 def _back(to: str) -> tuple[str, dict[str, str]]:
-    """Read where a form came from: a page of ours, and what it was asked for. Whatever else is said leads nowhere."""
+    """Parse the page a form came from, with the query to keep. Any page not in BACK becomes the dashboard."""
     path, _, query = to.partition("?")
     if path not in BACK:
         return BACK[0], {}

@@ -1,7 +1,7 @@
-"""The page of the tables' devices: which are known, which is let serve a table, and which are accepted or revoked.
+"""The page of the tables' devices: which are known, which one serves each table, accepting and revoking them.
 
-Every arbiter may hand a table over to the second device that waits there; the head arbiter alone says which devices
-are believed.
+Any arbiter may hand a table over to a second device that waits there. Only the head arbiter decides which devices are
+trusted.
 """
 
 import time
@@ -46,50 +46,50 @@ DONE: Final = {
 CLOCK_OFF_S: Final = 60
 LOW_MIB: Final = 512
 HOT_CELSIUS: Final = 75
-"""Beyond these somebody should look at a table's machine."""
+"""Limits beyond which somebody should look at a table's machine."""
 
 NOTED: Final = "table_handed_over"
 ACCEPTED, UPGRADE, SCORER_HANDED = "device_accepted", "upgrade_ordered", "scorer_handed_over"
 DEVICE: Final = "device-"
-"""How fields are named that say which device is accepted at a table; its number follows."""
+"""Prefix of form fields that name the device to accept at a table; the table's number follows."""
 
 
 class Machine(NamedTuple):
-    """What the device that serves a table has told of itself and its machine; None: not told."""
+    """What the device serving a table has reported about itself and its machine. None: not reported."""
 
     table: int
     version: str | None
     silent_s: int | None
-    """How long it has said nothing."""
+    """Seconds since its last message."""
     offset_s: float | None
-    """How far its clock is ahead of ours."""
+    """Seconds by which its clock is ahead of ours."""
     disk_mib: int | None
     celsius: int | None
     odd: bool
-    """Somebody should look at it."""
+    """Whether somebody should look at it."""
 
 
 class _Seen(NamedTuple):
     """The devices as they are now."""
 
     waiting: Sequence[tuple[int, str, str]]
-    """Tables at which a second device waits: which one serves, and which waits."""
+    """Tables at which a second device waits: the table, the device that serves it, and the one that waits."""
     unknown: Sequence[UnknownDevice]
     known: Sequence[tuple[DeviceAdmitted, bool]]
-    """With whether it serves its table."""
+    """Each with whether it serves its table."""
     machines: Sequence[Machine]
 
 
 class DevicesPage:
-    """Answers arbiters."""
+    """Serves the page for arbiters."""
 
     def __init__(self, access: Access, scorer: ScorerThread, auth: Authentication, services: Services) -> None:
-        """`services`: the broker through which the devices are connected, the standby, and the event's folder."""
+        """`services` provides the broker that connects the devices, the standby, and the event's folder."""
         self._access, self._scorer, self._auth = access, scorer, auth
         self._broker, self._folder, self._standby = services.broker, services.folder, services.standby
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its forms."""
         acts = {
             "accept": self._accept,
             "revoke": self._revoke,
@@ -105,14 +105,14 @@ class DevicesPage:
         ]
 
     def _hand_over(self, request: Request, form: Form) -> Response:
-        """Let a second device serve its table."""
+        """Let a waiting second device serve its table."""
         table, to = read_number(form.get("table", "")), form.get("to", "")
         about = f"{to[:ID_SHOWN]}; {order_reason(form.get('reason', ''))}"
         self._noted(request, NOTED, table, about, lambda _: self._scorer.live.devices.hand_over(table, to))
         return redirect(request, "/devices", done="handed_over")
 
     def _accept(self, request: Request, form: Form) -> Response:
-        """Accept the devices that the page has shown, and no other that may have come since."""
+        """Accept the devices that were shown on the page, but none that has come since."""
         _head_arbiter(request)
         chosen = {
             read_number(name.removeprefix(DEVICE)): device for name, device in form.items() if name.startswith(DEVICE)
@@ -128,7 +128,7 @@ class DevicesPage:
         return lambda by: self._scorer.live.devices.accept(table, device, by.full, by.name)
 
     def _revoke(self, request: Request, form: Form) -> Response:
-        """Believe a device no more."""
+        """Stop trusting a device."""
         _head_arbiter(request)
         table, device = read_number(form.get("table", "")), form.get("device", "")
         reason = order_reason(form.get("reason", ""))
@@ -142,7 +142,7 @@ class DevicesPage:
         return redirect(request, "/devices", done="revoked")
 
     def _upgrade(self, request: Request, form: Form) -> Response:
-        """Offer another version of the program, or let tables change to it."""
+        """Offer another version of the program, or let tables install it."""
         _head_arbiter(request)
         about, do = upgrade_asked(
             form, self._folder, self._scorer.live.devices.upgrades, {*self._scorer.rulings.room.event.tables}
@@ -161,14 +161,14 @@ class DevicesPage:
         return redirect(request, "/devices", done="scorer")
 
     def _noted(self, request: Request, action: str, table: int, about: str, do: Callable[[Account], None]) -> None:
-        """Note it first and commit the note last: where it is refused there is no note of it."""
+        """Write the audit entry first and commit it last, so that a refused action leaves no entry."""
         account = account_of(request)
         with self._auth.store.commit():
             note_action(self._auth, request, action, str(table), about)
             self._scorer.ask(lambda: do(account))
 
     def _look(self) -> tuple[_Seen, tuple[Offered | None, dict[int, TableState]]]:
-        """Return the devices, and what is offered them and what they say."""
+        """Return the devices, and for upgrades the offered version and the tables' states."""
 
         def look() -> tuple[_Seen, tuple[Offered | None, dict[int, TableState]]]:
             devices = self._scorer.live.devices
@@ -208,7 +208,7 @@ class DevicesPage:
 
 
 def _machine(table: int, version: str | None, reading: Reading | None, now: float) -> Machine:
-    """Return a line of the page. `now`: s of the clock that counts on."""
+    """Return one row of the page. `now` is in seconds of the monotonic clock."""
     if reading is None:
         return Machine(table, version, None, None, None, None, odd=version != program_version())
     silent, offset = int(max(0, now - reading.heard_at)), reading.offset_ms
@@ -224,6 +224,6 @@ def _machine(table: int, version: str | None, reading: Reading | None, now: floa
 
 
 def _head_arbiter(request: Request) -> None:
-    """Refuse everybody else. Raises Refused."""
+    """Refuse everybody but the head arbiter. Raises Refused."""
     if not account_of(request).may("admit"):
         raise Refused("head_arbiter_only", "the head arbiter says which devices are believed")

@@ -1,6 +1,6 @@
-"""The event's PIN for arbiters: set at the desk, and kept as a hash in the event's folder, which it never leaves.
+"""The arbiters' PIN for an event: set at the desk and stored as a hash in the event's folder, which it never leaves.
 
-The scorer judges by it what is typed at the tables (broker/scorer/access.py).
+The scorer checks what is typed at the tables against it (broker/scorer/access.py).
 """
 
 import threading
@@ -19,40 +19,40 @@ from broker.web import errors
 PIN_FILE: Final = "arbiter-pin"
 
 TURN: Final = threading.Lock()
-"""One sets a PIN at a time."""
+"""Held while a PIN is set, one at a time."""
 
 
 class StoredPin(NamedTuple):
-    """What is kept of a PIN."""
+    """The stored hash of a PIN."""
 
     hash: str
     set_at: int
-    """Ms since 1970; 0 where the file is from before desks told it."""
+    """Timestamp in ms since 1970; 0 in files older than the timestamp."""
 
 
 @dataclass(frozen=True, slots=True)
 class PinsAtTables:
-    """Tables that have been heard, by which PIN lets arbiters in there; each by number."""
+    """Numbers of the tables that have sent anything, by the PIN that lets arbiters in there."""
 
     none: tuple[int, ...] = ()
     another: tuple[int, ...] = ()
     same: tuple[int, ...] = ()
-    """Those that have the event's."""
+    """Tables with the event's PIN."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventPin:
-    """The file that holds the hash, and when it was set; there may be none."""
+    """The file with the hash and its timestamp. It may not exist."""
 
     path: Path
 
     @classmethod
     def beside(cls, passwords: Path) -> "EventPin":
-        """Return the one of an event whose tables have these passwords."""
+        """Return the PIN of the event whose tables have these passwords."""
         return cls(passwords.with_name(PIN_FILE))
 
     def kept(self) -> StoredPin | None:
-        """Return what is kept; None if no PIN was set. Raises NothingToPairWith if the file cannot be used."""
+        """Return the stored PIN, or None if none was set. Raises NothingToPairWith if the file cannot be used."""
         try:
             hashed, *times = self.path.read_text(encoding="ascii").split()
             (set_at,) = times or ("0",)
@@ -63,21 +63,21 @@ class EventPin:
             raise errors.NothingToPairWith(f"{self.path.name} holds no PIN's hash: set the PIN again") from None
 
     def hashed(self) -> str | None:
-        """Return the hash; None if no PIN was set. Raises NothingToPairWith if the file cannot be used."""
+        """Return the hash, or None if no PIN was set. Raises NothingToPairWith if the file cannot be used."""
         kept = self.kept()
         return kept and kept.hash
 
     def hash_or_none(self) -> str | None:
-        """Return the hash; None too where the file cannot be used: nobody is let in by a PIN then."""
+        """Return the hash, or None also if the file cannot be used; then no PIN lets anybody in."""
         try:
             return self.hashed()
         except errors.NothingToPairWith:
             return None
 
     def set(self, pin: str, again: str, now: int = 0) -> None:
-        """Keep another PIN's hash. `now`: ms since 1970.
+        """Store the hash of a new PIN. `now` is in ms since 1970.
 
-        Raises PinUnusable, NothingToPairWith if it cannot be written.
+        Raises PinUnusable, or NothingToPairWith if it cannot be written.
         """
         if not is_pin(pin):
             raise errors.PinUnusable(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits")
@@ -95,7 +95,7 @@ class EventPin:
             raise errors.NothingToPairWith(f"the PIN cannot be kept: {error.strerror}") from None
 
     def _last(self) -> int:
-        """Return when the last one was set: a clock that was put back must not make the next one older."""
+        """Return when the last PIN was set; a clock that was put back must not make the next one look older."""
         try:
             kept = self.kept()
         except errors.NothingToPairWith:
@@ -103,7 +103,7 @@ class EventPin:
         return kept.set_at if kept else 0
 
     def at_tables(self, tables: tuple[TableView, ...]) -> PinsAtTables:
-        """Sort the tables that have said anything by the PIN that they have."""
+        """Group the tables that have sent anything by the PIN that they have."""
         hashed = self.hashed()
         event = hashed and pin_mark(hashed)
         heard = [table for table in tables if table.lifecycle is not None]

@@ -1,4 +1,4 @@
-"""The arbiters' grid of tables and rounds, and the feed of the wire."""
+"""The arbiters' grid of tables and rounds, and the feed of messages."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,36 +18,36 @@ from broker.web.tables.carriers import CarriersNow
 TABLES_A_PAGE: Final = 50
 MESSAGES_A_PAGE: Final = 60
 DEALS: Final = 16
-"""Deals outstanding, beside the grid; the page of carriers has all."""
+"""Maximum number of outstanding deals beside the grid; the page of carriers has all of them."""
 
 
 ALL_WANTS: Final = "wants"
-"""Asks for the tables that want looking after, whatever the reason."""
+"""Value of `kind` for tables that need attention for any reason."""
 
 
 class Outstanding(NamedTuple):
-    """A deal that some table has yet to play, and its carriers."""
+    """A deal that some table has yet to play, with its carriers."""
 
     line: embargo.DealInfo
     carriers: list[Carrier]
 
 
 class GridPage:
-    """Answers arbiters. `clock` gives ms since 1970."""
+    """Serves the grid to arbiters. `clock` returns ms since 1970."""
 
     def __init__(self, feed: ViewFeed, sheets: Sheets, carriers: CarriersNow, clock: Callable[[], int]) -> None:
         self._feed, self._sheets, self._carriers, self._clock = feed, sheets, carriers, clock
         self._rows: tuple[Snapshot, Sequence[TableView], tuple[GridRow, ...]] | None = None
 
     def routes(self, live: LivePages) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its stream."""
         return live.routes("/grid", self.show, "see_room")
 
     def show(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
-        """Show where each play stands, how much of its time is left, who calls since when, and what is the matter.
+        """Show the state of each play and its time left, the calls and since when, and the alerts.
 
-        Nothing in it goes on with every second: the browser counts, and a table that is over its time is one more that
-        wants looking after.
+        Nothing in the page changes by the second, because the browser counts. A table that runs over its time becomes
+        one more that needs attention.
         """
         view, snapshot = self._feed.current, self._sheets.snapshot(visitor)
         wanting = urgent(self._all(snapshot, view.tables), self._clock())
@@ -70,7 +70,7 @@ class GridPage:
         return LivePage("grid.html", _("Grid"), values)
 
     def _all(self, snapshot: Snapshot, tables: Sequence[TableView]) -> tuple[GridRow, ...]:
-        """Return the rows of all tables, made once for all readers."""
+        """Return the rows of all tables, computed once for all readers."""
         if self._rows is None or self._rows[0] is not snapshot or self._rows[1] is not tables:
             self._rows = snapshot, tables, grid(snapshot, tables).rows
         return self._rows[2]
@@ -78,7 +78,7 @@ class GridPage:
     def _outstanding(self, visitor: Visitor, view: DashboardView) -> list[Outstanding]:
         """Return the deals that some table has yet to play, and where their carriers are.
 
-        Of many those come first of which the fewest plays are missing.
+        If there are many, those with the fewest plays missing come first.
         """
         carriers: dict[int, list[Carrier]] = {}
         for one in self._carriers.at(view).carriers:
@@ -91,17 +91,17 @@ class GridPage:
 
 
 class WirePage:
-    """Shows arbiters the messages on the wire as they are."""
+    """Shows arbiters the messages as they were sent."""
 
     def __init__(self, wire: WireLog, feed: ViewFeed, trace: embargo.EmbargoTrace) -> None:
         self._wire, self._feed, self._trace = wire, feed, trace
 
     def routes(self, live: LivePages) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its stream."""
         return live.routes("/wire", self.show, "see_room")
 
     def show(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
-        """Show the newest messages that the filter lets through."""
+        """Show the newest messages that match the filter."""
         self._trace.watched(visitor, "wire", hidden=self._feed.current.under_way)
         asked = {name: request.query_params.get(name, "")[:64] for name in ("kind", "table", "text")}
         table = int(asked["table"]) if asked["table"].isascii() and asked["table"].isdigit() else None

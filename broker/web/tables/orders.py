@@ -1,4 +1,4 @@
-"""Orders to tables: read from a form, stored, sent over the desk's own connection, and followed until they are done.
+"""Orders to tables: read from a form, stored, sent over the desk's own connection, and tracked until carried out.
 
 An order is stored before it is sent and never changed. The page shows which tables have carried it out.
 """
@@ -43,14 +43,14 @@ MOST_MINUTES: Final = 60
 
 
 class OrderGiven(Struct, frozen=True, forbid_unknown_fields=True):
-    """One order, to one or more tables."""
+    """One order to one or more tables."""
 
     tables: Annotated[tuple[TableNo, ...], Meta(min_length=1, max_length=LAST_TABLE)]
     command: Command
     minutes: Count
     reason: Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
     author: Name
-    """The full name of who gave it."""
+    """The full name of the account that gave the order."""
 
 
 _GIVEN: Final = msgspec.json.Decoder(OrderGiven)
@@ -58,7 +58,7 @@ _GIVEN: Final = msgspec.json.Decoder(OrderGiven)
 
 @dataclass(frozen=True, slots=True)
 class KeptOrder:
-    """An order in the store. `seq` grows with every order; the messages of all its tables carry it."""
+    """A stored order. `seq` grows with each order, and the messages to all of its tables carry it."""
 
     seq: int
     id: str
@@ -67,14 +67,14 @@ class KeptOrder:
     given: OrderGiven
 
     def id_at(self, table: int) -> str:
-        """Return the id of the message to one of its tables, by which the table says that it carried the order out."""
+        """Return the id of the message to one table, with which the table confirms that it carried the order out."""
         return f"{self.id}-{table}"
 
 
 def read_order(
     tables: Collection[int], known: Collection[int], command: str, minutes: str, reason: str, author: str
 ) -> OrderGiven:
-    """Make an order from what somebody has typed. Raises BadOrder."""
+    """Build an order from typed values. Raises BadOrder."""
     kind = next((one for one in COMMANDS if one == command), None)
     if kind is None:
         raise BadOrder(f"an order is one of {', '.join(COMMANDS)}")
@@ -84,7 +84,7 @@ def read_order(
 
 
 def order_reason(typed: str) -> str:
-    """Return a reason as it is kept. Raises BadOrder."""
+    """Return a reason in the form in which it is stored. Raises BadOrder."""
     reason = " ".join(typed.split())
     if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
         raise BadOrder(f"a reason has 1 to {LONGEST_REASON} printable characters")
@@ -100,19 +100,18 @@ def _minutes(command: Command, text: str) -> int:
 
 
 class Orders:
-    """All orders of an event's folder."""
+    """All orders of an event, in its folder's store."""
 
     def __init__(self, store: database.PeopleDatabase) -> None:
         self._store = store
 
     def keep(self, id_: str, given: OrderGiven, who: str, now: int, *, above: int = 0) -> KeptOrder:
-        """Keep an order; when this returns it is durable. `above`: the highest number that a table has obeyed.
+        """Store an order durably. `above` is the highest number that any table has obeyed.
 
-        Tables obey nothing that is not newer than what they obeyed. This store may be another than the one that
-        counted up to there (a copy, another machine whose clock is behind), so its own last number is not enough.
-        Seconds of the wall clock are, for what a table that was never heard has obeyed, the best guess.
-
-        Raises OrderGivenBefore if there is one of this id: a form that is sent twice gives one order.
+        Tables only obey orders newer than the last one they obeyed. This store may not be the one that counted up to
+        there (a copy, or another machine whose clock is behind), so its own last number is not enough. For tables that
+        were never heard, seconds of the wall clock are the best guess. Raises OrderGivenBefore if the id is in use, so
+        that a form sent twice gives one order.
         """
         with self._store.commit() as sql:
             _refuse_again(sql.execute(_bodies(id_)).all(), given)
@@ -123,7 +122,7 @@ class Orders:
         return KeptOrder(seq, id_, now, who, given)
 
     def refuse_again(self, id_: str, given: OrderGiven) -> None:
-        """Raise OrderGivenBefore where there is an order of this id, PeopleStoreBroken."""
+        """Raise OrderGivenBefore if an order with this id exists. Raises PeopleStoreBroken."""
         _refuse_again(self._store.rows(_bodies(id_)), given)
 
     def newest(self, count: int) -> list[KeptOrder]:
@@ -153,13 +152,13 @@ def _stored_order(row: tuple[Any, ...]) -> KeptOrder:
 
 
 OrderOutcome = Literal["done", "refused", "waiting", "passed", "forgotten"]
-"""Of an order at one table. `passed`: the table has obeyed a later one and not this, and never will."""
+"""Outcome of an order at one table. `passed`: the table has obeyed a later order, and will never obey this one."""
 
 ORDER_OUTCOMES: Final[tuple[OrderOutcome, ...]] = get_args(OrderOutcome)
 
 
 def order_outcomes(kept: KeptOrder, said: Mapping[int, TableView]) -> dict[OrderOutcome, list[int]]:
-    """The tables of an order by what became of it there; a table of which nothing is known has yet to hear it."""
+    """Group an order's tables by its outcome there. A table of which nothing is known counts as waiting."""
     found: dict[OrderOutcome, list[int]] = {fate: [] for fate in ORDER_OUTCOMES}
     for number in kept.given.tables:
         table = said.get(number)
@@ -168,7 +167,7 @@ def order_outcomes(kept: KeptOrder, said: Mapping[int, TableView]) -> dict[Order
 
 
 def order_refusals(kept: KeptOrder, said: Mapping[int, TableView]) -> dict[str, list[int]]:
-    """The tables that have refused an order, by the code of why."""
+    """Group the tables that refused an order by the code of the reason."""
     found: dict[str, list[int]] = {}
     for number in order_outcomes(kept, said)["refused"]:
         found.setdefault(said[number].refused[kept.seq], []).append(number)
@@ -180,21 +179,21 @@ def _order_outcome(kept: KeptOrder, table: TableView) -> OrderOutcome:
         return "refused" if kept.seq in table.refused else "done"
     if kept.seq > table.ordered:
         return "waiting"
-    # A table remembers its last orders only: of one before them it cannot be said.
+    # A table remembers only its last orders; the outcome of an older one is unknown.
     remembers_all = 0 < len(table.obeyed) < MOST_ORDERS_KEPT
     return "passed" if remembers_all or kept.seq > min(table.obeyed, default=table.ordered) else "forgotten"
 
 
 RESEND_MS: Final = 60_000
-"""An order so young is sent again on a new connection: a broker may have lost it. A table obeys it once."""
+"""An order younger than this is sent again on a new connection, as a broker may have lost it. Tables obey it once."""
 
 
 class _Sender(Protocol):
-    """What is needed of a link."""
+    """The part of a link that is used here."""
 
     @property
     def up(self) -> bool:
-        """Whether the broker has accepted us."""
+        """Whether the broker has accepted the connection."""
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Send one message if connected."""
@@ -204,7 +203,7 @@ class OrderDesk:
     """Publishes orders to the tables of one event."""
 
     def __init__(self, event: str, auth: Authentication, sender: _Sender, sessions: SessionKey | None = None) -> None:
-        """`sessions` opens what the tables' facts name that follow from an order."""
+        """`sessions` makes the sessions that an order opens, which tables name in the facts that follow from it."""
         self._event, self._auth, self._sender, self._sessions = event, auth, sender, sessions
         self.book = Orders(auth.store)
 
@@ -216,11 +215,11 @@ class OrderDesk:
     def give(
         self, given: OrderGiven, account: Account, address: str, room: Iterable[TableView], id_: str | None = None
     ) -> KeptOrder:
-        """Keep an order and send it. `room`: all tables, as they last said of themselves; `id_`: its form's.
+        """Store an order and send it. `room` has the last state of all tables; `id_` is the id of the order's form.
 
-        Raises OrderUnsent and TablesUnheard, and then it is neither: no table carries out an old order. Raises
-        OrderGivenBefore where the form was sent before; that comes first: who hears of an order that was given that
-        it was not gives it again.
+        Raises OrderUnsent or TablesUnheard with nothing stored or sent, so that no table carries out an old order.
+        Raises OrderGivenBefore if the form was sent before. That check comes first: somebody told that a given order
+        was not sent would give it again.
         """
         if id_:
             self.book.refuse_again(id_, given)
@@ -239,7 +238,7 @@ class OrderDesk:
         return kept
 
     def connected(self) -> None:
-        """Send again what is young, oldest first."""
+        """Send recent orders again, oldest first."""
         now = self._auth.clock()
         for kept in reversed(self.book.newest(20)):
             if 0 <= now - kept.at <= RESEND_MS:
@@ -266,10 +265,10 @@ class OrderDesk:
 
 
 class DeskLink:
-    """The desk's connection with the broker, and the orders that go over it."""
+    """The desk's connection to the broker, and the orders sent over it."""
 
     def __init__(self, event: str, auth: Authentication, address: Address, sessions: SessionKey | None = None) -> None:
-        # It has to hear something to know that it is heard: the alerts are few, and it may read them.
+        # It must subscribe to something to notice that it is connected. Alerts are few, and the desk may read them.
         self._connected = threading.Event()
         self._link = Link(
             address, passing_id(f"homologue-{event}-desk"), [topics.ALERT.at(event)], self._told, kept=False
@@ -277,15 +276,15 @@ class DeskLink:
         self.orders = OrderDesk(event, auth, self._link, sessions)
 
     def start(self) -> None:
-        """Begin to connect, and go on trying."""
+        """Start connecting, and keep trying."""
         self._link.start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the broker has accepted us for the first time; return whether it has."""
+        """Wait until the broker has accepted the first connection; return whether it has."""
         return self._connected.wait(seconds)
 
     def stop(self) -> None:
-        """Send what is under way, and go. May be called twice."""
+        """Send what is queued, then disconnect. May be called twice."""
         self._link.flush(2.0)
         self._link.stop()
 
@@ -301,27 +300,27 @@ SHOWN_ORDERS: Final = 100
 ALL_TABLES: Final = "all"
 FORM_ID: Final = re.compile(r"[0-9a-f]{32}")
 LONGEST_TABLES: Final = 2000
-"""Characters: more than anybody writes of a thousand tables."""
+"""Maximum length of the field for tables: more than anybody needs for a thousand tables."""
 
 DONE_MESSAGES: Final = {
     "given": N_("Order sent. It is marked as done once the table confirms."),
     "again": N_("This order was already sent. It was not sent again."),
 }
-"""What the address says of the order that was sent last, and how the page says it."""
+"""Confirmations of the last order, by the query's `done`."""
 
 
 class OrdersPage:
-    """Answers arbiters."""
+    """Serves the page of orders to arbiters."""
 
     def __init__(self, access: Access, orders: OrderDesk, feed: ViewFeed) -> None:
         self._access, self._orders, self._feed = access, orders, feed
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes."""
+        """Return the routes of the page and its form."""
         return form_page(self._access, "/orders", self._page, self._give, "give_orders")
 
     def _give(self, request: Request, form: Form) -> Response:
-        """Send an order. The page is then asked for again: reloading sends nothing."""
+        """Send an order, then redirect to the page so that reloading sends nothing."""
         account = account_of(request)
         if not FORM_ID.fullmatch(form.get("id", "")):
             raise errors.FormMalformed("the form does not say which it is")
@@ -343,7 +342,7 @@ class OrdersPage:
         return redirect(request, "/orders", done="given")
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
-        """Show the form, for the tables that the address names, and the orders so far."""
+        """Show the form, filled in with the tables in the query, and the orders so far."""
         asked, tables = request.query_params, self._feed.current.tables
         form = form or {"tables": asked.get("tables", asked.get("table", ""))}
         said = {table.table: table for table in tables}
@@ -373,7 +372,7 @@ class OrdersPage:
 
 
 def _written_tables(written: str) -> list[int]:
-    """Return tables that are written; none where they cannot be read."""
+    """Parse typed tables; return none if they cannot be read."""
     try:
         return forms.tables_of(written)
     except errors.TablesUnreadable:

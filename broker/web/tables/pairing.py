@@ -1,8 +1,8 @@
-"""The page on which devices are paired with tables, and the one address at which they ask.
+"""The page on which devices are paired with tables, and the address where devices ask.
 
-Who may set the event up opens a code for each of some tables; once a table has told a fact, the head arbiter alone
-does, who alone sets the arbiters' PIN. A device brings its proof (broker/protocol/pairing.py) and is told its table,
-the broker, and its password there. No page, log or audit entry has a password, a proof or a spent code.
+Whoever may set the event up opens codes for tables. Once a table has sent a fact, only the head arbiter may, who alone
+sets the arbiters' PIN. A device sends its proof (broker/protocol/pairing.py) and receives its table, the broker and its
+password there. No page, log or audit entry contains a password, a proof or a spent code.
 """
 
 import threading
@@ -57,53 +57,54 @@ from broker.web.tables.pairing_codes import LASTS_MS, LOGGED_EACH, PairingCodes,
 
 WHO: Final = "set_up"
 DECIDES: Final = "admit"
-"""Who sets the PIN, and pairs tables of an event that has begun: organisers are often club mates of players."""
+"""The right to set the PIN and to pair tables once the event has begun. Organisers, often players' club mates, lack
+it."""
 
 MOST_AT_ONCE: Final = 24
 LONGEST_TABLES: Final = 200
-"""Characters: so many tables and no more are written in it."""
+"""Maximum length of the field for tables."""
 
 LARGEST: Final = 1024
 
 
 def monotonic_ms() -> int:
-    """Return a clock that nobody puts back."""
+    """Return the time in ms of a clock that cannot be set back."""
     return time.monotonic_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerForTables:
-    """What tables are told of the broker. `host` None: the name by which a device has asked the desk."""
+    """What tables are told about the broker. If `host` is None, it is the name by which the device reached the desk."""
 
     event: str
     passwords: Path
     port: int
     host: str | None = None
     ca: Path | None = None
-    """Authority of a broker of somebody else's that uses TLS."""
+    """The authority of a third party's broker that uses TLS."""
     certificates: Certificates | None = None
-    """The event's, where the broker lets in who has one of them."""
+    """The event's certificates, if the broker only accepts clients that have one."""
     certified: Callable[[], None] = lambda: None
-    """Lets the broker know of a new certificate: else a device that connects at once is not let in."""
+    """Tells the broker about a new certificate; otherwise a device that connects at once would be turned away."""
     here_alone: bool = False
-    """It listens on this machine alone: no table reaches it."""
+    """Whether the broker listens on this machine only, so that no table reaches it."""
     tell_pin: Callable[[], None] = lambda: None
-    """Tells the tables that are paired the PIN that was just set."""
+    """Sends a newly set PIN to the tables that are paired."""
     event_key: str | None = None
-    """The event's public key, by which tables know its receipts."""
+    """The event's public key, with which tables verify its receipts."""
     admit: Callable[[int, str, str], None] = lambda _table, _key, _machine: None
-    """Lets a device with this public key, on this machine, speak for a table. Raises ScorerError."""
+    """Admits a device, by public key and machine, to speak for a table. Raises ScorerError."""
 
     @property
     def pin(self) -> EventPin:
-        """The arbiters', beside the passwords."""
+        """The arbiters' PIN, stored beside the passwords."""
         return EventPin.beside(self.passwords)
 
     def pair(self, table: int, asked: str, device: PairingRequest) -> Pairing:
-        """Let a device speak for a table, and return what it needs. Raises NothingToPairWith, ScorerError.
+        """Admit a device for a table and return what it needs. Raises NothingToPairWith, ScorerError, PairingOutdated.
 
-        A device of an older program has no key, and knows no event's: the head arbiter decides whether it is believed.
-        Where the broker speaks TLS nobody is let in without a key.
+        A device with an older program has no key and does not know the event's; the head arbiter decides whether to
+        trust it. If the broker uses TLS, no device is admitted without a key.
         """
         pairing = self.pairing(table, asked)
         if device.key is None:
@@ -131,28 +132,28 @@ class BrokerForTables:
             ca = self.ca.read_text(encoding="ascii") if self.ca else own
             broker = TableBroker(host=self.host or asked, port=self.port, password=password, ca=ca)
             pairing = Pairing(event=self.event, table=table, broker=broker)
-            return msgspec.json.decode(msgspec.json.encode(pairing), type=Pairing)  # a name that no device would take
+            return msgspec.json.decode(msgspec.json.encode(pairing), type=Pairing)  # fails on an unusable host
         except (BrokerError, OSError, UnicodeDecodeError, msgspec.ValidationError) as error:
             raise errors.NothingToPairWith(f"table {table} cannot be paired: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
 class PairingService:
-    """What the page needs to pair devices with tables."""
+    """The services behind the pairing page."""
 
     broker: BrokerForTables
     codes: PairingCodes
     anchor: str = ""
     """The certificate (PEM) that vouches for the desk; "" without TLS."""
     names: Sequence[str] = ()
-    """Names by which tables can ask for the desk."""
+    """Host names by which tables can reach the desk."""
     clock: Callable[[], int] = monotonic_ms
     begun: Callable[[], bool] = lambda: False
-    """Whether a table of the event has told a fact."""
+    """Returns whether a table of the event has sent a fact."""
 
 
 class PairingPage:
-    """Answers organisers and head arbiters; and, at one address, devices."""
+    """Serves organisers and head arbiters and, at one address, devices."""
 
     def __init__(self, access: Access, feed: ViewFeed, auth: Authentication, pairing: PairingService) -> None:
         self._access, self._feed, self._auth, self._broker = access, feed, auth, pairing.broker
@@ -162,7 +163,7 @@ class PairingPage:
         self._turns = PairingTurns()
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes. A device has no session: its proof is what lets it in."""
+        """Return the routes. A device has no session; its proof is what admits it."""
         return [
             *form_page(self._access, "/pairing", self._page, self._do, WHO),
             self._access.route("/pairing/pin", form_handler(self._page, self._set_pin), WHO, ("POST",)),
@@ -199,7 +200,7 @@ class PairingPage:
         return visitor_of(request).may(DECIDES) or not self._begun()
 
     def _chosen(self, form: Form) -> list[int]:
-        """Return the tables that are asked for. Raises NoTableChosen, TableHasDevice."""
+        """Return the requested tables. Raises NoTableChosen, TableHasDevice."""
         known = {table.table: table for table in self._feed.current.tables}
         asked = {*forms.ticked_tables(form), *forms.tables_among(known, form.get("tables", ""))}
         free = [table.table for table in known.values() if not _has_device(table) and table.table not in asked]
@@ -244,30 +245,30 @@ class PairingPage:
         return render_page(request, "pairing.html", N_("Pair tables"), error=error, done=done, values=values)
 
     def _of_pin(self) -> dict[str, object]:
-        """Return what the page says of the arbiters' PIN. A file that cannot be used is as none: it is set again."""
+        """Return what the page shows about the PIN. A file that cannot be used counts as no PIN, so it is set again."""
         try:
             return {"pin": self._broker.pin.hashed(), "pins": self._broker.pin.at_tables(self._feed.current.tables)}
         except errors.NothingToPairWith:
             return {"pin": None, "pins": PinsAtTables()}
 
     def _host(self, request: Request) -> str:
-        """Return the name by which tables ask for the desk: this page's, where it is not this machine's own."""
+        """Return the host name for tables: this page's, unless that is a loopback name."""
         here = request.url.hostname or ""
         return next(iter(self._names), here) if here in LOOPBACK_NAMES else here
 
     # ---- devices ----------------------------------------------------------------------------
 
     async def authority(self, _request: Request) -> Response:
-        """Serve the certificate that vouches for the desk: by a code, or its fingerprint, it is known to be the one."""
+        """Serve the certificate that vouches for the desk. A device verifies it with the code or its fingerprint."""
         return Response(self._anchor, media_type="application/x-pem-file")
 
     async def take(self, request: Request) -> Response:
-        """Tell a device that has the code what it needs; whatever else is said here is refused with a code."""
+        """Pair a device that has a code; refuse any other request with an error code."""
         where = client_address(request)
         self._codes.check_heard(where, self._clock())
         asked = await _asked(request)
         async with self._turns.turn(where):
-            # Of the threads that make pages a flood has one: the others wait for their turn outside.
+            # A flood occupies one of the threads that make pages; the rest of it waits here for a turn.
             return await run_in_threadpool(self._take, asked, request.url.hostname or "", where)
 
     def _take(self, asked: PairingRequest, host: str, where: str) -> Response:
@@ -277,7 +278,7 @@ class PairingPage:
                 asked, where, self._clock(), lambda table: self._broker.pair(table, host, asked)
             )
         except errors.PairingDelayed:
-            raise  # unheard, so not noted: else anybody could fill the disk with entries
+            raise  # not heard and so not logged, or anybody could fill the disk with entries
         except errors.DeskError as error:
             self._note_refusal(now, error.code, asked.machine, where)
             raise
@@ -295,7 +296,7 @@ class PairingPage:
 
 
 async def _asked(request: Request) -> PairingRequest:
-    """Read what a device says. Raises FormTooLarge, FormMalformed."""
+    """Parse a device's request. Raises FormTooLarge, FormMalformed."""
     body = await forms.read_body(request, LARGEST)
     if len(body) > LARGEST:
         raise errors.FormTooLarge(f"a device says at most {LARGEST} bytes")

@@ -1,9 +1,9 @@
-"""Codes by which devices are paired with tables: drawn, used once, over after minutes. Times are given, in ms.
+"""Codes that pair devices with tables: random, used once, expired after minutes. Times are parameters, in ms.
 
-Kept in memory alone: a desk that is started again has forgotten them, and new ones are drawn.
+They are held in memory only: a restarted desk has none, and new ones have to be opened.
 
-A guess costs the desk a key for each code that is open, and it makes one at a time: whoever guesses keeps one
-processor busy, no page waits for it, and within a code's minutes there is time for some ten thousand keys of 10**8.
+For each guess the desk derives a key per open code, one guess at a time. Guessing keeps one processor busy but delays
+no page, and while a code is open there is time for some ten thousand keys of 10**8.
 """
 
 import asyncio
@@ -20,63 +20,64 @@ from broker.protocol.pairing import PairingKeys, PairingRequest, derive_keys, ne
 from broker.web import auth, errors
 
 LASTS_MS: Final = 10 * 60 * 1000
-"""How long a code is good."""
+"""Lifetime of a code."""
 
 KEPT_MS: Final = 60 * 60 * 1000
-"""How long it is known that there was one, so that who comes late is told so."""
+"""How long an expired code is remembered, so that a late device gets the right error."""
 
 MOST_LATE: Final = 24
-"""Of so many codes that are used or over, the newest: each that a proof is compared with costs a key."""
+"""Maximum number of used or expired codes compared with a proof, newest first: each comparison costs a key."""
 
 OF_NETWORK, OF_ALL, OF_FRESH_NETWORK = 10, 200, 3
-"""Wrong proofs after which a network is not heard for a while; and once there were so many of all, after how many."""
+"""Limits on wrong proofs: per network, for all networks together, and per network once that total is reached. A network
+over its limit is blocked for a while."""
 
 MOST_WAITING, MOST_OF_NETWORK = 200, 24
-"""Devices that wait to be heard: all, and those of one network. A row of tables may be paired at once."""
+"""Maximum number of devices waiting for a turn: in all, and per network. A row of tables may be paired at once."""
 
 WAITS_S: Final = 6.0
-"""How long one waits. A device hangs up after 10 s, and must not have used its code unheard."""
+"""Maximum wait in seconds. Devices hang up after 10 s, and must not have used up their code unheard."""
 
 Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCode:
-    """One code. It is for one table and one device."""
+    """A code for one table and one device."""
 
     table: int
     code: str = field(repr=False)
     until: int
     taken_at: int | None = None
     machine: str = ""
-    """Which machine took it."""
+    """The machine that used the code."""
     withdrawn: bool = False
 
     def state(self, now: int) -> str:
-        """Say in a word how it stands: `open`, `taken`, `over`."""
+        """Return the state of the code: `open`, `taken` or `over`."""
         if self.taken_at is not None:
             return "taken"
         return "over" if self.withdrawn or now >= self.until else "open"
 
     @property
     def spaced(self) -> str:
-        """The code as people read it: two blocks."""
+        """The code in two blocks, as people read it."""
         half = len(self.code) // 2
         return f"{self.code[:half]} {self.code[half:]}"
 
 
 class PairingCodes:
-    """All codes of one desk, a table's newest in place of those before it. From any thread."""
+    """All codes of one desk. A new code replaces the table's earlier one. May be used from any thread."""
 
     def __init__(self, fingerprint: str) -> None:
-        """`fingerprint`: of the certificate that vouches for the desk; "" without TLS."""
+        """`fingerprint` is that of the certificate that vouches for the desk; "" without TLS."""
         self.fingerprint, self._lock = fingerprint, threading.Lock()
-        self._turn = threading.Lock()  # one guess at a time: many at once would be many before the first is counted
+        self._turn = threading.Lock()  # one guess at a time: of many at once, all would pass before one is counted
         self._all: list[PendingCode] = []
         self._misses = auth.Misses(OF_NETWORK, in_all=OF_ALL, fresh=OF_FRESH_NETWORK)
 
     def open(self, table: int, now: int) -> PendingCode:
-        """Draw a code for a table; an earlier one for it that is still open is over."""
+        """Create a code for a table. An earlier one that is still open expires."""
         made = PendingCode(table, new_pairing_code(), now + LASTS_MS)
         with self._lock:
             self._withdraw(table)
@@ -84,28 +85,27 @@ class PairingCodes:
         return made
 
     def withdraw(self, table: int) -> None:
-        """Let nobody use the table's code any more."""
+        """Withdraw the table's code."""
         with self._lock:
             self._withdraw(table)
 
     def newest(self, now: int) -> list[PendingCode]:
-        """Return the newest of each table that is still to be seen, by table."""
+        """Return each table's newest code, sorted by table, without those that have expired or were withdrawn."""
         with self._lock:
             of_table = {one.table: one for one in self._all if now < one.until}
         return [one for _, one in sorted(of_table.items()) if not one.withdrawn]
 
     def check_heard(self, address: str, now: int) -> None:
-        """Raise PairingDelayed where nothing that an address says is looked at for a while. Costs nothing."""
+        """Raise PairingDelayed if the address is blocked. This check is cheap."""
         if wait := self._misses.wait_ms(address, now):
             raise errors.PairingDelayed(-(-wait // 1000))
 
     def take(
         self, asked: PairingRequest, address: str, now: int, make: Callable[[int], Made]
     ) -> tuple[PendingCode, PairingKeys, Made]:
-        """Use a code up, and return what `make` makes for its table. If that raises, the code stays as it was.
+        """Use up a code and return what `make` returns for its table. If `make` raises, the code remains as it was.
 
-        Raises PairingDelayed, PairingOutdated, PairingUnknown, PairingSpent if it was used, PairingOver where its
-        time is over.
+        Raises PairingDelayed, PairingOutdated, PairingUnknown, PairingSpent (already used), PairingOver (expired).
         """
         with self._turn:
             self.check_heard(address, now)
@@ -121,12 +121,12 @@ class PairingCodes:
                 with self._lock:
                     return self._use(*found, asked.machine, now, make)
             except (errors.PairingSpent, errors.PairingOver):
-                # No guess; but each question costs the keys of all codes, an old one's too.
+                # Not a guess, but answering it costs the keys of all codes, old ones included.
                 self._misses.missed(address, now, of_all=False)
                 raise
 
     def _meant(self, proof: str, salt: str, now: int) -> tuple[PendingCode, PairingKeys] | None:
-        """Return the code that was proven. Its keys are made here, of the device's salt: that takes its time."""
+        """Return the code that was proven. Deriving the keys from the device's salt takes its time."""
         with self._lock:
             newest = self._all[::-1]
         waiting = [one for one in newest if one.state(now) == "open"]
@@ -137,7 +137,7 @@ class PairingCodes:
     def _use(
         self, meant: PendingCode, keys: PairingKeys, machine: str, now: int, make: Callable[[int], Made]
     ) -> tuple[PendingCode, PairingKeys, Made]:
-        # It may have been withdrawn while its keys were made.
+        # It may have been withdrawn while its keys were derived.
         at = next((at for at, one in enumerate(self._all) if one.code == meant.code and one.until == meant.until), None)
         one = replace(meant, withdrawn=True) if at is None else self._all[at]
         _refuse_used(one, now)
@@ -153,7 +153,7 @@ class PairingCodes:
 
 
 class PairingTurns:
-    """Lets one device at a time be heard, and networks in turn: none that asks often keeps another waiting long.
+    """Gives devices turns one at a time, alternating between networks, so that none can keep another waiting long.
 
     For the coroutines of one event loop.
     """
@@ -165,12 +165,12 @@ class PairingTurns:
 
     @asynccontextmanager
     async def turn(self, address: str) -> AsyncIterator[None]:
-        """Wait for an address's turn, which lasts as long as the context. Raises PairingBusy."""
+        """Wait for an address's turn, which lasts until the context exits. Raises PairingBusy."""
         network = login.network_of(address)
         if self._waiting[network] >= MOST_OF_NETWORK or self._waiting.total() >= MOST_WAITING:
             raise errors.PairingBusy("too many devices are asking at once")
         self._waiting[network] += 1
-        # Both locks are fair, and a network waits for the second one at most once: so networks take turns.
+        # Both locks are fair, and a network has at most one waiter for the second, so networks alternate.
         of_network = self._of.setdefault(network, asyncio.Lock())
         try:
             async with AsyncExitStack() as held:
@@ -189,17 +189,17 @@ class PairingTurns:
 
 REPEAT_WINDOW_MS: Final = 60 * 60 * 1000
 LOGGED_EACH: Final = 8
-"""Of one kind in an hour, written down one by one."""
+"""Events of one kind per hour that are logged individually."""
 
 
 class RepeatFilter:
-    """Counts what happens, by kind. Kinds are few: codes of refusals."""
+    """Counts events by kind to limit log entries. Kinds are few: the codes of refusals."""
 
     def __init__(self) -> None:
         self._counts: dict[str, tuple[int, int]] = {}
 
     def count(self, kind: str, now: int) -> int:
-        """Count one more; return how many there were in this hour where that is to be written down, else 0."""
+        """Count an event. Return the number in this hour if it should be logged, else 0."""
         since, before = self._counts.get(kind, (now, 0))
         if not 0 <= now - since < REPEAT_WINDOW_MS:
             since, before = now, 0
@@ -209,7 +209,7 @@ class RepeatFilter:
 
 
 def _has_sealed_key(asked: PairingRequest, keys: PairingKeys) -> bool:
-    """Return whether a device's public key came from who has the code; an older device has none."""
+    """Return whether the device's public key was sealed by the holder of the code. Older devices have no key."""
     if asked.key is None:
         return True
     return hmac.compare_digest(keys.seal(asked.key), asked.key_seal or "")

@@ -1,7 +1,7 @@
-"""The standby machine at the desk: what it fetches, how it is, and the button that hands the event over to it.
+"""The standby machine at the desk: the data it fetches, its state, and the button that hands the event over to it.
 
-It fetches all that the event is, its keys as well. So it shows the event's key, over TLS (or on this machine), and
-nobody who has less is answered.
+It fetches the whole event including the keys. It therefore has to prove that it has the event's key, over TLS (or on
+this machine); nobody else gets an answer.
 """
 
 import asyncio
@@ -25,49 +25,49 @@ from broker.web import errors, forms
 FOLLOW_PATH: Final = "/standby/follow"
 
 LARGEST: Final = 1024 * 1024
-"""Bytes of a question: it names the files that have changed."""
+"""Maximum size in bytes of a request, which names the files that have changed."""
 
 WAIT_S: Final = 0.5
 STEP_S: Final = 0.05
-"""So long a question waits for something new, and so often it is looked."""
+"""Seconds that a request waits for something new, and seconds between two checks."""
 
 
 MINUTE_S: Final = 60
 
 
 class StandbySummary(NamedTuple):
-    """What the desk shows of the standby."""
+    """What the desk shows about the standby."""
 
     desk: str
-    """Address of its desk."""
+    """The address of its desk."""
     sign: str
     text: Message
     there: bool = True
-    """Whether it is heard of: else nothing can be handed over."""
+    """Whether it is heard; otherwise nothing can be handed over."""
 
 
 class StandbyService:
-    """Answers a scorer's standby."""
+    """Answers the standby of a scorer."""
 
     def __init__(self, scorer: Scorer, folder: Path, broker: int, scheme: str) -> None:
-        """`folder`: the event's; `broker`: the port of our broker; `scheme`: of our desk."""
+        """`folder` is the event's, `broker` the port of our broker, `scheme` that of our desk."""
         self._scorer, self._folder, self._broker, self._scheme = scorer, folder, broker, scheme
         self._event = FollowedEvent(folder, scorer.state.planned.name)
         self._secret = secret_of(scorer.publisher.key)
         self._follows = False
-        """Whether what the standby has is known to be a part of this journal."""
+        """Whether the standby's data is known to be a part of this journal."""
 
     def routes(self) -> Sequence[Route]:
-        """Return the route. A machine has no session: the event's key is what lets it in."""
+        """Return the route. A machine has no session; the event's key is what admits it."""
         return [Route(FOLLOW_PATH, self.follow, methods=["POST"])]
 
     async def follow(self, request: Request) -> Response:
-        """Return what the standby lacks; if that is nothing, wait a moment for something."""
+        """Return what the standby lacks; if that is nothing, wait briefly for something new."""
         shown = request.headers.get("authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(shown.encode(), self._secret.encode()):
             raise errors.NotAllowed("only a machine that has the event's key can follow it")
         event = self._scorer.state.planned.name
-        if request.query_params.get("event", event) != event:  # a folder that was copied for another event has its key
+        if request.query_params.get("event", event) != event:  # a folder copied for another event has the same key
             raise errors.NotAllowed(f"this is the desk of {event}")
         asked = await _read(request)
         host = asked.host or _host_of(request.client.host if request.client else "127.0.0.1")
@@ -88,7 +88,7 @@ class StandbyService:
             self._scorer.standby.hand_over()
 
     def _answer(self, asked: FollowAsked, host: str) -> bytes:
-        handed_over = self._scorer.standby.tell()  # before what follows is read: then nothing comes after it
+        handed_over = self._scorer.standby.tell()  # read before the data that follows, so that nothing comes after it
         part = self._event.part(asked.have)
         if not self._follows and not part.differs:
             self._heard(asked, host, asked.have.height)
@@ -109,7 +109,7 @@ class StandbyService:
 
     @property
     def summary(self) -> StandbySummary | None:
-        """How the standby is; None if there never was one."""
+        """The state of the standby; None if there never was one."""
         state = self._scorer.standby.state
         if state is None:
             return None

@@ -1,7 +1,7 @@
-"""Another version of the program for the tables: what the desk offers them, and how far each is.
+"""Another version of the program for the tables: what the desk offers, and how far each table is.
 
-An organiser lays the bundle beside the event (`homologue upgrade take`); the head arbiter offers it, and says which
-tables may change to it. A device fetches it here as who it is: by its key, which the scorer has admitted.
+An organiser puts the bundle beside the event (`homologue upgrade take`). The head arbiter offers it and decides which
+tables may install it. A device authenticates its download with the key that the scorer has admitted.
 """
 
 import asyncio
@@ -36,10 +36,10 @@ from broker.web import Form, errors, forms
 from broker.web.services import ScorerThread
 
 AT_ONCE: Final = 4
-"""Packages that are handed out at the same time: the scorer's own work goes on beside it."""
+"""Maximum number of packages sent at the same time, so that the scorer's own work goes on."""
 
 STALLED_S: Final = 20.0
-"""A table that plays takes nothing meanwhile: after so long another has its place, and it waits for a turn again."""
+"""A table takes no data during a play. After this many seconds another gets its place, and it waits for a new turn."""
 
 STEP: Final[Mapping[UpgradeStep, Message]] = {
     "fetching": N_("downloading: {percent} %"),
@@ -65,17 +65,17 @@ Later = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
 
 
 class UpgradeView(NamedTuple):
-    """What the page shows of it."""
+    """What the page shows about upgrades."""
 
     bundle: str | None
-    """The version that lies beside the event."""
+    """The version of the bundle beside the event."""
     offered: Offered | None
     states: Mapping[int, tuple[Message, Message | None]]
-    """By table how far it is, and what keeps it."""
+    """By table, how far the upgrade is and what prevents it."""
 
 
 def upgrade_view(folder: Path | None, offered: Offered | None, states: Mapping[int, TableState]) -> UpgradeView:
-    """Return what the page shows."""
+    """Return what the page shows about upgrades."""
     told = {table: _told(state, offered) for table, state in states.items() if state.upgrade is not None}
     return UpgradeView(_bundle(folder), offered, told)
 
@@ -97,7 +97,7 @@ def _told(state: TableState, offered: Offered | None) -> tuple[Message, Message 
 
 
 def offer_of(folder: Path | None) -> tuple[str, str]:
-    """Return version and hash of the bundle beside the event, which is trusted here. Raises UpgradeError."""
+    """Return version and hash of the bundle beside the event, if it is trusted here. Raises UpgradeError."""
     signed = taken(folder / BESIDE_EVENT) if folder else None
     if signed is None:
         raise UpgradeError("upgrade_missing", "no bundle lies beside the event: homologue upgrade take")
@@ -107,7 +107,7 @@ def offer_of(folder: Path | None) -> tuple[str, str]:
 def upgrade_asked(
     form: Form, folder: Path | None, upgrades: Upgrades, known: Collection[int]
 ) -> tuple[str, Callable[[], None]]:
-    """Return what the head arbiter has chosen, for the audit log, and what does it on the scorer's thread.
+    """Return the head arbiter's choice for the audit log, and a function that does it on the scorer's thread.
 
     Raises UpgradeError, TablesUnreadable, FormMalformed.
     """
@@ -125,14 +125,14 @@ def upgrade_asked(
 
 
 class UpgradeHandOut:
-    """Serves devices what is offered."""
+    """Serves the offered version to devices."""
 
     def __init__(self, scorer: ScorerThread, folder: Path) -> None:
-        """`folder`: the event's."""
+        """`folder` is the event's folder."""
         self._scorer, self._folder, self._turns = scorer, folder / BESIDE_EVENT, asyncio.Semaphore(AT_ONCE)
 
     def routes(self) -> Sequence[Route]:
-        """Return the routes. A device has no session: its signature is what lets it in."""
+        """Return the routes. A device has no session; its signature is what admits it."""
         return [
             Route(MANIFEST_PATH, self.manifest),
             Route(PART_PATH, self.part),
@@ -143,7 +143,7 @@ class UpgradeHandOut:
         return await self._given(request, self._folder / MANIFEST)
 
     async def part(self, request: Request) -> Response:
-        """Return a package, or what of it is asked for (`Range`)."""
+        """Return a package, or the requested `Range` of it."""
         name = request.path_params["sha256"]
         return await self._given(request, self._folder / f"{name if re.fullmatch('[0-9a-f]{64}', name) else '-'}.deb")
 
@@ -154,7 +154,7 @@ class UpgradeHandOut:
         return InTurn(path, self._turns)
 
     def _let_in(self, request: Request) -> None:
-        """Refuse whoever is no device of a table, and everybody where nothing is offered. Raises NotAllowed."""
+        """Refuse requests not signed by a table's device, and all requests if nothing is offered. Raises NotAllowed."""
         asked = who_asks(request.headers.get("authorization", ""))
         if asked is None:
             raise errors.NotAllowed("only the tables' devices fetch this")
@@ -171,15 +171,15 @@ class UpgradeHandOut:
 
 
 class InTurn(FileResponse):
-    """A file of which each piece is sent when it is its turn. A turn lasts while somebody takes what is sent."""
+    """A file whose pieces are sent in turns. A turn lasts as long as the client takes the data."""
 
     def __init__(self, path: Path, turns: asyncio.Semaphore, later: Later | None = None) -> None:
-        """`later` calls something after this many seconds: the event loop's, if it is not given."""
+        """`later` calls a function after some seconds; the default is the event loop's `call_later`."""
         super().__init__(path, media_type="application/octet-stream")
         self._turns, self._later, self._held = turns, later, False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it, piece by piece."""
+        """Send the file piece by piece."""
         later = self._later or asyncio.get_running_loop().call_later
 
         async def in_turn(message: ASGIMessage) -> None:

@@ -1,18 +1,18 @@
-// Turns the pages of the room's display. The server makes each page; without this script the browser turns them itself.
+// Turn the pages of the room's display. The server makes each page; without this script a meta refresh turns them.
 
 import { morph } from "./morph.js";
 import { putTimesIntoZone } from "./times.js";
 
 const root = document.documentElement;
 const shown = document.getElementById("display");
-const COLUMN_REM = 29; // a place, twenty letters of a name, an IMP, what is likely and what can be reached
-const SHARES = [0.75, 0.65, 0.55]; // of the letters' size, for a name in several lines
+const COLUMN_REM = 29; // place, twenty letters of a name, IMP, likely and reachable places
+const SHARES = [0.75, 0.65, 0.55]; // of the font size, for a name on several lines
 const SMALLEST_PX = 14;
 const asked = new URLSearchParams(location.search);
 const settled = asked.has("lines") || asked.has("columns");
 let waiting, resizing;
 
-/** How many lines and columns fit: a wide screen has two columns where a tall one has longer ones. */
+/** Return how many lines and columns fit: a wide screen gets more columns, a tall one longer columns. */
 function fitting() {
   const area = shown.querySelector(".columns");
   const line = area?.querySelector("tbody tr");
@@ -25,7 +25,7 @@ function fitting() {
   };
 }
 
-/** Beside a long name no club stands; and if it is still wider than its column, it stands in smaller lines within its row. */
+/** Hide the club beside a long name. If the name is still too wide, wrap it in smaller type within its row. */
 function wrapNames() {
   for (const cell of shown.querySelectorAll("tbody th")) {
     const isWide = () => cell.scrollWidth > cell.clientWidth;
@@ -39,12 +39,12 @@ function wrapNames() {
       return cell.offsetHeight <= row && !isWide();
     };
     if (SHARES.some(fitsAt)) continue;
-    cell.style.overflowWrap = "anywhere"; // a word of it is wider than the column however small
+    cell.style.overflowWrap = "anywhere"; // one of its words is too wide at any size
     SHARES.some(fitsAt);
   }
 }
 
-/** Ask for the page that follows as it fits on this screen, unless the address said how much does. */
+/** Return the address of the next page, with what fits on this screen unless the query sets it. */
 function following() {
   const next = new URL(shown.dataset.next, location);
   const fits = settled ? null : fitting();
@@ -52,7 +52,7 @@ function following() {
   return next;
 }
 
-/** The next page takes the place of this one; where the line is broken this one stays, and says that it may be old. */
+/** Show the next page. Without a connection this page stays, marked as possibly old. */
 async function turn(to = following()) {
   try {
     const answer = await fetch(to, { cache: "no-store" });
@@ -74,7 +74,7 @@ function wait() {
   waiting = setTimeout(() => turn(), 1_000 * Number(shown.dataset.stay));
 }
 
-/** This page again, as much of it as fits: when it is opened, and when the screen is another. */
+/** Start over with what fits on the screen, when the page is opened and when the screen's size changes. */
 function fit() {
   const fits = settled ? null : fitting();
   if (!fits || (fits.lines === Number(shown.dataset.lines) && fits.columns === Number(shown.dataset.columns))) return;

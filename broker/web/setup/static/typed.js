@@ -1,16 +1,16 @@
-// What is typed in other steps is still there when one has been sent: the server is sent one form, and makes the page
-// anew. It goes from one page to the next of the same person, and is kept no longer.
+// Preserve what was typed in other steps when one step is sent: the server gets one form and renders the page anew.
+// Typed values are passed on to the next page of the same person, and then deleted.
 import { putFile } from "./forms.js";
 
 const STORED = "typed";
-const LARGE = 100_000; // characters: browsers keep some millions
-const typed = new Set(); // fields; of a file that was chosen, the one that shows it
-const visitor = document.querySelector(".steps [name=form]")?.value; // of each login another
+const LARGE = 100_000; // characters; browsers store some millions
+const typed = new Set(); // fields; for a chosen file, the field that shows it
+const visitor = document.querySelector(".steps [name=form]")?.value; // differs for each login
 const stored = JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
 const { sent, kept } = stored.visitor === visitor && stored.kept ? stored : { kept: [] };
 sessionStorage.removeItem(STORED);
 
-// Without a button a form cannot be sent: the event has started. A movement is previewed in one form and taken in the next.
+// A form without a button cannot be sent: the event has started. A movement's preview and its making are one step.
 const sentBy = (action) => (action === "look_movement" ? "make_movement" : action);
 const stepOf = (form) => form?.elements.opened && sentBy(form.querySelector("[name=action]")?.value);
 const isTicked = (field) => ["checkbox", "radio"].includes(field.type);
@@ -25,14 +25,14 @@ for (const { key, value, checked, file, opened } of kept) {
     if (file) putFile(field, file, value);
     else if (isTicked(field)) field.checked = checked;
     else field.value = value;
-    form.elements.opened.value = opened; // what has been changed elsewhere since then is still told
+    form.elements.opened.value = opened; // so that changes made elsewhere since then are still reported
     for (let part = field.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
   } else if (document.getElementById("done")) continue;
   typed.add(field);
 }
 
 addEventListener("input", ({ target }) => {
-  const confirms = target.matches("[data-confirms]"); // what is sent with it now, and nothing later
+  const confirms = target.matches("[data-confirms]"); // a confirmation, valid for this sending only
   if (stepOf(target.form) && target.type !== "file" && !confirms) typed.add(target);
 });
 addEventListener("submit", ({ target }) => {
@@ -48,6 +48,6 @@ addEventListener("submit", ({ target }) => {
   try {
     store(now);
   } catch {
-    store(now.filter(({ value, file }) => (file || value).length < LARGE)); // what is larger is chosen again
+    store(now.filter(({ value, file }) => (file || value).length < LARGE)); // larger files must be chosen again
   }
 });
