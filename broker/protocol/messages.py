@@ -90,7 +90,7 @@ class LogMessage(Message, frozen=True, kw_only=True):
 class NewerLogMessage(LogMessage, frozen=True, kw_only=True):
     """A fact of a kind that this program does not know."""
 
-    fact: NewerFact  # type: ignore[assignment] # an unknown fact has no more than these fields
+    fact: NewerFact  # type: ignore[assignment] # deliberately a type outside the union
 
 
 UpgradeStep = Literal["fetching", "ready", "trial", "done", "refused", "returned"]
