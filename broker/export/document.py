@@ -305,7 +305,7 @@ def read_document(path: Path) -> Document:
 
 
 def restore_event(made: Document, folder: Path) -> int:
-    """Create an event's folder, unless anything is invalid; return the number of messages in its journal.
+    """Create an event's folder, or nothing if anything is invalid; return the number of messages in its journal.
 
     The store gets a new id, so tables that are still running send what they have again. Raises RuleError `not_whole`,
     `folder_taken`; BadEvent, StoreError, OSError.

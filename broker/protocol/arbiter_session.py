@@ -163,7 +163,10 @@ class PinKey:
 
 
 def seal_pin(public: str, pin: str, place: PinPlace) -> str:
-    """Return a PIN sealed so that only the event with this public key can read it, in hex. Raises ValueError."""
+    """Return a PIN, sealed so that only the event with this public key can read it, in hex.
+
+    Raises ValueError if the key is invalid.
+    """
     theirs, ours = X25519PublicKey.from_public_bytes(bytes.fromhex(public)), X25519PrivateKey.generate()
     mine = ours.public_key().public_bytes_raw()
     cipher = _cipher(ours.exchange(theirs), mine, theirs)

@@ -25,7 +25,8 @@ RiichiDeclared = Literal["riichi", "double_riichi", "open_riichi", "double_open_
 """How riichi was declared: the id of the yaku."""
 
 WinTiming = Literal["last_tile", "kan", "first_turn"]
-"""On the last tile of the wall or the discard after it; on a replacement tile or a robbed kan; in the first turn."""
+"""When a hand was won: on the last tile of the wall or the discard after it; on a replacement tile or a robbed kan; in
+the first turn."""
 
 
 class HandLayout(Struct, frozen=True, kw_only=True):

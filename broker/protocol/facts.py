@@ -107,7 +107,7 @@ class Call(PlayRef, frozen=True, tag="call", kw_only=True):
 
 
 class RiichiRecorded(PlayRef, frozen=True, tag="riichi_hand", kw_only=True):
-    """One entry of a riichi session, accepted by all four seats or ruled by an arbiter. `deal` is the hand."""
+    """An entry of a riichi session, accepted by all four seats or ruled by an arbiter. `deal` is the hand's number."""
 
     profile: ProfileId
     entry: Annotated[int, Meta(ge=1, le=9999, description="counted from 1 through the session")]

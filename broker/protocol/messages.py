@@ -185,7 +185,7 @@ BEAT_S: Final = 10
 """Longest time between two signs of life of a table, and of the scorer, in s."""
 
 SILENT_S: Final = 3 * BEAT_S
-"""After so many seconds of silence people are told. Measured with monotonic clocks, never wall clocks."""
+"""Silence, in s, after which people are notified. Measured with monotonic clocks, never wall clocks."""
 
 
 DISK_STEP_MIB: Final = 64
@@ -217,7 +217,7 @@ class FromScorer(Message, frozen=True, kw_only=True):
 
 
 class ToTable(FromScorer, frozen=True, kw_only=True):
-    """The fields of the scorer's messages to tables. The journal's height would reveal what a table may not know."""
+    """The fields of the scorer's messages to tables. `seq` hides the journal's height, which would reveal too much."""
 
     seq: Annotated[
         Count, Meta(description="grows with each message to this table, or to all, since the scorer was started")
@@ -231,7 +231,7 @@ BrokerPlace = Annotated[str, Meta(pattern=rf"^(?:(?:{HOST_PATTERN}|\[[0-9A-Fa-f:
 
 
 class ScorerState(ToTable, frozen=True, kw_only=True):
-    """The scorer is active, repeated every BEAT_S seconds; its last will reports `gone`."""
+    """Sent by the active scorer every BEAT_S seconds; its last will reports `gone`."""
 
     run: Annotated[MessageId, Meta(description="another one whenever the program is started")]
     term: Annotated[Count, Meta(description="grows with each start; of two scorers the higher one stays")]

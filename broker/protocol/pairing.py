@@ -142,9 +142,9 @@ def new_salt() -> str:
 
 
 def derive_keys(code: str, fingerprint: str, salt: str) -> PairingKeys:
-    """Derive the keys of a code. `fingerprint`: SHA-256 (hex) of the certificate that vouches for the desk, or "".
+    """Derive the keys of a code. Deliberately slow.
 
-    Deliberately slow.
+    `fingerprint`: SHA-256 in hex of the certificate that vouches for the desk; "" without TLS.
     """
     mixed = hashlib.sha256(SALT + f"{fingerprint} {salt}".encode()).digest()
     both = hash_secret_raw(code.encode(), mixed, PASSES, MEMORY_KIB, LANES, 2 * KEY, Type.ID)

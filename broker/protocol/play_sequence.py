@@ -391,7 +391,7 @@ class TableSequence:
         return self.plays.get(round_) or (SessionSoFar() if round_ in self._sessions else PlaySoFar())
 
     def end(self, round_: int, play: PlaySoFar) -> bool:
-        """Record a whole play of a deal without its single facts; return whether it was its turn."""
+        """Record the final state of a play without its facts; return False, changing nothing, if it is not its turn."""
         place = self._place.get(round_)
         is_next = place == self._behind
         if round_ in self.plays or round_ in self._sessions or not (is_next or self.in_turn(round_)):
@@ -406,7 +406,7 @@ class TableSequence:
         return due == rounds and self.plays.keys().isdisjoint(rounds) and self._sessions.isdisjoint(rounds)
 
     def end_next(self, plays: Sequence[PlaySoFar]) -> None:
-        """Record the next plays, each as a whole."""
+        """Record the final states of the next plays."""
         behind, self._behind = self._behind, self._behind + len(plays)
         self.plays.update(zip(self._rounds[behind : self._behind], plays, strict=True))
 

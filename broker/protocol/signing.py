@@ -132,7 +132,7 @@ def with_sender(body: bytes, device: str) -> bytes:
 
 
 def is_same_fact(one: LogMessage, other: LogMessage) -> bool:
-    """Return whether two messages report the same fact under the same number, whatever their signatures and chain."""
+    """Return whether two messages report the same fact and number. Signatures and predecessors may differ."""
     return (one.id, one.table, one.seq, one.at, one.fact) == (other.id, other.table, other.seq, other.at, other.fact)
 
 
