@@ -1,1 +1,1 @@
-"""The things on the table: hu buttons, lamps, scanners."""
+"""Drivers for the devices on the table: hu buttons, lamps and scanners."""

@@ -1,9 +1,9 @@
 """Open buttons by their address in the configuration.
 
 `gpio:east=5,south=6,west=13,north=19` names the pins (BCM numbers) of a Pi (`wiring.py` describes the syntax);
-`sim://buttons?bounces=2&seed=7` is a simulation with the same code behind it.
+`sim://buttons?bounces=2&seed=7` simulates them, with the same driver code.
 `box:/dev/serial/by-id/usb-MicroPython_Board_in_FS_mode_e66...-if00` names the serial device of a button box;
-`sim://box?delay_ms=5&lost=2` is a simulated box on a pseudo-terminal, with the same code before and behind it.
+`sim://box?delay_ms=5&lost=2` is a simulated box on a pseudo-terminal, with the same code on both sides.
 """
 
 import re
@@ -22,7 +22,7 @@ from firmware.sim.cable import LineFaults
 from firmware.wiring import read_wiring
 
 Settings = Mapping[str, tuple[int | str, str]]
-"""What is taken where nothing is said (texts are names of seats), and what each setting means."""
+"""The default of each setting (a text is a list of seats) and its meaning."""
 
 _FINGERS: Final[Settings] = {
     "bounces": (2, "How often a contact bounces."),
@@ -57,7 +57,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 
 
 def _settings(address: str, known: Settings) -> dict[str, Any]:
-    """Return what an address says of a simulation, numbers and sets of seats. Raises BadAddress."""
+    """Return the settings in a simulation's address: numbers and sets of seats. Raises BadAddress."""
     usual = {name: value for name, (value, _) in known.items()}
     settings: dict[str, Any] = {name: value if isinstance(value, int) else frozenset() for name, value in usual.items()}
     for name, value in parse_qsl(urlsplit(address).query, keep_blank_values=True):
@@ -76,27 +76,27 @@ def _settings(address: str, known: Settings) -> dict[str, Any]:
 
 
 class SimulatedBox(ButtonBox):
-    """A box that ends with the program that has opened it."""
+    """A simulated box that ends when it is closed."""
 
     def __init__(self, twin: BoxSimulator, tell: OnReport, on_short: Callable[[TooShort], None]) -> None:
         self._twin = twin
         super().__init__(str(twin.path), tell, on_short=on_short)
 
     def close(self) -> None:
-        """Let the line go, then take the box away; may be called twice."""
+        """Close the line, then the simulation. May be called twice."""
         super().close()
         self._twin.close()
 
 
 def box_path(rest: str) -> str:
-    """Read what comes after `box:`. Raises BadAddress."""
+    """Parse the part after `box:`. Raises BadAddress."""
     if not rest.startswith("/") or "\0" in rest:
         raise BadAddress(f"{rest!r} is no path of a serial device: box:/dev/serial/by-id/...")
     return rest
 
 
 def simulate_box(address: str) -> BoxFingers:
-    """Make the box that `sim://box?...` describes, with the fingers at it. Raises BadAddress."""
+    """Create the box that `sim://box?...` describes, with simulated fingers. Raises BadAddress."""
     of = _settings(address, BOX_SETTINGS)
     twin = BoxSimulator(LineFaults(**{name: of[name] for name in _FAULTS}), ppm=of["ppm"], seed=of["seed"])
     twin.have_accidents(**{name: of[name] for name in _ACCIDENTS})
@@ -105,14 +105,14 @@ def simulate_box(address: str) -> BoxFingers:
 
 @dataclass(frozen=True, slots=True)
 class OpenedButtons:
-    """The buttons, and the fingers of their twin where they are simulated."""
+    """The buttons, and the fingers to press them if they are simulated."""
 
     buttons: SeatButtons | ButtonBox
     fingers: ButtonFingers | BoxFingers | None
 
 
 def open_buttons(address: str, tell: OnReport, on_short: Callable[[TooShort], None] = ignore_pulse) -> OpenedButtons:
-    """Open what an address names. Raises BadAddress, PinInUse, PinReserved, DeviceMissing."""
+    """Open the buttons that an address names. Raises BadAddress, PinInUse, PinReserved, DeviceMissing."""
     scheme, _, rest = address.partition(":")
     if scheme == "gpio":
         return OpenedButtons(SeatButtons(read_wiring(rest), tell, on_short=on_short), None)

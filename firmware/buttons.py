@@ -1,6 +1,7 @@
 """The four silent hu buttons on the pins of a Pi, and the lamps in them.
 
-The kernel times every edge; gpiozero and lgpio deliver it. A thread lets time pass for the pure part in `presses.py`.
+The kernel timestamps every edge; lgpio and gpiozero deliver it. A thread advances the time in `presses.py`, which is
+pure.
 """
 
 import os
@@ -22,17 +23,17 @@ from firmware.wiring import Wiring
 NS: Final = 1_000_000_000
 
 OnEdge = Callable[[int, bool], None]
-"""Time of the edge in ns of our clock, and whether the contact is closed since."""
+"""Callback with the time of an edge, in ns of our clock, and whether the contact is closed after it."""
 
 
 def kernel_pins() -> Factory:
-    """Return the pins of this machine: lgpio's, unless somebody chose others. Raises DeviceMissing.
+    """Return this machine's pin factory: lgpio's, unless another one was configured. Raises DeviceMissing.
 
-    gpiozero alone would fall back to pins that are timed worse, with a warning that nobody reads.
+    On its own, gpiozero would fall back to factories with worse timing, with a warning that nobody reads.
     """
     try:
         if gpiozero.Device.pin_factory is None and not os.environ.get("GPIOZERO_PIN_FACTORY"):
-            from gpiozero.pins.lgpio import LGPIOFactory  # noqa: PLC0415 - lgpio is there on a Pi only
+            from gpiozero.pins.lgpio import LGPIOFactory  # noqa: PLC0415 - lgpio exists only on a Pi
 
             gpiozero.Device.pin_factory = LGPIOFactory()
         gpiozero.Device.ensure_pin_factory()
@@ -42,9 +43,9 @@ def kernel_pins() -> Factory:
 
 
 def clock_offset_ns(factory: Factory, clock_ns: Callable[[], int]) -> int:
-    """Return what to add to the ticks of pins, in ns, to have our clock.
+    """Return the offset from the pins' ticks to our clock, in ns.
 
-    One number for all pins and permanently: were it measured again for each edge, two edges could change their order.
+    It is measured once for all pins. Measured again for each edge, it could change the order of two edges.
     """
     trials: list[tuple[int, int]] = []
     for _ in range(5):
@@ -55,7 +56,7 @@ def clock_offset_ns(factory: Factory, clock_ns: Callable[[], int]) -> int:
 
 
 class InputLine:
-    """One contact between a pin and ground: closed is low, the Pi's own resistor pulls up."""
+    """One contact between a pin and ground. It reads low when closed; the Pi's internal resistor pulls it up."""
 
     def __init__(self, pin: int, factory: Factory, offset: int, on_edge: OnEdge) -> None:
         self._offset, self._on_edge = offset, on_edge
@@ -68,25 +69,25 @@ class InputLine:
 
     @property
     def is_closed(self) -> bool:
-        """Where the contact is now. An edge may be on its way that was not told yet."""
+        """Whether the contact is closed now. An edge may not have been delivered yet."""
         return bool(self._device.is_active)
 
     def close(self) -> None:
-        """Let the pin go; may be called twice."""
+        """Release the pin. May be called twice."""
         if not self._device.closed:
             self._device.pin.when_changed = None
             self._device.close()
 
 
 BLINK_S: Final = 0.5
-"""On for so long, then off for so long."""
+"""How long a blinking lamp is on, and then off, in s."""
 
 
 class SeatLamps:
-    """A lamp for each seat that has one. A lamp between pin and ground is lit when the pin is high."""
+    """The lamps of the seats that have one. A lamp between pin and ground is lit when the pin is high."""
 
     def __init__(self, pins: Mapping[Seat, int], factory: Factory) -> None:
-        """Raise what gpiozero and lgpio raise where a pin is not to be had; nothing is kept open then."""
+        """Open the pins. Errors of gpiozero and lgpio are passed on, after all pins have been released."""
         self._shown: dict[Seat, Lamp] = {}
         self._leds: dict[Seat, gpiozero.LED] = {}
         try:
@@ -97,7 +98,7 @@ class SeatLamps:
             raise
 
     def show(self, seat: Seat, lamp: Lamp) -> None:
-        """Show something. What is shown already goes on as it is: a lamp that blinks keeps its beat."""
+        """Set a lamp. A repeated setting changes nothing, so that a blinking lamp keeps its rhythm."""
         led = self._leds.get(seat)
         if led is None or self._shown.get(seat) == lamp:
             return
@@ -108,7 +109,7 @@ class SeatLamps:
             led.value = lamp == "on"
 
     def close(self) -> None:
-        """Put all lamps out and let their pins go; may be called twice."""
+        """Switch all lamps off and release their pins. May be called twice."""
         for led in self._leds.values():
             if not led.closed:
                 led.off()
@@ -116,11 +117,11 @@ class SeatLamps:
 
 
 _RETRY_S: Final = 0.001
-"""What is due and was not done is tried again after this: an edge was on its way."""
+"""Delay before retrying something that was due but held back by an undelivered edge."""
 
 
 class Ticker:
-    """Calls `pass_time` when `due` says so. Who has changed what is due calls `look`."""
+    """Calls `pass_time` whenever something is `due`. Call `look` after changing what is due."""
 
     def __init__(
         self, name: str, due: Callable[[], int | None], pass_time: Callable[[], None], clock_ns: Callable[[], int]
@@ -131,15 +132,15 @@ class Ticker:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def look(self) -> None:
-        """Look again at what is due."""
+        """Check again what is due."""
         self._changed.set()
 
     def stop(self) -> None:
-        """End, and wait for the thread unless this is it; may be called twice, and before the start."""
+        """End the thread, and wait for it unless called from it. May be called twice, and before the start."""
         self._stopped = True
         self._changed.set()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
@@ -151,7 +152,7 @@ class Ticker:
             self._changed.wait(self._left())
 
     def _left(self) -> float | None:
-        """Do what is due, and give for how many seconds there is nothing to do. None: until `look`."""
+        """Do what is due, and return how many seconds remain until the next deadline. None: wait for `look`."""
         when = self._due()
         while when is not None and when <= self._clock_ns() and not self._stopped:
             self._pass_time()
@@ -162,17 +163,17 @@ class Ticker:
 
 
 EDGE_DELAY_NS: Final = 20 * MS
-"""A pin is not where its edges have left it: the edge is on its way to us for this long, or else was lost."""
+"""How long to wait for an edge if a pin's level differs from its last edge. After that, the edge was lost."""
 
 
 def ignore_pulse(_: TooShort) -> None:
-    """Leave pulses that were no finger's to nobody."""
+    """Ignore a pulse too short for a finger."""
 
 
 class SeatButtons(Closing):
-    """Four buttons, one a seat.
+    """Four buttons, one for each seat.
 
-    `tell` is called from the threads of pins and time, one report after the other; it must neither wait nor raise.
+    `tell` is called from the pins' and the ticker's threads, one report at a time. It must neither block nor raise.
     """
 
     def __init__(
@@ -186,10 +187,10 @@ class SeatButtons(Closing):
         clock_ns: Callable[[], int] = time.monotonic_ns,
         ticking: bool = True,
     ) -> None:
-        """Raise DeviceMissing if there are no such pins or they belong to somebody else.
+        """Open the buttons. Raises DeviceMissing if the pins do not exist or are used by another program.
 
-        `on_short` is told pulses that were no finger's: for who looks after the wiring, never for who plays. Without
-        `ticking`, whoever has opened the buttons calls `pass_time`.
+        `on_short` receives pulses too short for a finger. They are for whoever maintains the wiring, never for the
+        players. Without `ticking`, the caller has to call `pass_time`.
         """
         self._tell_report, self._on_short, self._clock_ns = tell, on_short, clock_ns
         self._presses = Presses(limits)
@@ -198,10 +199,10 @@ class SeatButtons(Closing):
         self._second: dict[Seat, InputLine] = {}
         self._lamps: SeatLamps | None = None
         self._awaited_since: int | None = None
-        """Since when a pin is not where its edges have left it."""
+        """Since when a pin's level has differed from its last edge."""
         self._lock = threading.RLock()
         self._ticker = Ticker("hu buttons", self.due, self.pass_time, clock_ns)
-        with self._lock:  # edges wait until all lines have been looked at
+        with self._lock:  # edges wait until the state of all lines has been read
             self._kernel = kernel_pins() if factory is None else None
             self._open(wiring, factory or kernel_pins())
             self._begin()
@@ -233,7 +234,7 @@ class SeatButtons(Closing):
         self._tell(self._presses.begin(closed))
 
     def _edge(self, seat: Seat, at: int, closed: bool) -> None:  # noqa: FBT001 - a line's callback
-        """Take in an edge of the contact that closes when pressed."""
+        """Process an edge of the contact that closes when pressed."""
         with self._lock:
             self._tell(self._presses.edge(seat, closed=closed, at=at))
             if changeover := self._changeovers.get(seat):
@@ -241,19 +242,19 @@ class SeatButtons(Closing):
         self._ticker.look()
 
     def _second_edge(self, seat: Seat, at: int, closed: bool) -> None:  # noqa: FBT001 - a line's callback
-        """Take in an edge of the contact that opens when pressed."""
+        """Process an edge of the contact that opens when pressed."""
         with self._lock:
             self._tell(self._changeovers[seat].edge(opens=closed, at=at))
         self._ticker.look()
 
     def due(self) -> int | None:
-        """When must `pass_time` be called, in ns of the clock? None: nothing is due."""
+        """Return when `pass_time` must be called, in ns of the clock; None if nothing is due."""
         with self._lock:
             dues = [self._presses.due(), *(one.due() for one in self._changeovers.values())]
         return min((when for when in dues if when is not None), default=None)
 
     def pass_time(self) -> None:
-        """Let the time pass until now, unless an edge is on its way that must be heard first."""
+        """Let time pass until now, unless an undelivered edge must be processed first."""
         with self._lock:
             now = self._clock_ns()
             for seat, changeover in self._changeovers.items():
@@ -262,7 +263,7 @@ class SeatButtons(Closing):
                 self._tell(self._presses.pass_time(now))
 
     def _is_on_its_way(self, now: int) -> bool:
-        """Return whether to wait for an edge. One that has not come for long is lost: by then it had moved."""
+        """Return whether to wait for an edge. One that takes too long was lost and is inferred from the pin."""
         when = self._presses.due()
         moved = self._moved() if when is not None and when <= now else []
         if when is None or not moved:
@@ -277,7 +278,7 @@ class SeatButtons(Closing):
         return False
 
     def _pass_time_of(self, seat: Seat, changeover: Changeover, now: int) -> None:
-        """Let the time pass for two contacts; before a fault is told, the pins themselves are asked."""
+        """Let time pass for a button with two contacts. Its pins are read again before a fault is reported."""
         if (when := changeover.due()) is not None and when <= now:
             closes, opens = self._lines[seat].is_closed, self._second[seat].is_closed
             self._tell(changeover.edge(closes=closes, opens=opens, at=when - 1))
@@ -294,18 +295,18 @@ class SeatButtons(Closing):
                 self._tell_report(outcome)
 
     def show(self, seat: Seat, lamp: Lamp) -> None:
-        """Show something on a seat's lamp; a button without one shows nothing."""
+        """Set a seat's lamp. A button without one ignores it."""
         if self._lamps:
             self._lamps.show(seat, lamp)
 
     def close(self) -> None:
-        """Put the lamps out and let the pins go; may be called twice."""
+        """Switch the lamps off and release the pins. May be called twice."""
         self._ticker.stop()
         for line in (*self._lines.values(), *self._second.values()):
             line.close()
         if self._lamps:
             self._lamps.close()
-        if self._kernel is not None:  # gpiozero holds the lines of closed devices: no other program could open them
+        if self._kernel is not None:  # gpiozero keeps the lines of closed devices, which blocks other programs
             self._kernel.close()
             if gpiozero.Device.pin_factory is self._kernel:
                 gpiozero.Device.pin_factory = None

@@ -1,6 +1,6 @@
-"""Draw the wiring of the buttons as SVG: at a Raspberry Pi's header and at the button box's Pico.
+"""Draw the wiring of the buttons as SVG, at a Raspberry Pi's header and at the button box's Pico.
 
-`python -m firmware.diagrams header` and `python -m firmware.diagrams box` write the drawings of docs/.
+`python -m firmware.diagrams header` and `python -m firmware.diagrams box` print the drawings used in docs/.
 """
 
 import sys
@@ -15,10 +15,10 @@ from firmware.wiring import BY_GPIO, FULL_WIRING, HEADER, RESERVED, HeaderPin, W
 PITCH: Final = 30
 HEADER_TOP: Final = 84
 HEADER_COLUMNS: Final = (190, 228)
-"""Middle of the header's odd and even pins."""
+"""Centres of the header's odd and even pins."""
 
 _LANES: Final = (400, 15)
-"""Where the first wire turns, and how far to the next."""
+"""Where the first wire turns, and the distance to the next."""
 
 _BUTTON_BOX: Final = (640, 250, 128)
 """The buttons: left edge, width, height."""
@@ -55,7 +55,7 @@ def _wire(seat: Seat, what: str, points: str) -> str:
 
 
 def _pin(x: float, y: float, position: int, name: str, fill: str, used: str | None, place: str) -> Iterator[str]:
-    """Draw a pin with its number; its name stands at a place beside it, in the colour of who uses it."""
+    """Draw a pin with its number, and its name at `place` beside it, in the colour of the seat that uses it."""
     ink = "#fff" if used or name == "GND" else "#1c1b1f"
     weight = ' font-weight="bold"' if used else ""
     yield f'<circle cx="{x}" cy="{y}" r="11" fill="{used or fill}" stroke="#49454f"/>'
@@ -64,7 +64,7 @@ def _pin(x: float, y: float, position: int, name: str, fill: str, used: str | No
 
 
 def _button(seat: Seat, box: tuple[int, int, int], dots: int, terminals: Mapping[str, float]) -> Iterator[str]:
-    """Draw a button and its terminals: what each is for, and its height; their dots stand at `dots`."""
+    """Draw a button and its terminals, given as purpose and height, with their dots at x = `dots`."""
     left, width, height = box
     top, colour = terminals["button"] - 42, _SEAT_COLOURS[seat]
     size = f'x="{left}" y="{top}" width="{width}" height="{height}"'
@@ -77,7 +77,7 @@ def _button(seat: Seat, box: tuple[int, int, int], dots: int, terminals: Mapping
 
 @dataclass(frozen=True, slots=True)
 class _HeaderWire:
-    """A wire: whose, what for, and at which position of the header it begins."""
+    """A wire: its seat, its purpose and its position on the header."""
 
     seat: Seat
     what: str
@@ -99,7 +99,7 @@ def draw_header_wiring(wiring: Wiring) -> str:
 
 
 def _header_wires(wiring: Wiring) -> Iterator[_HeaderWire]:
-    """Return all wires. Lanes go by position: upper pins turn further out, so that fewer wires cross."""
+    """Return all wires. Lanes follow the position: upper pins turn further out, so that fewer wires cross."""
     ends = [(seat, what, BY_GPIO[gpio].position) for seat, pins in wiring.items() for what, gpio in pins.used().items()]
     ends.sort(key=lambda end: -_header_height(end[2]))
     for lane, (seat, what, position) in enumerate(ends, 1):
@@ -109,13 +109,13 @@ def _header_wires(wiring: Wiring) -> Iterator[_HeaderWire]:
 
 
 def _header_height(position: int) -> float:
-    """Return where the wire of a pin leaves the header: odd ones pass between two rows."""
+    """Return the height at which a pin's wire leaves the header. Wires of odd pins pass between two rows."""
     row = HEADER_TOP + (position - 1) // 2 * PITCH
     return row + PITCH / 2 if position % 2 else row
 
 
 def _header_terminal(seat: Seat, what: str) -> float:
-    """Return where a wire ends. The numbers keep it clear of the heights at which wires leave the header."""
+    """Return the height at which a wire ends, clear of the heights at which wires leave the header."""
     return 110.25 + SEATS.index(seat) * 165 + _TERMINALS.index(what) * 22.5
 
 
@@ -151,27 +151,28 @@ def _header_heading() -> Iterable[str]:
 
 
 BOX_GROUNDS: Final = (3, 8, 13, 18)
-"""Positions of the ground pins on this side, east's first: one a seat, so that no screw holds more than one wire."""
+"""Positions of the ground pins on this side, in seat order: one for each seat, so that no screw holds more than one
+wire."""
 
 BOX_POSITIONS: Final = tuple(position for position in range(1, 21) if position not in BOX_GROUNDS)
-"""Where GP0 is, where GP1, ... (Raspberry Pi Pico datasheet, "Pinout")."""
+"""Positions of GP0, GP1, ... (Raspberry Pi Pico datasheet, "Pinout")."""
 
 BOX_TOP: Final = 108
 BOX_BOARD: Final = (640, 250)
-"""The Pico: left edge, on which its pins are, and width."""
+"""The Pico: its left edge, where the pins are, and its width."""
 
 _BOX_BUTTON_BOX: Final = (30, 250, 105)
 """The buttons: left edge, width, height."""
 
 _BOX_LANES: Final = (610, 24)
-"""Where the first wire turns, and how far to the left the next."""
+"""Where the first wire turns, and the distance to the next, leftwards."""
 
 _BOX_TERMINALS: Final = ("button", "lamp", "ground")
 
 
 @dataclass(frozen=True, slots=True)
 class BoxWire:
-    """From a position on the Pico to a terminal of a seat's button."""
+    """A wire from a position on the Pico to a terminal of a seat's button."""
 
     seat: Seat
     what: str
@@ -188,7 +189,7 @@ def box_wires() -> Iterator[BoxWire]:
 
 def draw_box_wiring() -> str:
     """Return the drawing as SVG."""
-    drawn = sorted(box_wires(), key=_box_terminal, reverse=True)  # so the fewest wires cross
+    drawn = sorted(box_wires(), key=_box_terminal, reverse=True)  # in this order the fewest wires cross
     used = {wire.position: _SEAT_COLOURS[wire.seat] for wire in drawn if wire.what != "ground"}
     parts = [
         *_box_heading(),
@@ -205,7 +206,7 @@ def _box_height(position: int) -> float:
 
 
 def _box_terminal(wire: BoxWire) -> float:
-    """Return where a wire ends. The numbers keep it clear of the heights of pins."""
+    """Return the height at which a wire ends, clear of the heights of pins."""
     return 141.75 + SEATS.index(wire.seat) * 150 + _BOX_TERMINALS.index(wire.what) * 22.5
 
 

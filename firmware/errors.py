@@ -1,4 +1,4 @@
-"""What can be wrong with the things on the table. Each has a stable code (docs/codes.md)."""
+"""Errors and faults of the devices on the table, each with a stable code (docs/codes.md)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,11 +7,11 @@ from broker.errors import CodedError
 
 
 class FirmwareError(CodedError, code="firmware_error"):
-    """Base of all."""
+    """Base of all firmware errors."""
 
 
 class BadAddress(FirmwareError, ValueError, code="bad_device_address"):
-    """An address in the configuration that no device answers to."""
+    """An address in the configuration that does not name a device."""
 
 
 class PinInUse(FirmwareError, ValueError, code="pin_in_use"):
@@ -19,23 +19,23 @@ class PinInUse(FirmwareError, ValueError, code="pin_in_use"):
 
 
 class DeviceMissing(FirmwareError, OSError, code="device_missing"):
-    """The device is not there, or not allowed to us."""
+    """The device is missing, or this user may not access it."""
 
 
 class PinReserved(FirmwareError, ValueError, code="pin_reserved"):
-    """The Pi needs this pin for itself."""
+    """The Pi itself needs this pin."""
 
 
 class DeviceUnplugged(DeviceMissing, code="device_unplugged"):
-    """The device was there and is not any more."""
+    """The device was connected and has disappeared."""
 
 
 class DeviceInUse(DeviceMissing, code="device_in_use"):
-    """Another program has the device open for itself alone."""
+    """Another program has exclusive access to the device."""
 
 
 class DeviceForbidden(DeviceMissing, code="device_forbidden"):
-    """The device is there, but this user may not open it."""
+    """The device exists, but this user may not open it."""
 
 
 FAULT_CODES: Final[Mapping[str, str]] = {
@@ -54,4 +54,4 @@ FAULT_CODES: Final[Mapping[str, str]] = {
     "undervoltage": "The board gets too little power, or got too little since it started.",
     "unknown_keyboard": "A keyboard is plugged in that the table's configuration does not name",
 }
-"""What is told of a part of the device, and what it means: nothing raises it."""
+"""Fault codes reported for parts of the device, and their meaning. They are never raised."""

@@ -1,4 +1,4 @@
-"""Keys to text, for scanners that type like a keyboard. Pure: key codes of the Linux kernel in, characters out."""
+"""Translate keys to text, for scanners that type like a keyboard. Pure: Linux key codes in, characters out."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,14 +6,14 @@ from itertools import permutations
 from typing import Final
 
 UP, DOWN = 0, 1
-"""What a key event says; 2 is a key that repeats, which means nothing here."""
+"""Values of a key event; 2 is a repeat, which is ignored here."""
 
 SHIFT: Final = frozenset({42, 54})
 CONTROL: Final = frozenset({29, 97})
 ALT: Final = 56
 ALT_GR: Final = 100
 _LOCK_KEYS: Final = frozenset({58, 69, 70, 125, 126})
-"""Caps lock, number lock, scroll lock, and the two keys with a logo: they type nothing."""
+"""Caps lock, number lock, scroll lock, and the two logo keys: they type nothing."""
 
 KEYPAD: Final[Mapping[int, str]] = {
     **dict(zip((82, 79, 80, 81, 75, 76, 77, 71, 72, 73), "0123456789", strict=True)),
@@ -30,18 +30,19 @@ _ALWAYS: Final[Mapping[int, str]] = {
     111: "\x7f",
     83: ".",
 }
-"""Enter, tabulator, space, Backspace, Escape, Delete, the keypad's point."""
+"""Enter, tab, space, Backspace, Escape, Delete, the keypad's point."""
 
 UNREADABLE: Final = "\x1a"
-"""For a key that a code cannot have in it: the line is then no code."""
+"""Stands for a key that no code contains, so that the line is rejected."""
 
 _KEY_ROWS: Final = ((2, 13), (16, 27), (30, 40), (41, 41), (43, 53), (86, 86))
-"""Codes of the keys that type: digits, QWERTY, ASDF, the one below Escape, ZXCV with the one before, the 102nd."""
+"""Ranges of key codes that type: digits, QWERTY, ASDF, the key below Escape, ZXCV with the key before it, the 102nd
+key."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyboardLayout:
-    """What each key types alone, with shift, and with the right Alt key."""
+    """The character of each key alone, with Shift, and with AltGr."""
 
     plain: Mapping[int, str]
     shifted: Mapping[int, str]
@@ -65,20 +66,20 @@ LAYOUTS: Final[Mapping[str, KeyboardLayout]] = {
         {6: "[", 12: "]"},
     ),
 }
-"""French is AZERTY as in France: digits with shift, M beside L. All of it is in Latin-1."""
+"""French is AZERTY as used in France: digits with Shift, M beside L. All characters are in Latin-1."""
 
 
 @dataclass(slots=True)
 class KeyTranslator:
-    """What is typed on one keyboard."""
+    """The state of one keyboard's keys, which turns key events into text."""
 
     layout: KeyboardLayout
     _held: set[int] = field(default_factory=set)
     _number: str = ""
-    """Digits of the keypad while Alt is held: the character's number, whatever the layout."""
+    """Digits typed on the keypad while Alt is held: a character's number, in any layout."""
 
     def take(self, key: int, value: int) -> str:
-        """Take one key event and give what it types, which is mostly one character or none."""
+        """Process one key event and return the text it types, usually one character or none."""
         if key in SHIFT or key in CONTROL or key in (ALT, ALT_GR):
             return self._modifier(key, value)
         if value != DOWN or key in _LOCK_KEYS:
@@ -109,7 +110,7 @@ class KeyTranslator:
 
 def _numbered(number: str) -> str:
     code = int(number) if number.isdecimal() else 0
-    return chr(code) if 0 < code <= 0xFF else UNREADABLE  # noqa: PLR2004 - Latin-1 ends there
+    return chr(code) if 0 < code <= 0xFF else UNREADABLE  # noqa: PLR2004 - the end of Latin-1
 
 
 KEYS_OF: Final[Mapping[str, Mapping[str, tuple[int, bool]]]] = {
@@ -120,11 +121,11 @@ KEYS_OF: Final[Mapping[str, Mapping[str, tuple[int, bool]]]] = {
     }
     for name, layout in LAYOUTS.items()
 }
-"""In each layout, by character: the key, and whether shift is held."""
+"""For each layout, the key of each character and whether Shift is held."""
 
 
 def other_layouts(text: str) -> Iterator[tuple[str, str]]:
-    """Return what was meant if scanner and reader have different layouts, each with its explanation."""
+    """Yield what may have been meant if scanner and reader use different layouts, each with an explanation."""
     if text.swapcase() != text:
         yield "capitals and small letters exchanged", text.swapcase()
     for read, typed in permutations(LAYOUTS, 2):
@@ -133,6 +134,6 @@ def other_layouts(text: str) -> Iterator[tuple[str, str]]:
             yield f"typed for {typed}, read as {read}", "".join(_typed(typed, *key) for key in keys if key)
 
 
-def _typed(name: str, key: int, shifted: bool) -> str:  # noqa: FBT001 - a key with its shift, as the table has it
+def _typed(name: str, key: int, shifted: bool) -> str:  # noqa: FBT001 - unpacked from KEYS_OF
     layout = LAYOUTS[name]
     return _ALWAYS.get(key) or (layout.shifted if shifted else layout.plain)[key]

@@ -1,7 +1,7 @@
-"""The keyboards of a table: only those that its configuration names type, and others that are plugged in are told.
+"""The keyboards of a table. Only those named in its configuration can type; any others plugged in are reported.
 
-A named keyboard is read here, for us alone, so what is typed on it reaches no console. What any other types reaches the
-window alone, which leaves it unread: there is no list of what is forbidden that somebody could get around.
+A named keyboard is read here with exclusive access, so nothing typed on it reaches a console. Other keyboards reach
+only the window, which ignores them: there is no list of forbidden keys that somebody could circumvent.
 """
 
 import re
@@ -27,22 +27,22 @@ ADDRESS: Final = re.compile(rf"evdev:(?P<path>/[!->@-~]+)(?:\?layout=(?P<layout>
 KEYS: Final[Mapping[str, str]] = {"\r": "enter", "\b": "back", "\x1b": "back", "\x7f": "clear"}
 
 SIGNS: Final = (".", "-", ":")
-"""What an address is written with besides letters and digits."""
+"""Characters of an address besides letters and digits."""
 
 TypeKey = Callable[[str], None]
-"""Takes one key: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`. From any thread."""
+"""Callback for one key: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`. Called from any thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyboardAddress:
-    """A keyboard that may type, and the layout in which it does."""
+    """A keyboard that may type, and its layout."""
 
     path: str
     layout: str
 
 
 def parse_keyboard(address: str) -> KeyboardAddress:
-    """Take an address apart. Raises BadAddress."""
+    """Parse an address. Raises BadAddress."""
     found = ADDRESS.fullmatch(address)
     if found is None:
         raise BadAddress(f"{address!r} is no address of a keyboard: evdev:/dev/input/by-id/...-event-kbd?layout=us")
@@ -50,14 +50,14 @@ def parse_keyboard(address: str) -> KeyboardAddress:
 
 
 def key_of(character: str) -> str | None:
-    """Return the key that a character stands for, if a table has a use for it."""
+    """Return the key for a character, or None if a table has no use for it."""
     letter = character.lower()
     plain = len(letter) == 1 and letter.isascii() and (letter.isalnum() or letter in SIGNS)
     return KEYS.get(character) or (letter if plain else None)
 
 
 class TableKeyboards(Closing):
-    """The named keyboards, each there or not; and a look at what else is plugged in. `tell` is told how they are."""
+    """The named keyboards, connected or not, and a watch for others. `tell` receives their health."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class TableKeyboards(Closing):
         open_input: OpenInput = InputDevice,
         watched: "InputFolders | None" = None,
     ) -> None:
-        """`also_known`: paths of other devices that may be there, as a scanner that types. Raises BadAddress."""
+        """Open the keyboards. `also_known`: paths of other permitted devices, such as scanners. Raises BadAddress."""
         named = [parse_keyboard(one) for one in addresses]
         self._type_key, self._tell = type_key, tell
         self._away: dict[str, FirmwareError] = {}
@@ -97,12 +97,12 @@ class TableKeyboards(Closing):
         return told
 
     def close(self) -> None:
-        """Let the devices go; may be called twice."""
+        """Close the devices. May be called twice."""
         self._opened.close()
 
 
 TYPING_KEYS: Final = (*range(2, 12), *range(16, 26), *range(30, 39), *range(44, 51), *range(71, 84))
-"""Digits, letters, and the keypad: what has one of them can type. A mouse, a power button, a television have none."""
+"""Digits, letters and the keypad: a device with one of them can type. Mice, power buttons and televisions have none."""
 
 WORD_BITS: Final = 64
 
@@ -117,10 +117,10 @@ class InputFolders:
     opened: Path = Path("/dev/input")
 
     def keyboards(self) -> dict[Path, str]:
-        """Return all devices that can type, by the path that opens them, with what they call themselves."""
+        """Return the names of all devices that can type, by the path that opens them."""
         found: dict[Path, str] = {}
         for one in sorted(self.listed.glob("event*")):
-            with suppress(OSError, ValueError):  # pulled out meanwhile
+            with suppress(OSError, ValueError):  # unplugged meanwhile
                 if can_type((one / "device/capabilities/key").read_text(encoding="ascii")):
                     name = (one / "device/name").read_text(encoding="utf-8", errors="replace").strip()
                     found[self.opened / one.name] = name
@@ -128,7 +128,7 @@ class InputFolders:
 
 
 def can_type(capabilities: str) -> bool:
-    """Return whether a device has keys that type, by what the kernel says: words in hex, the highest first."""
+    """Return whether a device has keys that type, from its sysfs capabilities: words in hex, the highest first."""
     keys = 0
     for word in capabilities.split():
         keys = keys << WORD_BITS | int(word, 16)
@@ -136,7 +136,7 @@ def can_type(capabilities: str) -> bool:
 
 
 class KeyboardWatch:
-    """Tells which keyboards are plugged in that nobody has named, and when they are gone. A context manager."""
+    """Reports unnamed keyboards when they are plugged in and when they are removed. A context manager."""
 
     def __init__(self, known: Iterable[str], tell: OnReport, folders: InputFolders) -> None:
         self._known, self._tell, self._folders = [*known], tell, folders
@@ -145,7 +145,7 @@ class KeyboardWatch:
         self._thread = threading.Thread(target=self._run, name="keyboards", daemon=True)
 
     def look(self) -> None:
-        """Tell what is new."""
+        """Look for keyboards and report any change."""
         known = {Path(one).resolve() for one in self._known}
         unknown = tuple(name for path, name in self._folders.keyboards().items() if path.resolve() not in known)
         if unknown == self._told:
@@ -160,11 +160,11 @@ class KeyboardWatch:
             self._stopped.wait(EVERY_S)
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Start watching."""
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End."""
+        """Stop watching."""
         self._stopped.set()
         self._thread.join()

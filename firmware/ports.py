@@ -1,4 +1,4 @@
-"""Devices that stay open: unplugged, they report it; plugged in again, they go on.
+"""Devices that stay open: they report when they are unplugged, and continue when they are plugged in again.
 
 `SerialPort` is a serial line through pyserial, `KeyboardPort` a keyboard, or a scanner that types like one.
 """
@@ -24,39 +24,39 @@ from firmware.errors import DeviceForbidden, DeviceInUse, DeviceMissing, DeviceU
 from firmware.keyboard_layouts import LAYOUTS, UNREADABLE, KeyTranslator
 
 OnBytes = Callable[[bytes, int], None]
-"""Some bytes and when they were read, in ns; no bytes where nothing came for IDLE_S."""
+"""Callback with received bytes and the time of reading, in ns; empty bytes if nothing came for IDLE_S."""
 
 OnLine = Callable[[FirmwareError | None], None]
-"""What is wrong with the device, None where it is open; called when that changes, and once at the start."""
+"""Callback with the device's error, None when it is open. Called on changes, and once at the start."""
 
 IDLE_S: Final = 0.125
-"""How long to wait for bytes before looking whether the device is still the one behind its path."""
+"""How long to wait for bytes before checking that the path still leads to the same device."""
 
 RETRY_S: Final = 0.5
-"""Between two tries to open: a device that is back works well within the 2 s that are promised."""
+"""Time between two attempts to open: short enough that a returned device works within the promised 2 s."""
 
 _ERRORS: Final[dict[int | None, type[DeviceMissing]]] = {
     errno.EACCES: DeviceForbidden,
     errno.EPERM: DeviceForbidden,
     errno.EBUSY: DeviceInUse,
-    errno.EAGAIN: DeviceInUse,  # what a lock says
+    errno.EAGAIN: DeviceInUse,  # from a failed lock
 }
 
 
 class OpenPort(Protocol):
-    """An open device. All but `cancel` raise OSError or termios.error where it is gone."""
+    """An open device. All methods but `cancel` raise OSError or termios.error if it has disappeared."""
 
     def read(self) -> bytes:
-        """Return what has come; nothing after IDLE_S, or soon after `cancel`."""
+        """Return received bytes; empty after IDLE_S, or soon after `cancel`."""
 
     def write(self, content: bytes) -> None:
-        """Send all."""
+        """Send all bytes."""
 
     def cancel(self) -> None:
-        """End a read that waits, or the next one; from another thread."""
+        """End the read that is waiting, or the next one. Called from another thread."""
 
     def close(self) -> None:
-        """Let the device go."""
+        """Close the device."""
 
 
 class HotPlugged(Closing):
@@ -75,15 +75,15 @@ class HotPlugged(Closing):
         self._on_bytes, self._on_line, self._clock_ns = on_bytes, on_line, clock_ns
         self._stopped = threading.Event()
         self._lock = threading.Lock()
-        """Held to write and to exchange the port: its file descriptor may be another's once it is closed."""
+        """Held while writing and while replacing the port: a closed file descriptor may be reused for another file."""
         self._port: OpenPort | None = None
         self._told: str | None = ""
-        """The code that was told last; none yet."""
+        """The code that was reported last; empty before the first report."""
         self._thread = threading.Thread(target=self._run, name=f"line {path}", daemon=True)
         self._thread.start()
 
     def write(self, content: bytes) -> None:
-        """Send all. Raises DeviceMissing if the device is not open, or does not take all of it soon."""
+        """Send all bytes. Raises DeviceMissing if the device is not open, or does not accept all of them soon."""
         with self._lock:
             if self._port is None:
                 raise DeviceMissing(f"{self._path} is not open")
@@ -93,7 +93,7 @@ class HotPlugged(Closing):
                 raise DeviceMissing(f"{self._path}: {error}") from None
 
     def close(self) -> None:
-        """Stop reading and let the device go; may be called twice, and from the callbacks."""
+        """Stop reading and close the device. May be called twice, and from the callbacks."""
         self._stopped.set()
         with self._lock:
             if self._port is not None:
@@ -122,14 +122,14 @@ class HotPlugged(Closing):
             self._port = port
 
     def _read(self, port: OpenPort) -> None:
-        """Read until stopped. Raises OSError if the device is gone."""
+        """Read until stopped. Raises OSError if the device has disappeared."""
         while not self._stopped.is_set():
             content = port.read()
             if not self._stopped.is_set():
                 self._on_bytes(content, self._clock_ns())
 
     def _tell(self, error: FirmwareError | None) -> None:
-        """Tell what is new; a device that stays away is told once."""
+        """Report a change. A device that stays away is reported once."""
         code = error.code if error else None
         away = self._told == DeviceUnplugged.code and code == DeviceMissing.code
         if code != self._told and not away and not self._stopped.is_set():
@@ -143,21 +143,21 @@ class HotPlugged(Closing):
 
 
 def check_there(path: str, descriptor: int) -> None:
-    """Raise OSError where a path leads to another device by now, or nowhere: not every driver ends a read."""
+    """Raise OSError if a path leads to a different device or to none, because not every driver ends a read then."""
     if not os.path.samestat(Path(path).stat(), os.fstat(descriptor)):
         raise OSError(errno.ENODEV, "the path leads to another device")
 
 
 WRITE_S: Final = 0.2
-"""A device that takes nothing for so long takes nothing at all; the kernel buffers 4 KB."""
+"""A device that accepts nothing for this long, with the kernel buffering 4 KB, will accept nothing at all."""
 
 CHUNK: Final = 4096
-"""Bytes that are given at once, at most."""
+"""Most bytes returned by one read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SerialSettings:
-    """Where a line is (a device's path, or pyserial's `loop://`) and how it talks."""
+    """A serial line: a device's path, or pyserial's `loop://`, and its parameters."""
 
     path: str
     baud: int = 9600
@@ -167,10 +167,10 @@ class SerialSettings:
 
 
 class SerialPort:
-    """A line that is open, by us alone."""
+    """A serial line opened for exclusive use."""
 
     def __init__(self, line: SerialSettings) -> None:
-        """Raise OSError, termios.error."""
+        """Open the line. Raises OSError, termios.error."""
         self._path = line.path
         self._serial = serial.serial_for_url(
             line.path,
@@ -184,7 +184,7 @@ class SerialPort:
         )
 
     def read(self) -> bytes:
-        """Return at most CHUNK bytes; nothing after IDLE_S, or soon after `cancel`."""
+        """Return at most CHUNK bytes; none after IDLE_S, or soon after `cancel`."""
         first: bytes = self._serial.read(1)
         if first:
             return first + bytes(self._serial.read(min(self._serial.in_waiting, CHUNK - 1)))
@@ -193,31 +193,31 @@ class SerialPort:
         return b""
 
     def write(self, content: bytes) -> None:
-        """Send all. Where there is no room pyserial would try again and again without a pause, so wait for room."""
+        """Send all bytes. Waits for room first, as pyserial would retry in a busy loop."""
         if self._is_device and not select.select([], [self._serial.fd], [], WRITE_S)[1]:
             raise serial.SerialTimeoutException("takes no bytes")
         self._serial.write(content)
 
     @property
     def _is_device(self) -> bool:
-        """A loop has no file."""
+        """Whether the line is a device; a loop has no file descriptor."""
         return isinstance(self._serial, serial.Serial)
 
     def cancel(self) -> None:
-        """End a read that waits, or the next one."""
+        """End the read that is waiting, or the next one."""
         self._serial.cancel_read()
 
     def close(self) -> None:
-        """Let the device go."""
+        """Close the device."""
         with contextlib.suppress(OSError, termios.error):
-            self._serial.reset_output_buffer()  # or the kernel may wait 30 s for a device that takes nothing
+            self._serial.reset_output_buffer()  # otherwise the kernel may wait 30 s for a device that accepts nothing
         self._serial.close()
 
 
 EV_SYN: Final = 0
 EV_KEY: Final = 1
 SYN_DROPPED: Final = 3
-"""The kernel had more events than room for them."""
+"""The kernel's buffer overflowed and events were lost."""
 
 
 class KeyEvent(NamedTuple):
@@ -229,30 +229,30 @@ class KeyEvent(NamedTuple):
 
 
 EVENT: Final = struct.Struct("@llHHi")
-"""As the kernel gives it: seconds and microseconds in the machine's own words, type, code, value."""
+"""The kernel's binary form: seconds and microseconds in the machine's native words, type, code, value."""
 
 EVENTS_AT_ONCE: Final = 64
 EVIOCGRAB: Final = 0x40044590
-"""From <linux/input.h>: nobody else has a device's events any more, neither the console nor another program."""
+"""From <linux/input.h>: takes exclusive access, so that neither the console nor another program receives the events."""
 
 
 class InputDevice:
-    """An input device of the kernel, `/dev/input/event...`. All raise OSError."""
+    """An input device of the kernel, `/dev/input/event...`. All methods raise OSError."""
 
     def __init__(self, path: str) -> None:
         self.fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def grab(self) -> None:
-        """Let nobody else have its events."""
+        """Take exclusive access to its events."""
         fcntl.ioctl(self.fd, EVIOCGRAB, 1)
 
     def read(self) -> Iterator[KeyEvent]:
-        """Return what has happened."""
+        """Return the pending events."""
         content = os.read(self.fd, EVENT.size * EVENTS_AT_ONCE)
         return (KeyEvent(*fields[2:]) for fields in EVENT.iter_unpack(content))
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the device."""
         os.close(self.fd)
 
 
@@ -260,10 +260,10 @@ OpenInput = Callable[[str], InputDevice]
 
 
 class KeyboardPort:
-    """A keyboard that is open, by us alone; what is typed is given as Latin-1."""
+    """A keyboard opened for exclusive use; what is typed is returned as Latin-1."""
 
     def __init__(self, path: str, layout: str, open_input: OpenInput = InputDevice) -> None:
-        """Raise OSError."""
+        """Open the keyboard. Raises OSError."""
         self._path, self._typed = path, KeyTranslator(LAYOUTS[layout])
         self._device = open_input(path)
         try:
@@ -274,7 +274,7 @@ class KeyboardPort:
         self._cancelled, self._cancel = os.pipe()
 
     def read(self) -> bytes:
-        """Return what has been typed; nothing after IDLE_S, or soon after `cancel`."""
+        """Return what was typed; empty after IDLE_S, or soon after `cancel`."""
         ready, _, _ = select.select([self._device.fd, self._cancelled], [], [], IDLE_S)
         if self._device.fd in ready:
             return self._text().encode("latin-1")
@@ -294,15 +294,15 @@ class KeyboardPort:
         return UNREADABLE if (event.type, event.code) == (EV_SYN, SYN_DROPPED) else ""
 
     def write(self, content: bytes) -> None:
-        """Raise OSError: a keyboard takes nothing."""
+        """Raise OSError, because a keyboard accepts no bytes."""
         raise OSError(errno.EOPNOTSUPP, f"a keyboard takes no {len(content)} bytes")
 
     def cancel(self) -> None:
-        """End a read that waits, and all that come."""
+        """End the read that is waiting, and all later ones."""
         os.write(self._cancel, b"x")
 
     def close(self) -> None:
-        """Let the device go, and with it the grab."""
+        """Close the device, which ends exclusive access."""
         with contextlib.suppress(OSError):
             self._device.close()
         os.close(self._cancelled)

@@ -1,6 +1,6 @@
-"""From raw edges of the four buttons' contacts to presses, long presses and faults.
+"""Detect presses, long presses and faults from the raw edges of the four buttons' contacts.
 
-Pure: edges and the passing of time go in, outcomes come out. Times are nanoseconds of any one clock.
+Pure: edges and the passing of time go in, outcomes come out. Times are nanoseconds of any single clock.
 """
 
 from collections import deque
@@ -11,29 +11,30 @@ from typing import Final
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Seat, TooShort
 
 MS: Final = 1_000_000
-"""Nanoseconds."""
+"""Nanoseconds in a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContactLimits:
-    """How long things take, in ns."""
+    """Thresholds, in ns."""
 
     finger_ns: int = 3 * MS
-    """Closed for less than this, a contact was not pressed by a finger: the shortest taps of people last some 30 ms,
-    sparks and what a cable picks up last microseconds. As short as this because every press is told this much later."""
+    """A contact that was closed for less than this was not pressed by a finger: people's shortest taps last about 30
+    ms, sparks and interference microseconds. It is this short because every press is reported this much later."""
 
     bounce_ns: int = 10 * MS
-    """Open for this long, a closing contact has stopped bouncing (nearly all the switches of Ganssle's A Guide to
-    Debouncing had done so within 6.2 ms). Longer would let a spark before a press pass for its first edge."""
+    """After being open for this long a closing contact has stopped bouncing (nearly all the switches in Ganssle's A
+    Guide to Debouncing had done so within 6.2 ms). If it were longer, a spark before a press could pass for its first
+    edge."""
 
     burst_ns: int = 30 * MS
-    """A contact that chatters for longer than this without closing starts over; other seats do not wait for it."""
+    """A contact that chatters for longer than this without closing starts over, and other seats do not wait for it."""
 
     release_ns: int = 40 * MS
-    """Open for this long, a contact was let go; no finger presses again within it."""
+    """After being open for this long a contact was released; no finger presses again sooner."""
 
     held_ns: int = 2_000 * MS
-    """The long press: the player calls the arbiter."""
+    """A press of this length calls the arbiter."""
 
     stuck_ns: int = 30_000 * MS
     """No finger presses for this long."""
@@ -44,12 +45,12 @@ ContactOutcome = Pressed | Released | Held | Health | TooShort
 
 @dataclass(frozen=True, slots=True)
 class ContactOpen:
-    """At rest."""
+    """The contact is at rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContactClosing:
-    """It has closed, and bounces or may be a spark: since `since` closed, or open again."""
+    """The contact has closed and is bouncing, or it was a spark. It has been `closed`, or open again, since `since`."""
 
     first: int
     closed: bool
@@ -59,7 +60,7 @@ class ContactClosing:
 
 @dataclass(frozen=True, slots=True)
 class ContactClosed:
-    """Pressed at `first`; None if it was closed when we first looked, which is no press."""
+    """Pressed at `first`; None if it was already closed at the start, which is not a press."""
 
     first: int | None
     held: bool = False
@@ -68,7 +69,7 @@ class ContactClosed:
 
 @dataclass(frozen=True, slots=True)
 class ContactOpening:
-    """It has opened at `let_go`, and bounces: since `since` closed again, or open."""
+    """The contact has opened at `let_go` and is bouncing. It has been `closed` again, or open, since `since`."""
 
     was: ContactClosed
     let_go: int
@@ -81,14 +82,14 @@ ContactStep = tuple[ContactState, tuple[ContactOutcome, ...]]
 
 
 def initial_state(seat: Seat, *, closed: bool) -> ContactStep:
-    """Look at a contact for the first time. Who finds it closed cannot know since when: it is stuck until it opens."""
+    """Return the state of a contact at the start. A closed one is stuck until it opens: nobody knows since when."""
     if not closed:
         return ContactOpen(), ()
     return ContactClosed(None, held=True, stuck=True), (_stuck(seat, "it was closed at the start"),)
 
 
 def apply_edge(state: ContactState, seat: Seat, limits: ContactLimits, *, closed: bool, at: int) -> ContactStep:
-    """Take in an edge. Whoever calls has let the time pass until `at` (`pass_time`); an edge to where it is is none."""
+    """Return the state after an edge; one without a change is ignored. Call `pass_time` up to `at` before."""
     match state:
         case ContactOpen() if closed:
             return ContactClosing(at, closed=True, since=at), ()
@@ -105,7 +106,7 @@ def apply_edge(state: ContactState, seat: Seat, limits: ContactLimits, *, closed
 
 
 def next_deadline(state: ContactState, limits: ContactLimits) -> int | None:
-    """When will `pass_time` change something if no edge comes before? None: never."""
+    """Return when `pass_time` will change something if no edge comes before; None: never."""
     match state:
         case ContactClosing():
             return state.since + (limits.finger_ns if state.closed else limits.bounce_ns)
@@ -119,7 +120,7 @@ def next_deadline(state: ContactState, limits: ContactLimits) -> int | None:
 
 
 def pass_time(state: ContactState, seat: Seat, limits: ContactLimits, now: int) -> ContactStep:
-    """Let the time pass until `now`, at which no edge came."""
+    """Return the state after time has passed until `now` without an edge."""
     told: tuple[ContactOutcome, ...] = ()
     while (when := next_deadline(state, limits)) is not None and when <= now:
         state, more = _apply_due(state, seat, limits)
@@ -128,7 +129,7 @@ def pass_time(state: ContactState, seat: Seat, limits: ContactLimits, now: int) 
 
 
 def _apply_due(state: ContactState, seat: Seat, limits: ContactLimits) -> ContactStep:
-    """Do what is due."""
+    """Apply the transition that is due."""
     match state:
         case ContactClosing(first=first):
             pressed = ContactClosed(first), (Pressed(seat, first),)
@@ -152,22 +153,22 @@ def _stuck(seat: Seat, text: str) -> Health:
 
 
 CHANGEOVER_FAULT_NS: Final = 1_000 * MS
-"""A finger may rest between the two contacts for a moment; what is pulled out must be told within 2 s."""
+"""A finger may briefly rest between the two contacts, but an unplugged cable must be reported within 2 s."""
 
 
 @dataclass(slots=True)
 class Changeover:
-    """Where both contacts are, since when, and whether that was told."""
+    """The state of a button's two contacts: since when they disagree, and whether that was reported."""
 
     seat: Seat
     closes: bool
-    """Is the contact that closes when pressed closed?"""
+    """Whether the contact that closes when pressed is closed."""
     opens: bool
     since: int
     ill: bool = False
 
     def edge(self, *, closes: bool | None = None, opens: bool | None = None, at: int) -> list[Health]:
-        """Take in where one of the contacts is now."""
+        """Process a new state of one of the contacts."""
         told = self.pass_time(at)
         was_right = self._is_right()
         self.closes = self.closes if closes is None else closes
@@ -180,11 +181,11 @@ class Changeover:
         return told
 
     def due(self) -> int | None:
-        """Return when `pass_time` will tell something if no edge comes before."""
+        """Return when `pass_time` will report something if no edge comes before."""
         return None if self.ill or self._is_right() else self.since + CHANGEOVER_FAULT_NS
 
     def pass_time(self, now: int) -> list[Health]:
-        """Let the time pass until `now`."""
+        """Let time pass until `now`."""
         when = self.due()
         if when is None or now < when:
             return []
@@ -197,25 +198,25 @@ class Changeover:
 
 
 CHATTER_PULSES: Final = 5
-"""So many pulses ..."""
+"""A contact chatters if it gives this many short pulses ..."""
 
 CHATTER_WITHIN_NS: Final = 10_000 * MS
-"""... in so long."""
+"""... within this time."""
 
 CHATTER_QUIET_NS: Final = 60_000 * MS
-"""Without one for so long, the contact is well again."""
+"""After this long without a short pulse the contact is well again."""
 
 
 @dataclass(slots=True)
 class Chatter:
-    """The latest pulses of one contact, and whether it was told that it chatters."""
+    """The latest short pulses of one contact, and whether it was reported to chatter."""
 
     seat: Seat
     ill: bool = False
     _pulses: deque[int] = field(default_factory=lambda: deque(maxlen=CHATTER_PULSES))
 
     def pulse(self, at: int) -> list[Health]:
-        """Take in a pulse that was no finger's."""
+        """Process a pulse too short for a finger."""
         self._pulses.append(at)
         if self.ill or len(self._pulses) < CHATTER_PULSES or at - self._pulses[0] > CHATTER_WITHIN_NS:
             return []
@@ -225,11 +226,11 @@ class Chatter:
         ]
 
     def due(self) -> int | None:
-        """Return when `pass_time` will tell something if no pulse comes before."""
+        """Return when `pass_time` will report something if no pulse comes before."""
         return self._pulses[-1] + CHATTER_QUIET_NS if self.ill else None
 
     def pass_time(self, now: int) -> list[Health]:
-        """Let the time pass until `now`."""
+        """Let time pass until `now`."""
         when = self.due()
         if when is None or now < when:
             return []
@@ -241,40 +242,40 @@ class Chatter:
 
 
 class Presses:
-    """Edges and time in, outcomes out. No clock and no thread: who feeds it from several threads holds a lock."""
+    """Edges and time in, outcomes out. It has no clock, thread or lock: concurrent callers must hold a lock."""
 
     def __init__(self, limits: ContactLimits | None = None) -> None:
         self.limits = limits or ContactLimits()
         self._states: dict[Seat, ContactState] = dict.fromkeys(SEATS, ContactOpen())
         self._untold: dict[Seat, deque[ContactOutcome]] = {seat: deque() for seat in SEATS}
-        """What is certain, in the order in which it became so."""
+        """Outcomes that are certain but not reported, in the order in which they became so."""
         self._chatter = {seat: Chatter(seat) for seat in SEATS}
 
     def begin(self, closed: Mapping[Seat, bool]) -> list[ContactOutcome]:
-        """Look at the contacts for the first time."""
+        """Set the initial state of the contacts."""
         for seat, is_closed in closed.items():
             self._take(seat, initial_state(seat, closed=is_closed))
         return self._tell()
 
     def edge(self, seat: Seat, *, closed: bool, at: int) -> list[ContactOutcome]:
-        """Take in one contact's edge; time passes for all. Edges of one seat come in order, and soon."""
+        """Process one contact's edge; time passes for all. Edges of one seat must come in order and without delay."""
         self._pass_time(at)
         self._take(seat, apply_edge(self._states[seat], seat, self.limits, closed=closed, at=at))
         return self._tell()
 
     def pass_time(self, now: int) -> list[ContactOutcome]:
-        """Let the time pass until `now`."""
+        """Let time pass until `now`."""
         self._pass_time(now)
         return self._tell()
 
     def due(self) -> int | None:
-        """When must `pass_time` be called if no edge comes before? None: nothing is due."""
+        """Return when `pass_time` must be called if no edge comes before; None if nothing is due."""
         times = [next_deadline(state, self.limits) for state in self._states.values()]
         times += [one.due() for one in self._chatter.values()]
         return min((when for when in times if when is not None), default=None)
 
     def is_closed(self, seat: Seat) -> bool:
-        """Return where the contact is by the edges so far."""
+        """Return whether a contact is closed according to the edges so far."""
         match self._states[seat]:
             case ContactOpen():
                 return False
@@ -302,7 +303,7 @@ class Presses:
         return told
 
     def _next(self) -> deque[ContactOutcome] | None:
-        """Find what is told next. Each seat's own order stays; between seats only presses have one."""
+        """Return the queue to report from next. Each seat keeps its order; across seats only presses have one."""
         presses = []
         for queue in self._untold.values():
             match queue:

@@ -1,8 +1,8 @@
-"""What the things on a table report.
+"""Reports from the devices on the table.
 
-Every device is opened with a `tell` that takes reports, from the device's own thread; a report is told once. Times are
-ns of this machine's monotonic clock: for a press the time of the contact's edge, not that of a callback or of a byte's
-arrival.
+Every device is opened with a callback `tell`, which receives each report once, on the device's own thread. Times are ns
+of this machine's monotonic clock. For a press it is the time of the contact's edge, not that of a callback or of a
+byte's arrival.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Lamp = Literal["off", "on", "blink"]
 
 @dataclass(frozen=True, slots=True)
 class Pressed:
-    """A finger has pressed; told at once, for nobody knows yet how long it will hold."""
+    """A finger has pressed. Reported at once, before it is known how long it will hold."""
 
     seat: Seat
     at: int
@@ -33,7 +33,7 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A finger has held for two seconds: the player calls the arbiter. `at` is when it pressed, as `Pressed` said."""
+    """A button was held for two seconds: the player calls the arbiter. `at` is that of the `Pressed` report."""
 
     seat: Seat
     at: int
@@ -41,7 +41,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class TooShort:
-    """A pulse that was no finger's: first edge, and for how many ns the contact was closed at the longest."""
+    """A pulse too short for a finger: its first edge, and the longest time that the contact was closed, in ns."""
 
     seat: Seat
     at: int
@@ -50,7 +50,7 @@ class TooShort:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """A scanner has read a tile. `set_text` is the set's letter or two digits, None where the code names no set."""
+    """A scanner has read a tile. `set_text` is the set's letter or two digits, None if the code names no set."""
 
     serial: int
     set_text: str | None
@@ -59,7 +59,7 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True)
 class NotScanned:
-    """A scanner has read something that is no tile of ours; `code` says why, `text` what."""
+    """A scanner has read something that is not one of our tiles; `code` gives the reason, `text` what it read."""
 
     code: str
     text: str
@@ -68,7 +68,7 @@ class NotScanned:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a device is: `code` None is well.
+    """The condition of a device; `code` is None if it is well.
 
     `part` is "buttons", "button-east" ..., "contact-east" ... (that button's contact, which chatters), "lamps" or
     "scanner".

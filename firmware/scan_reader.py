@@ -1,4 +1,4 @@
-"""From the bytes of a scanner to reports: lines, codes, repeats and noise. Pure: time comes in with the bytes."""
+"""Turn the bytes of a scanner into reports: lines, codes, repeats and noise. Pure: time comes in with the bytes."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -12,29 +12,29 @@ from firmware.reports import NotScanned, Scanned
 LAST_SERIAL: Final = 136
 
 PlainNumbers = Literal["any", "three", "no"]
-"""Which numbers without a set count: `7` and `007`, `007` alone, none."""
+"""Which numbers without a set are accepted: `7` and `007`, only `007`, or none."""
 
 _LABELS: Final = (
     re.compile(r"HM1-(?P<set>[0-9]{2})-(?P<tile>[0-9]{3})"),
     re.compile(r"HM(?P<set>[0-9]{2})(?P<tile>[0-9]{3})"),
 )
-"""Codes that chance does not make. ASCII digits only: `\\d` would let others in."""
+"""Codes that noise cannot produce. ASCII digits only: `\\d` would accept others."""
 
 _MARKS: Final = (
     re.compile(r"(?P<set>[0-9]{2})(?P<tile>[0-9]{3})"),
     re.compile(r"(?P<set>[A-Z])(?P<tile>[0-9]{3})"),
 )
-"""Codes of four or five characters, of which noise may make one."""
+"""Codes of four or five characters, which noise may produce."""
 
 _PLAIN: Final = re.compile(r"(?P<tile>[0-9]{1,3})")
 
 _AIM_IDENTIFIER: Final = re.compile(r"\][A-Za-z][0-9A-Za-z]")
-"""What a scanner may send first to say which kind of code it read: `]d1` DataMatrix, `]C0` Code 128 (ISO/IEC 15424)."""
+"""Optional prefix that identifies the kind of code: `]d1` DataMatrix, `]C0` Code 128 (ISO/IEC 15424)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeSettings:
-    """What surrounds each code, which must then be there, and which plain numbers count."""
+    """Required text before and after each code, and which plain numbers are accepted."""
 
     prefix: str = ""
     suffix: str = ""
@@ -43,7 +43,7 @@ class CodeSettings:
 
 @dataclass(frozen=True, slots=True)
 class ScannedTile:
-    """A tile of ours. `sure` is False where noise on the line could have made the code."""
+    """A tile of ours. `sure` is False if noise on the line could have produced the code."""
 
     serial: int
     set_text: str | None
@@ -52,7 +52,7 @@ class ScannedTile:
 
 @dataclass(frozen=True, slots=True)
 class CodeProblem:
-    """Why something is no tile of ours: a stable code, and what was read. `sure` as with a tile."""
+    """The reason why something is not one of our tiles: a stable code, and what was read. `sure` as with a tile."""
 
     code: str
     text: str
@@ -60,7 +60,7 @@ class CodeProblem:
 
 
 def parse_tile_code(text: str, settings: CodeSettings) -> ScannedTile | CodeProblem | None:
-    """Read one code, None where it is nothing of ours."""
+    """Parse one code; return None if it is not one of ours."""
     bare = _without_surroundings(text, settings)
     tile = _tile(bare)
     if tile is None:
@@ -73,7 +73,7 @@ def parse_tile_code(text: str, settings: CodeSettings) -> ScannedTile | CodeProb
 
 
 def _without_surroundings(text: str, settings: CodeSettings) -> str:
-    """Take off what surrounds the code; nothing is left where it is not surrounded so."""
+    """Return the code without prefix and suffix; empty if they are missing."""
     if not (text.startswith(settings.prefix) and text.endswith(settings.suffix)):
         return ""
     text = text.removeprefix(settings.prefix).removesuffix(settings.suffix).strip(" ")
@@ -89,17 +89,18 @@ def _tile(bare: str) -> ScannedTile | None:
 
 
 def _plain_counts(bare: str, plain: PlainNumbers) -> bool:
-    return plain == "any" or (plain == "three" and len(bare) == 3)  # noqa: PLR2004 - three is three
+    return plain == "any" or (plain == "three" and len(bare) == 3)  # noqa: PLR2004 - the digits of "three"
 
 
 CUT_NS: Final = 500 * MS
-"""A line that stands still for so long has broken off; slow radio scanners pause for some 100 ms."""
+"""An incomplete line that pauses for this long has broken off; slow radio scanners pause for about 100 ms."""
 
 LONGEST_LINE: Final = 64
-"""Bytes of a line. Our longest code has 10 characters; the rest is for prefixes and for what is named."""
+"""Bytes of a line. Our longest code has 10 characters; the rest leaves room for prefixes and for showing what was
+read."""
 
 TERMINATOR: Final = re.compile(rb"[\r\n\t\x03]")
-"""CR, LF, tabulator, ETX; a row of them makes empty lines, which say nothing."""
+"""CR, LF, tab, ETX. Several in a row produce empty lines, which are ignored."""
 
 STX: Final = b"\x02"
 
@@ -108,9 +109,9 @@ LineEnd = Literal["whole", "cut", "long"]
 
 @dataclass(frozen=True, slots=True)
 class ReadLine:
-    """One line without what ended it; `end` says whether it was ended, stood still or grew too long.
+    """One line without its terminator; `end` tells whether it was terminated, broke off or grew too long.
 
-    A line that grew too long and then stood still is told twice, the second time without content.
+    A line that grows too long and then breaks off is returned twice, the second time without content.
     """
 
     content: bytes
@@ -119,16 +120,16 @@ class ReadLine:
 
 @dataclass(slots=True)
 class LineCutter:
-    """Collects bytes to lines. Keeps LONGEST bytes at most."""
+    """Splits received bytes into lines. Buffers at most LONGEST_LINE bytes."""
 
     heard: int = 0
-    """When the last bytes came."""
+    """When bytes were last received."""
     _begun: bytes = b""
     _skipping: bool = False
-    """The line was too long and has been told; what comes before its end is left out."""
+    """The line was too long and has been returned; the rest of it is skipped."""
 
     def take(self, content: bytes, at: int) -> Iterator[ReadLine]:
-        """Take what came at a time in ns, or nothing to say that time has passed."""
+        """Process bytes received at a time in ns; empty bytes mean that time has passed."""
         if at - self.heard >= CUT_NS:
             yield from self.break_off()
         if content:
@@ -140,8 +141,8 @@ class LineCutter:
             yield from self._grow(rest)
 
     def break_off(self) -> Iterator[ReadLine]:
-        """Return what has begun and will not be ended."""
-        begun, skipping = self._begun.strip(b"\0"), self._skipping  # half a terminator in UTF-16 begins no line
+        """Yield the incomplete line, which will not be completed."""
+        begun, skipping = self._begun.strip(b"\0"), self._skipping  # half a UTF-16 terminator starts no line
         self._begun, self._skipping = b"", False
         if begun or skipping:
             yield ReadLine(begun.removeprefix(STX), "cut")
@@ -165,7 +166,7 @@ IsCode = Callable[[str], bool]
 
 
 def misconfiguration(line: bytes, is_code: IsCode) -> CodeProblem | None:
-    """Return what is set wrong; None if no other reading makes sense either."""
+    """Return which setting of the scanner is wrong; None if no other interpretation makes sense either."""
     if told := _first(_encodings(line), is_code):
         return CodeProblem("scan_wrong_encoding", told)
     if told := _first(_parities(line), is_code):
@@ -180,7 +181,7 @@ def _first(readings: Iterator[tuple[str, str]], is_code: IsCode) -> str | None:
 
 
 def _encodings(line: bytes) -> Iterator[tuple[str, str]]:
-    """UTF-16 has a zero byte beside each character; of a terminator that was cut in two one is left behind."""
+    """Yield the line in other encodings. In UTF-16, half of a terminator that was split remains in it."""
     if b"\0" in line:
         bare = line.removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff").replace(b"\0", b"")
         yield "UTF-16", bare.decode("latin-1")
@@ -190,7 +191,7 @@ def _encodings(line: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _parities(line: bytes) -> Iterator[tuple[str, str]]:
-    """Seven bits and parity read as eight bits: characters have the highest bit set, and terminators may have too."""
+    """Yield the line read as 7 bits with parity: the top bit of characters, and of terminators, may be a parity bit."""
     if any(byte & 0x80 for byte in line):
         yield "7 bits and parity", bytes(byte & 0x7F for byte in line).decode("ascii").strip("\r\n\t\x02\x03")
 
@@ -198,20 +199,20 @@ def _parities(line: bytes) -> Iterator[tuple[str, str]]:
 PRINTABLE: Final = range(0x20, 0x7F)
 
 LINE_QUIET_NS: Final = 100 * MS
-"""Between two scans by hand there is more; within a line at 1200 baud a byte takes 8 ms."""
+"""Manual scans are further apart than this; within a line, a byte takes 8 ms even at 1200 baud."""
 
 _EMPTY_LINE: Final = ReadLine(b"", "whole")
 
 SHOWN_CHARACTERS: Final = LONGEST_LINE
-"""Characters of what could not be read: all of them, for it may be a code of another kind (that of a pairing)."""
+"""Characters shown of an unreadable code: all of them, as it may be a code of another kind (for pairing)."""
 
 _SHORTEST: Final = 3
-"""Characters of a code that says what is set up wrongly."""
+"""Shortest code, in characters, that can prove a wrong setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderSettings:
-    """How codes are written, and for how many ms the same one again is the same scan."""
+    """How codes are written, and for how many ms a repeated code is part of the same scan."""
 
     codes: CodeSettings = field(default_factory=CodeSettings)
     double_ms: int = 1000
@@ -219,30 +220,30 @@ class ReaderSettings:
 
 @dataclass(slots=True)
 class ScanReader:
-    """One scanner's line."""
+    """Reads the line of one scanner."""
 
     settings: ReaderSettings = field(default_factory=ReaderSettings)
     noisy: bool = False
-    """Something in this burst was no code, or the line was opened in it."""
+    """Whether this burst contained something that is not a code, or the line was opened during it."""
     _cutter: LineCutter = field(default_factory=LineCutter)
     _told: bool = False
-    """What was no code in this burst has been told: a flood is one report."""
+    """Whether noise in this burst has been reported: a flood causes one report."""
     _after_cut: bool = False
-    """The next line may be the rest of one that broke off."""
+    """Whether the next line may be the rest of one that broke off."""
     _last: dict[type, tuple[object, int]] = field(default_factory=dict)
-    """The tile that was scanned last and what was none, each with when it was seen last."""
+    """The last tile and the last problem, each with the time it was last seen."""
 
     def opened(self, at: int) -> None:
-        """Start over on a line that was opened just now, maybe in the middle of a scan."""
+        """Start over on a line that was just opened, possibly in the middle of a scan."""
         self._cutter = LineCutter(heard=at)
         self.noisy, self._told, self._after_cut = True, False, False
 
     def lost(self, at: int) -> list[Scanned | NotScanned]:
-        """Take in that the line is gone, maybe in the middle of a scan."""
+        """Process the loss of the line, possibly in the middle of a scan."""
         return [report for line in self._cutter.break_off() for report in self._line(line, at)]
 
     def take(self, content: bytes, at: int) -> list[Scanned | NotScanned]:
-        """Take bytes and when they came, in ns; no bytes to say that time has passed."""
+        """Process bytes received at a time in ns; empty bytes mean that time has passed."""
         reports: list[Scanned | NotScanned] = []
         if at - self._cutter.heard >= LINE_QUIET_NS:
             self.noisy = self._told = False
@@ -251,7 +252,7 @@ class ScanReader:
         return reports
 
     def _line(self, line: ReadLine, at: int) -> Iterator[Scanned | NotScanned]:
-        """Report one line; what chance may have made counts only where nothing speaks for chance."""
+        """Report one line. A code that noise could have produced is accepted only if there was no sign of noise."""
         doubtful = self.noisy or self._after_cut
         self._after_cut = line.end == "cut"
         if line == _EMPTY_LINE:
@@ -270,9 +271,9 @@ class ScanReader:
         return parse_tile_code(line.content.decode("ascii"), self.settings.codes)
 
     def _noise(self, line: ReadLine, at: int) -> Iterator[NotScanned]:
-        """Say once in a burst what it may be."""
+        """Report noise, once in a burst, with its likely cause."""
         told, self.noisy, self._told = self._told, True, True
-        alone = line.end == "cut" and len(line.content) <= 1  # half a terminator, of a scanner that is set up wrongly
+        alone = line.end == "cut" and len(line.content) <= 1  # half a terminator, from a misconfigured scanner
         if not (told or alone):
             yield from self._refuse(
                 misconfiguration(line.content, self._is_code) or _problem(line, self._read(line)), at
@@ -283,18 +284,18 @@ class ScanReader:
             yield NotScanned(problem.code, problem.text, at)
 
     def _is_code(self, text: str) -> bool:
-        """Return whether a guess at what was meant is a tile; one or two digits are no evidence for a guess."""
+        """Return whether a guess is a tile's code. One or two digits are not enough evidence."""
         return len(text) >= _SHORTEST and isinstance(parse_tile_code(text, self.settings.codes), ScannedTile)
 
     def _is_new(self, what: ScannedTile | CodeProblem, at: int) -> bool:
-        """Return whether this is no repetition; a scanner that goes on reading the same goes on being the same scan."""
+        """Return whether this is not a repetition. A code that is read continuously remains one scan."""
         last, when = self._last.get(type(what), (None, at))
         self._last[type(what)] = what, at
         return last != what or at - when >= self.settings.double_ms * MS
 
 
 def _problem(line: ReadLine, read: ScannedTile | CodeProblem | None) -> CodeProblem:
-    """Name a line that makes no sense, or made sense where noise was before it."""
+    """Return the problem with a line that is unreadable, or was readable but came after noise."""
     shown = "".join(chr(byte) if byte in PRINTABLE else f"\\x{byte:02x}" for byte in line.content)[:SHOWN_CHARACTERS]
     if line.end == "long":
         return CodeProblem("scan_too_long", shown)

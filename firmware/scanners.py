@@ -1,4 +1,4 @@
-"""Scanners: a line that stays open, what is read on it as reports, and the addresses that open one."""
+"""Scanners: an open line whose codes become reports, and the addresses that open one."""
 
 import re
 import time
@@ -25,7 +25,7 @@ _BAUDS: Final = "1200|2400|4800|9600|19200|38400|57600|115200|230400"
 
 
 class ScannerSetting(NamedTuple):
-    """What is taken where nothing is said, what may be said, and what it means."""
+    """The default of a setting, the pattern of its values, and its meaning."""
 
     usual: str
     pattern: str
@@ -45,7 +45,7 @@ _SIMULATION_SETTINGS: Final[Mapping[str, str]] = {
     "terminator": "|".join(TERMINATORS),
     "encoding": "|".join(ENCODINGS),
 }
-"""What may be said of those habits of a simulated scanner that are no numbers."""
+"""Patterns of a simulated scanner's settings that are not numbers."""
 
 SCANNER_SETTINGS: Final[Mapping[str, Mapping[str, ScannerSetting]]] = {
     "serial": {
@@ -71,14 +71,14 @@ SCANNER_SETTINGS: Final[Mapping[str, Mapping[str, ScannerSetting]]] = {
         },
     },
 }
-"""For each kind its settings."""
+"""The settings for each kind of scanner."""
 
 _PLACES: Final[Mapping[str, str]] = {"serial": r"/[!-~]+", "evdev": r"/[!-~]+", "sim": "//scanner"}
 
 
 @dataclass(frozen=True, slots=True)
 class ScannerAddress:
-    """An address, taken apart and found good."""
+    """A parsed and valid address."""
 
     kind: str
     place: str
@@ -86,14 +86,14 @@ class ScannerAddress:
 
     @property
     def reader(self) -> ReaderSettings:
-        """How codes are written."""
+        """Settings for reading codes."""
         of = self.settings
         codes = CodeSettings(of["prefix"], of["suffix"], cast("PlainNumbers", of["plain"]))
         return ReaderSettings(codes, int(of["double_ms"]))
 
     @property
     def line(self) -> SerialSettings:
-        """A serial line."""
+        """Settings of the serial line."""
         of = self.settings
         bits, stop = cast("Literal[7, 8]", int(of["bits"])), cast("Literal[1, 2]", int(of["stop"]))
         parity = cast('Literal["N", "E", "O"]', of["parity"][0].upper())
@@ -101,24 +101,24 @@ class ScannerAddress:
 
     @property
     def habits(self) -> ScannerHabits:
-        """How a simulated scanner is."""
+        """Settings of a simulated scanner."""
         return ScannerHabits(
             **{name: type(default)(self.settings[name]) for name, default in asdict(ScannerHabits()).items()}
         )
 
 
 class Scanner(Closing):
-    """Tells what is scanned and how the scanner is, from the line's thread, until closed.
+    """Reports scans and the scanner's health, from the line's thread, until closed.
 
-    One that is missing is reported as its health, and opened when it is plugged in.
+    A missing scanner is reported through its health, and opened when it is plugged in.
     """
 
     def __init__(self, address: ScannerAddress, tell: OnReport) -> None:
         self._tell, self._reader = tell, ScanReader(address.reader)
         self._ready = False
-        """The line is open and has been quiet since: what comes now is a scan from its beginning."""
+        """The line is open and has been quiet since, so the next bytes are the beginning of a scan."""
         self.hand = SimulatedScanner(address.habits) if address.kind == "sim" else None
-        """The hand that holds the simulated scanner; None with a real one."""
+        """The simulated scanner, for making scans; None with a real one."""
         path = str(self.hand.plug.path) if self.hand else address.place
         self._line = HotPlugged(path, partial(_open_port, address, path), self._on_bytes, self._on_line)
 
@@ -140,7 +140,7 @@ class Scanner(Closing):
             self._tell(Health(PART, error.code, str(error)))
 
     def close(self) -> None:
-        """Let the device go; may be called twice."""
+        """Close the device. May be called twice."""
         self._line.close()
         if self.hand:
             self.hand.close()
@@ -154,12 +154,12 @@ def _open_port(address: ScannerAddress, path: str) -> OpenPort:
 
 
 def open_scanner(address: str, tell: OnReport) -> Scanner:
-    """Open what an address names; `tell` is called from the scanner's own thread. Raises BadAddress."""
+    """Open the scanner that an address names; `tell` is called from its own thread. Raises BadAddress."""
     return Scanner(parse_scanner(address), tell)
 
 
 def parse_scanner(address: str) -> ScannerAddress:
-    """Take an address apart. Raises BadAddress."""
+    """Parse an address. Raises BadAddress."""
     start, _, query = address.partition("?")
     kind, _, place = start.partition(":")
     if kind not in SCANNER_SETTINGS or not re.fullmatch(_PLACES[kind], place):

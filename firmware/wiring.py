@@ -1,8 +1,7 @@
 """The pins that the four buttons are wired to, checked against the header of a Raspberry Pi.
 
-`east=5,south=6,west=13,north=19` are contacts that close when pressed. `east=5/17` adds a lamp on GPIO17,
-`east=5+12/17` a second contact that opens when pressed: with it, an unplugged cable can be told from a button that
-nobody presses.
+`east=5,south=6,west=13,north=19` are contacts that close when pressed. `east=5/17` adds a lamp on GPIO17, and
+`east=5+12/17` a second contact that opens when pressed, which distinguishes an unplugged cable from an idle button.
 """
 
 import re
@@ -17,17 +16,17 @@ from firmware.errors import BadAddress, PinInUse, PinReserved
 from firmware.reports import SEATS, Seat
 
 REVISIONS: Final[Mapping[str, int]] = {"4B": 0xC03111, "5B": 0xD04170}
-"""Revision codes of the boards that we support, by gpiozero's name of the model. Their headers are alike."""
+"""Revision codes of the supported boards, by gpiozero's model name. Their headers are identical."""
 
 RESERVED: Final[Mapping[int, str]] = dict.fromkeys(
     (0, 1), "the identification chip of a board put on top (ID_SD, ID_SC)"
 )
-"""BCM numbers that no button may have: the Pi itself talks on them when it starts."""
+"""BCM numbers that no button may use: the Pi itself communicates on them at startup."""
 
 
 @dataclass(frozen=True, slots=True)
 class PinFunction:
-    """What else pins can be switched over to. `signs` are the files that are there when it is on, by model."""
+    """An alternative function of pins. `signs` are files that exist while it is on, by model; `off` disables it."""
 
     name: str
     pins: frozenset[int]
@@ -35,7 +34,7 @@ class PinFunction:
     off: str
 
     def is_on(self, model: str, root: Path) -> bool:
-        """Return whether it is on here; of a model that we do not know nothing is known."""
+        """Return whether the function is on. For an unknown model the answer is no."""
         return model in self.signs and (root / self.signs[model]).exists()
 
 
@@ -49,7 +48,7 @@ PIN_FUNCTIONS: Final = (
     PinFunction(
         "serial console",
         frozenset((14, 15)),
-        {"4B": "dev/serial0", "5B": "dev/ttyAMA0"},  # serial0 of a Pi 5 is the connector between its HDMI sockets
+        {"4B": "dev/serial0", "5B": "dev/ttyAMA0"},  # on a Pi 5, serial0 is the connector between the HDMI sockets
         "enable_uart=0 (on a Pi 5 dtparam=uart0=off)",
     ),
 )
@@ -57,7 +56,7 @@ PIN_FUNCTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HeaderPin:
-    """One pin: position 1 to 40, its name ("GPIO5", "GND", "3V3", "5V"), and its BCM number where it has one."""
+    """One pin: position 1 to 40, its name ("GPIO5", "GND", "3V3", "5V"), and its BCM number if it has one."""
 
     position: int
     name: str
@@ -65,7 +64,7 @@ class HeaderPin:
 
     @property
     def also(self) -> str:
-        """What else it is for, as a text; empty where nothing is."""
+        """The pin's other functions, as text; empty if it has none."""
         if self.gpio is None:
             return ""
         names = [function.name for function in PIN_FUNCTIONS if self.gpio in function.pins]
@@ -87,13 +86,13 @@ BY_GPIO: Final[Mapping[int, HeaderPin]] = {pin.gpio: pin for pin in HEADER if pi
 
 
 def ground_beside(position: int) -> int:
-    """Return the ground pin that is nearest to a position, by rows and then across."""
+    """Return the ground pin nearest to a position: first by rows, then across."""
     grounds = [pin.position for pin in HEADER if pin.name == "GND"]
     return min(grounds, key=lambda one: (abs((one - 1) // 2 - (position - 1) // 2), (one - position) % 2, one))
 
 
 def pins_in_use(pins: Iterable[int], model: str, root: Path = Path("/")) -> list[str]:
-    """Name each of these pins that is switched over to something else here, and what would switch it back."""
+    """Describe each of these pins that has an alternative function switched on, and how to switch it off."""
     return [
         f"GPIO{pin} belongs to {function.name} here: {function.off} in /boot/firmware/config.txt, or another pin"
         for pin in sorted(pins)
@@ -116,7 +115,7 @@ class SeatPins:
     lamp: int | None = None
 
     def used(self) -> dict[str, int]:
-        """Return what each pin is for."""
+        """Return the pins in use, by purpose."""
         named = {"button": self.closes, "second contact": self.opens, "lamp": self.lamp}
         return {what: pin for what, pin in named.items() if pin is not None}
 
@@ -126,7 +125,7 @@ Wiring = Mapping[Seat, SeatPins]
 
 
 def read_wiring(text: str) -> Wiring:
-    """Read a wiring. Raises BadAddress, PinReserved, PinInUse."""
+    """Parse a wiring. Raises BadAddress, PinReserved, PinInUse."""
     found: dict[Seat, SeatPins] = {}
     for part in text.split(","):
         seat, pins = _read_part(part.strip())
@@ -164,4 +163,4 @@ def _check(wiring: Wiring) -> None:
 
 
 FULL_WIRING: Final = read_wiring("east=5+12/17,south=6+16/27,west=13+20/22,north=19+21/23")
-"""Two contacts and a lamp for each seat, as docs/wiring.md has it: on pins that are for nothing else."""
+"""Two contacts and a lamp for each seat, as in docs/wiring.md, on pins without another function."""

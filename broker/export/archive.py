@@ -1,4 +1,4 @@
-"""All files that an event is exported as: what the command writes into one folder, and what the desk offers."""
+"""All files that an event can be exported as, for `homologue export` and for the desk."""
 
 import io
 import zipfile
@@ -26,22 +26,22 @@ CSV: Final = "text/csv; charset=utf-8"
 PDF: Final = "application/pdf"
 
 DAY: Final = (1980, 1, 1, 0, 0, 0)
-"""Of each file in an archive: the same event gives the same archive."""
+"""Timestamp of every file in an archive, so that the same event gives the same archive."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportSource:
-    """An event as it was read, and for whom it is written."""
+    """A loaded event, and the settings for its export."""
 
     folder: Path
     stored: StoredEvent
     translator: Translator
     at: datetime
-    """When; it stands on printed pages. With its time zone."""
+    """The time shown on printed pages, with its time zone."""
     embargoed: bool = False
-    """Also results of deals that a table has still to play."""
+    """Whether to include results of deals that a table has still to play."""
     standings: tuple[Standing, ...] | None = None
-    """In the place of the room's, where those would tell of deals under embargo."""
+    """Replaces the room's standings where those would reveal deals under embargo."""
     anchor: str = ""
     """For the foot of printed pages."""
 
@@ -52,7 +52,7 @@ class ExportSource:
 
     @property
     def ranked(self) -> tuple[Standing, ...]:
-        """The standings to write."""
+        """The standings to export."""
         if self.standings is not None:
             return self.standings
         return tuple(self.stored.room.snapshot().standings)
@@ -60,23 +60,23 @@ class ExportSource:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One file. `personal`: it tells numbers of players, or more of the event than its results."""
+    """One exported file. `personal`: it contains players' numbers, or more of the event than its results."""
 
     name: str
     media: str
     make: Callable[[ExportSource], bytes | str]
     personal: bool = False
     at_the_end: bool = False
-    """There is none before the standings are final."""
+    """Only available once the standings are final."""
     of_plays: bool = True
-    """There is none of an event that has riichi sessions and nothing that is compared."""
+    """Not available for an event that only has riichi sessions, where nothing is compared."""
     of_fan: bool = False
-    """There is none of riichi."""
+    """Not available for riichi."""
     of_teams: bool = False
-    """There is one of team events alone."""
+    """Only available for team events."""
 
     def lacking(self, event: Event) -> RuleError | None:
-        """Return why an event cannot have it, however long one waits."""
+        """Return why an event can never have this file; None if it can."""
         if self.of_plays and not event.plan.plays:
             return RuleError("no_compared_plays", f"this event has riichi sessions alone, and no {self.name}")
         if self.of_teams and not event.plan.teams:
@@ -86,11 +86,11 @@ class Export:
         return None
 
     def there(self, source: ExportSource) -> bool:
-        """Return whether there is one by now."""
+        """Return whether the file is available now."""
         return (source.final or not self.at_the_end) and self.lacking(source.stored.event) is None
 
     def content(self, source: ExportSource) -> bytes:
-        """Write it. Raises RuleError as `lacking` returns it, `not_final`, and of the event's files."""
+        """Return the file's content. Raises RuleError `not_final` or as `lacking`, and errors of the event's files."""
         if lacking := self.lacking(source.stored.event):
             raise lacking
         if self.at_the_end and not source.final:
@@ -167,13 +167,14 @@ EXPORTS: Final = (
         of_plays=False,
     ),
 )
-"""`standings-table.csv`, since `standings.csv` in an event's folder is the scorer's own."""
+"""The table of standings is `standings-table.csv`, because `standings.csv` in an event's folder belongs to the
+scorer."""
 
 BY_NAME: Final = {export.name: export for export in EXPORTS}
 
 
 def archive(source: ExportSource, exports: Iterable[Export] = EXPORTS) -> bytes:
-    """Return all files that there are by now, in one archive (zip)."""
+    """Return all files that are available now, as one archive (zip)."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for export in exports:

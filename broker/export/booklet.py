@@ -1,6 +1,6 @@
-"""A booklet of the event for players to take home: a page a deal, with its four walls, who did what, and the stories.
+"""A booklet of the event for players to take home: a page for each deal with its walls, results and stories.
 
-There is none before the standings are final: faces are secret until then.
+It is only available once the standings are final, because faces are secret until then.
 """
 
 from collections import Counter
@@ -42,17 +42,17 @@ ROW: Final = 11 * mm
 NAME: Final = 27 * mm
 STRIP: Final = 5 * mm
 DOT: Final = 0.8 * mm
-"""Half of what a dot of one table is wide."""
+"""Radius of the dot of one table."""
 SCALE: Final = 200 * mm
 """Where the scale of points ends."""
 APART: Final = 4 * mm
-"""Between hand and wall."""
+"""Gap between hand and wall."""
 
 INKS: Final = {"m": "#b3261e", "p": "#1f4e9c", "s": "#1b6e37", "z": "#000000"}
 
 
 def booklet_pdf(stored: StoredEvent, _: Translator, at: datetime, *, anchor: str = "") -> bytes:
-    """Return the booklet, on A4 on its side. Raises as `Event.open_deal`."""
+    """Return the booklet, on A4 landscape. Raises as `Event.open_deal`."""
     pages = [_cover(stored, _), *_deals(stored, _)]
     return pages_pdf(page_heading(stored, _, at, _("Booklet"), anchor), pages, TRAVELLERS, wide=True)
 
@@ -128,7 +128,7 @@ def _deals(stored: StoredEvent, _: Translator) -> Iterator[Flowable | PageBlock]
 
 
 class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
-    """The points of each seat of a deal on one scale: a dot a table or more, a stroke for the datum, a bar for par."""
+    """The points of each seat of a deal on one scale: dots for the tables, a stroke for the datum, a bar for par."""
 
     def __init__(self, sheet: DealSheet, par: Mapping[Seat, SeatPar], names: Mapping[Seat, str]) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
         self._low, self._high = min(all_points), max(*all_points, min(all_points) + 1)
 
     def wrap(self, room: float, _high: float) -> tuple[float, float]:
-        """Take the room that four rows and the scale need."""
+        """Take the space of four rows and the scale."""
         self.width, self.height = room, STRIP * (len(SEATS) + 1)
         return self.width, self.height
 
@@ -151,7 +151,7 @@ class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
         return at
 
     def draw(self) -> None:
-        """Draw them, the first seat on top."""
+        """Draw the rows, the first seat on top."""
         canvas, zero = self.canv, self._across(0)
         canvas.setLineWidth(0.5)
         for row, seat in enumerate(SEATS, 1):
@@ -178,19 +178,19 @@ class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
 
 
 class WallsDrawing(Flowable):  # type: ignore[misc]  # reportlab ships no types
-    """The four trays of a deal, a row each: the hand, and the wall as it is drawn."""
+    """The four trays of a deal, one row each: the hand, then the wall in the order of drawing."""
 
     def __init__(self, deal: Deal, names: dict[Seat, str]) -> None:
         super().__init__()
         self._deal, self._names = deal, names
 
     def wrap(self, room: float, _high: float) -> tuple[float, float]:
-        """Take the room that four rows need."""
+        """Take the space of four rows."""
         self.width, self.height = room, ROW * len(SEATS)
         return self.width, self.height
 
     def draw(self) -> None:
-        """Draw them, the first seat on top."""
+        """Draw the rows, the first seat on top."""
         for row, seat in enumerate(SEATS, 1):
             base = self.height - row * ROW
             bold = seat == self._deal.dealer

@@ -1,6 +1,6 @@
-"""The carrier sheet: an A4 page that lies in a deal's carrier and says which serial belongs in which place.
+"""The carrier sheet: an A4 page in a deal's carrier that shows which serial belongs in which place.
 
-It shows no face. For programs the same layout is written as JSON and as CSV.
+It shows no face. The same layout is available for programs as JSON and CSV.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -39,14 +39,14 @@ class CarrierLayout(Struct, frozen=True):
 
     @property
     def payload(self) -> str:
-        """What the sheet's QR code says: which deal this is, and nothing of it."""
+        """The text of the sheet's QR code, which identifies the deal and reveals nothing about it."""
         return carrier_code_text(CarrierCode(self.event, self.deal))
 
 
 def carrier_layout(
     record: DealRecord, registry: Registry, event: str, title: str, opener: Opener = NO_KEY
 ) -> CarrierLayout:
-    """Tell a deal in serials. Raises RuleError `not_a_deal`, `not_a_set`, `set_unknown`."""
+    """Return a deal's layout in serials. Raises RuleError `not_a_deal`, `not_a_set`, `set_unknown`."""
     if record.set not in registry:
         raise RuleError(
             "set_unknown",
@@ -71,7 +71,7 @@ def layout_json(layout: CarrierLayout) -> bytes:
 
 
 def layout_csv(layout: CarrierLayout) -> bytes:
-    """Return a layout as CSV, a line a place; rows and places count from 1, the hand first."""
+    """Return a layout as CSV, one line for each place; rows and places count from 1, the hand first."""
     places = (
         (layout.deal, layout.set, seat, row, place, serial)
         for seat in SEATS
@@ -82,10 +82,10 @@ def layout_csv(layout: CarrierLayout) -> bytes:
 
 
 def carrier_layouts(folder: Path, numbers: Collection[int] = (), event: str | None = None) -> list[CarrierLayout]:
-    """Return them by deals: all, or these. `event`: its name, where the folder does not say it.
+    """Return the layouts of all deals, or of those named. `event`: its name, if the folder does not contain it.
 
     Raises BadEvent; RuleError `event_not_said`, `other_event`, `deal_unknown`; an ExceptionGroup of RuleErrors as
-    `layout_of`.
+    `carrier_layout`.
     """
     name = resolve_event_name(folder, event)
     refuse_other_event(folder)
@@ -108,10 +108,10 @@ CELL: Final = (RIGHT - LEFT - LABEL) / ROWS[0], 13.6 * mm
 """Width and height of a place."""
 
 SERIAL: Final = 19.5
-"""Points of a serial: three digits fill a place, and one reads them standing."""
+"""Font size of a serial in points: three digits fill a place and can be read while standing."""
 
 AFTER_HAND: Final = 1.6 * mm
-"""The hand lies apart from the wall."""
+"""Gap between the hand and the wall."""
 
 FIRST_TRAY: Final = 242 * mm
 TRAY: Final = 57.5 * mm
@@ -120,7 +120,7 @@ FORM: Final = 12
 
 
 def carrier_sheets_pdf(layouts: Sequence[CarrierLayout], language: str) -> bytes:
-    """Return the sheets of one or more deals as PDF, a page each; the same layouts give the same bytes."""
+    """Return the sheets of one or more deals as PDF, one page each; the same layouts give the same bytes."""
     _, title = Translator(language), layouts[0].title
     if len(layouts) == 1:
         title = _("{what}: {value}", what=title, value=_("Deal {number}", number=layouts[0].deal))
@@ -164,7 +164,7 @@ def _tray(canvas: Canvas, layout: CarrierLayout, _: Translator, seat: Seat, top:
 
 
 def _tag(canvas: Canvas, x: float, y: float, text: str) -> None:
-    """Write white on black: who deals is seen before it is read."""
+    """Write white on black, so that the dealer is seen at a glance."""
     canvas.rect(x, y - 1.6 * mm, text_width(text, 13, bold=True) + 5 * mm, 6.8 * mm, stroke=0, fill=1)
     canvas.setFillGray(1)
     draw_text(canvas, (x + 2.5 * mm, y), text, 13, bold=True)
@@ -181,7 +181,7 @@ def _row(canvas: Canvas, serials: tuple[int, ...], bottom: float) -> None:
 
 
 def _places(canvas: Canvas, y: float) -> None:
-    """Number the columns, small and grey: the table's screen speaks of places."""
+    """Number the columns, small and grey: the table's screen refers to places by number."""
     canvas.setFillGray(0.35)
     canvas.setFont(LATIN, 7.5)
     for at in range(ROWS[0]):

@@ -1,4 +1,4 @@
-"""An event as one JSON document, by the schema docs/event-document.json that is made here, and back into a folder."""
+"""An event as one JSON document, with its schema (docs/event-document.json), and its import into a folder."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -68,7 +68,7 @@ Text = Annotated[str, Meta(max_length=100)]
 
 
 class Person(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is known of a player beside the name, as in `players.csv`; empty: not said."""
+    """A player's details besides the name, as in `players.csv`; empty: unknown."""
 
     id: PlayerId
     name: Text
@@ -81,14 +81,14 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JournalEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """One message of the journal, in the order of taking."""
+    """One message of the journal, in the order of acceptance."""
 
     received_at: Annotated[Milliseconds, Meta(description="wall clock of the scorer")]
     message: Annotated[msgspec.Raw, Meta(description="as it was on the wire; docs/asyncapi.json")]
 
 
 class ScoredSeat(Struct, frozen=True, forbid_unknown_fields=True):
-    """One seat of a play. What the player has of it is `imp - fine + award`."""
+    """One seat of a play. The player's total for it is `imp - fine + award`."""
 
     player: PlayerId
     points: int
@@ -106,7 +106,7 @@ class TravellerPlay(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RuledSeat(Struct, frozen=True, forbid_unknown_fields=True):
-    """One seat of a play without points. What the player has of it is `award - fine`."""
+    """One seat of a play without points. The player's total for it is `award - fine`."""
 
     player: PlayerId
     fine: int = 0
@@ -114,7 +114,7 @@ class RuledSeat(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UnplayedPlay(Struct, frozen=True, forbid_unknown_fields=True):
-    """A play that is in no datum, and of which something counts."""
+    """A play that is left out of the datum but has something that counts."""
 
     deal: DealNo
     table: TableNo
@@ -126,11 +126,11 @@ class UnplayedPlay(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OutsidePlays(RuledSeat, frozen=True, forbid_unknown_fields=True):
-    """What a player was given and fined of no play: `award - fine`."""
+    """A player's awards and fines that belong to no play. Their total is `award - fine`."""
 
 
 class ComparedGroup(Struct, frozen=True, forbid_unknown_fields=True):
-    """The plays of a deal that are compared with each other; a datum is an exact fraction, such as "169/5"."""
+    """The plays of a deal that are compared with each other. A datum is an exact fraction, such as "169/5"."""
 
     deal: DealNo
     form: Hash | None
@@ -139,7 +139,7 @@ class ComparedGroup(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A whole event, or as much of it as may be known."""
+    """A whole event, or the part of it that may be known."""
 
     format: Literal["homologue-event"] = "homologue-event"
     version: Annotated[Literal[1, 2, 3], Meta(description="2 added `unplayed` and `beside`, 3 `team_standings`")] = 3
@@ -174,19 +174,20 @@ def document_schema() -> str:
 
 
 PRIVATE: Final = ("national", "ema")
-"""Columns of `players.csv` that are for federations, and not for everybody who reads results."""
+"""Columns of `players.csv` that are for federations, not for all readers of results."""
 
 
 def event_document(folder: Path, stored: StoredEvent, *, whole: bool = False, embargoed: bool = False) -> Document:
-    """Return the document of an event that was read from `folder`.
+    """Return the document of an event that was loaded from `folder`.
 
-    Without `whole`: no result of a deal that a table has still to play unless `embargoed`, no faces before the last
-    result, no numbers of players, and never which serial is on which tile: a set is played with again. Raises
-    ScorerError, StoreError; RuleError and ExceptionGroup of RuleErrors where `players.csv` is not right; OSError.
+    Unless it is `whole`, it contains no results of deals that a table has still to play (except if `embargoed`), no
+    faces before the last result, no numbers of players, and never which serial is on which tile, because sets are used
+    again. Raises ScorerError, StoreError; RuleError and ExceptionGroup of RuleErrors if `players.csv` is invalid;
+    OSError.
     """
     told = whole or stored.room.over
     deals = [stored.deals[number] for number in sorted(stored.deals)]
-    event = stored.room.original if whole else stored.event  # whole: the journal has the corrections of the plan
+    event = stored.room.original if whole else stored.event  # if whole, the journal contains the plan's corrections
     people = as_corrections(_listed(folder), event.corrections)
     return Document(
         whole=whole,
@@ -211,7 +212,7 @@ def event_document(folder: Path, stored: StoredEvent, *, whole: bool = False, em
 
 
 def encode_document(made: Document) -> bytes:
-    """Write a document, a line a field: two of one event can be compared."""
+    """Return a document as JSON, one line for each field, so that two documents of an event can be compared."""
     return msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
 
 
@@ -230,9 +231,10 @@ def _json_of(path: Path) -> dict[str, Any] | None:
 
 
 def _journal(folder: Path, stored: StoredEvent, *, whole: bool, embargoed: bool) -> Iterator[JournalEntry]:
-    """Return what was taken; what is said of a deal under embargo tells how its plays went, or that they went on.
+    """Yield the accepted messages, without those that reveal anything about plays of deals under embargo.
 
-    Without `whole` corrections of the plan are left out, which tell players' numbers: the plan has them already.
+    Unless it is `whole`, corrections of the plan are left out: they contain players' numbers, and are already in the
+    plan.
     """
     with closing(open_reader(folder, stored.event.name)) as journal, closing(journal.entries()) as entries:
         for received_at, body in entries:
@@ -246,7 +248,7 @@ def _journal(folder: Path, stored: StoredEvent, *, whole: bool, embargoed: bool)
 
 
 def _open(stored: StoredEvent, message: LogMessage | Ruling) -> bool:
-    """Whether everybody may read a message: it tells of the deal that it names, and of the one that was played."""
+    """Return whether a message may be public. It reveals the deal that it names and the one that was really played."""
     if isinstance(message, Ruling):
         deal, key = message.deal, (message.table, message.round)
     else:
@@ -303,9 +305,9 @@ def read_document(path: Path) -> Document:
 
 
 def restore_event(made: Document, folder: Path) -> int:
-    """Make an event's folder; return how many facts are in its journal. Nothing is written unless all of it is right.
+    """Create an event's folder, or nothing if anything is invalid; return the number of messages in its journal.
 
-    The store has a new name: tables that are still there send again what they have. Raises RuleError `not_whole`,
+    The store gets a new id, so tables that are still running send what they have again. Raises RuleError `not_whole`,
     `folder_taken`; BadEvent, StoreError, OSError.
     """
     if not made.whole:
@@ -319,16 +321,16 @@ def restore_event(made: Document, folder: Path) -> int:
         with closing(open_journal(folder, made.plan.name)) as journal, journal.commit():
             for received_at, message, body in messages:
                 journal.append(message, received_at, body)
-        # Last: without it a folder is no event, and half an imported one must be none.
+        # Last, because a folder without a plan is not an event, and neither must be a half-imported one.
         write_plan(folder, made.plan)
     return len(messages)
 
 
 def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes]]:
-    """Return the journal, each message judged as if it came from its table now. Raises RuleError `journal_refused`."""
+    """Yield the journal, each message checked as if newly received. Raises RuleError `journal_refused`."""
     intake = Intake(event, ())
     for at, entry in enumerate(made.journal, 1):
-        body = msgspec.json.format(bytes(entry.message), indent=-1)  # as it was signed: the document is indented
+        body = msgspec.json.format(bytes(entry.message), indent=-1)  # as it was signed, unlike the document
         try:
             message = message_of(body)
         except StoreBroken as broken:
@@ -347,7 +349,7 @@ def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes
 
 
 def _check_ruling(ruling: Ruling, event: Event, intake: Intake, at: int) -> None:
-    """Refuse a ruling on what this event does not have. Raises RuleError `journal_refused`."""
+    """Refuse a ruling on something that is not in this event. Raises RuleError `journal_refused`."""
     play = (ruling.table, ruling.round)
     known = {None, *event.expected, *(play.deal for play in event.later.values())}
     strange = set(players_named(ruling.decision)) - set(event.players)

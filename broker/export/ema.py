@@ -1,8 +1,8 @@
-"""A tournament's results in the columns in which the European Mahjong Association takes them.
+"""A tournament's results in the columns that the European Mahjong Association accepts.
 
-The columns, their order and the missing zero of seven digits are those that the association's own import of its
-results workbook reads (github.com/Jesterboxboy/ema_scraper, get_results.py). What goes into them for a duplicate
-event is our reading: docs/records.md.
+The columns, their order and the missing zero of seven-digit numbers follow the association's own import of its results
+workbook (github.com/Jesterboxboy/ema_scraper, get_results.py). What goes into them for a duplicate event is our
+interpretation: docs/records.md.
 """
 
 import re
@@ -28,7 +28,7 @@ PLAYER_COLUMNS: Final = ("id", "ema", "last_name", "first_name", "country")
 
 
 class Entrant(NamedTuple):
-    """Who a player is for the association. The number is empty for who is no member."""
+    """A player's details for the association. The number is empty for non-members."""
 
     ema: str
     last_name: str
@@ -51,11 +51,9 @@ def read_entrants(path: Path) -> dict[str, Entrant]:
 
 
 def entrants_of(folder: Path, event: Event) -> dict[str, Entrant]:
-    """Return what `players.csv` of an event's folder says, and corrections of its plan.
+    """Return the entrants from `players.csv` in an event's folder, with the corrections of its plan.
 
-    Where a name has no parts the whole of it is the last.
-
-    Raises RuleError `bad_players`.
+    A name without parts becomes the last name. Raises RuleError `bad_players`.
     """
     path = folder / PLAYERS
     try:
@@ -94,7 +92,7 @@ def _entrants(rows: Iterable[CsvRow], name: str) -> dict[str, Entrant]:
 
 
 def _entrant(ema: str, last_name: str, first_name: str, country: str) -> Entrant:
-    number = ema.zfill(DIGITS) if len(ema) == DIGITS - 1 else ema  # a spreadsheet has taken the zero before it
+    number = ema.zfill(DIGITS) if len(ema) == DIGITS - 1 else ema  # a spreadsheet has removed the leading zero
     if number and not NUMBER.fullmatch(number):
         raise RuleError("bad_players", f"{ema[:40]!r} is no EMA number: {DIGITS} digits")
     if country and not COUNTRY.fullmatch(country):
@@ -111,23 +109,23 @@ def _refuse_shared(entrants: Mapping[str, Entrant], name: str) -> None:
 
 
 class EmaReport(NamedTuple):
-    """The file, and the ids of players of whom the association would not know who they are."""
+    """The file, and the ids of players whom the association could not identify."""
 
     text: str
     without_number: tuple[str, ...]
 
 
 def ema_report(stored: StoredEvent, entrants: Mapping[str, Entrant]) -> EmaReport:
-    """Write the results of an event. Who has not played is not in them."""
+    """Return the results of an event. Players who have not played are left out."""
     points = _points(stored)
     ranked = [line for line in stored.room.snapshot().ranking if line.plays]
-    # Which part of a name is the family's is not guessed.
+    # Do not guess which part of a name is the family name.
     unknown = {line.name: Entrant("", stored.event.name_of(line.name), "", "") for line in ranked}
     who = {player: entrants.get(player, one) for player, one in unknown.items()}
     of = stored.room.snapshot().section_of
     keys = {line.name: (-of[line.name].stage if of else 0, line.place) for line in ranked}
     sorted_ = sorted(keys.values())
-    places = {name: 1 + bisect_left(sorted_, key) for name, key in keys.items()}  # sections one beside the other
+    places = {name: 1 + bisect_left(sorted_, key) for name, key in keys.items()}  # sections share places
     text = csv_text(HEADER, (_cells(places[line.name], line, who[line.name], points[line.name]) for line in ranked))
     return EmaReport(text, tuple(line.name for line in ranked if not who[line.name].ema))
 

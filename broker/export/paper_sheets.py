@@ -1,7 +1,7 @@
-"""Blank result sheets: two on a page of A4, one a play, with fields for four signatures.
+"""Blank result sheets: two on a page of A4, one for each play, with fields for four signatures.
 
-For when a table's device is out: what is written on a sheet is keyed at the desk. The key at the corner says which play
-it is, so that a sheet that lies on the floor still belongs somewhere.
+They are used when a table's device is out of order; the results are then entered at the desk. The key in the corner
+identifies the play, so that a stray sheet can still be assigned.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,18 +35,18 @@ COLUMNS: Final[Mapping[str, tuple[Message, float]]] = {
     "points": (N_("Points"), 20 * mm),
     "signature": (N_("Signature"), 37 * mm),
 }
-"""What stands over each, and how wide it is."""
+"""Title and width of each column."""
 
 
 class BlankSheet(NamedTuple):
-    """One play as its sheet has it."""
+    """The data for the sheet of one play."""
 
     play: BookedPlay
     deal: DealRecord
     names: Mapping[Seat, str]
-    """Who sits there: a substitute by name."""
+    """Who sits there; a substitute's own name."""
     replaced: Mapping[Seat, str]
-    """For whom, where it is a substitute."""
+    """The player replaced by a substitute, for such seats."""
     title: str
     event: str
     least: int
@@ -54,7 +54,7 @@ class BlankSheet(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Which play it is, in as few letters as a person can key."""
+        """The key of the play, short enough to be typed."""
         return f"{self.event} R{self.play.round} T{self.play.table} D{self.play.deal}"
 
 
@@ -66,9 +66,9 @@ def blank_sheets(
     rounds: Iterable[int] = (),
     stand_ins: Sequence[StandIn] = (),
 ) -> list[BlankSheet]:
-    """Return the sheets of an event, table by table; of some tables or rounds only where that is said.
+    """Return the sheets of an event by table, only for some tables or rounds if these are given.
 
-    `stand_ins`: who was ruled to sit in whose place. Raises RuleError `no_riichi_sheet`.
+    `stand_ins`: substitutes that were ruled. Raises RuleError `no_riichi_sheet`.
     """
     only_tables, only_rounds = set(tables), set(rounds)
     least = of_hand_values(event).payments.minimum.value
@@ -102,7 +102,7 @@ def blank_sheets_pdf(sheets: Iterable[BlankSheet], language: str) -> bytes:
 
 
 def _page(sheets: Sequence[BlankSheet], _: Translator, canvas: Canvas) -> None:
-    """Draw one sheet or two, and where to cut."""
+    """Draw one or two sheets, and the line to cut along."""
     for sheet, foot in zip(sheets, (HALF, 0), strict=False):
         _sheet(canvas, sheet, _, foot)
     canvas.setDash(2, 3)
@@ -138,7 +138,7 @@ def _endings(canvas: Canvas, _: Translator, y: float) -> None:
 
 
 def _grid(canvas: Canvas, sheet: BlankSheet, _: Translator, top: float) -> float:
-    """Draw head and four rows; give where they end."""
+    """Draw the header and four rows; return where they end."""
     head = 7 * mm
     canvas.setLineWidth(0.7)
     x = LEFT
@@ -159,7 +159,7 @@ def _filled(
     what: tuple[str, Seat],
     place: tuple[float, float, float],
 ) -> None:
-    """Fill in what is known: the seat and the name; the rest of a row is for pens."""
+    """Fill in the seat and the name. The rest of a row is to be filled in by hand."""
     (key, seat), (x, y, wide) = what, place
     if key == "seat":
         draw_fitted(canvas, (x + 1.5 * mm, y + 4.4 * mm), _(SEAT_NAMES[seat]), wide - 3 * mm, (14, 9), bold=True)

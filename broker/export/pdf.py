@@ -1,8 +1,8 @@
-"""Printed pages: text in any script, tables whose blocks stay together, and on each page the event and its state.
+"""Printed pages: text in any script, tables whose blocks stay together, and a header with the event and its state.
 
-Their sentences are in three languages. Names whose letters no font of ours has, such as Arabic or Devanagari, are
-printed as federations spell them: ReportLab shapes such letters with three packages and a font each that the desk does
-not have otherwise, and the list of players has first and last name in Latin letters anyway.
+Sentences are in three languages. Names in scripts that no font of ours covers, such as Arabic or Devanagari, are
+printed as federations spell them. ReportLab would need three packages and a font for each such script, which the desk
+does not otherwise have, and the list of players has first and last names in Latin letters anyway.
 """
 
 import io
@@ -45,55 +45,55 @@ from broker.i18n import N_, Translator, without_pictographs
 from broker.qr import qr_code
 from broker.rules import RuleError
 
-rl_config.useA85 = False  # streams in ASCII were for printers of old, and take longer
+rl_config.useA85 = False  # ASCII streams were for old printers, and are slower
 
 LATIN: Final = "Helvetica"
 BOLD: Final = "Helvetica-Bold"
 WIDER: Final = "Roboto"
 WIDER_BOLD: Final = "Roboto-Bold"
 EASTERN: Final = {"gb2312": "STSong-Light", "gbk": "STSong-Light", "euc_kr": "HYSMyeongJo-Medium"}
-"""By what they can write, fonts that every reader of PDF brings itself; the first comes first."""
+"""Fonts that every PDF reader provides, by the encoding that they cover, in order of preference."""
 
 ELLIPSIS: Final = "…"
 ROUNDING: Final = 0.01
-"""Points: a text that was made to fit exactly is not cut for the last digit of its width."""
+"""Points of tolerance, so that a text made to fit exactly is not cut because of rounding."""
 
 
 SPELLINGS: Final[ContextVar[Mapping[str, str]]] = ContextVar("spellings")
-"""What is printed for names that cannot be printed, by name."""
+"""The spelling to print for each name that cannot be printed."""
 
 
 NO_SPELLINGS: Final[Mapping[str, str]] = {}
 
 
 class FontRun(NamedTuple):
-    """Letters that are written in one font."""
+    """A run of text in one font."""
 
     font: str
     text: str
 
 
 def draw_qr(canvas: Canvas, payload: str, at: tuple[float, float], side: float) -> None:
-    """Draw a QR code whose lower left corner is at a place."""
+    """Draw a QR code with its lower left corner at a position."""
     size, runs = qr_code(payload)
     canvas.saveState()
     canvas.setFillColor(black)
     canvas.translate(at[0], at[1] + side)
     canvas.scale(side / size, -side / size)
-    # One shape: drawn one by one, some printers leave seams between the modules.
+    # A single shape, because some printers leave seams between separate modules.
     canvas.addLiteral(" ".join((*(f"{x} {y} {length} 1 re" for x, y, length in runs), "f")))
     canvas.restoreState()
 
 
 Side = Literal["left", "centre", "right"]
 BEFORE: Final[Mapping[Side, float]] = {"left": 0, "centre": 0.5, "right": 1}
-"""Which part of a text stands before the place at which it is drawn."""
+"""The part of a text that lies left of its position."""
 
 
 def draw_text(
     canvas: Canvas, at: tuple[float, float], text: str, size: float, *, bold: bool = False, align: Side = "left"
 ) -> float:
-    """Write from a place to the right, around it, or up to it; return where the text ends (points)."""
+    """Draw a text right of, centred on, or left of a position; return where the text ends, in points."""
     x, y = at
     if before := BEFORE[align]:
         x -= before * text_width(text, size, bold=bold)
@@ -110,7 +110,7 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def fit_text(text: str, room: float, largest: float, smallest: float, *, bold: bool = False) -> tuple[str, float]:
-    """Return a text and its size so that it fits: smaller first, then cut, with an ellipsis."""
+    """Return a text and its font size so that it fits: first reduced, then cut with an ellipsis."""
     size = min(largest, max(smallest, largest * room / max(text_width(text, largest, bold=bold), 1)))
     while text and text_width(text, size, bold=bold) > room + ROUNDING:
         text = text.removesuffix(ELLIPSIS)[:-1].rstrip() + ELLIPSIS
@@ -127,7 +127,7 @@ def draw_fitted(
     bold: bool = False,
     align: Side = "left",
 ) -> float:
-    """Write a text so that it fits, as `draw_text`. `sizes`: the largest, and the smallest before it is cut."""
+    """Draw a text so that it fits, as `draw_text`. `sizes`: the largest, and the smallest before the text is cut."""
     fitted, size = fit_text(text, room, *sizes, bold=bold)
     return draw_text(canvas, at, fitted, size, bold=bold, align=align)
 
@@ -135,9 +135,9 @@ def draw_fitted(
 def draw_name(
     canvas: Canvas, at: tuple[float, float], name: str, room: tuple[float, float], largest: float, *, bold: bool = False
 ) -> None:
-    """Write a name whole: as large as it fits in one line; where that is too small to read, in lines one over another.
+    """Draw a whole name, as large as fits in one line, or on several lines where that would be too small to read.
 
-    `at`: where the last line begins. `room`: width and height; lines that are higher are made smaller.
+    `at`: where the last line begins. `room`: width and height; the font is reduced until the lines fit.
     """
     wide, high = room
     size = largest * wide / max(text_width(name, largest, bold=bold), 1)
@@ -155,7 +155,7 @@ def draw_name(
 
 
 def font_runs(text: str, *, bold: bool = False) -> list[FontRun]:
-    """Cut a text by fonts; what no font has is written plainer, or as a question mark, and pictographs are left out."""
+    """Split a text by font. Missing letters are simplified or become question marks; pictographs are dropped."""
     for name, printed in SPELLINGS.get(NO_SPELLINGS).items():
         text = text.replace(name, printed)
     text = unicodedata.normalize("NFC", text)
@@ -166,7 +166,7 @@ def font_runs(text: str, *, bold: bool = False) -> list[FontRun]:
 
 
 def is_printable(text: str) -> bool:
-    """Return whether fonts have all letters of a text, plainer ones in the place of some."""
+    """Return whether the fonts cover a text, counting simplified letters."""
     return _encodes(text, "cp1252") or not any("?" in run.text for run in font_runs(text.replace("?", "")))
 
 
@@ -175,7 +175,7 @@ def _is_drawn(letter: str) -> bool:
 
 
 def _word(word: str, *, bold: bool) -> list[FontRun]:
-    """Write a word in one font, or where none has all of it letter by letter."""
+    """Return a word in one font or, if none covers it, letter by letter."""
     if _encodes(word, "cp1252"):
         return [FontRun(BOLD if bold else LATIN, word)]
     if all(ord(letter) in _wider() for letter in word):
@@ -205,7 +205,7 @@ def _encodes(letter: str, encoding: str) -> bool:
 
 @cache
 def _wider() -> frozenset[int]:
-    """Let reportlab know all fonts; return the letters that Roboto has."""
+    """Register all fonts with ReportLab; return the letters that Roboto covers."""
     for eastern in {*EASTERN.values()}:
         registerFont(UnicodeCIDFont(eastern))
     folder = files("font_roboto") / "files"
@@ -222,23 +222,23 @@ HEAD: Final = 25 * mm
 FOOT: Final = 11 * mm
 LINE_HEIGHT: Final[float] = 5.6 * mm
 LEADING: Final = 1.15
-"""Times the size of the letters: from one line of a text to its next."""
+"""Line spacing as a multiple of the font size."""
 
 HEADING: Final[float] = 7.5 * mm
 GAP: Final[float] = 4.5 * mm
-"""Between two tables."""
+"""Gap between two tables."""
 
 SIZE: Final = 9.5
 SMALL: Final = 8.5
 LEGIBLE: Final = 7.5
-"""Points; a text that is too long at this size goes on in the next line."""
+"""Font size in points below which a text that is too long is wrapped instead."""
 
 SMALLEST: Final = 4.0
-"""Points, of the longest of names where there is room for few lines."""
+"""Font size in points of the longest names where there is room for few lines."""
 
 PAD: Final[float] = 1.0 * mm
 APART: Final[float] = 2.5 * mm
-"""Between a number and a name to its right."""
+"""Gap between a number and a name to its right."""
 
 STRIPE: Final = Color(0.945, 0.945, 0.945)
 GREY: Final = 0.35
@@ -246,12 +246,12 @@ GREY: Final = 0.35
 Align = Literal["left", "right"]
 
 Columns = Sequence[tuple[float, Align]]
-"""How wide each column of a table is, in points, and on which side its text stands."""
+"""The width of each column of a table, in points, and the alignment of its text."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageCell:
-    """What stands in a column, or in several side by side."""
+    """The text of one column, or of several adjacent ones."""
 
     text: str
     bold: bool = False
@@ -272,14 +272,14 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class PageBlock:
-    """Lines that stay on one page if a page holds them; where none does, each page begins with `head`."""
+    """Lines that stay on one page if they fit; otherwise `head` is repeated on each page."""
 
     head: tuple[PageLine, ...]
     lines: tuple[PageLine, ...]
 
 
 def striped_rows(lines: Iterable[Sequence[PageCell]]) -> tuple[PageLine, ...]:
-    """Make rows, every second one on grey: one follows a name to its number."""
+    """Return rows, every second one on grey to guide the eye from a name to its number."""
     return tuple(PageLine("row", tuple(cells), striped=bool(at % 2)) for at, cells in enumerate(lines))
 
 
@@ -349,7 +349,7 @@ def _row(line: PageLine, columns: Columns) -> Iterator[Flowable | str]:
 
 
 def _fitted(text: str, room: float, align: Align, size: float, *, bold: bool) -> Flowable | str:
-    """Return a text in one line, smaller if need be; where that is too small to read, in several lines."""
+    """Return a text in one line, reduced if need be, or wrapped where that would be too small to read."""
     if not text:
         return ""
     width = text_width(text, size, bold=bold)
@@ -359,25 +359,25 @@ def _fitted(text: str, room: float, align: Align, size: float, *, bold: bool) ->
 
 
 class _Line(Flowable):  # type: ignore[misc]  # reportlab ships no types
-    """A text in one line. Most cells are, and a paragraph takes four times as long."""
+    """A text in one line. Most cells are; a paragraph takes four times as long to lay out."""
 
     def __init__(self, text: str, size: float, align: Align, *, bold: bool) -> None:
         super().__init__()
         self._text, self._size, self._align, self._bold = text, size, align, bold
 
     def wrap(self, room: float, _high: float) -> tuple[float, float]:
-        """Take the room that there is."""
+        """Take the space available."""
         self.width, self.height = room, self._size * LEADING
         return self.width, self.height
 
     def draw(self) -> None:
-        """Write it at its side."""
+        """Draw the text at its side."""
         at = self.width if self._align == "right" else 0, self.height - self._size
         draw_text(self.canv, at, self._text, self._size, bold=self._bold, align=self._align)
 
 
 def _hyphenated(text: str, room: float, size: float, *, bold: bool) -> str:
-    """Return a text whose words are parted after hyphens where they are too long for a line."""
+    """Return a text whose words are split after hyphens where they are too long for a line."""
     parts: list[str] = []
     for word in text.split(" "):
         first, *others = re.split(r"(?<=-)", word)
@@ -402,7 +402,7 @@ def _paragraph(markup: str, size: float, align: Align = "left") -> Flowable:
 def drawn_pdf(
     pages: Iterable[Callable[[Canvas], object]], title: str, language: str, size: tuple[float, float] = A4
 ) -> bytes:
-    """Return pages that are drawn one by one; the same drawings give the same bytes."""
+    """Return pages that are drawn one by one, as PDF; the same drawings give the same bytes."""
     out = io.BytesIO()
     canvas = Canvas(out, pagesize=size, invariant=1, lang=language)
     canvas.setTitle(title)
@@ -414,11 +414,11 @@ def drawn_pdf(
 
 
 DrawPage = Callable[[Canvas, int, int], None]
-"""Draws what stands on each page beside its tables; gets the page's number, and how many pages there are."""
+"""Draws everything on a page besides its tables, given the page number and the number of pages."""
 
 
 class _CountedCanvas(Canvas):  # type: ignore[misc]  # reportlab ships no types
-    """A canvas whose pages are finished when all are there, so that each can say how many there are."""
+    """A canvas that finishes its pages at the end, so that each can show the number of pages."""
 
     def __init__(self, *args: object, draw_page: DrawPage, **options: object) -> None:
         super().__init__(*args, **options)
@@ -426,7 +426,7 @@ class _CountedCanvas(Canvas):  # type: ignore[misc]  # reportlab ships no types
         self._states: list[dict[str, object]] = []
 
     def showPage(self) -> None:  # noqa: N802 - reportlab's name
-        """Keep a page for later."""
+        """Store a page for later."""
         self._states.append(dict(self.__dict__))
         self._startPage()
 
@@ -449,9 +449,9 @@ def tables_pdf(
     title: str,
     language: str,
 ) -> bytes:
-    """Return tables, and drawings between them, on as many pages as they need; the same content gives the same bytes.
+    """Return tables, with drawings between them, as a PDF of any length; the same content gives the same bytes.
 
-    `margins`: beside the tables, above and below them.
+    `margins`: at the sides, above and below.
     """
     page = io.BytesIO()
     beside, above, below = margins
@@ -468,7 +468,7 @@ def tables_pdf(
 
 @dataclass(frozen=True, slots=True)
 class PageHeading:
-    """What stands on each page. `at`: when it was printed, with its time zone."""
+    """The header and footer of each page. `at`: time of printing, with its time zone."""
 
     title: str
     kind: str
@@ -483,7 +483,7 @@ class PageHeading:
 def pages_pdf(
     heading: PageHeading, blocks: Iterable[PageBlock | Flowable], columns: Columns, *, wide: bool = False
 ) -> bytes:
-    """Return the pages; the same content and time give the same bytes. `wide`: A4 on its side."""
+    """Return the pages as PDF; the same content and time give the same bytes. `wide`: A4 landscape."""
     size = landscape(A4) if wide else A4
 
     def head_and_foot(canvas: Canvas, number: int, total: int) -> None:
@@ -515,7 +515,7 @@ def _head(canvas: Canvas, heading: PageHeading, size: tuple[float, float]) -> No
 
 
 def _badge(canvas: Canvas, text: str, at: tuple[float, float], *, filled: bool) -> None:
-    """Frame `provisional`, and write `final` white on black: told apart at a glance, without colour too."""
+    """Draw a frame for `provisional`, and white on black for `final`: distinct at a glance, even without colour."""
     wide = text_width(text, 11, bold=True) + 7 * mm
     canvas.setLineWidth(0.9)
     canvas.roundRect(at[0] - wide, at[1] - 1.2 * mm, wide, 7 * mm, 1.5 * mm, stroke=1, fill=int(filled))
@@ -540,7 +540,7 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
 
 @contextmanager
 def spelled(event: Event) -> Iterator[None]:
-    """Print an event's names as its list of players spells them where they could not be printed."""
+    """Print an event's names in the spelling of its list of players where they cannot be printed otherwise."""
     token = SPELLINGS.set(_spellings(event))
     try:
         yield
@@ -550,14 +550,14 @@ def spelled(event: Event) -> Iterator[None]:
 
 @lru_cache(maxsize=4)
 def _spellings(event: Event) -> dict[str, str]:
-    """Return what is printed, by name; the longest name first, for one may be part of another."""
+    """Return the spelling to print, by name; the longest name first, because one may be part of another."""
     names = {one.name: event.listing_of(one.id).spelling for one in event.known.values() if not is_printable(one.name)}
     return {name: names[name] for name in sorted(names, key=len, reverse=True) if _can_stand(names[name])}
 
 
 @lru_cache(maxsize=4)
 def unprintable_names(event: Event) -> tuple[tuple[str, str], ...]:
-    """Return id and name of the players of whom a printed page has no letters, and no spelling."""
+    """Return id and name of the players whose names cannot be printed and have no spelling."""
     known = _spellings(event)
     return tuple(
         (one.id, one.name) for one in event.players.values() if one.name not in known and not is_printable(one.name)
@@ -565,14 +565,14 @@ def unprintable_names(event: Event) -> tuple[tuple[str, str], ...]:
 
 
 def unprintable_text(event: Event) -> str:
-    """Return what a command says when it has printed; nothing if all names could be."""
+    """Return a command's warning about names that could not be printed; empty if there are none."""
     names = ", ".join(f"{id_} ({name})" for id_, name in unprintable_names(event))
     advice = "first_name and last_name in Latin letters are printed instead (players.csv, or a correction)"
     return f"no letters to print these names: {names}; {advice}" if names else ""
 
 
 def spelling_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
-    """Return which names of a list cannot be printed and are not spelled."""
+    """Return a finding for each name of a list that cannot be printed and has no spelling."""
     left = [
         one
         for one in listed

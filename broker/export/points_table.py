@@ -1,4 +1,4 @@
-"""The riichi points table, made by the function that pays: by han and fu, and by limit; as text and as PDF."""
+"""The riichi points table by han and fu, and by limit, computed by the payment function; as text and as PDF."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,14 +34,14 @@ LIMITS: Final[tuple[tuple[Limit, str, int], ...]] = (
     ("sanbaiman", "11-12", 11),
     ("counted_yakuman", "13+", 13),
 )
-"""Each limit with its han in words, and the han that are asked for."""
+"""Each limit with the text for its han, and the han used to compute it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PointsCell:
-    """What a hand pays: on a discard, and self-drawn; None if no hand has that value in that way.
+    """The payments for a hand, on a discard and self-drawn; None if no hand can have that value in that way.
 
-    `self_drawn` is what each of two pays and what the dealer pays, or the same once for the dealer's hand.
+    `self_drawn` is what each of two pays and what the dealer pays, or a single amount for the dealer's hand.
     """
 
     on_discard: int | None
@@ -54,13 +54,13 @@ class PointsCell:
 
 
 def points_rows(profile: RiichiProfile, *, dealer: bool) -> Iterator[tuple[int, tuple[PointsCell, ...]]]:
-    """Return each row: the fu, and a cell for 1 to 4 han."""
+    """Yield each row: the fu, and a cell for 1 to 4 han."""
     for fu in FU:
         yield fu, tuple(_points_cell(profile, han, fu, dealer=dealer) for han in HAN)
 
 
 def limit_rows(profile: RiichiProfile, *, dealer: bool) -> Iterator[tuple[Limit, str, PointsCell]]:
-    """Return each limit with its han and its cell; 13 han have no row of their own where they are a sanbaiman."""
+    """Yield each limit with its han and its cell. There is no separate row for 13 han if they are a sanbaiman."""
     rules = profile.points
     for limit, words, han in LIMITS:
         if limit == "counted_yakuman" and rules.counted_yakuman.value == "sanbaiman":
@@ -88,17 +88,17 @@ def _cell_of(rules: PointRules, win: PaidWin, there_are: tuple[bool, bool]) -> P
 
 
 def pad_right(text: str, wide: int) -> str:
-    """Return a text with blanks after it, so many places wide at least."""
+    """Return a text padded on the right to a width in terminal cells."""
     return text + " " * (wide - cell_len(text))
 
 
 def pad_left(text: str, wide: int) -> str:
-    """Return a text with blanks before it."""
+    """Return a text padded on the left to a width in terminal cells."""
     return " " * (wide - cell_len(text)) + text
 
 
 WIDE: Final = 18
-"""Characters of a column; the first is shorter."""
+"""Characters of a column; the first is narrower."""
 
 FIRST: Final = 8
 
@@ -127,7 +127,7 @@ def _lines(profile: RiichiProfile, language: Language) -> Iterator[str]:
 
 
 def counters_text(profile: RiichiProfile, language: Language) -> str:
-    """Return what counters and deposits are worth."""
+    """Return a sentence on the value of counters and deposits."""
     counter, deposit = profile.points.counter.value, profile.points.deposit.value
     _ = translator(language)
     return _(
@@ -139,7 +139,7 @@ def counters_text(profile: RiichiProfile, language: Language) -> str:
 
 
 def translator(language: Language) -> Translator:
-    """Return what translates into the language of the names; Japanese terms stand in English sentences."""
+    """Return the translator for the language of the names; Japanese terms appear in English sentences."""
     return Translator(language if language in languages() else SOURCE)
 
 
@@ -155,7 +155,7 @@ SMALL: Final = 8.5
 
 
 class Half(NamedTuple):
-    """Where one half of the page is, and whose."""
+    """The position of one half of the page, and whether it is the dealer's."""
 
     left: float
     width: float
@@ -193,7 +193,7 @@ def _half(canvas: Canvas, half: Half, profile: RiichiProfile, language: Language
 
 
 def _head(canvas: Canvas, half: Half, base: float, _: Translator) -> float:
-    """Write the names of the columns; give where the rows begin."""
+    """Draw the column titles; return where the rows begin."""
     column = (half.width - FU_WIDTH) / len(HAN)
     _centred(canvas, half.left + FU_WIDTH / 2, base, _("fu"), 10)
     for at, han in enumerate(HAN):
@@ -212,7 +212,7 @@ def _cells(canvas: Canvas, half: Half, bottom: float, cells: tuple[PointsCell, .
 
 
 def _cell(canvas: Canvas, middle: float, bottom: float, cell: PointsCell) -> None:
-    """Write both lines; what no hand reaches has a dash, so that nothing looks forgotten."""
+    """Draw both lines. Values that no hand reaches get a dash, so that nothing looks forgotten."""
     if cell.on_discard is None and cell.self_drawn is None:
         _centred(canvas, middle, bottom + ROW / 2 - 3, "–", LARGE, bold=False)
         return
@@ -244,7 +244,7 @@ def _foot(canvas: Canvas, profile: RiichiProfile, language: Language) -> None:
 
 
 def _shade(canvas: Canvas, half: Half, bottom: float, at: int) -> None:
-    """Shade every other row: the eye follows it to the column."""
+    """Shade every second row, to guide the eye to the column."""
     if at % 2 == 0:
         canvas.setFillGray(SHADE)
         canvas.rect(half.left, bottom, half.width, ROW, stroke=0, fill=1)

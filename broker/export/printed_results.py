@@ -51,10 +51,10 @@ WITH_ORIGINS: Final[Columns] = (
 )
 
 LEGIBLE: Final = 8
-"""Points that a name is not made smaller than for the sake of its country."""
+"""Smallest font size, in points, to which a name is reduced to make room for its country."""
 
 STAND_IN: Final = "*"
-"""Beside the name of a player in whose seat a substitute sat."""
+"""Mark on the name of a player whose seat was taken by a substitute."""
 
 LITTLE: Final = 11 * mm
 HU: Final = 28 * mm
@@ -68,9 +68,9 @@ TRAVELLERS: Final[Columns] = ((LITTLE, "right"), (LITTLE, "right"), *_SEAT * 4, 
 def standings_pdf(
     stored: StoredEvent, _: Translator, at: datetime, listed: Iterable[Standing] | None = None, *, anchor: str = ""
 ) -> bytes:
-    """Return the standings as PDF, those of teams above those of players. `anchor`: for the foot.
+    """Return the standings as PDF, with those of teams above those of players. `anchor`: for the foot.
 
-    `listed`: the players' standings that may be known, if not the room's; no embargo holds the teams' back.
+    `listed`: the players' standings that may be public, if not the room's. Team standings are never under embargo.
     """
     lines = stored.room.snapshot().standings if listed is None else listed
     heading, event = page_heading(stored, _, at, _("Standings"), anchor), stored.event
@@ -93,7 +93,7 @@ def standings_pdf(
 
 
 def _about_standing(event: Event, _: Translator) -> Iterator[PageLine]:
-    """Say who takes no place, and from which event IMPs are carried over."""
+    """Yield notes on who takes no place, and from which event IMPs are carried over."""
     if names := event.unranked_names:
         yield note_line(_("Without standing: {names}", names=_(", ").join(names)))
     if isinstance(event.plan.earlier, Earlier):
@@ -107,7 +107,7 @@ def note_line(text: str) -> PageLine:
 
 
 def _ranked(row: Row, event: Event, *, known: bool) -> tuple[PageCell, ...]:
-    """Return the cells of a place; `known`: with country and club."""
+    """Return the cells of a line of the standings; `known`: with country and club."""
     fines, first = signed_text(-row.fines) if row.fines else "–", row.place == 1
     if isinstance(row, TeamStanding):
         whose, counted = [PageCell(row.team, bold=first, columns=3 if known else 1)], row.deals
@@ -121,7 +121,7 @@ def _ranked(row: Row, event: Event, *, known: bool) -> tuple[PageCell, ...]:
 def travellers_pdf(
     stored: StoredEvent, _: Translator, at: datetime, *, embargoed: bool = False, anchor: str = ""
 ) -> bytes:
-    """Return all travellers as PDF; those of deals that a table has still to play only if asked for."""
+    """Return all travellers as PDF; those of deals that a table has still to play only if `embargoed`."""
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
     settled = unplayed_notes(stored, _, embargoed=embargoed)
     blocks = [block for _deal, block in travellers_by_deal(stored, _, shown, settled)]
@@ -149,7 +149,7 @@ def _plays_in(_: Translator, done: int, expected: int) -> str:
 
 
 def page_heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, anchor: str) -> PageHeading:
-    """Return what stands on each page; `kind` says what it is."""
+    """Return the header of each page; `kind` is what the pages show."""
     progress = _plays_in(_, stored.room.plays_in, len(stored.event.plan.plays))
     return PageHeading(stored.event.plan.title, kind, stored.final, stored.event.profile.id, progress, at, _, anchor)
 
@@ -157,7 +157,7 @@ def page_heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, an
 def travellers_by_deal(
     stored: StoredEvent, _: Translator, shown: Iterable[ComparisonGroup], settled: Mapping[int, list[PageLine]]
 ) -> Iterator[tuple[int, PageBlock]]:
-    """Return a block for each group, with its deal; `settled` are notes of deals, also of those without a group."""
+    """Yield a block for each group, with its deal. `settled` are notes on deals, including those without a group."""
     results = {(laid.line, laid.deal): laid for _, laid in stored.played()}
     by_deal: dict[int, list[ComparisonGroup]] = {deal: [] for deal in settled}
     for group in shown:
@@ -178,7 +178,7 @@ def travellers_by_deal(
 def _stand_ins(
     group: ComparisonGroup, results: Mapping[tuple[int, int], CountedPlay], stored: StoredEvent, _: Translator
 ) -> Iterator[PageLine]:
-    """Say below a deal's plays who sat there for whom; the names above are of those who score."""
+    """Yield a note for each substitute in a deal's plays; the names above are those of the players who score."""
     for play in group.members:
         laid = results.get((play.table, group.deal))
         if laid is None:
@@ -231,7 +231,7 @@ def _play(one: PlayWithImps, result: CountedPlay | None, stored: StoredEvent, _:
 
 
 def _name(stored: StoredEvent, player: str, round_: int | None) -> str:
-    """Name a player, with the country where there is room for it; marked where a substitute sat there."""
+    """Return a player's name, with the country if there is room, marked if a substitute sat there."""
     country = stored.event.origin_of(player).country
     mark = STAND_IN if round_ and stored.sat(player, round_) else ""
     name = f"{mark}{stored.event.players[player].name}"
@@ -253,13 +253,13 @@ def _datum(group: ComparisonGroup, _: Translator) -> PageLine:
     data: Mapping[Seat, Fraction] = {} if group.apart else group.datum
     cells = [PageCell(""), PageCell("")]
     for seat in SEATS:
-        # Where own scores stay out of it each play has a datum of its own.
+        # If a play's own score is excluded from its datum, each play has a different one.
         cells += [PageCell(_("Datum") if seat == "east" else ""), PageCell(_mean(data.get(seat), _)), PageCell("")]
     return PageLine("sum", (*cells, PageCell("")))
 
 
 def _par(par: DealPar | None, _: Translator) -> Iterator[PageLine]:
-    """Return what each seat was worth to simulated players, and between what 8 plays of 10 ended."""
+    """Yield the line for par: each seat's mean for simulated players, and the range of 8 of 10 plays."""
     if par is None or not (seats := par.seats()):
         return
     cells = [PageCell(_("Par"), columns=2)]
@@ -271,7 +271,7 @@ def _par(par: DealPar | None, _: Translator) -> Iterator[PageLine]:
 
 
 def par_note(stored: StoredEvent, _: Translator) -> tuple[PageLine, ...]:
-    """Say what par is, where a deal of the event has one."""
+    """Return a note that explains par, if a deal of the event has one."""
     if not any(stored.par_of(deal) for deal in stored.deals):
         return ()
     text = _(
@@ -295,7 +295,7 @@ KINDS: Final[Mapping[str, Message]] = {
 
 
 def unplayed_notes(stored: StoredEvent, _: Translator, *, embargoed: bool) -> dict[int, list[PageLine]]:
-    """Return the notes of each deal: a line for each of its plays that are void or adjusted."""
+    """Return notes by deal: one for each of its plays that is void or adjusted."""
     found: dict[int, list[PageLine]] = {}
     for laid, play in sorted(stored.counted(embargoed=embargoed), key=lambda one: one[0].table):
         if kind := stored.instead(laid):
@@ -312,7 +312,7 @@ def _given(stored: StoredEvent, laid: CountedPlay, play: ScoredPlay) -> Iterator
 
 
 def outside_plays_block(stored: StoredEvent, _: Translator) -> Iterator[PageBlock]:
-    """Return a block of those who were given or fined something of no play, if there are any."""
+    """Yield a block of the awards and fines that belong to no play, if there are any."""
     lines = tuple(
         note_line(f"{stored.event.players[one.name].name} {signed_text(one.imp - one.fine)}")
         for one in stored.beside()
@@ -323,11 +323,11 @@ def outside_plays_block(stored: StoredEvent, _: Translator) -> Iterator[PageBloc
 
 
 MINUS: Final = "–"
-"""As long as a minus, and in every letter of the page's font, bold too."""
+"""As long as a minus sign, and present in all of the page's fonts, bold included."""
 
 
 def signed_text(number: Exact) -> str:
-    """Write a sum with its sign; a fraction to two places."""
+    """Return a number with its sign; a fraction with two decimals."""
     exact = Fraction(number)
     text = f"{exact.numerator:+}" if exact.denominator == 1 else f"{float(decimal(exact)):+.2f}"
     return "0" if exact == 0 else text.replace("-", MINUS)
@@ -337,11 +337,11 @@ PAGE: Final = landscape(A4)
 FRAME: Final = 12 * mm
 ROOM: Final = PAGE[0] - 6 * FRAME
 SIGNED: Final = 70 * mm
-"""How long the line for a signature is."""
+"""Length of the line for a signature."""
 
 
 def group_name(row: Row) -> str:
-    """Return stage and section of a place; nothing if the event is one."""
+    """Return stage and section of a line of the standings; empty if the event has neither."""
     return " · ".join(filter(None, (row.stage, row.section)))
 
 
@@ -351,12 +351,12 @@ def name_of(row: Row) -> str:
 
 
 def members_of(event: Event, row: Row) -> list[str]:
-    """Return the names of a team's players; none of a player."""
+    """Return the names of a team's players; none for a player."""
     return [] if isinstance(row, Standing) else [event.name_of(one) for one in event.plan.teams[row.team]]
 
 
 def prize_of(event: Event, row: Row) -> str:
-    """Return the prize of a place: in each section of the last stage; nothing for others."""
+    """Return the prize of a place, awarded in each section of the last stage; empty if there is none."""
     stages, prizes = event.plan.stages, event.plan.prizes
     last = not stages or row.stage == stages[-1].name
     return prizes[row.place - 1] if last and row.place <= len(prizes) else ""

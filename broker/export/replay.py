@@ -1,8 +1,8 @@
 """A page that replays the plays of an event in a browser: all tables of a deal side by side, turn by turn.
 
-One file, without a server; at the desk, and among published files, the same of one deal. There is none before the
-standings are final: faces are secret until then. Plays are on it that are known step by step: those of simulated
-players, and those that were found from their rivers.
+It is a single file that needs no server. The desk and the published files have the same page for one deal. It is only
+available once the standings are final, because faces are secret until then. It contains the plays that are known step
+by step: simulated ones, and those reconstructed from their rivers.
 """
 
 import json
@@ -36,11 +36,11 @@ DID = {
     "B": N_("kong"),
     "H": N_("hu"),
 }
-"""What a seat did, by PMN's letter."""
+"""The seat's action, by PMN's letter."""
 
 
 def replay_page(stored: StoredEvent, _: Translator, deal: int | None = None, *, back: str = "") -> str:
-    """Return the page, in HTML: of all deals, or of one with a link `back` to its page.
+    """Return the page, in HTML: for all deals, or for one with a link `back` to its page.
 
     Raises RuleError `not_final`, `no_riichi_record`, and as `Event.open_deal`.
     """
@@ -63,9 +63,9 @@ def page_of_records(
     kept: Mapping[tuple[int, int], HandRecord] = NOT_KEPT,
     above: str = "",
 ) -> str:
-    """Return the page of those records that have a Play; `kept` tells, by round and table, which steps are unproved.
+    """Return the page for those records that have a Play. `kept` shows which steps are unproved, by round and table.
 
-    `above`: HTML that stands before its heading.
+    `above`: HTML before its heading.
     """
     known = sorted((record for record in records if record.steps), key=lambda record: record.board)
     deals = [
@@ -85,7 +85,7 @@ def _template() -> str:
 
 
 def _policy(page: str) -> str:
-    """Allow what the page brings itself, by its hash, and nothing that has slipped through into it."""
+    """Return a policy that allows the page's own styles and scripts, by hash, and nothing that was injected."""
     hashes = {
         tag: " ".join(
             f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
@@ -121,7 +121,7 @@ def _words(_: Translator) -> dict[str, Any]:
 
 
 def _play(record: PmnRecord, kept: Mapping[tuple[int, int], HandRecord], _: Translator) -> dict[str, Any]:
-    """Return one play, by chairs as on its deal's page; a record names seats by their winds."""
+    """Return one play by chairs, as on its deal's page. A record names seats by their winds."""
     hand = kept.get((record.round or 0, record.table or 0))
     unsure = set(_unproved(hand)) if hand else set()
     winds = [seat_wind(chair, record.dealer or SEATS[0]) for chair in SEATS]
@@ -138,9 +138,9 @@ def _play(record: PmnRecord, kept: Mapping[tuple[int, int], HandRecord], _: Tran
 
 
 def _unproved(hand: HandRecord) -> Iterator[int]:
-    """Return the numbers of steps, as a record counts them, that are not proved."""
+    """Yield the numbers of unproved steps, as a record counts them."""
     number = 0
     for at, action in enumerate(hand.actions, 1):
-        number += len(action.actors)  # nobody acts where nobody claims
+        number += len(action.actors)  # `no_claim` has no actors, and no step in the record
         if at in hand.unproved:
             yield number

@@ -1,6 +1,6 @@
 """All plays of an event: as CSV, one row per play and seat, and as JSON lines for `homologue score`.
 
-And what the next event begins from: the standings, with all that its list of players and teams needs.
+Also the file from which a following event starts: the standings, with the data for its list of players and teams.
 """
 
 import re
@@ -34,19 +34,17 @@ HEADER: Final = (
     *("sat", "country", "club"),
     *("instead",),
 )
-"""New columns come last: programs count columns.
+"""New columns come last, because programs count columns.
 
-`sat`: the substitute who really sat there. `instead`: what was ruled in place of a result.
-"""
+`sat`: the substitute who really sat there. `instead`: what was ruled in place of a result."""
 
 LABEL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""A section's name that `homologue score` reads."""
+"""Section names that `homologue score` accepts."""
 
 Row = dict[str, CsvCell]
-"""One seat of one play, by columns of HEADER; what is not in it is empty.
+"""One seat of one play, by columns of HEADER; missing ones are empty.
 
-`imp` is what the comparison gave: fine and award stand beside it, as they are.
-"""
+`imp` is the result of the comparison, before `fine` and `award`."""
 
 
 def result_rows(
@@ -54,9 +52,9 @@ def result_rows(
     unplayed: Iterable[ScoredPlay] = (),
     told: Callable[[ScoredPlay, Seat], Row] = lambda _play, _seat: {},
 ) -> Iterator[Row]:
-    """Return the rows of compared plays, then of those without points, by deal and table.
+    """Yield the rows of compared plays, then of those without points, by deal and table.
 
-    `told`: what is known of a seat beyond its play's points.
+    `told`: returns what else is known about a seat.
     """
     for group in groups:
         for one in group.plays:
@@ -83,16 +81,16 @@ def _row(play: ScoredPlay, seat: Seat) -> Row:
 
 
 def outside_plays_rows(beside: Iterable[Adjustment]) -> Iterator[Row]:
-    """Return a row for each who was given or fined something of no play."""
+    """Yield a row for each player with an award or fine that belongs to no play."""
     for one in beside:
         if one.imp or one.fine:
             yield {"player": one.name, "name": one.name, "fine": one.fine, "award": decimal(one.imp)}
 
 
 def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[Row]:
-    """Return the rows of an event; those of deals that a table has still to play only if asked for.
+    """Return the rows of an event; those of deals that a table has still to play only if `embargoed`.
 
-    All that a player has of them, `imp - fine + award`, is what the standings of these deals give.
+    The sum of a player's `imp - fine + award` is what the standings show for these deals.
     """
     counted = list(stored.counted(embargoed=embargoed))
     laid_at = {(play.deal, play.table): laid for laid, play in counted}
@@ -108,20 +106,20 @@ def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[R
 
 
 def _of_whom(stored: StoredEvent, player: str) -> Row:
-    """Return who a player of an event is, and from where."""
+    """Return a player's name and origin."""
     event = stored.event
     return {"event": event.name, "name": event.name_of(player), **event.origin_of(player)._asdict()}
 
 
 def _details(stored: StoredEvent, laid: CountedPlay, seat: Seat, player: str) -> Row:
     row: Row = {"round": laid.round, "sat": stored.sat(player, laid.round)}
-    if laid.points is None:  # of a result that does not count nothing is told
+    if laid.points is None:  # a result that does not count is left out
         return row | {"instead": stored.instead(laid)}
     return row | {"hand_value": laid.winners.get(seat), "win": laid.win or "draw", "discarder": laid.discarder}
 
 
 def results_csv(listed: Iterable[Row]) -> str:
-    """Write the rows as CSV."""
+    """Return the rows as CSV."""
     return csv_text(HEADER, ([row.get(column) for column in HEADER] for row in listed))
 
 
@@ -129,12 +127,11 @@ Line = dict[str, Any]
 
 
 def play_lines(stored: StoredEvent, *, embargoed: bool = False) -> str:
-    """Return a line for each play of the event as it counts, by deal and table; then what counts beside all plays.
+    """Return a line for each play of the event as it counts, by deal and table, then for what counts outside plays.
 
-    Of an event that begins from the standings of another what is carried over is there too, and who has no standing.
-
-    Those that have no result yet are still to come; and so are, unless asked for, those of a deal that a table has
-    still to play: what is known of them is nobody's to know.
+    These include IMPs carried over from an earlier event, and players without standing. Plays without a result are
+    still to come. So are, unless `embargoed`, all plays of a deal that a table has still to play, as nothing may be
+    known of them.
     """
     return "".join(msgspec.json.encode(line).decode() + "\n" for line in _lines(stored, embargoed=embargoed))
 
@@ -148,9 +145,9 @@ def _lines(stored: StoredEvent, *, embargoed: bool) -> Iterator[Line]:
 
 
 def _line(stored: StoredEvent, planned: BookedPlay, play: ScoredPlay | None) -> Line:
-    """Return the line of a planned play, `play` being what counts of it and may be told."""
+    """Return the line of a planned play. `play` is what counts of it and may be public."""
     laid, section = stored.room.play((planned.table, planned.round)), _section(stored.event, planned)
-    if play is None and laid.settled:  # a table may have played another deal: that is told with its result
+    if play is None and laid.settled:  # a table may have played another deal, which is only revealed with its result
         return {"deal": planned.deal, "table": planned.table, "players": planned.players} | section
     line = {"deal": laid.deal, "table": laid.table, "players": laid.players} | section
     moved = laid.deal != planned.deal or laid.players != planned.players
@@ -158,7 +155,7 @@ def _line(stored: StoredEvent, planned: BookedPlay, play: ScoredPlay | None) -> 
 
 
 def _section(event: Event, planned: BookedPlay) -> Line:
-    """Return the section in which a play is compared; one whose name is no label, by the number of its first table."""
+    """Return the section in which a play is compared. If its name is not a valid label, its first table is used."""
     name = event.section_at(planned.table, planned.round)
     if name is None:
         return {}
@@ -169,7 +166,7 @@ def _section(event: Event, planned: BookedPlay) -> Line:
 
 
 def _ruled(laid: CountedPlay, play: ScoredPlay) -> Line:
-    """Return what counts of a play. Of an unplayed one every award is said: the profile's would be added else."""
+    """Return what counts of a play. For an unplayed one all awards are given, or the profile's would be added."""
     if play.points is not None:
         told: Line = {"points": play.points, "awards": play.awards, "fines": play.fines, "form": play.form}
     elif laid.settled:
@@ -181,7 +178,7 @@ def _ruled(laid: CountedPlay, play: ScoredPlay) -> Line:
 
 
 def _of_players(stored: StoredEvent, playing: set[str]) -> Iterator[Line]:
-    """Return what players have of no play, and name those who are ranked without a play."""
+    """Yield what players have outside plays, and the players who are ranked without a play."""
     event, beside = stored.event, {one.name: one for one in stored.beside()}
     before = _carried(event.brought("individual"))
     guests = {one.id for one in event.guests}
@@ -199,7 +196,7 @@ def _of_teams(event: Event) -> Iterator[Line]:
 
 
 def _carried(before: Brought) -> dict[str, Line]:
-    """Return what an earlier event has left, by players or teams."""
+    """Return what is carried over from an earlier event, by player or team."""
     lines: dict[str, Line] = {name: {"place_before": place} for name, place in before.places.items()}
     for one in before.adjustments:
         lines.setdefault(one.name, {})["carried"] = json_imp(one.imp)
@@ -210,7 +207,7 @@ NEXT_EVENT_HEADER: Final = ("event", "place", "team", "player", "name", "imp", *
 
 
 def next_event_lines(folder: Path, stored: StoredEvent) -> list[EarlierLine]:
-    """Return the standings of an event that was read from `folder`, the best first; of teams with their players."""
+    """Return the standings of an event that was loaded from `folder`, the best first; for teams with their players."""
     event, room = stored.event, stored.room
     listed = {one.player.id: one for one in current_players(event, read_saved_players(folder, event.plan))}
     title = event.plan.title
@@ -234,7 +231,7 @@ def _person(one: ListedPlayer, place: int, imp: int | str, title: str) -> Earlie
 
 
 def next_event_csv(folder: Path, stored: StoredEvent) -> str:
-    """Write the list for set-up and `homologue event previous`: a row for each player, a team's beside each other."""
+    """Return the list for set-up and `homologue event previous`: a row for each player, grouped by team."""
     return csv_text(
         NEXT_EVENT_HEADER,
         (
@@ -246,6 +243,6 @@ def next_event_csv(folder: Path, stored: StoredEvent) -> str:
 
 
 def _exact(imp: int | str) -> CsvCell:
-    """Return IMPs as a number where three places hold them; else as a fraction that no spreadsheet takes for a day."""
+    """Return IMPs as a number if three decimals are exact, else as a fraction that no spreadsheet reads as a date."""
     rounded = decimal(imp)
     return rounded if Fraction(rounded) == Fraction(imp) else f"'{Fraction(imp)}"

@@ -1,6 +1,6 @@
-"""The public file after the event: faces, salts and the words of a draw; and whether they are what was committed to.
+"""The public file after the event (faces, salts and the words of a draw), and its verification against the commitment.
 
-A folder is verified as its public file is: what is sealed in it is opened, and shown to nobody.
+A folder is verified in the same way: whatever is sealed in it is opened, and shown to nobody.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ from broker.store import has_started
 
 
 class RevealedDeal(Struct, frozen=True, forbid_unknown_fields=True):
-    """One deal with the salt that its hash was made with."""
+    """One deal, and the salt of its hash."""
 
     number: DealNo
     prevalent_wind: Wind
@@ -42,14 +42,14 @@ class RevealedDeal(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RevealedDraw(Struct, frozen=True, forbid_unknown_fields=True):
-    """What drawn deals come from, once all of them are played everywhere."""
+    """The origin of drawn deals, revealed once all of them have been played everywhere."""
 
     announcement: Announcement
     words: DrawnWords
 
 
 class RevealedDeals(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What `homologue deal reveal` writes: for everybody, once the deals in it are played everywhere."""
+    """The output of `homologue deal reveal`, public once its deals have been played everywhere."""
 
     schema: Literal[1]
     event: EventName
@@ -58,20 +58,20 @@ class RevealedDeals(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 REVEALED: Final = "revealed.json"
-"""What the file is called where it lies in a folder with the commitment."""
+"""Name of the file in a folder with the commitment."""
 
 
 class DealVerdict(NamedTuple):
-    """The verdict on one revealed deal; no refusal: it is what was committed to."""
+    """The verdict on one revealed deal. Without a refusal, it is the one that was committed to."""
 
     deal: int
     refusal: RuleError | None
 
 
 class DrawVerdict(NamedTuple):
-    """The verdict on the draw that a commitment names; no refusal: the deals come from the words, and nothing else.
+    """The verdict on the draw named in a commitment. Without a refusal, the deals come from the words and nothing else.
 
-    No `words`: they are not revealed.
+    `words` is None if they are not revealed.
     """
 
     draw: int
@@ -80,7 +80,7 @@ class DrawVerdict(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """The verdict on revealed deals; no `draw`: they were not drawn."""
+    """The verdict on revealed deals; `draw` is None if they were not drawn."""
 
     commitment: Commitment
     deals: list[DealVerdict]
@@ -88,16 +88,16 @@ class Verdicts(NamedTuple):
 
 
 def select_deals(folder: Path, numbers: Collection[int]) -> list[DealRecord]:
-    """Return the deals of these numbers, or all. Raises RuleErrors `deal_unknown`, BadEvent."""
+    """Return the deals with these numbers, or all. Raises RuleErrors `deal_unknown`, BadEvent."""
     deals = {deal.number: deal for deal in read_deals(folder)}
     raise_errors(RuleError("deal_unknown", f"there is no deal {n}") for n in sorted(set(numbers) - set(deals)))
     return [deals[number] for number in sorted(numbers or deals)]
 
 
 def reveal_deals(folder: Path, numbers: Collection[int], *, early: bool = False) -> bytes:
-    """Return the public file of some deals, or of all; of those that are still to be played only `early`.
+    """Return the public file of some deals, or of all; deals that are still to be played only if `early`.
 
-    Raises RuleError, or an ExceptionGroup of them, if a deal is not what was committed to; BadEvent, OSError.
+    Raises RuleError, or an ExceptionGroup of them, if a deal is not the one that was committed to; BadEvent, OSError.
     """
     commitment = read_commitment(folder / COMMITMENT)
     refuse_other_event(folder)
@@ -111,7 +111,7 @@ def reveal_deals(folder: Path, numbers: Collection[int], *, early: bool = False)
 
 
 def _revealed_draw(folder: Path, numbers: Collection[int]) -> RevealedDraw | None:
-    """Return what the deals come from, where all of them are revealed: it tells them all."""
+    """Return the origin of the deals if all of them are revealed; it would reveal the others."""
     draw = draw_of_deals(folder)
     if draw is None or not set(range(1, draw.announcement.deals + 1)) <= set(numbers):
         return None
@@ -120,7 +120,7 @@ def _revealed_draw(folder: Path, numbers: Collection[int]) -> RevealedDraw | Non
 
 
 def refuse_unplayed(folder: Path, numbers: Sequence[int]) -> None:
-    """Refuse deals that a table has still to play. A folder without an event's plan is asked nothing."""
+    """Refuse deals that a table has still to play. A folder without an event's plan is not checked."""
     if not (folder / EVENT).exists():
         return
     if not has_started(folder):
@@ -144,14 +144,14 @@ def _shown(record: DealRecord) -> RevealedDeal:
 
 
 def verify_file(path: Path, commitment: Commitment) -> Verdicts:
-    """Say of each revealed deal whether it is what was committed to. Raises RuleError `malformed`, `too_large`."""
+    """Check each revealed deal against the commitment. Raises RuleError `malformed`, `too_large`."""
     return _verdicts(read_json(path, RevealedDeals), commitment)
 
 
 def verify_folder(folder: Path) -> Verdicts:
-    """Say it of an event's folder, or of one that holds just the files that were published of it.
+    """Check an event's folder, or one that contains only its published files.
 
-    Raises RuleError as `verify_file`; also where the list of draws was altered, or nothing is there to be verified.
+    Raises RuleError as `verify_file`, and if the list of draws was altered or there is nothing to verify.
     """
     commitment = read_commitment(folder / COMMITMENT)
     if not (folder / DEALS).exists():
@@ -177,7 +177,7 @@ def verify_folder(folder: Path) -> Verdicts:
 
 
 def _with_list(folder: Path, said: Verdicts) -> Verdicts:
-    """Say it of the list of draws too, where it is there."""
+    """Add the verdict on the list of draws, if it exists."""
     if said.draw is None or said.draw.refusal or not (folder / DRAWS).exists():
         return said
     return said._replace(draw=said.draw._replace(refusal=_refusal(lambda: draw_of_deals(folder))))
@@ -186,7 +186,7 @@ def _with_list(folder: Path, said: Verdicts) -> Verdicts:
 def _verdicts(revealed: RevealedDeals, commitment: Commitment) -> Verdicts:
     counted = Counter(deal.number for deal in revealed.deals)
     deals = [
-        DealVerdict(deal.number, _refusal(lambda: _check_deal(deal, counted, revealed.event, commitment)))  # noqa: B023 - asked at once
+        DealVerdict(deal.number, _refusal(lambda: _check_deal(deal, counted, revealed.event, commitment)))  # noqa: B023 - runs at once
         for deal in revealed.deals
     ]
     return Verdicts(commitment, deals, _draw_verdict(revealed, commitment))
@@ -208,7 +208,7 @@ def _draw_verdict(revealed: RevealedDeals, commitment: Commitment) -> DrawVerdic
 def _check_draw(draw: RevealedDraw, commitment: Commitment) -> None:
     """Raise RuleError `draw_differs`, `words_differ`, `deal_not_drawn` unless the deals come from the words alone.
 
-    All that were committed to are looked at, and not only those that are revealed.
+    All deals in the commitment are checked, not only those that are revealed.
     """
     if commitment.draw != DrawName(draw.announcement.number, draw.announcement.hash):
         raise RuleError("draw_differs", N_("this is not the draw that the commitment names"))

@@ -1,4 +1,4 @@
-"""The seating on paper: lists by name and by table for the wall, and a card for each player."""
+"""The printed seating plan: lists by name and by table for the wall, and a card for each player."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -38,7 +38,7 @@ WIDE: Final = landscape(A4)
 NAME: Final = 62 * mm
 PLACE: Final = 15 * mm
 MOST_ROUNDS: Final = int((WIDE[0] - 2 * MARGIN - NAME) // PLACE)
-"""Rounds beside a name; those of a longer event stand in another list below."""
+"""Rounds beside a name; a longer event continues in another list below."""
 
 ACROSS, DOWN = 2, 4
 CARD: Final = (A4[0] / ACROSS, A4[1] / DOWN)
@@ -49,7 +49,7 @@ LINES: Final = 8
 
 
 class _Seated(NamedTuple):
-    """Somebody who sits at tables: a player, or a substitute by `name` in a player's seats."""
+    """A person who sits at tables: a player, or a substitute `name` in a player's seats."""
 
     player: Player
     name: str | None
@@ -70,7 +70,7 @@ def seating_pdf(
 ) -> bytes:
     """Return one of SEATING_PRINTS as PDF; the same plan gives the same bytes.
 
-    `plan`: the event's, without the plays that do not take place. `stand_ins`: who was ruled to sit in whose place.
+    `plan`: the event's plan without the plays that do not take place. `stand_ins`: substitutes that were ruled.
     """
     plan, known = plan or event.plan, tuple(stand_ins)
     seated = _seated(event, plan, known)
@@ -96,14 +96,14 @@ def _title(event: Event, _: Translator) -> str:
 
 
 def _page(title: str, _: Translator, canvas: Canvas, number: int, total: int) -> None:
-    wide, high = canvas._pagesize  # noqa: SLF001 - reportlab has no other way to ask
+    wide, high = canvas._pagesize  # noqa: SLF001 - reportlab has no public attribute
     draw_fitted(canvas, (MARGIN, high - MARGIN - 5 * mm), title, wide - 2 * MARGIN, (17, 9), bold=True)
     page = _("Page {number} of {all}", number=number, all=total)
     draw_text(canvas, (wide - MARGIN, MARGIN), page, 8, align="right")
 
 
 def _seated(event: Event, plan: Plan, known: tuple[StandIn, ...]) -> list[_Seated]:
-    """Return who sits somewhere by name, substitutes among them; a player without any place too."""
+    """Return everybody who sits somewhere, sorted by name: substitutes too, and players without any place."""
     found, listed = list[_Seated](), seating_of(plan)
     for player in event.players.values():
         places = listed[player.id]

@@ -1,4 +1,4 @@
-"""The sheet of a riichi session, as text and as PDF: from typed events or from the store."""
+"""The score sheet of a riichi session, as text and as PDF, from typed events or from the store."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from broker.scorer import open_stored_event
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """A line of the sheet: the hand, its counters, what happened, and for each player what changed and the score."""
+    """A row of the sheet: the hand, its counters, what happened, and each player's change and score."""
 
     hand: str
     counters: int
@@ -48,7 +48,7 @@ class SheetRow:
 
 @dataclass(frozen=True, slots=True)
 class SessionSheet:
-    """All that a sheet says. `places` is empty while the session goes on, and then `next_hand` says with what."""
+    """The content of a sheet. While the session is running `places` is empty and `next_hand` names the next hand."""
 
     title: str
     players: tuple[str, ...]
@@ -62,7 +62,7 @@ class SessionSheet:
 def make_session_sheet(
     title: str, start: SessionState, entries: Sequence[RecordedEvent], players: Sequence[str], language: str
 ) -> SessionSheet:
-    """Put a session's events into rows."""
+    """Return the sheet of a session's events."""
     _ = Translator(language)
     last = entries[-1].settled if entries else None
     state = start if last is None else last.state
@@ -131,7 +131,7 @@ LONGEST_NAME = 12
 
 
 def session_text(sheet: SessionSheet) -> str:
-    """Return the sheet in columns of one width of letters."""
+    """Return the sheet in monospaced columns."""
     return "".join(f"{line.rstrip()}\n" for line in _lines(sheet))
 
 
@@ -152,7 +152,7 @@ def _lines(sheet: SessionSheet) -> Iterator[str]:
 
 
 def _text_row(row: SheetRow, what: int) -> str:
-    """Write a row: the sign says what the hand brought, the score stands behind it."""
+    """Return a row: each player's signed change, followed by the score."""
     moved = "".join(f"{_signed(delta):>8}{score:>8}" for delta, score in zip(row.deltas, row.scores, strict=True))
     counters = f"+{row.counters}" if row.counters else ""
     return f"{row.hand:<5}{counters:<4}{row.what:<{what}}{moved}  {row.table or ''}"
@@ -169,7 +169,7 @@ COLUMNS: Final[Columns] = (
     *((17 * mm, "right"), (18 * mm, "right")) * 4,
     (PAGE[0] - 2 * MARGIN - 252 * mm, "right"),
 )
-"""The hand, what happened, what it brought each player and the score; deposits."""
+"""The hand, what happened, each player's change and score, the deposits."""
 
 
 def session_pdf(sheet: SessionSheet) -> bytes:
@@ -224,17 +224,17 @@ def _title(sheet: SessionSheet) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A session from its beginning: its rules, the players in turn order, what happened."""
+    """A session from its beginning: its rules, the players in turn order, the events."""
 
     rules: RiichiProfile
     names: Sequence[str]
     events: Iterable[SessionEvent]
     of: Event | None = None
-    """None: its events were typed."""
+    """The event; None if the session's events were typed."""
 
 
 def read_session(folder: Path, table: int, round_: int) -> StoredSession:
-    """Read a session. Raises ScorerError, StoreError; RuleError `no_such_session`."""
+    """Load a session. Raises ScorerError, StoreError; RuleError `no_such_session`."""
     stored = open_stored_event(folder)
     booking = stored.event.riichi.get((table, round_))
     if booking is None:

@@ -1,4 +1,4 @@
-"""A page with secret words, of a share of a key or of one's own for a draw: numbered, and as a QR code to scan."""
+"""A page with secret words, for a share of a key or one's own words for a draw: numbered, and as a QR code."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,7 +18,7 @@ LINE: Final = 9 * mm
 
 
 def words_page(title: str, told: Sequence[str], words: str, language: str) -> bytes:
-    """Return an A4 page (PDF). `told`: lines under the title, which say what to do with it."""
+    """Return an A4 page (PDF). `told`: lines under the title that explain what to do with it."""
 
     def draw(canvas: Canvas) -> None:
         draw_fitted(canvas, (LEFT, 262 * mm), title, RIGHT - LEFT, (22, 10), bold=True)

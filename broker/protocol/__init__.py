@@ -1,4 +1,4 @@
-"""What tables, scorer and desk say to each other: types, messages, topics, codec."""
+"""The contract between tables, scorer and desk: types, messages, topics, codec and signatures."""
 
 from broker.protocol.counting import (
     AnyCountAnswer,

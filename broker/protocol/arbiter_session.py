@@ -1,12 +1,12 @@
-"""An arbiter's session at a table: what each of an arbiter's facts names, and how the scorer knows its own.
+"""Sessions of arbiters at a table: the token that each of an arbiter's facts carries, and how the scorer verifies it.
 
-A session that the scorer or the desk has opened proves itself: a MAC by a key that is derived from the event's binds
-event, table, author and what it is good for, so that neither a restart nor a restored copy forgets one. One that an
-arbiter has begun while the scorer could not be asked (`given.`) proves nothing: it comes with a sealed PIN.
+A session opened by the scorer or the desk proves itself. Its MAC, made with a key derived from the event's key, covers
+the event, the table, the author and the session's scope, so sessions survive a restart and a restored backup. A session
+that an arbiter began while the scorer could not be reached (`given.`) proves nothing: it comes with a sealed PIN.
 
-A PIN on its way from a table to the scorer is sealed to the event's key, so that nobody else can read or try it: X25519
-with a key of its own for each PIN, HKDF-SHA256, ChaCha20-Poly1305. The box is bound to event, table, device and
-session: elsewhere it opens nothing. It is of the same length whatever the PIN's.
+A PIN on its way from a table to the scorer is sealed to the event's key, so that nobody else can read it or try PINs
+against it: X25519 with a fresh key for each PIN, HKDF-SHA256, ChaCha20-Poly1305. The sealed box is bound to the event,
+table, device and session, and cannot be opened for any other. Its length does not depend on the length of the PIN.
 """
 
 import hashlib
@@ -28,73 +28,74 @@ from broker.protocol.signing import SigningKey
 from broker.protocol.types import PIN_MARK_DIGITS
 
 GIVEN: Final = "given"
-"""What a session is of whose PIN the scorer is still to judge."""
+"""The scope of a session whose PIN the scorer has not checked yet."""
 
 BY_PIN: Final = "pin"
 BY_DESK: Final = "admit"
 LASTS_MS: Final = 24 * 3_600_000
-"""Longer than a day of play: what was ruled while the network was down may come much later."""
+"""How long a session is valid. Longer than a day of play, as rulings made while the network was down may arrive much
+later."""
 
 NONCE_DIGITS: Final = 32
-"""Hexadecimal digits that tell one session from another."""
+"""Hexadecimal digits of the nonce that makes a session unique."""
 
 MAC_DIGITS: Final = 32
 
 
 def derive_key(key: SigningKey, purpose: bytes) -> bytes:
-    """Return 32 secret bytes of an event's key, others for each purpose."""
+    """Derive a 32-byte secret from an event's key, a different one for each purpose."""
     return HKDF(SHA256(), 32, None, b"homologue " + purpose).derive(key.to_bytes())
 
 
 def begun_session(nonce: str) -> str:
-    """Return the session of an arbiter whose PIN could not be judged yet."""
+    """Return the session of an arbiter whose PIN could not be checked yet."""
     return f"{GIVEN}.{nonce}"
 
 
 def is_unproven(session: str) -> bool:
-    """Return whether the scorer is still to judge the PIN of a session."""
+    """Return whether the scorer still has to check the PIN of a session."""
     return session.startswith(f"{GIVEN}.")
 
 
 def nonce_of(session: str) -> str:
-    """Return what tells a session from others."""
+    """Return the nonce of a session."""
     return session.split(".")[1]
 
 
 def scope_of(session: str) -> str:
-    """Return what a session is good for: `pin` and `admit` for all that is ruled at a table; an order for itself."""
+    """Return the scope of a session: `pin` and `admit` cover all rulings at a table, an order covers only itself."""
     return session.partition(".")[0]
 
 
 def until_of(session: str) -> int:
-    """Return until when the scorer takes a session, ms since 1970; 0 where it does not say so."""
+    """Return when a session expires, in ms since 1970; 0 if it does not say."""
     parts = session.split(".")
     return int(parts[2]) if len(parts) > 2 else 0  # noqa: PLR2004 - scope and nonce come first
 
 
 @dataclass(frozen=True, slots=True)
 class SessionKey:
-    """Opens sessions of one event, and knows them again. It never shows."""
+    """The key with which sessions of one event are opened and verified. Its `repr` shows no secret."""
 
     event: str
     _key: bytes
 
     @classmethod
     def of_event(cls, event: str, key: SigningKey) -> "SessionKey":
-        """Return that of an event with this key."""
+        """Derive the session key of an event from its signing key."""
         return cls(event, derive_key(key, b"arbiter session"))
 
     def __repr__(self) -> str:
-        """Return no secret."""
+        """Return the event's name without the secret."""
         return f"SessionKey({self.event})"
 
     def open(self, table: int, scope: str, author: str, nonce: str, until: int) -> str:
-        """Return a session for one table. `until`: ms since 1970."""
+        """Return a session for one table that expires at `until` (ms since 1970)."""
         head = f"{scope}.{nonce}.{until}"
         return f"{head}.{self._mac(head, table, author)}"
 
     def order(self, table: int, command: Command, author: str, order: str, at: int) -> str:
-        """Return the session for one order of the desk, the same each time it is sent. `at`: ms since 1970."""
+        """Return the session for one order of the desk, identical for each resend. `at`: ms since 1970."""
         nonce = hashlib.sha256(order.encode()).hexdigest()[:NONCE_DIGITS]
         return self.open(table, command, author, nonce, at + LASTS_MS)
 
@@ -109,15 +110,15 @@ class SessionKey:
 
 
 _ONCE: Final = bytes(12)
-"""The nonce: each key seals one PIN alone."""
+"""The cipher's nonce. It is constant because each key seals only one PIN."""
 
 _PUBLIC: Final = 32
-"""Bytes of a public key, with which a box begins."""
+"""Bytes of the public key at the start of a sealed box."""
 
 
 @dataclass(frozen=True, slots=True)
 class PinPlace:
-    """Where a PIN was given."""
+    """Where a PIN was typed: the event, table, device and session to which its sealed box is bound."""
 
     event: str
     table: int
@@ -125,23 +126,23 @@ class PinPlace:
     session: str
 
     def bound(self) -> bytes:
-        """Return what a box is bound to."""
+        """Return the associated data of a sealed box."""
         return "\n".join((self.event, str(self.table), self.device, self.session)).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class PinKey:
-    """The private key that opens sealed PINs, derived from the event's. It never shows."""
+    """The private key that opens sealed PINs, derived from the event's key. Its `repr` shows no secret."""
 
     _key: X25519PrivateKey
 
     @classmethod
     def of_event(cls, key: SigningKey) -> "PinKey":
-        """Return that of an event with this key."""
+        """Derive the PIN key of an event from its signing key."""
         return cls(X25519PrivateKey.from_private_bytes(derive_key(key, b"sealed PIN")))
 
     def __repr__(self) -> str:
-        """Return no secret."""
+        """Return the beginning of the public key."""
         return f"PinKey({self.public[:8]})"
 
     @property
@@ -150,7 +151,7 @@ class PinKey:
         return self._key.public_key().public_bytes_raw().hex()
 
     def open(self, sealed: str, place: PinPlace) -> str | None:
-        """Return the PIN; None if this is no PIN that was given there."""
+        """Return the PIN, or None if the box holds no PIN that was typed at this place."""
         box = bytes.fromhex(sealed)
         try:
             shared = self._key.exchange(X25519PublicKey.from_public_bytes(box[:_PUBLIC]))
@@ -162,7 +163,10 @@ class PinKey:
 
 
 def seal_pin(public: str, pin: str, place: PinPlace) -> str:
-    """Return a box in hex that only the event with this public key can open. Raises ValueError for what is no key."""
+    """Return a PIN, sealed so that only the event with this public key can read it, in hex.
+
+    Raises ValueError if the key is invalid.
+    """
     theirs, ours = X25519PublicKey.from_public_bytes(bytes.fromhex(public)), X25519PrivateKey.generate()
     mine = ours.public_key().public_bytes_raw()
     cipher = _cipher(ours.exchange(theirs), mine, theirs)
@@ -182,22 +186,22 @@ _HASHER: Final = PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
 
 
 def is_pin(text: str) -> bool:
-    """Return whether this can be a PIN: 4 to 12 of the digits that a keypad has."""
+    """Return whether a text can be a PIN: 4 to 12 ASCII digits."""
     return SHORTEST_PIN <= len(text) <= LONGEST_PIN and text.isascii() and text.isdigit()
 
 
 def hash_pin(pin: str) -> str:
-    """Return what is kept of a PIN; each time another, of a salt of its own."""
+    """Return the Argon2id hash of a PIN for storage. Each call uses a new salt."""
     return _HASHER.hash(pin)
 
 
 def pin_mark(hashed: str) -> str:
-    """Return what tells two hashes apart and nothing of either: the salt keeps the PIN from being tried by it."""
+    """Return a short mark that tells hashes apart. As hashes are salted, no PIN can be tried against it."""
     return hashlib.sha256(hashed.encode()).hexdigest()[:PIN_MARK_DIGITS]
 
 
 def pin_matches(hashed: str, pin: str) -> bool:
-    """Return whether a hash is of this PIN. Takes a moment: that is the point."""
+    """Return whether a hash belongs to this PIN. Deliberately slow."""
     try:
         return _HASHER.verify(hashed, pin)
     except (Argon2Error, InvalidHashError):

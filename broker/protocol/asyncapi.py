@@ -1,6 +1,6 @@
-"""The AsyncAPI 3.0 document of the wire, made from the table of topics: `python -m broker.protocol.asyncapi`.
+"""The AsyncAPI 3.0 document, generated from the table of topics: `python -m broker.protocol.asyncapi`.
 
-`docs/asyncapi.json` is what this prints; a test fails when that file is stale (`make docs` writes it again).
+The output is stored as `docs/asyncapi.json` (`make docs`); a test fails when that file is stale.
 """
 
 import json
@@ -19,7 +19,7 @@ BINDING: Final = "0.2.0"
 """Version of AsyncAPI's MQTT binding."""
 
 PAYLOAD_FORMAT: Final = "application/schema+json;version=draft-2020-12"
-"""AsyncAPI's own dialect is draft 7, which knows no `prefixItems`: a tray would be read as an empty list."""
+"""AsyncAPI's default dialect is draft 7, which lacks `prefixItems`: a tray would be read as an empty list."""
 
 PARAMETERS: Final = {
     "event": "Name of the event: lower-case letters, digits and hyphens, at most 32.",
@@ -53,12 +53,12 @@ def asyncapi_document() -> Document:
 
 
 def asyncapi_text() -> str:
-    """Return the document as it is printed: the same to the byte in every run."""
+    """Return the document as JSON text, byte for byte the same in every run."""
     return json.dumps(asyncapi_document(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _schema_number() -> int:
-    """Every message says the same number; it is the version of this document."""
+    """Return the schema number that all messages share; it is the version of this document."""
     (number,) = {
         field.default for topic in TOPICS for field in msgspec.structs.fields(topic.message) if field.name == "schema"
     }
@@ -79,7 +79,7 @@ def _channel(topic: Topic) -> Document:
 
 
 def _operations(topic: Topic) -> list[tuple[str, Document]]:
-    """Who sends, then who receives; only a sender retains."""
+    """Return the sender's operation, then those of the receivers. Only the sender's has `retain`."""
     sent = _operation(topic, topic.writer, "send", {"qos": topic.qos, "retain": topic.retain})
     return [sent, *(_operation(topic, reader, "receive", {"qos": topic.qos}) for reader in topic.readers)]
 
@@ -104,11 +104,11 @@ def _message(topic: Topic) -> Document:
 
 
 def _schemas() -> Document:
-    """JSON Schema of every struct, by name."""
+    """Return the JSON Schema of every struct, by name."""
     _, schemas = msgspec.json.schema_components(
         (topic.message for topic in TOPICS), ref_template="#/components/schemas/{name}"
     )
-    # Python 3.13 takes the indentation out of docstrings, earlier ones leave it in.
+    # Python before 3.13 leaves the indentation in docstrings.
     return {
         name: {**schema, "description": cleandoc(schema["description"])} for name, schema in sorted(schemas.items())
     }

@@ -1,4 +1,4 @@
-"""What a table asks of tiles' backs, and what it is told: a hand's value, and how a play went. Never a face."""
+"""Requests to value a hand or reconstruct a play from its tiles' serials, and the answers. No face is named."""
 
 from typing import Annotated, Literal
 
@@ -8,10 +8,10 @@ from broker.protocol.messages import Message, ToTable
 from broker.protocol.types import Code, Count, DealNo, MessageId, RoundNo, Seat, Serial, TableNo, Wind
 
 MOST_TILES = 18
-"""Of a winner with four kongs."""
+"""Tiles of a winner with four kongs."""
 
 SerialGroup = Annotated[tuple[Serial, ...], Meta(min_length=1, max_length=13)]
-"""Tiles that lie side by side, from the left."""
+"""Serials of tiles that lie side by side, from the left."""
 
 GroupNo = Annotated[int, Meta(ge=1, le=MOST_TILES, description="counted from 1 as they lie")]
 
@@ -22,16 +22,17 @@ FanId = Annotated[str, Meta(pattern=_ID, description="of fan.toml; tables have t
 YakuId = Annotated[str, Meta(pattern=_ID, description="of names.toml; tables have the names")]
 
 RiichiDeclared = Literal["riichi", "double_riichi", "open_riichi", "double_open_riichi"]
-"""How, by the id of the yaku."""
+"""How riichi was declared: the id of the yaku."""
 
 WinTiming = Literal["last_tile", "kan", "first_turn"]
-"""On the last tile of the wall or the discard after it; on a replacement tile or a robbed kan; in the first turn."""
+"""When a hand was won: on the last tile of the wall or the discard after it; on a replacement tile or a robbed kan; in
+the first turn."""
 
 
 class HandLayout(Struct, frozen=True, kw_only=True):
-    """What somebody says of how a hand lies, where no wall tells it: walls that were ticked by hand, a common wall.
+    """How a hand lies, as a person enters it where the walls do not show it: walls confirmed by hand, or a common wall.
 
-    The concealed tiles lie first then, and each group after them is a meld.
+    The groups start with the concealed tiles; each further group is a meld.
     """
 
     self_drawn: Annotated[bool, Meta(description="the winner has drawn the winning tile")]
@@ -41,11 +42,11 @@ class HandLayout(Struct, frozen=True, kw_only=True):
 
 
 class WinDetails(Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """What somebody has to say of a win because the tiles cannot: one struct a rule book."""
+    """Facts about a win that the tiles cannot show and a person has to enter. One struct for each rule book."""
 
 
 class McrWinDetails(WinDetails, frozen=True, tag="mcr", kw_only=True):
-    """Of a win under MCR. Who drew a tile the serials tell, where the walls were read: everybody has an own one."""
+    """An MCR win. Where the walls were read the serials show who drew a tile, as each player has their own wall."""
 
     last_tile: Annotated[bool, Meta(description="the last tile of the wall was reached (OEDMC rules 3 to 5)")] = False
     kong: Annotated[bool, Meta(description="a replacement tile, or the tile of a robbed kong")] = False
@@ -54,7 +55,7 @@ class McrWinDetails(WinDetails, frozen=True, tag="mcr", kw_only=True):
 
 
 class RiichiWinDetails(WinDetails, frozen=True, tag="riichi", kw_only=True):
-    """Of a win under riichi rules, where all draw from one wall. A win after eight counters is the session's to add."""
+    """A riichi win, where all draw from one wall. A win after eight counters is added by the session."""
 
     laid: HandLayout
     round_wind: Wind
@@ -71,7 +72,7 @@ AnyWinDetails = McrWinDetails | RiichiWinDetails
 
 
 class CountRequest(Message, frozen=True, kw_only=True):
-    """A table asks what a declared hand is worth. Asked again, it keeps its `id`."""
+    """A table's request to value a declared hand. A repeated request keeps its `id`."""
 
     table: TableNo
     round: RoundNo
@@ -85,18 +86,18 @@ class CountRequest(Message, frozen=True, kw_only=True):
 
 
 class CountAnswer(Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """One kind of answer."""
+    """Base of all answers."""
 
 
 class CountedFan(Struct, frozen=True, kw_only=True):
-    """One fan of a hand, and what it is worth."""
+    """One fan of a hand and its value."""
 
     id: FanId
     fan: Annotated[int, Meta(ge=1, le=88)]
 
 
 class McrValue(CountAnswer, frozen=True, tag="mcr", kw_only=True):
-    """What a hand is worth; under the minimum it cannot win."""
+    """The value of a hand under MCR. A hand below the minimum cannot win."""
 
     fan: Annotated[int, Meta(ge=0, le=999)]
     minimum: Count
@@ -104,7 +105,7 @@ class McrValue(CountAnswer, frozen=True, tag="mcr", kw_only=True):
 
 
 class CountedYaku(Struct, frozen=True, kw_only=True):
-    """One yaku of a hand, or its dora: its han, and how many yakuman it is."""
+    """One yaku of a hand, or its dora, with its value in han or yakuman."""
 
     id: YakuId
     han: Annotated[int, Meta(ge=1, le=99)]
@@ -112,14 +113,14 @@ class CountedYaku(Struct, frozen=True, kw_only=True):
 
 
 class CountedFu(Struct, frozen=True, kw_only=True):
-    """One reason for fu. Of which tiles is not said."""
+    """One item of fu and its reason. The tiles are not named."""
 
     id: YakuId
     fu: Annotated[int, Meta(ge=0, le=99)]
 
 
 class RiichiValue(CountAnswer, frozen=True, tag="riichi", kw_only=True):
-    """What a hand is worth. `fu`: rounded; 0 where none are counted."""
+    """The value of a hand under riichi rules. `fu` is rounded; 0 where fu are not counted."""
 
     han: Annotated[int, Meta(ge=1, le=99)]
     fu: Annotated[int, Meta(ge=0, le=999)]
@@ -129,7 +130,7 @@ class RiichiValue(CountAnswer, frozen=True, tag="riichi", kw_only=True):
 
 
 class NotCounted(CountAnswer, frozen=True, tag="refused", kw_only=True):
-    """Why nothing was counted."""
+    """The reason why a hand was not valued."""
 
     code: Code
 
@@ -138,7 +139,7 @@ AnyCountAnswer = McrValue | RiichiValue | NotCounted
 
 
 class PlayFound(CountAnswer, frozen=True, tag="found", kw_only=True):
-    """How a play went, found from its tiles: how many of its steps are proved, and why nothing was found."""
+    """A play reconstructed from its tiles: how many of its steps are proved, or why none was found."""
 
     round: RoundNo
     steps: Annotated[int, Meta(ge=0, le=999)] = 0
@@ -147,7 +148,7 @@ class PlayFound(CountAnswer, frozen=True, tag="found", kw_only=True):
 
 
 class Counted(ToTable, frozen=True, kw_only=True):
-    """The answer to one request, for the table that asked."""
+    """The answer to one request, addressed to the table that asked."""
 
     table: TableNo
     asked: Annotated[MessageId, Meta(description="id of the request, or of the fact that tells what was laid")]

@@ -1,4 +1,4 @@
-"""What a table tells of a play, one struct for each kind of fact."""
+"""Facts that a table reports about a play, one struct for each kind."""
 
 from typing import Annotated, Final, Literal, get_args
 
@@ -32,7 +32,7 @@ from broker.protocol.types import (
 
 
 class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
-    """All four trays lie as the deal wants them; `verified` is false where a person says so and no device has read."""
+    """All four trays match the deal. `verified` is false where a person confirmed it and no device read the tiles."""
 
     verified: bool
     by: Annotated[Verifier, Meta(description="the least sure way by which one of the trays was found right")] = "camera"
@@ -41,13 +41,13 @@ class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
 
 
 class Seated(PlayRef, frozen=True, tag="seated", kw_only=True):
-    """Who really sits where in this play, before a player has touched a tile: each has pressed their own button."""
+    """Who sits where in this play, before a tile is touched: each player has pressed the button of their seat."""
 
     players: dict[Seat, PlayerId]
 
 
 class Overridden(PlayRef, frozen=True, tag="overridden", kw_only=True):
-    """The arbiter lets a play go on that the table had stopped, or that was not its turn."""
+    """The arbiter lets a play go on that the table had stopped, or lets one be played before its turn."""
 
     guards: Annotated[tuple[Code, ...], Meta(min_length=1, max_length=8)]
     reason: Text
@@ -60,7 +60,7 @@ class Confirmed(PlayRef, frozen=True, tag="confirmed", kw_only=True):
 
 
 class Press(Struct, frozen=True, kw_only=True):
-    """One hu press, by the kernel's edge time."""
+    """One hu press, timed by the kernel's edge timestamp."""
 
     seat: Seat
     after_ms: Annotated[int, Meta(ge=0, le=60_000, description="since the first press of the claim window")]
@@ -101,13 +101,13 @@ class Result(PlayRef, frozen=True, tag="result", kw_only=True):
 
 
 class Call(PlayRef, frozen=True, tag="call", kw_only=True):
-    """The table calls the arbiter, or takes the call back."""
+    """The table calls the arbiter or cancels the call."""
 
     open: bool
 
 
 class RiichiRecorded(PlayRef, frozen=True, tag="riichi_hand", kw_only=True):
-    """What happened in a riichi session, accepted by all four seats or ruled by the arbiter. `deal` is the hand."""
+    """An entry of a riichi session, accepted by all four seats or ruled by an arbiter. `deal` is the hand's number."""
 
     profile: ProfileId
     entry: Annotated[int, Meta(ge=1, le=9999, description="counted from 1 through the session")]
@@ -118,13 +118,13 @@ class RiichiRecorded(PlayRef, frozen=True, tag="riichi_hand", kw_only=True):
 
 
 class RiichiTakenBack(PlayRef, frozen=True, tag="riichi_taken_back", kw_only=True):
-    """The last entry of a riichi session does not stand."""
+    """The last entry of a riichi session is cancelled."""
 
     entry: Annotated[int, Meta(ge=1, le=9999)]
 
 
 class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
-    """An arbiter has ruled at the table. What it says of the play holds whatever the desk knew by then."""
+    """A ruling that an arbiter made at the table. It holds for the play whatever the desk knew at that time."""
 
     decision: TableDecision
     author: Name
@@ -140,7 +140,7 @@ LaidHand = Annotated[tuple[Serial | None, ...], Meta(max_length=40, description=
 
 
 class LaidSeat(Struct, frozen=True):
-    """What lies before one seat at the end of a play, by its serials."""
+    """The tiles in front of one seat at the end of a play, by serial."""
 
     river: Annotated[LaidRiver, Meta(description="in the order of discarding, without what was claimed")] = ()
     melds: Annotated[tuple[LaidMeld, ...], Meta(max_length=4)] = ()
@@ -150,9 +150,9 @@ class LaidSeat(Struct, frozen=True):
 
 
 class TilesLaid(PlayRef, frozen=True, tag="laid", kw_only=True):
-    """What lay on the table after a play, read from the backs, so that it can be told how the play went.
+    """The tiles on the table after a play, read from their backs so that the play can be reconstructed.
 
-    It changes nothing that is scored.
+    It does not affect the score.
     """
 
     seats: dict[Seat, LaidSeat]
@@ -160,9 +160,9 @@ class TilesLaid(PlayRef, frozen=True, tag="laid", kw_only=True):
 
 
 class ArbiterFact(PlayRef, frozen=True, kw_only=True):
-    """What an arbiter does at the table, and what is tried there for one: it changes nothing that is scored.
+    """An arbiter's action at the table, or an attempt to act as one. It does not affect the score.
 
-    The play is the one at hand; after the last one of a table it is that one.
+    It refers to the current play, or to the last one after a table has finished.
     """
 
     session: Annotated[
@@ -171,7 +171,7 @@ class ArbiterFact(PlayRef, frozen=True, kw_only=True):
 
 
 class Paused(ArbiterFact, frozen=True, tag="paused", kw_only=True):
-    """An arbiter has paused the table, or lets it go on: there, or by an order of the desk that the table obeys."""
+    """An arbiter has paused or resumed the table, in person or by an order from the desk that the table carried out."""
 
     begin: bool
     author: Name
@@ -179,7 +179,7 @@ class Paused(ArbiterFact, frozen=True, tag="paused", kw_only=True):
 
 
 class TimeAdded(ArbiterFact, frozen=True, tag="time_added", kw_only=True):
-    """An arbiter has added minutes to the play: at the table, or by an order of the desk."""
+    """An arbiter has added minutes to the play, at the table or by an order from the desk."""
 
     minutes: Annotated[int, Meta(ge=1, le=60)]
     author: Name
@@ -200,13 +200,13 @@ class LetIn(ArbiterFact, frozen=True, tag="let_in", kw_only=True):
 
 
 class Left(ArbiterFact, frozen=True, tag="left", kw_only=True):
-    """The arbiter who was let in has gone."""
+    """The arbiter's access to the table has ended."""
 
     author: Name
 
 
 class PinWrong(ArbiterFact, frozen=True, tag="pin_wrong", kw_only=True):
-    """Somebody has given a wrong PIN; which one is told to nobody."""
+    """Somebody typed a wrong PIN. The PIN itself is never reported."""
 
     tries: Annotated[int, Meta(ge=1, le=9999, description="wrong ones since the last right one, with this one")]
 
@@ -217,7 +217,7 @@ ARBITER_FACTS: Final = (Paused, TimeAdded, LetIn, Left, PinWrong)
 
 
 class NewerFact(PlayRef, frozen=True, kw_only=True):
-    """A fact of a kind that this program does not know: a newer one has told it."""
+    """A fact of a kind that this program does not know, reported by a newer one."""
 
     type: Annotated[str, Meta(pattern=r"^[a-z_]{1,64}$(?!\n)")]
 
@@ -238,4 +238,4 @@ Fact = (
 )
 
 FACT_KINDS: Final = frozenset(kind.__struct_config__.tag for kind in get_args(Fact))
-"""The words for them on the wire."""
+"""Their names in messages (`type`)."""

@@ -1,8 +1,8 @@
-"""What a hall and the centre of an event in many places say to each other.
+"""Messages between a hall and the centre of an event that is played in several places.
 
-A hall sends the rows of its journal in their order, each with the links by which its chain is verified. The centre says
-up to which row it has them, so that whatever is lost, doubled or late between the two is sent again or passed over. And
-it says to all halls which deals every table everywhere has played: no others are public.
+A hall sends the rows of its journal in order, each with the links by which its chain is verified. The centre confirms
+the last row that it has, so rows lost on the way are sent again and duplicates are skipped. The centre also tells all
+halls which deals have been played at every table everywhere: only those are public.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ HallName = Annotated[
 ]
 
 LONGEST_ROW: Final = 65_536
-"""Characters of a row; a longer one, which can only be a change of the plan, stays in its hall."""
+"""Characters of a row. Only a change of the plan can be longer, and it is not sent to the centre."""
 
 MOST_ROWS: Final = 100
 """Rows in one message."""
@@ -44,7 +44,7 @@ RowBody = Annotated[
 
 
 class NextRow(Struct, frozen=True):
-    """A row that stands in the journal after another one."""
+    """A row that follows another one in the journal."""
 
     link: RowLink
     at: RowTime
@@ -52,7 +52,7 @@ class NextRow(Struct, frozen=True):
 
 
 class HallRow(Message, frozen=True, kw_only=True):
-    """A row of a hall's journal: a table's fact, a ruling of its desk, or the admission of a device. With the next."""
+    """A row of a hall's journal (a table's fact, a ruling of its desk, a device's admission) and those after it."""
 
     hall: HallName
     store: StoreId
@@ -68,7 +68,7 @@ class HallRow(Message, frozen=True, kw_only=True):
     ] = ()
 
     def each(self) -> "Iterator[HallRow]":
-        """Return the rows one by one."""
+        """Yield the rows one by one."""
         last = replace(self, then=()) if self.then else self
         yield last
         for one in self.then:
@@ -77,7 +77,7 @@ class HallRow(Message, frozen=True, kw_only=True):
 
 
 class HallState(Message, frozen=True, kw_only=True):
-    """How a hall stands; its last will says that it is gone."""
+    """The state of a hall; its last will reports `gone`."""
 
     hall: HallName
     lifecycle: Literal["there", "gone"]
@@ -91,7 +91,7 @@ class HallState(Message, frozen=True, kw_only=True):
 
 
 class HallReceipt(FromScorer, frozen=True, kw_only=True):
-    """Up to which row the centre has a hall's journal."""
+    """The last row of a hall's journal that the centre has stored."""
 
     hall: HallName
     store: Annotated[StoreId | None, Meta(description="the hall's, of which the rows are; null: none has come")] = None
@@ -110,7 +110,7 @@ class HallReceipt(FromScorer, frozen=True, kw_only=True):
 
 
 class CentreState(FromScorer, frozen=True, kw_only=True):
-    """Which deals every table of every hall has played: they are under no embargo."""
+    """The deals that every table of every hall has played, which are no longer under embargo."""
 
     complete: Annotated[tuple[DealNo, ...], Meta(max_length=MOST_COMPLETE)]
     halls: Annotated[Count, Meta(description="how many halls the event has")]

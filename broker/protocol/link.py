@@ -1,6 +1,6 @@
-"""One client's connection with the broker: it comes back by itself, and acknowledges only when told to.
+"""One client's connection to the broker. It reconnects by itself and acknowledges a message only when asked to.
 
-A PUBACK proves neither storage nor permission, so nothing here says that a message is safe: the scorer's
+A PUBACK proves neither storage nor permission, so this module never reports a message as safe. Only the scorer's
 receipt does (DESIGN, "Wire").
 """
 
@@ -29,16 +29,16 @@ from broker.protocol.topics import parse_topic
 log = get_logger("homologue.link")
 
 LONGEST_RETRY_S: Final = 3
-"""Between two tries to reach a broker that is away."""
+"""The longest pause between two attempts to reach the broker."""
 
 LISTEN_AGAIN_S: Final = 1.0
-"""After subscribing. Of a message that is retained in that instant, nats-server may send the one before it, and no more
-(4 of 450 times)."""
+"""How long after subscribing a client subscribes again. nats-server may deliver the previous retained message, and
+never the new one, if it is replaced at that instant (4 of 450 times)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the broker is and who we are there. The password never shows."""
+    """The broker's address and the client's credentials. The `repr` omits the password."""
 
     host: str
     port: int
@@ -48,7 +48,7 @@ class Address:
     """Certificate authority of a broker with TLS; None for a plain connection."""
     keepalive_s: int = 10
     identity: Identity | None = None
-    """Who we are by a certificate of the event's authority, which `ca` is then: no password is sent."""
+    """The client's certificate, issued by the event's authority, which `ca` then is. No password is sent."""
 
 
 Place = tuple[str, int]
@@ -57,23 +57,24 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Will:
-    """What the broker says when we are gone."""
+    """The message that the broker publishes when the client's connection is lost."""
 
     topic: str
     payload: bytes
 
 
 SESSION_FILE: Final = "session.key"
-"""Beside what a program keeps: the secret in the id of its session."""
+"""File among a program's own files: the secret part of its session id."""
 
 SECRET: Final = re.compile(r"[0-9a-f]{32}")
 
 
 def session_id(name: str, folder: Path) -> str:
-    """Return the id of a program's session at the broker, the same at each start, that nobody else can know.
+    """Return the id of a program's broker session: the same at each start, and impossible for others to guess.
 
-    A broker gives a session to whoever comes with its id, and cuts off who had it: any user may take any session whose
-    id can be guessed. So it has a secret, which is kept in the folder; without room for it, it is new each time.
+    A broker hands a session to any client that presents its id, and disconnects the previous one. A guessable id would
+    let any user take over the session, so it contains a secret that is stored in the folder. If it cannot be stored,
+    each start uses a new one.
     """
     file = folder / SESSION_FILE
     try:
@@ -82,7 +83,7 @@ def session_id(name: str, folder: Path) -> str:
         ):
             return f"{name}-{known}"
     except (OSError, UnicodeError):
-        pass  # it is made
+        pass  # a new one is made below
     made = secrets.token_hex(16)
     with suppress(OSError):
         write_private(file, made.encode("ascii"))
@@ -95,11 +96,11 @@ def passing_id(name: str) -> str:
 
 
 class LinkDown(CodedError, code="broker_unreachable"):
-    """Why there is no connection. We go on trying."""
+    """There is no connection. The client keeps trying."""
 
 
 class LinkRefused(LinkDown, code="broker_refused"):
-    """The broker is there, and does not let us in, or not listen. We go on trying."""
+    """The broker is reachable but refuses the login or a subscription. The client keeps trying."""
 
 
 Acknowledge = Callable[[], None]
@@ -107,27 +108,27 @@ Acknowledge = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A message as it came; nothing is known of it yet."""
+    """A message as received, before any check."""
 
     topic: str
     payload: bytes
     acknowledge: Acknowledge
     came_at: float = field(default_factory=time.monotonic, compare=False)
-    """By a clock that counts on, in s."""
+    """Time of receipt on the monotonic clock, in s."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkChanged:
-    """The broker accepted us, or not: `why` tells where that is known."""
+    """The connection came up or went down; `why` gives the reason if it is known."""
 
     up: bool
     why: LinkDown | None = None
 
 
 class Link:
-    """An MQTT session (3.1.1, QoS 1), `kept` by the broker while we are away or not.
+    """An MQTT session (3.1.1, QoS 1). If `kept`, the broker stores it while the client is away.
 
-    `tell` is called on the client's own thread: it must only put things on a queue.
+    `tell` is called on paho's thread and must only put items on a queue.
     """
 
     def __init__(
@@ -145,12 +146,12 @@ class Link:
         self._up = threading.Event()
         self._generation = 0
         self._leaving = False
-        """Whether this broker is left for another one."""
+        """Whether this broker is being left for another one."""
         self._answered = False
-        """Whether the broker has answered since this connection was begun."""
+        """Whether the broker has answered since this connection attempt began."""
         self._last: mqtt.MQTTMessageInfo | None = None
         self._again: threading.Timer | None = None
-        """Subscribes once more."""
+        """Timer that repeats the subscription."""
         self._stopping = threading.Event()
         self._client = _Client(
             CallbackAPIVersion.VERSION2,
@@ -168,7 +169,7 @@ class Link:
                 try:
                     self._client.tls_set(ca_certs=str(address.ca), tls_version=ssl.PROTOCOL_TLS_CLIENT)
                 except ssl.SSLError as error:
-                    error.filename = str(address.ca)  # OpenSSL does not say in which file there is no certificate
+                    error.filename = str(address.ca)  # OpenSSL does not name the file
                     raise
         if will:
             self._client.will_set(will.topic, will.payload, qos=1, retain=True)
@@ -184,36 +185,36 @@ class Link:
 
     @property
     def up(self) -> bool:
-        """Whether the broker has accepted us and our subscriptions."""
+        """Whether the broker has accepted the client and its subscriptions."""
         return self._up.is_set()
 
     def start(self) -> None:
-        """Begin to connect, and go on trying."""
+        """Start connecting in the background, and keep trying."""
         self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
         self._client.loop_start()
 
     def stop(self) -> None:
-        """Say good-bye, permanently; the will is not sent. May be called twice."""
+        """Disconnect for good, without sending the will. May be called twice."""
         self._stopping.set()
         end_loop(self._client)
         if self._again:
             self._again.cancel()
-            self._again.join()  # it may be sending, by the sockets that are closed next
-        self._client.reinitialise()  # it lets go of the two sockets by which its thread was woken
+            self._again.join()  # it may be sending on the sockets that are closed next
+        self._client.reinitialise()  # closes the socket pair that wakes its thread
         self._up.clear()
 
     @property
     def place(self) -> Place:
-        """Host and port of the broker with which we are connected, or that is tried."""
+        """Host and port of the broker that is connected or being tried."""
         return self._place
 
     def begin_at(self, first: Place, *others: Place) -> None:
-        """Begin at another place. Before it is started."""
+        """Set the first broker to try, before the link is started."""
         self._place = first
         self.reach(*others)
 
     def reach(self, *places: Place) -> None:
-        """Try these places in turn from now on, where the event's broker may be; the present one is left for none."""
+        """Try these places in turn from now on if the connection is lost. The present connection is left alone."""
         self._others = [place for place in dict.fromkeys((self._place, *places)) if place != self._place]
         self._retry_soon()
 
@@ -221,39 +222,39 @@ class Link:
         self._client.reconnect_delay_set(1, 1 if self._others else LONGEST_RETRY_S)
 
     def move(self, place: Place) -> None:
-        """Leave the present broker for the one there; the present one is tried again where that is not."""
+        """Switch to the broker at `place`; the present one is tried again if that cannot be reached."""
         if place == self._place or self._leaving:
             return
         self.reach(place, *self._others)
         self._leaving = self._hang_up()
 
     def _hang_up(self) -> bool:
-        """End the connection, after which the client's thread makes the next one; return whether there was one."""
+        """Close the connection, so that the client's thread opens the next one; return whether there was one."""
         found = self._client.socket()
         if not isinstance(found, socket.socket):
             return False
-        with suppress(OSError):  # the base's: TLS's own would say good-bye, and wait for an answer
+        with suppress(OSError):  # not TLS's own `shutdown`, which would wait for an answer
             socket.socket.shutdown(found, socket.SHUT_RDWR)
         return True
 
     def _turn(self) -> None:
-        """Go on to the next place. On the client's thread, without a connection."""
+        """Switch to the next place. Called on the client's thread, without a connection."""
         if self._others:
             self._others.append(self._place)
             self._place = self._others.pop(0)
             self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Send one message if we are connected; if not, it is the sender's to send again."""
+        """Send one message if connected. Otherwise it is dropped, and the sender has to send it again."""
         if self.up:
             place = parse_topic(topic)
             qos = place.topic.qos if place else 1
             sent = self._client.publish(topic, payload, qos=qos, retain=retain)
-            if qos:  # no broker acknowledges the others: they would end a wait too early
+            if qos:  # QoS 0 is not acknowledged and would end `flush` too early
                 self._last = sent
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until the broker has the last message that it acknowledges; return whether it has it in time."""
+        """Wait until the broker has acknowledged the last QoS 1 message; return whether it did so in time."""
         if self._last is None or not self.up:
             return self._last is None
         self._last.wait_for_publish(timeout_s)
@@ -268,21 +269,22 @@ class Link:
             client.subscribe(self._topics)
 
     def _opened(self, _client: mqtt.Client, _data: object, opened: object) -> None:
-        """Let small messages not wait (up to 40 ms each way) until the other side has confirmed those before them.
+        """Disable Nagle's algorithm, which delays small messages by up to 40 ms each way.
 
-        Raises ConnectionAbortedError where it was stopped meanwhile: who never says hello has no will.
+        Raises ConnectionAbortedError if the link was stopped meanwhile: without a CONNECT, the broker has no will to
+        publish.
         """
         if self._stopping.is_set():
             raise ConnectionAbortedError("stopped while it connected")
-        if isinstance(opened, socket.socket):  # TLS's and a proxy's are, too
+        if isinstance(opened, socket.socket):  # also true of TLS and proxy sockets
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def _begin_anew(self, error: Exception) -> None:
-        """Go on after an error as with a broker that is away. On the client's thread."""
+        """Reconnect after an error as after a lost connection. Called on the client's thread."""
         self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
         self._generation += 1
         self._up.clear()
-        with suppress(Exception):  # where it is this that fails, it was said
+        with suppress(Exception):  # a failing `tell` may be the error that led here
             self._tell(LinkChanged(up=False, why=LinkDown(f"the connection failed, and begins anew: {error!r}")))
         self._stopping.wait(LONGEST_RETRY_S)
 
@@ -292,9 +294,9 @@ class Link:
         self._turn()
 
     def _subscribed(self, _client: mqtt.Client, _data: Any, _mid: int, reasons: list[Any], _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
-        """A broker that refuses a subscription would leave us deaf: that is not being connected, and tried again.
+        """Report the link as up, or hang up if a subscription was refused: the client would receive nothing.
 
-        It may have been too busy: nats-server refuses what it has not written within some seconds.
+        The broker may only be too busy: nats-server refuses a subscription that it could not write within some seconds.
         """
         if any(reason.is_failure for reason in reasons):
             self._tell(LinkChanged(up=False, why=LinkRefused("no right to listen where we must; trying again")))
@@ -309,15 +311,15 @@ class Link:
             self._again.start()
 
     def _listen_again(self, generation: int) -> None:
-        """Subscribe once more: what is retained comes again, and is the latest by now."""
+        """Subscribe once more, so that retained messages are delivered again in their latest version."""
         if generation == self._generation and self._up.is_set():
             self._client.subscribe(self._topics)
 
     def _disconnected(self, _client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
-        """Tell it, also where a broker that wants another certificate ends the connection without an answer."""
+        """Report a lost connection, or one that the broker closed without an answer (wrong certificate)."""
         answered, self._answered = self._answered, False
         if self._leaving or not self._up.is_set() or reason == "Keep alive timeout":
-            self._turn()  # else the broker may only have been restarted
+            self._turn()  # otherwise the broker may only be restarting
         if self._up.is_set():
             self._up.clear()
             self._tell(LinkChanged(up=False))
@@ -328,7 +330,7 @@ class Link:
         mid, qos, generation = message.mid, message.qos, self._generation
 
         def acknowledge() -> None:
-            """Message numbers belong to one connection: after the next one the broker sends the message again."""
+            """Acknowledge on the same connection only: on the next one the broker sends the message again."""
             if generation == self._generation:
                 client.ack(mid, qos)
 
@@ -336,12 +338,12 @@ class Link:
 
 
 class _Client(mqtt.Client):
-    """paho's client, whose thread an error would end without a word, and nobody would be connected any more."""
+    """paho's client, whose thread would otherwise end silently on an error and never reconnect."""
 
     begin_anew: Callable[[Exception], None]
 
     def loop_forever(self, timeout: float = 1.0, retry_first_connection: int = 0) -> MQTTErrorCode:
-        """Carry messages until the client is stopped."""
+        """Run the network loop until the client is stopped."""
         while True:
             try:
                 return super().loop_forever(timeout, bool(retry_first_connection))
@@ -351,14 +353,14 @@ class _Client(mqtt.Client):
 
 
 def end_loop(client: mqtt.Client) -> None:
-    """Disconnect a client, and wait for the end of its thread."""
+    """Disconnect a client and wait for its thread to end."""
     client.disconnect()
-    with suppress(AttributeError):  # paho's: the thread may end just as it begins to wait for it
+    with suppress(AttributeError):  # a race in paho: the thread may end just before it is joined
         client.loop_stop()
 
 
 def _text(message: mqtt.MQTTMessage) -> str:
-    """Return a topic as text; a topic that is no UTF-8 is not ours."""
+    """Return a message's topic, or an empty text if it is not valid UTF-8 and therefore not one of ours."""
     try:
         return message.topic
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
-"""Every message, one struct each, and how far a table's clock is off by what its messages say.
+"""All messages, one struct each, and how far a table's clock is off according to them.
 
-Programs of two versions may work in one hall: fields that a reader does not know are passed over, the others are
-checked. A change that an older reader must not pass over gets another number in `schema`, or another kind of fact.
-`decode` (topics.py) is the only way in from the wire.
+Programs of two versions may work in one hall: a reader skips fields that it does not know and checks the others. A
+change that an older reader must not skip gets another `schema` number, or a new kind of fact. Incoming messages are
+decoded only by `decode` (topics.py).
 """
 
 from typing import Annotated, Final, Literal
@@ -54,11 +54,11 @@ from broker.protocol.types import (
 SCHEMA: Literal[1] = 1
 
 MOST_ORDERS_KEPT: Final = 16
-"""Orders that a table remembers by their ids, so that a desk never takes another desk's for its own."""
+"""Orders whose ids a table remembers, so that a desk never mistakes another desk's order for its own."""
 
 
 class Message(Struct, frozen=True, kw_only=True):
-    """What every message carries."""
+    """The fields of every message."""
 
     schema: Literal[1] = SCHEMA
     id: MessageId
@@ -69,7 +69,7 @@ class Message(Struct, frozen=True, kw_only=True):
 
 
 Version = Annotated[str, Meta(pattern=r"^[0-9A-Za-z.+!-]{0,32}$(?!\n)")]
-"""Of the program that speaks (PEP 440); empty where it is not installed."""
+"""Version of the sending program (PEP 440); empty where it is not installed as a package."""
 
 
 class LogMessage(Message, frozen=True, kw_only=True):
@@ -88,16 +88,16 @@ class LogMessage(Message, frozen=True, kw_only=True):
 
 
 class NewerLogMessage(LogMessage, frozen=True, kw_only=True):
-    """The same with a fact of a kind that this program does not know."""
+    """A fact of a kind that this program does not know."""
 
-    fact: NewerFact  # type: ignore[assignment] # which is no more than this one
+    fact: NewerFact  # type: ignore[assignment] # deliberately a type outside the union
 
 
 UpgradeStep = Literal["fetching", "ready", "trial", "done", "refused", "returned"]
 
 
 class UpgradeState(Struct, frozen=True, kw_only=True):
-    """How far a table is with the version that it is offered."""
+    """A table's progress with the version that it is offered."""
 
     version: Version
     step: UpgradeStep
@@ -106,7 +106,7 @@ class UpgradeState(Struct, frozen=True, kw_only=True):
 
 
 class TableState(Message, frozen=True, kw_only=True):
-    """How a table and its device stand."""
+    """The state of a table and its device."""
 
     table: TableNo
     seq: Annotated[Count, Meta(description="last fact accepted at the table")]
@@ -172,7 +172,7 @@ class TableState(Message, frozen=True, kw_only=True):
 
 
 class PinGiven(Message, frozen=True, kw_only=True):
-    """Somebody at a table has typed a PIN: is it right? A table that hears nothing soon goes on provisionally."""
+    """A PIN typed at a table, for the scorer to check. If no answer comes soon the table goes on provisionally."""
 
     table: TableNo
     device: DeviceId
@@ -182,18 +182,18 @@ class PinGiven(Message, frozen=True, kw_only=True):
 
 
 BEAT_S: Final = 10
-"""A table says at least so often that it is there, and so does the scorer."""
+"""Longest time between two signs of life of a table, and of the scorer, in s."""
 
 SILENT_S: Final = 3 * BEAT_S
-"""Who is not heard of for so long is told to people. Judged by clocks that count on, never by wall clocks."""
+"""Silence, in s, after which people are notified. Measured with monotonic clocks, never wall clocks."""
 
 
 DISK_STEP_MIB: Final = 64
-"""So exactly is it told how much of a disk is free: what is written of one play moves nothing."""
+"""Step in which free disk space is reported: coarse enough that storing one play does not change it."""
 
 
 class Beat(Message, frozen=True, kw_only=True):
-    """A table is there, and its program works. Never queued: an old one would say nothing."""
+    """A sign of life of a table's program. Never queued, as an old one would mean nothing."""
 
     table: TableNo
     device: DeviceId
@@ -211,13 +211,13 @@ class Beat(Message, frozen=True, kw_only=True):
 
 
 class FromScorer(Message, frozen=True, kw_only=True):
-    """What the scorer's messages carry."""
+    """The fields of every message from the scorer."""
 
     seq: Annotated[Count, Meta(description="height of the scorer's journal when this was said")]
 
 
 class ToTable(FromScorer, frozen=True, kw_only=True):
-    """What the scorer's messages to tables carry: by the journal's height a table could count what it may not know."""
+    """The fields of the scorer's messages to tables. `seq` hides the journal's height, which would reveal too much."""
 
     seq: Annotated[
         Count, Meta(description="grows with each message to this table, or to all, since the scorer was started")
@@ -231,7 +231,7 @@ BrokerPlace = Annotated[str, Meta(pattern=rf"^(?:(?:{HOST_PATTERN}|\[[0-9A-Fa-f:
 
 
 class ScorerState(ToTable, frozen=True, kw_only=True):
-    """The scorer is there, and works; its last will says that it is gone. Said every BEAT_S seconds."""
+    """Sent by the active scorer every BEAT_S seconds; its last will reports `gone`."""
 
     run: Annotated[MessageId, Meta(description="another one whenever the program is started")]
     term: Annotated[Count, Meta(description="grows with each start; of two scorers the higher one stays")]
@@ -244,7 +244,7 @@ class ScorerState(ToTable, frozen=True, kw_only=True):
 
 
 class ScorerAsked(Message, frozen=True, kw_only=True):
-    """A scorer asks whether another one is active, which answers with its state."""
+    """A scorer asks whether another one is active. An active one answers with its state."""
 
     run: Annotated[MessageId, Meta(description="of the one that asks")]
     term: Annotated[int, Meta(ge=0, description="the last one that the asker's store knows of")] = 0
@@ -254,7 +254,7 @@ class ScorerAsked(Message, frozen=True, kw_only=True):
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """A fact that the scorer did not take, and why."""
+    """A fact that the scorer refused, and why."""
 
     seq: Seq
     id: MessageId
@@ -269,17 +269,17 @@ class Taken(Struct, frozen=True, kw_only=True):
 
 
 class AtCentre(Struct, frozen=True, kw_only=True):
-    """What of a table's facts is in the store of the centre, too: all up to `upto` but what it `lacks`."""
+    """Which of a table's facts are also in the centre's store: all up to `upto` except those in `lacks`."""
 
     upto: Count
     lacks: Annotated[tuple[Seq, ...], Meta(max_length=100, description="facts that the centre has refused")] = ()
 
 
 class Receipt(ToTable, frozen=True, kw_only=True):
-    """What of a table's facts is in the scorer's store: all up to `upto` but the `gaps`, and nothing beyond.
+    """Which of a table's facts are in the scorer's store: all up to `upto` except the `gaps`, and none beyond.
 
-    `taken` names the last ones by id, so that a device never takes another device's fact of the same number
-    for its own.
+    `taken` names the last ones by id, so that a device never mistakes another device's fact of the same number for its
+    own.
     """
 
     table: TableNo
@@ -344,7 +344,7 @@ class Assignment(ToTable, frozen=True, kw_only=True):
 
 
 class UpgradeOffer(Struct, frozen=True, kw_only=True):
-    """Another version of the program that a table may fetch at the desk; its manifest is signed."""
+    """Another version of the program that a table may fetch from the desk. Its manifest is signed."""
 
     version: Version
     manifest: Hash
@@ -357,7 +357,7 @@ class UpgradeOffer(Struct, frozen=True, kw_only=True):
 
 
 class Served(ToTable, frozen=True, kw_only=True):
-    """How the room sees a table: which device serves it, and what becomes of its call."""
+    """The scorer's view of a table: which device serves it, and the progress of its call."""
 
     table: TableNo
     device: Annotated[DeviceId | None, Meta(description="the one whose facts are taken; null: none has spoken")]
@@ -375,7 +375,7 @@ class Served(ToTable, frozen=True, kw_only=True):
 
 
 class PinAnswer(Struct, frozen=True, kw_only=True):
-    """What the scorer has found of a PIN."""
+    """The result of checking a PIN."""
 
     asked: Annotated[SessionNonce, Meta(description="of which PIN")]
     session: Annotated[SessionId | None, Meta(description="the session that it opens; null: none")] = None
@@ -383,7 +383,7 @@ class PinAnswer(Struct, frozen=True, kw_only=True):
 
 
 class ArbiterPin(ToTable, frozen=True, kw_only=True):
-    """How a table has a PIN judged: to which key it is sealed, and what was found of the last one; nothing of it."""
+    """How a table has a PIN checked: the key to which it is sealed, and the result for the last PIN."""
 
     table: TableNo
     key: Annotated[PublicKey, Meta(description="of the event, X25519")]
@@ -405,7 +405,7 @@ class ComparedSeat(Struct, frozen=True, kw_only=True):
 
 
 class ComparedPlay(Struct, frozen=True, kw_only=True):
-    """One play of a deal, beside the others."""
+    """One play of a deal, to be compared with the others."""
 
     table: TableNo
     round: RoundNo
@@ -426,17 +426,17 @@ PublicNumber = Annotated[Count, Meta(description="grows with each public message
 
 
 class PublicTraveller(Traveller, frozen=True, kw_only=True):
-    """The same for everybody, said once all tables have played the deal."""
+    """A traveller for everybody, published once all tables have played the deal."""
 
     seq: PublicNumber
 
 
 MOST_KEPT: Final = 200
-"""Records that a table keeps for the scorer at a time."""
+"""Most records that a table stores for the scorer at a time."""
 
 
 class KeptRecord(Struct, frozen=True, kw_only=True):
-    """A record of the scorer's that a table keeps for it. Only the scorer can read it, and tell whether it is one."""
+    """One of the scorer's records, stored by a table. Only the scorer can decrypt and authenticate it."""
 
     id: MessageId
     sealed: Annotated[str, Meta(max_length=65_536, pattern=r"^[A-Za-z0-9+/=]*$(?!\n)", description="in base64")]
@@ -446,21 +446,21 @@ KeptRecords = Annotated[tuple[KeptRecord, ...], Meta(max_length=MOST_KEPT)]
 
 
 class Kept(ToTable, frozen=True, kw_only=True):
-    """Rulings and the like that a table keeps beside the scorer. What it has more it gives back (`KeptBack`)."""
+    """Rulings and similar records that a table stores for the scorer. It gives any others back (`KeptBack`)."""
 
     table: TableNo
     records: KeptRecords
 
 
 class KeptBack(Message, frozen=True, kw_only=True):
-    """What a table keeps for the scorer, and the scorer has not named: its store is an older copy, or has shrunk."""
+    """Records stored by a table that the scorer has not named: its store is an older copy, or has lost rows."""
 
     table: TableNo
     records: KeptRecords
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """One player's line."""
+    """One player's line in the standings."""
 
     place: Annotated[int, Meta(ge=1)]
     player: PlayerId
@@ -473,7 +473,7 @@ class Standing(Struct, frozen=True, kw_only=True):
 
 
 class TeamStanding(Struct, frozen=True, kw_only=True):
-    """One team's line."""
+    """One team's line in the standings."""
 
     place: Annotated[int, Meta(ge=1)]
     team: Name
@@ -490,7 +490,7 @@ class TeamStanding(Struct, frozen=True, kw_only=True):
 
 
 class Standings(FromScorer, frozen=True, kw_only=True):
-    """Who leads; `seq` is its version."""
+    """The current standings; `seq` is their version."""
 
     final: bool
     plays_in: Count
@@ -500,15 +500,15 @@ class Standings(FromScorer, frozen=True, kw_only=True):
 
 
 class PublicStandings(Standings, frozen=True, kw_only=True):
-    """Who leads by the deals that all their tables have played, for everybody."""
+    """Standings for everybody, over the deals that all their tables have played."""
 
     seq: PublicNumber
 
 
 class Ruling(Message, frozen=True, kw_only=True):
-    """An arbiter's ruling from the desk, as the scorer has stored it. It never erases: see rulings.py.
+    """An arbiter's ruling from the desk, as stored by the scorer. It never erases anything: see rulings.py.
 
-    `table`, `round` and `deal` say which play it is about; a deal alone: all plays of the deal; none: the event.
+    `table`, `round` and `deal` identify the play; a deal alone means all plays of it, none of them the whole event.
     """
 
     number: Annotated[Seq, Meta(description="order of the desk's rulings, without gaps")]
@@ -528,7 +528,7 @@ class Ruling(Message, frozen=True, kw_only=True):
 
 
 class DeviceAdmitted(Message, frozen=True, kw_only=True, tag_field="kind", tag="device_admitted"):
-    """A device may speak for a table from now on, as the scorer has stored it."""
+    """From now on a device may report for a table."""
 
     number: Annotated[Seq, Meta(description="order of what is decided about devices, without gaps")]
     table: TableNo
@@ -541,7 +541,7 @@ class DeviceAdmitted(Message, frozen=True, kw_only=True, tag_field="kind", tag="
 
 
 class DeviceRevoked(Message, frozen=True, kw_only=True, tag_field="kind", tag="device_revoked"):
-    """A device that was admitted speaks for its table no more; what was taken from it stays."""
+    """A device may no longer report for its table. Facts that were accepted from it stay."""
 
     number: Seq
     table: TableNo
@@ -553,7 +553,7 @@ class DeviceRevoked(Message, frozen=True, kw_only=True, tag_field="kind", tag="d
 
 
 DeviceRecord = DeviceAdmitted | DeviceRevoked
-"""What is decided about a table's devices."""
+"""A decision about a table's devices."""
 
 
 class Alert(FromScorer, frozen=True, kw_only=True):
@@ -573,9 +573,9 @@ Command = Literal["clear_call", "pause", "resume", "extra_time", "reopen", "admi
 
 
 class Order(Message, frozen=True, kw_only=True):
-    """What the arbiter tells a table to do. Why is kept at the desk: a table reads no free text.
+    """An order from the arbiter to a table. The reason stays at the desk, as tables receive no free text.
 
-    An order whose `seq` is not above that of the last one carried out or refused is an old one, and is not obeyed.
+    An order is obsolete and ignored unless its `seq` is above that of the last order carried out or refused.
     """
 
     table: TableNo
@@ -597,7 +597,7 @@ def clock_is_behind(at: int, heard: int | None) -> bool:
 
 
 def clock_offset(state: TableState, now: int) -> int | None:
-    """By how many ms a table's clock is far ahead (or, below 0, behind) of ours; 0: it is right; None: unknown."""
+    """Return how far a table's clock is ahead (below 0: behind), in ms; 0 within the tolerance, None if unknown."""
     if state.at is None:
         return None
     if state.at - now > CLOCK_TOLERANCE_MS:

@@ -1,16 +1,16 @@
-"""How a table's device is paired with an event: what it and the desk say to each other, over HTTP, once.
+"""Pairing of a table's device with an event: a single exchange with the desk over HTTP.
 
-The code that somebody carries from the desk to the table never crosses the network. Both ends make two keys of it, of
-the certificate that vouches for the desk (the event's authority's: the device asks for it first, and then trusts it
-alone), and of a salt that the device draws for this one question: the device sends the one key as its proof, and the
-desk seals its answer with the other. Each code that is tried costs 19 MB and some time (Argon2id), a code is good for
-minutes, and nobody can begin before the device asks: who answers in the desk's place chooses neither the salt nor,
-beforehand, a table of the keys of all 10**8 codes.
+The code that somebody carries from the desk to the table never crosses the network. Both ends derive two keys from it,
+from the certificate that vouches for the desk (the event authority's, which the device fetches first and from then on
+trusts exclusively), and from a salt that the device draws for this one request. The device sends the first key as its
+proof, and the desk seals its answer with the second. Each guess costs 19 MB and some time (Argon2id), and a code is
+valid for minutes only. Nor can an impostor compute the keys of all 10**8 codes beforehand, as the device chooses the
+salt.
 
-What this does not keep off: who can make 10**8 keys within those minutes reads the code out of a proof, can bring it to
-the desk in the device's place, and can seal an answer. The QR code of a desk with TLS holds the beginning of that
-certificate's fingerprint, and nothing is sent to a desk that has another; a typed code does not. Without TLS whoever
-listens reads the answer, password and all.
+What this does not prevent: whoever can compute 10**8 keys within those minutes learns the code from a proof, can use it
+at the desk in the device's place, and can seal an answer. The QR code of a desk with TLS contains the beginning of that
+certificate's fingerprint, and nothing is sent to a desk that has another one; a typed code has no such protection.
+Without TLS an eavesdropper reads the answer, password included.
 """
 
 import hashlib
@@ -28,24 +28,24 @@ from broker.protocol.types import DESK_PORT, HOST_PATTERN, LAST_PORT, EventName,
 PATH: Final = "/pairing/take"
 
 ANCHOR_PATH: Final = "/pairing/authority"
-"""Where a desk with TLS gives the certificate (PEM) that vouches for it."""
+"""Where a desk with TLS serves the certificate (PEM) that vouches for it."""
 
 
 DIGITS: Final = 8
-"""Of a code: few enough to be typed on a keypad."""
+"""Digits of a code: few enough to be typed on a keypad."""
 
 LARGEST_ANSWER: Final = 65_536
-"""Bytes; certificates of an authority are a few thousand."""
+"""Bytes of an answer; an authority's certificates take a few thousand."""
 
 SALT: Final = b"homologue pairing 2 "
 KEY: Final = 32
 """Bytes of each of the two keys."""
 
 PASSES, MEMORY_KIB, LANES = 2, 19_456, 1
-"""Of Argon2id, as OWASP asks at least: the desk makes the keys of a whole row of tables at once."""
+"""Parameters of Argon2id: OWASP's minimum, because the desk derives the keys of a whole row of tables at once."""
 
 FINGERPRINT_SHOWN: Final = 32
-"""Hexadecimal digits of a certificate's fingerprint in a QR code: no other certificate can be found that has them."""
+"""Hexadecimal digits of the fingerprint in a QR code: enough that no other certificate can be made to match."""
 
 NAMED: Final = re.compile(
     rf"HMP2 (?P<host>{HOST_PATTERN.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\])(?::(?P<port>[0-9]{{1,5}}))?"
@@ -59,7 +59,7 @@ Certificates = Annotated[str, Meta(max_length=32_768, pattern=r"^[\x20-\x7e\r\n]
 
 
 class PairingRequest(Struct, frozen=True, kw_only=True):
-    """A device asks to be paired."""
+    """A device's request to be paired."""
 
     schema: Literal[1] = 1
     proof: Hash
@@ -77,7 +77,7 @@ class PairingRequest(Struct, frozen=True, kw_only=True):
 
 
 class TableBroker(Struct, frozen=True, kw_only=True):
-    """The broker as tables reach it."""
+    """The broker's address and password for tables."""
 
     host: Annotated[str, Meta(pattern=f"^(?:{HOST_PATTERN})$(?!\\n)")]
     port: Annotated[int, Meta(ge=1, le=LAST_PORT)]
@@ -85,12 +85,12 @@ class TableBroker(Struct, frozen=True, kw_only=True):
     ca: Certificates | None = None
 
     def __repr__(self) -> str:
-        """Return no password."""
+        """Return the address without the password."""
         return f"TableBroker({self.host}:{self.port})"
 
 
 class Pairing(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a device needs to serve a table of an event."""
+    """The settings that a device needs to serve a table of an event."""
 
     schema: Literal[1] = 1
     event: EventName
@@ -111,7 +111,7 @@ class PairingAnswer(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class PairingKeys:
-    """What is made of a code. Neither shows."""
+    """The two keys derived from a code. The `repr` shows neither."""
 
     proof: str = field(repr=False)
     sealing: bytes = field(repr=False)
@@ -121,30 +121,30 @@ class PairingKeys:
         return hmac.new(self.sealing, text.encode(), hashlib.sha256).hexdigest()
 
     def opens(self, answer: PairingAnswer) -> bool:
-        """Return whether an answer is from who has the code, and is vouched for by this certificate."""
+        """Return whether an answer comes from somebody who has the code and is vouched for by this certificate."""
         return hmac.compare_digest(self.seal(answer.pairing), answer.seal)
 
 
 @dataclass(frozen=True, slots=True)
 class PairingOffer:
-    """What a QR code tells a device, or somebody has typed: where the desk is, and the code."""
+    """The desk's address and the code, from a QR code or as typed."""
 
     host: str
     port: int
     code: str = field(repr=False)
     fingerprint: str = ""
-    """The beginning of the fingerprint of what vouches for the desk, where it is known."""
+    """The beginning of the fingerprint of the certificate that vouches for the desk; empty if it is not known."""
 
 
 def new_salt() -> str:
-    """Draw what makes the keys of one question others than those of any question before."""
+    """Draw a salt that makes the keys of one request differ from those of every other."""
     return secrets.token_hex(32)
 
 
 def derive_keys(code: str, fingerprint: str, salt: str) -> PairingKeys:
-    """Make the keys of a code. `fingerprint`: SHA-256 in hex of what vouches for the desk; "" without TLS.
+    """Derive the keys of a code. Deliberately slow.
 
-    Takes a moment: that is the point.
+    `fingerprint`: SHA-256 in hex of the certificate that vouches for the desk; "" without TLS.
     """
     mixed = hashlib.sha256(SALT + f"{fingerprint} {salt}".encode()).digest()
     both = hash_secret_raw(code.encode(), mixed, PASSES, MEMORY_KIB, LANES, 2 * KEY, Type.ID)
@@ -157,14 +157,14 @@ def new_pairing_code() -> str:
 
 
 def pairing_text(offer: PairingOffer) -> str:
-    """Write what a QR code holds."""
+    """Return the text of the QR code."""
     host = f"[{offer.host}]" if ":" in offer.host else offer.host
     seen = f" {offer.fingerprint[:FINGERPRINT_SHOWN]}" if offer.fingerprint else ""
     return f"HMP2 {host}:{offer.port} {offer.code}{seen}"
 
 
 def read_pairing(text: str) -> PairingOffer | None:
-    """Read what a QR code holds; None if it is none of a pairing."""
+    """Parse the text of a QR code; return None if it is not a pairing code."""
     found = NAMED.fullmatch(text)
     if found is None:
         return None
@@ -177,5 +177,5 @@ def read_pairing(text: str) -> PairingOffer | None:
 
 
 def read_typed_pairing(address: str, code: str) -> PairingOffer | None:
-    """Read an address and a code as people type them: a port where it is another than usual, spaces anywhere."""
+    """Parse an address and a code as people type them: the port only if it is unusual, spaces anywhere."""
     return read_pairing(f"HMP2 {''.join(address.split())} {''.join(code.split())}")

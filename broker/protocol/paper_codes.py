@@ -1,10 +1,10 @@
-"""Codes on paper: the QR code of a carrier's sheet, a play's receipt code for its players, and how codes are typed.
+"""Codes on paper: the QR code of a carrier's sheet, the receipt code of a play, and how codes are typed.
 
-A carrier's code says which deal lies there, and nothing of it. A receipt code names a play, and proves what the four
-seats confirmed: it is the beginning of a SHA-256 over the confirmed result and the random id (122 bits) that the table
-gave it. So nobody who has not seen it can guess it, table and scorer make the same code without a message between them,
-and a result that was changed afterwards no longer fits the code on paper: finding another result with the same 80 bits
-is out of reach.
+A carrier's code identifies the deal and reveals nothing about it. A receipt code identifies a play and proves what the
+four seats confirmed: it is the beginning of a SHA-256 over the confirmed result and the random id (122 bits) that the
+table gave it. Hence it cannot be guessed, table and scorer compute the same code without exchanging a message, and a
+result that is changed afterwards no longer matches the code on paper: finding another result with the same 80 bits is
+infeasible.
 """
 
 import hashlib
@@ -19,9 +19,9 @@ from broker.protocol.messages import LogMessage
 
 
 def receipt_link(address: str, code: str, anchor: str = "") -> str:
-    """Return where a play's receipt is shown; empty where no address is made known.
+    """Return the URL of a play's receipt; empty where no public address is set.
 
-    An anchor stands behind it for whoever keeps the link; it is not sent to the server.
+    The anchor is appended as a fragment for whoever keeps the link; it is not sent to the server.
     """
     return f"{address}/receipt/{code}{'#' * bool(anchor)}{anchor}" if address else ""
 
@@ -29,30 +29,30 @@ def receipt_link(address: str, code: str, anchor: str = "") -> str:
 CARRIER_CODE: Final = re.compile(
     r"(?<![a-z])homologue:deal:(?P<event>[a-z0-9][a-z0-9-]{0,31}):(?P<deal>[1-9][0-9]{0,3})(?![0-9])"
 )
-"""Anywhere in a text: a scanner may be set to send something before and after each code."""
+"""May occur anywhere in a text, as a scanner may be configured to add a prefix and a suffix."""
 
 
 @dataclass(frozen=True, slots=True)
 class CarrierCode:
-    """Which event's, and which deal's carrier."""
+    """The event and the deal of a carrier."""
 
     event: str
     deal: int
 
 
 def carrier_code_text(sheet: CarrierCode) -> str:
-    """Write what the QR code holds."""
+    """Return the text of the QR code."""
     return f"homologue:deal:{sheet.event}:{sheet.deal}"
 
 
 def read_carrier_code(text: str) -> CarrierCode | None:
-    """Read what a QR code holds; None if it is none of a carrier's sheet."""
+    """Parse the text of a QR code; return None if it is not from a carrier's sheet."""
     found = CARRIER_CODE.search(text)
     return CarrierCode(found["event"], int(found["deal"])) if found else None
 
 
 CODE_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""Base 32 as Crockford writes it: no letter that is read as a digit."""
+"""Crockford's base 32, which omits letters that look like digits."""
 
 RECEIPT_CHARACTERS: Final = 16
 LONGEST_TYPED_CODE: Final = 64
@@ -60,10 +60,10 @@ _MISREAD: Final = str.maketrans("OIL", "011", "- \t\r\n")
 
 
 def confirmed_text(message: LogMessage) -> str:
-    """Return what is hashed: the result as the four seats confirmed it, as JSON with sorted names and no spaces.
+    """Return the text that is hashed: the result as the four seats confirmed it, as compact JSON with sorted names.
 
-    Every field is named here, so that a field more in a message changes no code that is on paper. Raises TypeError
-    where the fact is no result.
+    Every field is named here, so that a new field in a message does not change codes that are already on paper. Raises
+    TypeError if the fact is not a result.
     """
     fact = message.fact
     if not isinstance(fact, Result):
@@ -96,19 +96,19 @@ def receipt_code(message: LogMessage) -> str:
 
 
 def read_receipt_code(typed: str) -> str | None:
-    """Return a code as it is printed, of what somebody typed. None: no code."""
+    """Return a typed code in its printed form, or None if it is not a code."""
     number = read_code(typed, RECEIPT_CHARACTERS)
     return None if number is None else write_code(number, RECEIPT_CHARACTERS)
 
 
 def write_code(number: int, count: int) -> str:
-    """Write a number with so many characters, in blocks of four."""
+    """Return a number as a code of `count` characters, in blocks of four."""
     characters = "".join(CODE_ALPHABET[number >> 5 * at & 31] for at in reversed(range(count)))
     return "-".join(characters[at : at + 4] for at in range(0, count, 4))
 
 
 def read_code(typed: str, count: int) -> int | None:
-    """Read a code as people type it: small letters, O for 0, I and L for 1, with or without hyphens. None: no code."""
+    """Parse a typed code: lower case, O for 0, I and L for 1, and missing hyphens are accepted. None: not a code."""
     if len(typed) > LONGEST_TYPED_CODE or not typed.isascii():
         return None
     characters = typed.upper().translate(_MISREAD)

@@ -1,8 +1,8 @@
-"""A play as a sequence: which fact of a table follows which. Pure; the scorer counts nothing that does not follow.
+"""The order of facts within a play: which may follow which. Pure; a fact that does not follow does not count.
 
-A play of a planned deal: its walls were restored, its players seated, their tiles confirmed, hu was declared or nobody
-won, and four seats accepted the result. A hand of a riichi session: confirmed, declared, recorded. Plays come in the
-order of the plan, but where an arbiter has brought one forward. Facts are given in the order of their numbers.
+A play of a planned deal: the walls are restored, the players seated, their tiles confirmed, hu is declared or nobody
+wins, and the four seats accept the result. A hand of a riichi session: confirmed, declared, recorded. Plays follow the
+order of the plan, except where an arbiter has brought one forward. Facts are processed in the order of their numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,22 +37,23 @@ OF_A_PLAY: Final = (
     RiichiRecorded,
     RiichiTakenBack,
 )
-"""What has its place in a play. Calls, and what arbiters do at a table beside rulings, may come at any time."""
+"""Facts that have a fixed place within a play. Calls, and arbiters' actions other than rulings, may come at any
+time."""
 
 BROUGHT_FORWARD: Final = "out_of_order"
-"""Among the guards of an override: an arbiter lets a play be played before its turn."""
+"""Guard of an override with which an arbiter lets a play be played before its turn."""
 
 DECLARATIONS_CORRECTED: Final = "declarations_corrected"
-"""Among the guards of an override: an arbiter has put right who declared."""
+"""Guard of an override with which an arbiter has corrected who declared."""
 
 
 def fact_kind(fact: Fact) -> str:
-    """Return the word for a kind of fact: the tag that it has on the wire."""
+    """Return the kind of a fact: its tag in messages."""
     return str(fact.__struct_config__.tag)
 
 
 OF_A_DEAL: Final = frozenset({Seated, Confirmed, Declared, Result})
-"""What follows only where its deal was restored."""
+"""Facts that must name the deal that was restored."""
 
 Stage = Literal["to_come", "restored", "seated", "confirmed", "declared", "recorded", "reopened", "ruled"]
 """How far a play has come; `ruled`: an arbiter at the table has ended it without a result."""
@@ -61,7 +62,7 @@ UNDER_WAY: Final[tuple[Stage, ...]] = ("confirmed", "declared", "reopened")
 
 
 class Rule(NamedTuple):
-    """A fact may follow in these stages of its play, and leads to another; without one it changes nothing."""
+    """The stages of a play in which a fact may come, and the stage it leads to (None: the stage does not change)."""
 
     after: tuple[Stage, ...]
     leads_to: Stage | None
@@ -79,22 +80,22 @@ ANY: Final[tuple[Stage, ...]] = (
 )
 
 RULES: Final[Mapping[type, Rule]] = {
-    # A device that has taken the place of another begins a play without a result again.
+    # A device that replaces another one restarts a play that has no result.
     Restored: Rule(("to_come", "restored", "seated", *UNDER_WAY, "ruled"), "restored"),
-    # Whoever is moved to another seat checks in again.
+    # A player who is moved to another seat checks in again.
     Seated: Rule(("restored", "seated"), "seated"),
     Confirmed: Rule(("seated",), "confirmed"),
     # After a false hu the play goes on.
     Declared: Rule(UNDER_WAY, "declared"),
     Result: Rule(UNDER_WAY, "recorded"),
-    # What an arbiter rules at the table. An infraction leaves the play where it is.
+    # Rulings at the table. An infraction does not change the stage.
     Void: Rule(ANY, "ruled"),
     Adjusted: Rule(ANY, "ruled"),
     FineRuled: Rule(ANY, None),
     Reopen: Rule(("recorded",), "reopened"),
     Overridden: Rule(ANY, None),
 }
-"""The play of a planned deal."""
+"""The rules for a play of a planned deal."""
 
 NOT_YET: Final[Mapping[Stage, str]] = {
     "to_come": "play_not_restored",
@@ -106,7 +107,7 @@ NOT_YET: Final[Mapping[Stage, str]] = {
     "reopened": "play_begun",
     "ruled": "play_ruled",
 }
-"""Why a fact does not follow in a stage, by code."""
+"""The code of the reason why a fact cannot come in a stage."""
 
 
 SEQUENCE_CODES: Final = frozenset(
@@ -129,7 +130,7 @@ SEQUENCE_CODES: Final = frozenset(
         "play_session_over",
     }
 )
-"""Why a fact is kept apart; `play_waits`: one before it has not come."""
+"""Reasons for keeping a fact apart; `play_waits`: an earlier one has not arrived."""
 
 
 class OutOfSequence(Exception):
@@ -141,34 +142,34 @@ class OutOfSequence(Exception):
 
 
 class PlaySoFar(Struct, frozen=True, gc=False):
-    """One play of a planned deal, by its table's facts up to now."""
+    """The state of one play of a planned deal, from its table's facts so far."""
 
     stage: Stage = "to_come"
     deal: int = 0
-    """The deal whose walls were restored; 0: not known."""
+    """The deal whose walls were restored; 0: unknown."""
     seats: Mapping[Seat, PlayerId] | None = None
-    """Who checked in where; None: not known."""
+    """The players who checked in, by seat; None: unknown."""
     declared: tuple[Seat, ...] | None = ()
-    """Who declared last; None: an arbiter has put it right, or nobody knows."""
+    """Seats of the last declaration; None: an arbiter has corrected it, or it is unknown."""
     false: tuple[Seat, ...] = ()
-    """Who declared before that: the play went on, so their hu was false."""
+    """Seats of earlier declarations. The play went on, so their hu was false."""
     corrected: bool = False
-    """Whether an arbiter has put right who declared: others may have declared, and been fined."""
+    """Whether an arbiter has corrected who declared: others may have declared and been fined."""
     forward: bool = False
     """Whether an arbiter has brought the play forward."""
 
     @property
     def over(self) -> bool:
-        """Whether its table goes on to another play."""
+        """Whether the table has finished the play."""
         return self.stage in ("recorded", "ruled")
 
     @property
     def begun(self) -> bool:
-        """Whether it has had its turn."""
+        """Whether the play has had its turn."""
         return self.stage != "to_come" or self.forward
 
     def after(self, fact: Fact, *, nearest: bool = False) -> "PlaySoFar":
-        """Return the play with its next fact; `nearest`: of several only the first in turn order wins.
+        """Return the play after its next fact. `nearest`: if several declare only the first in turn order wins.
 
         Raises OutOfSequence.
         """
@@ -189,12 +190,12 @@ class PlaySoFar(Struct, frozen=True, gc=False):
         return self.with_fact(fact)
 
     def with_fact(self, fact: Fact) -> "PlaySoFar":
-        """Return the play with a fact that counts, whether or not it follows."""
+        """Return the play after a fact that counts, whether or not it is in sequence."""
         match fact:
             case Restored():
                 now = PlaySoFar("restored", fact.deal, forward=self.forward)
             case Seated():
-                # Spelt out, as a long journal has very many of these: `replace` takes ten times as long.
+                # Not `replace`, which takes ten times as long: a long journal has very many of these.
                 told = self.declared, self.false, self.corrected, self.forward
                 now = PlaySoFar("seated", fact.deal, fact.players, *told)
             case Confirmed():
@@ -220,7 +221,7 @@ class PlaySoFar(Struct, frozen=True, gc=False):
         return replace(self, stage="declared", declared=None, false=(), corrected=True, forward=forward)
 
     def _check_declared(self, fact: Declared) -> None:
-        """Refuse who has declared before: whose hu was false has a dead hand."""
+        """Refuse a seat that declared before: after a false hu its hand is dead."""
         before = {*self.false, *(self.declared or ())}
         if not self.corrected and before & {one.seat for one in fact.presses}:
             raise OutOfSequence("play_declared_twice")
@@ -230,7 +231,7 @@ class PlaySoFar(Struct, frozen=True, gc=False):
             raise OutOfSequence("play_seats_differ")
         one_or_none = len(result.winners) <= 1 and result.hand is None and self.declared == (*result.winners,)
         if one_or_none and not result.fines and not self.false:
-            return  # as nearly always, and a long journal has very many results
+            return  # fast path for nearly all results: a long journal has very many
         fined, won = set(result.fines), set(result.hand.wins if result.hand else result.winners)
         if not self.corrected and not set(self.false) <= fined <= {*self.false, *(self.declared or ())}:
             raise OutOfSequence("play_winners_differ")
@@ -242,7 +243,7 @@ class PlaySoFar(Struct, frozen=True, gc=False):
             raise OutOfSequence("play_winners_differ")
 
     def _entitled(self, result: Result, declared: tuple[Seat, ...], *, nearest: bool) -> set[Seat]:
-        """Return who must have won, of those who declared and were not fined. Raises OutOfSequence."""
+        """Return the seats that must have won: those that declared and were not fined. Raises OutOfSequence."""
         unfined = tuple(seat for seat in declared if seat not in result.fines)
         discarder = result.hand.loser if result.hand else result.discarder  # three ron on a tile may end as a draw
         standing = _first_of(unfined, result.declared_on, discarder)
@@ -252,12 +253,12 @@ class PlaySoFar(Struct, frozen=True, gc=False):
 
 
 def winning_tile(declared_on: Mapping[Seat, Seat]) -> tuple[Seat | None, tuple[Seat, ...]]:
-    """Return who discarded the tile that ends a play, None where it was drawn, and all who have declared on it.
+    """Return the discarder of the tile that ends a play (None: it was drawn) and all seats that declared on it.
 
-    `declared_on` says on whose tile each has declared, in the order of the presses; on the own: self-drawn. As nothing
-    shows before the claim window closes, others may have played on: the earliest of these tiles ends the play. What
-    somebody else discarded (or a kong that is robbed) comes before what was drawn after it, for who declares on a drawn
-    tile plays on no more; of two discards the one comes first on which somebody has pressed first.
+    `declared_on` maps each seat that declared to the owner of the tile, in the order of the presses; its own seat means
+    self-drawn. As nothing is shown before the claim window closes, others may have played on: the earliest of these
+    tiles ends the play. A discard (or a robbed kong) comes before a tile drawn after it, because a player who declares
+    on a drawn tile does not play on. Of two discards, the one on which somebody pressed first is the earlier.
     """
     discarder = next((owner for seat, owner in declared_on.items() if owner != seat), None)
     if discarder is None:
@@ -266,7 +267,7 @@ def winning_tile(declared_on: Mapping[Seat, Seat]) -> tuple[Seat | None, tuple[S
 
 
 def _first_of(declared: tuple[Seat, ...], declared_on: Mapping[Seat, Seat] | None, discarder: Seat | None) -> set[Seat]:
-    """Return who declared on the earliest tile, everybody where that was not asked. Raises OutOfSequence."""
+    """Return the seats that declared on the earliest tile, or all if tiles were not recorded. Raises OutOfSequence."""
     if declared_on is None:
         return set(declared)
     owner, first = winning_tile({seat: declared_on.get(seat, seat) for seat in declared})
@@ -296,25 +297,25 @@ class Entry(NamedTuple):
 
 
 class SessionSoFar(Struct, frozen=True, gc=False):
-    """A riichi session, by its table's facts up to now."""
+    """The state of a riichi session, from its table's facts so far."""
 
     confirmed: bool = False
     entries: tuple[Entry, ...] = ()
     declared: tuple[Seat, ...] = ()
-    """Who has declared in the present hand."""
+    """Seats that have declared in the present hand."""
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the session has ended."""
         return bool(self.entries) and self.entries[-1].kind == "end"
 
     @property
     def begun(self) -> bool:
-        """Whether it has had its turn."""
+        """Whether the session has had its turn."""
         return self.confirmed
 
-    def after(self, fact: Fact, *, nearest: bool = False) -> "SessionSoFar":  # noqa: ARG002 - of plays
-        """Return the session with its next fact. Raises OutOfSequence."""
+    def after(self, fact: Fact, *, nearest: bool = False) -> "SessionSoFar":  # noqa: ARG002 - only plays use it
+        """Return the session after its next fact. Raises OutOfSequence."""
         if not self.confirmed and not isinstance(fact, Confirmed):
             raise OutOfSequence("play_not_confirmed")
         if self.over and not isinstance(fact, RiichiTakenBack):
@@ -330,7 +331,7 @@ class SessionSoFar(Struct, frozen=True, gc=False):
         return self.with_fact(fact)
 
     def with_fact(self, fact: Fact) -> "SessionSoFar":
-        """Return the session with a fact that counts, whether or not it follows."""
+        """Return the session after a fact that counts, whether or not it is in sequence."""
         match fact:
             case Confirmed():
                 return replace(self, confirmed=True, declared=())
@@ -346,7 +347,7 @@ class SessionSoFar(Struct, frozen=True, gc=False):
         return self
 
     def _check_hand(self, hand: int) -> None:
-        """Refuse what is neither of the hand of the last entry, which may not have ended it, nor of the next."""
+        """Refuse a hand that is neither that of the last entry, which may not have ended it, nor the next one."""
         if self.entries and hand not in (self.entries[-1].hand, self.entries[-1].hand + 1):
             raise OutOfSequence("play_hand_differs")
 
@@ -365,9 +366,9 @@ SoFar = PlaySoFar | SessionSoFar
 class TableSequence:
     """All plays of one table, in the order of its plan.
 
-    `sessions`: the rounds in which it plays a riichi session. `passed` says of a round whether arbiters have ever ruled
-    on its play, so that the table may have been told to leave it out. `nearest`: of several only the first in turn
-    order wins.
+    `sessions` are the rounds in which it plays a riichi session. `passed` returns whether arbiters have ever ruled on
+    the play of a round, in which case the table may have been told to skip it. `nearest`: if several declare only the
+    first in turn order wins.
     """
 
     def __init__(
@@ -381,16 +382,16 @@ class TableSequence:
         self._rounds, self._sessions, self._passed, self._nearest = rounds, sessions, passed, nearest
         self._place = {round_: at for at, round_ in enumerate(rounds)}
         self._behind = 0
-        """So many plays from the first on are over."""
+        """Number of plays at the start of the plan that are over."""
         self._open: set[int] = set()
         self.plays: dict[int, SoFar] = {}
 
     def play(self, round_: int) -> SoFar:
-        """Return one play."""
+        """Return the state of one play."""
         return self.plays.get(round_) or (SessionSoFar() if round_ in self._sessions else PlaySoFar())
 
     def end(self, round_: int, play: PlaySoFar) -> bool:
-        """Take in a play of a deal as a whole, of which nothing was told; return whether it has its turn."""
+        """Record the final state of a play without its facts; return False, changing nothing, if it is not its turn."""
         place = self._place.get(round_)
         is_next = place == self._behind
         if round_ in self.plays or round_ in self._sessions or not (is_next or self.in_turn(round_)):
@@ -400,17 +401,17 @@ class TableSequence:
         return True
 
     def are_next(self, rounds: list[int]) -> bool:
-        """Return whether these rounds come next, in this order, and nothing was told of them."""
+        """Return whether these rounds come next, in this order, without any fact so far."""
         due = [*self._rounds[self._behind : self._behind + len(rounds)]]
         return due == rounds and self.plays.keys().isdisjoint(rounds) and self._sessions.isdisjoint(rounds)
 
     def end_next(self, plays: Sequence[PlaySoFar]) -> None:
-        """Take in the plays that come next, each as a whole."""
+        """Record the final states of the next plays."""
         behind, self._behind = self._behind, self._behind + len(plays)
         self.plays.update(zip(self._rounds[behind : self._behind], plays, strict=True))
 
     def follow(self, fact: Fact) -> None:
-        """Take in the table's next fact. Raises OutOfSequence, and then nothing has changed."""
+        """Process the table's next fact. Raises OutOfSequence, leaving the state unchanged."""
         play = self.play(fact.round)
         forward = isinstance(fact, Overridden) and BROUGHT_FORWARD in fact.guards
         if not (play.begun or forward or self.in_turn(fact.round)):
@@ -418,15 +419,15 @@ class TableSequence:
         self._keep(fact.round, play.after(fact, nearest=self._nearest))
 
     def count(self, fact: Fact) -> None:
-        """Take in a fact that counts, whether or not it follows."""
+        """Process a fact that counts, whether or not it is in sequence."""
         self._keep(fact.round, self.play(fact.round).with_fact(fact))
 
     def leave_open(self, first: int, last: int) -> None:
-        """Take it that plays of these rounds, and of those between, may be over: a fact cannot be read there."""
+        """Assume that the plays of these rounds, inclusive, may be over, because one of their facts cannot be read."""
         self._open.update(round_ for round_ in self._rounds if first <= round_ <= last)
 
     def in_turn(self, round_: int) -> bool:
-        """Return whether every play before this one is over, or was ruled on."""
+        """Return whether every play before this one is over or has been ruled on."""
         place = self._place.get(round_, 0)
         while self._behind < place and self._is_behind(self._rounds[self._behind]):
             self._behind += 1

@@ -1,7 +1,7 @@
-"""What an arbiter may decide: one struct a kind. Who said so, when and why is in `Ruling` and `Ruled` (messages.py).
+"""Everything that an arbiter may decide, one struct for each kind. `Ruling` and `Ruled` add who, when and why.
 
-A ruling never erases: it is laid over the result, in the order in which rulings were taken, and an `Undo` takes one
-back. Players are named, not seats: who sat where may itself be ruled on.
+A ruling never erases anything: it is applied on top of the result, in the order in which rulings were made, and an
+`Undo` cancels one. Rulings name players, not seats, because who sat where may itself be ruled on.
 """
 
 from collections.abc import Collection
@@ -41,18 +41,18 @@ Awards = Annotated[dict[PlayerId, AwardGiven], Meta(min_length=1, max_length=64)
 
 
 MOST_FACTS: Final = 100
-"""Facts of one play that a ruling names."""
+"""Facts of one play that a ruling can name."""
 
 
 class Decision(Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """One kind of ruling."""
+    """Base of all kinds of ruling."""
 
 
 class Correct(Decision, frozen=True, tag="correct", kw_only=True):
-    """The play ended otherwise than was entered, or was written on paper and not entered. Fines of the result stay."""
+    """Replaces the outcome of a play, or records one that exists only on paper. Fines of the result stay."""
 
     source: Literal["arbiter", "paper"] = "arbiter"
-    """`paper`: keyed from a sheet with four signatures, of a play that had no result."""
+    """`paper`: entered from a sheet with four signatures, for a play that had no result."""
 
     replaces: Annotated[
         MessageId | None, Meta(description="the result, or the ruling, whose outcome it takes the place of; null: none")
@@ -68,17 +68,17 @@ class Correct(Decision, frozen=True, tag="correct", kw_only=True):
 
 
 class Void(Decision, frozen=True, tag="void", kw_only=True):
-    """The play counts for nobody, and is in no datum. Its fines stay."""
+    """The play counts for nobody and is left out of the datum. Its fines stay."""
 
 
 class Adjusted(Decision, frozen=True, tag="adjusted", kw_only=True):
-    """The play is in no datum; each of its four players is given something instead."""
+    """The play is left out of the datum, and its players receive awards instead."""
 
     gives: Awards
 
 
 class Award(Decision, frozen=True, tag="award", kw_only=True):
-    """IMPs beside what was played: of a play, or of none."""
+    """IMPs on top of what was played, for a play or for none."""
 
     gives: Awards
 
@@ -87,7 +87,7 @@ Measure = Literal["fine", "dead_hand", "warning"]
 
 
 class FineRuled(Decision, frozen=True, tag="fine", kw_only=True):
-    """What an infraction costs, of a play (a false hu) or of none: IMPs taken off, in no datum; or it is a warning."""
+    """The penalty for an infraction, in a play (a false hu) or outside one: IMPs that affect no datum, or a warning."""
 
     takes: Annotated[
         dict[PlayerId, Annotated[int, Meta(ge=0, le=FINE_IMP)]],
@@ -103,7 +103,7 @@ class FineRuled(Decision, frozen=True, tag="fine", kw_only=True):
 
 
 class Fouled(Decision, frozen=True, tag="fouled", kw_only=True):
-    """How the tiles of a deal lay: tables of one group had them alike and are compared. Others stay as restored."""
+    """How a deal's tiles really lay. Tables in a group had the same tiles and are compared; others stay as restored."""
 
     groups: Annotated[
         tuple[Annotated[tuple[TableNo, ...], Meta(min_length=1, max_length=999)], ...],
@@ -118,14 +118,14 @@ class SeatsPlayed(Decision, frozen=True, tag="seats_played", kw_only=True):
 
 
 class DealPlayed(Decision, frozen=True, tag="deal_played", kw_only=True):
-    """Which deal was really played, or, of a play that is to come, is to be played."""
+    """Which deal was really played or, for a play to come, is to be played."""
 
     played: DealNo
     result: Annotated[MessageId | None, Meta(description="the result that this is true of; null: the play is to come")]
 
 
 class Reopen(Decision, frozen=True, tag="reopen", kw_only=True):
-    """The result is taken back, and the table enters another."""
+    """The result is withdrawn, and the table enters a new one."""
 
 
 Facts = Annotated[
@@ -149,13 +149,13 @@ class Discarded(Decision, frozen=True, tag="discarded", kw_only=True):
 
 
 class Deadline(Decision, frozen=True, tag="deadline", kw_only=True):
-    """When the correction period ends: after it the head arbiter alone rules."""
+    """When the correction period ends. After it, only the head arbiter makes rulings."""
 
     at: Milliseconds
 
 
 class Substitute(Decision, frozen=True, tag="substitute", kw_only=True):
-    """From a round on somebody else sits in a player's seats, and plays for that player: all counts as it did."""
+    """From a round on somebody else plays in a player's seats, on behalf of that player. Results count as before."""
 
     player: Annotated[PlayerId, Meta(description="whose seats they are, and who goes on getting the IMPs")]
     name: Annotated[Name, Meta(description="who sits there; the player's own name: is back")]
@@ -163,9 +163,9 @@ class Substitute(Decision, frozen=True, tag="substitute", kw_only=True):
 
 
 class Withdrawn(Decision, frozen=True, tag="withdrawn", kw_only=True):
-    """From a round on somebody is gone and nobody comes instead: plays without a result are adjusted, not played.
+    """From a round on a player is gone without a substitute: plays without a result are adjusted, not played.
 
-    Who is gone gets what the profile has for `fault`; everybody else at such a table what it has for others' fault.
+    The player gets what the profile gives for `fault`, everybody else at these tables what it gives for others' fault.
     """
 
     player: PlayerId
@@ -178,7 +178,7 @@ MOST_SESSIONS: Final = 50
 
 
 class PlayerCorrected(Decision, frozen=True, tag="player_corrected", kw_only=True):
-    """Who a player is was written wrong in the plan. Who plays what stays, and so does the id."""
+    """Corrects the details of a player in the plan. The player's id and plays stay the same."""
 
     player: PlayerId
     name: Name
@@ -194,23 +194,23 @@ class PlayerCorrected(Decision, frozen=True, tag="player_corrected", kw_only=Tru
 
 
 class TitleCorrected(Decision, frozen=True, tag="title_corrected", kw_only=True):
-    """The event is called otherwise than the plan has it. Its name, which is part of every topic, stays."""
+    """Corrects the title of the event. Its name, which is part of every topic, stays."""
 
     title: Name
 
 
 class SessionsCorrected(Decision, frozen=True, tag="sessions_corrected", kw_only=True):
-    """When rounds are played, and how long a play may take: all sessions, in place of those of the plan."""
+    """Replaces all sessions of the plan: when rounds are played and how long a play may take."""
 
     sessions: Annotated[tuple[Session, ...], Meta(max_length=MOST_SESSIONS)]
 
 
 MOST_CHANGED: Final = 700
-"""Plays that one change of the plan reseats: the tables keep each ruling, and have room for so much."""
+"""Plays that one change of the plan may reseat. Tables store each ruling, and have room for this many."""
 
 
 class SeatedAnew(Struct, frozen=True, array_like=True):
-    """Who sits where in one play from now on; its deal stays."""
+    """New seats for one play; its deal stays."""
 
     round: RoundNo
     table: TableNo
@@ -221,12 +221,12 @@ class SeatedAnew(Struct, frozen=True, array_like=True):
 
     @property
     def players(self) -> dict[Seat, PlayerId]:
-        """Who sits where."""
+        """The players by seat."""
         return {"east": self.east, "south": self.south, "west": self.west, "north": self.north}
 
 
 class PlanChanged(Decision, frozen=True, tag="plan_changed", kw_only=True):
-    """Others play, or elsewhere, in plays that no table has begun. A play keeps its table, round and deal."""
+    """Changes the players or seats of plays that no table has begun. A play keeps its table, round and deal."""
 
     entered: Annotated[tuple[Player, ...], Meta(max_length=64, description="who was not in the list before")] = ()
     left: Annotated[
@@ -248,14 +248,14 @@ class FinalDeclared(Decision, frozen=True, tag="final_declared", kw_only=True):
 
 
 class CheckedIn(Decision, frozen=True, tag="checked_in", kw_only=True):
-    """Whether a player was seen at the door."""
+    """Whether a player has arrived."""
 
     player: PlayerId
     present: Annotated[bool | None, Meta(description="null: not known again")]
 
 
 class Appealed(Decision, frozen=True, tag="appeal", kw_only=True):
-    """Players appeal against a ruling; the reason of this one is theirs."""
+    """Players appeal against a ruling. The reason given is theirs."""
 
     ruling: MessageId
     players: Annotated[tuple[PlayerId, ...], Meta(min_length=1, max_length=4)]
@@ -266,7 +266,7 @@ Verdict = Literal["upheld", "changed", "rejected"]
 
 
 class AppealDecided(Decision, frozen=True, tag="appeal_decided", kw_only=True):
-    """A committee has decided on the appeal against a ruling. What it changes is ruled beside this."""
+    """A committee has decided the appeal against a ruling. What it changes is ruled separately."""
 
     ruling: MessageId
     verdict: Annotated[Verdict, Meta(description="the ruling is upheld or to be changed; or the appeal not admitted")]
@@ -274,13 +274,13 @@ class AppealDecided(Decision, frozen=True, tag="appeal_decided", kw_only=True):
 
 
 class Undo(Decision, frozen=True, tag="undo", kw_only=True):
-    """Another ruling counts no longer; undone in its turn, it counts again."""
+    """Cancels another ruling. If the `Undo` is itself undone, that ruling counts again."""
 
     ruling: MessageId
 
 
 TableDecision = Void | Adjusted | FineRuled | Reopen
-"""What may be ruled at the table itself."""
+"""Rulings that can be made at the table itself."""
 
 AnyDecision = (
     Correct
@@ -310,7 +310,7 @@ AnyDecision = (
 
 PLAY_DECISIONS: Final = (Correct, Void, Adjusted, SeatsPlayed, DealPlayed, Reopen, TakenOver, Discarded)
 APART_DECISIONS: Final = (TakenOver, Discarded)
-"""On facts that were kept apart."""
+"""Rulings on facts that were kept apart."""
 DEAL_DECISIONS: Final = (Fouled,)
 PLAYER_DECISIONS: Final = (Substitute, Withdrawn)
 PLAN_DECISIONS: Final = (PlayerCorrected, TitleCorrected, SessionsCorrected)
@@ -318,11 +318,11 @@ APPEAL_DECISIONS: Final = (Appealed, AppealDecided)
 EVENT_DECISIONS: Final = (
     *(Deadline, *PLAYER_DECISIONS, *PLAN_DECISIONS, PlanChanged, FinalDeclared, CheckedIn, *APPEAL_DECISIONS, Undo),
 )
-"""An award or a fine is of a play or of none."""
+"""Rulings on the whole event. Awards and fines are in no list, as they may belong to a play or to none."""
 
 
 def decision_kind(decision: AnyDecision) -> str:
-    """Return the word for a kind: the tag that it has on the wire; of an infraction the measure."""
+    """Return the kind of a ruling: its tag in messages, or the measure for an infraction."""
     return decision.measure if isinstance(decision, FineRuled) else str(decision.__struct_config__.tag)
 
 

@@ -1,4 +1,4 @@
-"""What the people at a simulated table do: a JSON file that the demo writes and a simulated kiosk reads."""
+"""What the people at a simulated table do: a JSON file written by the demo and read by a simulated kiosk."""
 
 from msgspec import Struct
 
@@ -7,7 +7,7 @@ from broker.protocol.types import RiichiEvent, Seat, WinKind
 
 
 class TrayMistake(Struct, frozen=True, forbid_unknown_fields=True):
-    """A mistake in laying one tray: two places exchanged, as (row, column)."""
+    """A mistake in laying one tray: two tiles are swapped. Positions are (row, column)."""
 
     seat: Seat
     one: tuple[int, int]
@@ -15,29 +15,30 @@ class TrayMistake(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScriptedPlay(Struct, frozen=True, forbid_unknown_fields=True):
-    """One play."""
+    """The course of one play."""
 
     round: int
     win: WinKind
     winners: dict[Seat, int] = {}
     discarder: Seat | None = None
     false_hu: dict[Seat, int] = {}
-    """Who declares falsely before the play ends, and what it costs in IMP."""
+    """Seats that falsely declare hu before the play ends, and the fine for each in IMP."""
     slips: tuple[TrayMistake, ...] = ()
     laid: dict[Seat, LaidSeat] = {}
-    """What lies there at the end, where people keep the play."""
+    """The tiles on the table at the end, if the players keep a record of the play."""
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
-    """All plays of one table, or the hands of its riichi session. `reaction_ms`: how long people take."""
+    """All plays of one table, or the hands of its riichi session. `reaction_ms`: how long people take to react."""
 
     plays: tuple[ScriptedPlay, ...] = ()
     reaction_ms: int = 1200
     hands: tuple[RiichiEvent, ...] = ()
-    """How each hand of a session ends, `riichi` by whom before; after the last one the session is stopped."""
+    """How each hand of a session ends, including who declared `riichi` before. The session is stopped after the last
+    one."""
     pin: str = ""
-    """By which the arbiter is let in who rules a hu false."""
+    """PIN with which the arbiter is let in to rule a hu false."""
 
     def course(self, round_: int) -> ScriptedPlay | None:
-        """Return one play's course."""
+        """Return the course of one play."""
         return next((course for course in self.plays if course.round == round_), None)

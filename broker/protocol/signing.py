@@ -1,10 +1,10 @@
-"""Who said it, and after what: keys and signatures (Ed25519, RFC 8032), and the chain of a table's facts.
+"""Keys and signatures (Ed25519, RFC 8032), and the hash chain of a table's facts.
 
-A signature covers the exact bytes that stand before it in a message's JSON, so that a reader who passes over fields
-that it does not know checks what was signed all the same. `signature` is therefore the last field of a message; behind
-it stands at most `sender`, which is not kept. Every fact carries the hash of its table's fact before it.
+A signature covers the exact bytes that precede it in a message's JSON, so a reader that skips unknown fields still
+verifies what was signed. Therefore `signature` is the last field of a message; only `sender`, which is not stored, may
+follow it. Every fact carries the hash of the fact before it at its table.
 
-Private keys are 32 bytes in hex, in a file that its owner alone can read, made when absent.
+Private keys are 32 bytes in hex, in a file that only its owner can read, created when absent.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ from broker.protocol.topics import encode
 Signed = TypeVar("Signed", LogMessage, Receipt, ArbiterPin, PinGiven, HallReceipt, CentreState)
 
 DEVICE_ID_DIGITS: Final = 32
-"""Hexadecimal digits of a device's id: the beginning of the hash of its public key."""
+"""Hexadecimal digits of a device's id, which is the beginning of the hash of its public key."""
 
 _SIGNATURE: Final = b',"signature":'
 _SENDER: Final = b',"sender":'
@@ -37,30 +37,30 @@ _SENDER: Final = b',"sender":'
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A private key, of a device or of an event. It never shows."""
+    """The private key of a device or an event. Its `repr` shows no secret."""
 
     _key: Ed25519PrivateKey
 
     @classmethod
     def new(cls) -> Self:
-        """Make a key."""
+        """Generate a key."""
         return cls(Ed25519PrivateKey.generate())
 
     @classmethod
     def from_bytes(cls, raw: bytes) -> Self:
-        """Return the key of 32 bytes. Raises ValueError."""
+        """Return the key with these 32 bytes. Raises ValueError."""
         return cls(Ed25519PrivateKey.from_private_bytes(raw))
 
     def __repr__(self) -> str:
-        """Return no secret."""
+        """Return the beginning of the public key."""
         return f"SigningKey({self.public[:8]})"
 
     def to_bytes(self) -> bytes:
-        """Return the 32 secret bytes, for a file that its owner alone can read."""
+        """Return the 32 secret bytes, for a file that only its owner can read."""
         return self._key.private_bytes_raw()
 
     def to_pem(self) -> bytes:
-        """Return the secret key as programs that speak TLS take it (PKCS 8)."""
+        """Return the private key in PKCS 8, for TLS programs."""
         return self._key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     @property
@@ -78,19 +78,19 @@ class SigningKey:
         return replace(message, signature=self.sign_bytes(signed_part(encode(message))))
 
     def sign_bytes(self, content: bytes) -> str:
-        """Return the signature of what is no message: it says itself what it is, so that it passes for nothing else."""
+        """Return the signature of bytes that are not a message. They must state their purpose, to prevent reuse."""
         return self._key.sign(content).hex()
 
 
 def device_of(public: str) -> str:
-    """Return the id of the device with a public key: nobody else can have it."""
+    """Return the id of the device with a public key. No other key has the same id."""
     return hashlib.sha256(bytes.fromhex(public)).hexdigest()[:DEVICE_ID_DIGITS]
 
 
 def is_signed_by(public: str, payload: bytes, signature: str | None) -> bool:
-    """Return whether a message's JSON has been signed with a key: this is the signature, and nothing stands behind it.
+    """Return whether a message's JSON ends with this signature and a key has signed everything before it.
 
-    Who sends it is not looked at.
+    The `sender` is ignored.
     """
     signed, name, rest = kept_form(payload).rpartition(_SIGNATURE)
     whole = bool(name) and rest == b'"%b"}' % (signature or "").encode()
@@ -98,7 +98,7 @@ def is_signed_by(public: str, payload: bytes, signature: str | None) -> bool:
 
 
 def has_signed(public: str, content: bytes, signature: str) -> bool:
-    """Return whether a key has signed exactly this."""
+    """Return whether a key has signed exactly these bytes."""
     try:
         _public_key(public).verify(bytes.fromhex(signature), content)
     except (InvalidSignature, ValueError):
@@ -112,47 +112,48 @@ def _public_key(public: str) -> Ed25519PublicKey:
 
 
 def signed_part(payload: bytes) -> bytes:
-    """Return what a signature covers: all before it. In a JSON string these bytes cannot stand: quotes are escaped."""
+    """Return the bytes before the signature. The search is safe: in a JSON string the quotes would be escaped."""
     return payload.rpartition(_SIGNATURE)[0] or payload
 
 
 def kept_form(payload: bytes) -> bytes:
-    """Return a fact's JSON as it is kept and hashed: without who sent it.
+    """Return a fact's JSON in the form that is stored and hashed, without its `sender`.
 
-    That stands behind the signature: what is called so before it is said by the fact, of a player with that id perhaps.
+    Only a `sender` after the signature is removed. An earlier one belongs to the fact, for example a player with that
+    id.
     """
     before, found, behind = payload.rpartition(_SENDER)
     return before + b"}" if found and _SIGNATURE not in behind else payload
 
 
 def with_sender(body: bytes, device: str) -> bytes:
-    """Return a fact's JSON, as it is kept, with who sends it."""
+    """Return a fact's stored JSON with the sending device added."""
     return b'%b%b"%b"}' % (body.removesuffix(b"}"), _SENDER, device.encode())
 
 
 def is_same_fact(one: LogMessage, other: LogMessage) -> bool:
-    """Return whether two messages say the same under the same number, whoever has signed them, and after what."""
+    """Return whether two messages report the same fact and number. Signatures and predecessors may differ."""
     return (one.id, one.table, one.seq, one.at, one.fact) == (other.id, other.table, other.seq, other.at, other.fact)
 
 
 def fact_hash(payload: bytes) -> str:
-    """Return the hash of a fact, of its JSON as it came or as it is kept: the next one of its table names it."""
+    """Return the hash of a fact, from its JSON as received or as stored. The table's next fact refers to it."""
     return hashlib.sha256(kept_form(payload)).hexdigest()
 
 
 EVENT_KEY_FILE: Final = "event.key"
-"""In an event's folder. Its key signs receipts, and tables that were paired believe no other."""
+"""File in an event's folder. Its key signs receipts, and paired tables accept no other key's."""
 
 
 def open_key(path: Path) -> SigningKey:
-    """Return the key in a file; if there is none it is made. Raises OSError; ValueError where it holds no key."""
+    """Return the key in a file, creating it if absent. Raises OSError, or ValueError if the file contains no key."""
     if not path.exists():
         _make(path)
     return SigningKey.from_bytes(bytes.fromhex(path.read_text(encoding="ascii").strip()))
 
 
 def open_event_key(folder: Path) -> SigningKey:
-    """Return the key of the event in a folder, made when absent. Raises EventKeyBroken."""
+    """Return the key of the event in a folder, creating it if absent. Raises EventKeyBroken."""
     try:
         return open_key(folder / EVENT_KEY_FILE)
     except (OSError, ValueError) as error:
@@ -161,7 +162,7 @@ def open_event_key(folder: Path) -> SigningKey:
 
 
 def _make(path: Path) -> None:
-    """Write a new key, unless another process has done so meanwhile: then its key is the one."""
+    """Write a new key, unless another process has already written one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)
     try:

@@ -1,8 +1,8 @@
-"""TLS as our clients speak it: whom they trust, and who they are.
+"""TLS contexts of our clients: whom they trust, and how they identify themselves.
 
-An event has an authority of its own, which signs one server. So whoever has that server's certificate is the event's
-server, under whatever name or address it is reached, and nothing else is trusted. Times are not looked at: a table
-without a battery for its clock may be years off, and what ended is told by revocation, not by a date.
+Each event has its own certificate authority, which certifies a single server. Whoever holds that certificate is the
+event's server under any name or address, and nothing else is trusted. Validity periods are ignored: a table without a
+battery-backed clock may be years off, and certificates are ended by revocation, not by date.
 """
 
 import os
@@ -18,19 +18,19 @@ from cryptography.hazmat.primitives import hashes
 from broker.protocol.signing import SigningKey
 
 NO_TIMES: Final = 0x20_0000
-"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME, for which Python has no name."""
+"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME, which Python's `ssl` does not define."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who a client is: a certificate (PEM), and its key. Without a key that is in the certificate's file."""
+    """A client's certificate (PEM) and key. Without `key`, the certificate's file contains it."""
 
     certificate: Path
     key: SigningKey | None = None
 
 
 def event_context(authority: str, identity: Identity | None = None) -> ssl.SSLContext:
-    """Return how to speak with an event's server: `authority` (PEM) alone is trusted. Raises OSError, ValueError."""
+    """Return a context for an event's server that trusts only `authority` (PEM). Raises OSError, ValueError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN | NO_TIMES
@@ -41,10 +41,10 @@ def event_context(authority: str, identity: Identity | None = None) -> ssl.SSLCo
 
 
 def _show(context: ssl.SSLContext, identity: Identity) -> None:
-    """Have a context show a certificate. OpenSSL takes keys from files: one that is in memory gets none on a disk.
+    """Load a client certificate. OpenSSL reads keys from files only, so a key in memory never reaches a disk.
 
-    A certificate that is not for the key is not shown, and the server refuses us: a device whose key was spoilt, and
-    that has made another, starts and is played at without a connection until it is paired again.
+    A certificate that does not match the key is left out, and the server will refuse the connection: a device whose key
+    was corrupted and replaced starts, and can be played at offline, until it is paired again.
     """
     if identity.key is None:
         context.load_cert_chain(identity.certificate)

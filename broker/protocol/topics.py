@@ -1,7 +1,7 @@
-"""One table of topics: what is said there, how, by whom, and who may read it; and the codec of what is said.
+"""The table of topics (message, writer, readers, limits) and the codec of messages.
 
-Broker permissions, the AsyncAPI document and the pages in docs/ are all made from the table. Whatever comes from the
-wire passes through `decode` or is refused.
+Broker permissions, the AsyncAPI document and the pages in docs/ are all generated from the table. Every incoming
+message is either decoded here or refused.
 """
 
 import json
@@ -19,8 +19,8 @@ from broker.protocol.facts import FACT_KINDS
 from broker.protocol.messages import LogMessage, Message, NewerLogMessage
 
 Role = Literal["table", "scorer", "desk", "arbiter", "display", "hall"]
-"""Who holds credentials: each table its own, the scorer, the desk, read-only arbiters, displays of what is public; at
-the centre of an event in many places each hall its own."""
+"""Holders of credentials: each table, the scorer, the desk, read-only arbiters, public displays and, at the centre of
+an event in many places, each hall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Topic:
     """Largest payload in bytes."""
     about: str
     qos: Literal[0, 1] = 1
-    """0: of no use later, so no broker keeps it for a reader who is away."""
+    """0 for messages that are useless later: the broker does not queue them for an absent reader."""
 
     def at(self, event: str, *, table: int | None = None, deal: int | None = None, hall: str | None = None) -> str:
         """Return the topic for one event, table, deal or hall; a level left out becomes the wildcard `+`."""
@@ -336,7 +336,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class ParsedTopic:
-    """A topic read apart."""
+    """A topic split into its levels."""
 
     topic: Topic
     event: str
@@ -360,7 +360,7 @@ _EXPRESSIONS: Final = tuple((topic, _expression(topic)) for topic in TOPICS)
 
 @lru_cache(maxsize=4096)
 def parse_topic(text: str) -> ParsedTopic | None:
-    """Read a topic apart; None if it is not ours."""
+    """Parse a topic; return None if it is not one of ours."""
     for topic, expression in _EXPRESSIONS:
         if match := expression.fullmatch(text):
             found = match.groupdict()
@@ -379,7 +379,7 @@ M = TypeVar("M", bound=Message)
 
 
 class Refused(Exception):
-    """A message that is not taken. `code` is stable (docs/codes.md)."""
+    """An incoming message that was refused. `code` is stable (docs/codes.md)."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(f"{code}: {text}")
@@ -388,15 +388,15 @@ class Refused(Exception):
 
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What a decoder raises of bytes that are no message of its kind."""
+"""Exceptions that a decoder raises for bytes that are not a message of its kind."""
 
 
 encode: Final[Callable[[Message], bytes]] = msgspec.json.Encoder().encode
-"""Returns the JSON of a message, in UTF-8."""
+"""Return the JSON of a message, in UTF-8."""
 
 
 def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
-    """Read one message that came on a topic; a fact of an unknown kind too, if all else of it is as it must be.
+    """Decode a message that arrived on a topic, even a fact of unknown kind if the rest of it is valid.
 
     Raises Refused with one of the codes `unknown_topic`, `too_large`, `malformed`, `wrong_event`, `wrong_table`,
     `wrong_deal`, `wrong_hall`.
@@ -408,7 +408,7 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
         raise Refused("too_large", f"{len(payload)} bytes, at most {place.topic.limit}")
     kind = place.topic.message
     message = decode_fact(payload) if kind is LogMessage else decode(kind, payload)
-    if encode(message) != payload:  # what we write ourselves says every name once: as ours do, it needs no second look
+    if encode(message) != payload:  # our own encoding never repeats a name, so only others are checked
         refuse_duplicate_names(payload)
     if message.event != place.event:
         raise Refused("wrong_event", f"says {message.event}, came on the topic of {place.event}")
@@ -424,7 +424,7 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
 
 
 def decode_fact(payload: bytes) -> LogMessage:
-    """Read a fact, of an unknown kind too (NewerFact): it can be handed on. Raises Refused `malformed`."""
+    """Decode a fact, even of an unknown kind (NewerFact) so that it can be forwarded. Raises Refused `malformed`."""
     try:
         return decode(LogMessage, payload)
     except Refused:
@@ -436,19 +436,19 @@ def decode_fact(payload: bytes) -> LogMessage:
 
 
 def decode(kind: type[M], payload: bytes) -> M:
-    """Read one message of a known kind. Raises Refused `malformed`."""
+    """Decode a message of a known kind. Raises Refused `malformed`."""
     try:
-        return decoder(kind).decode(payload)  # type: ignore[no-any-return]  # the cache forgets the kind
+        return decoder(kind).decode(payload)  # type: ignore[no-any-return]  # `cache` loses the type
     except UNREADABLE as error:
         raise Refused("malformed", str(error)[:300]) from None
 
 
 @cache
 def decoder(kind: type[M]) -> msgspec.json.Decoder[M]:
-    """Return what reads values of a kind, for who reads very many; it raises UNREADABLE.
+    """Return the decoder for a kind, for callers that decode many; it raises UNREADABLE.
 
-    Two threads that read a kind of struct for the first time at the same moment crash msgspec 0.22: of what several
-    threads read the decoder is made when a module is imported.
+    Two threads that build the decoder of a struct type at the same time crash msgspec 0.22. Decoders used by several
+    threads are therefore made at import.
     """
     return msgspec.json.Decoder(kind)
 
@@ -458,9 +458,9 @@ for _topic in TOPICS:
 
 
 def refuse_duplicate_names(payload: bytes) -> None:
-    """Refuse an object that says a name twice: msgspec keeps the last, other readers the first.
+    """Refuse JSON with a repeated name in an object: msgspec uses the last value, other readers the first.
 
-    And what is no UTF-8, where msgspec passes over it: nobody who reads what is stored could hand it on as it is.
+    Invalid UTF-8, which msgspec skips over in places, is refused too: stored data must be forwardable unchanged.
     """
     try:
         json.loads(payload.decode(), object_pairs_hook=_without_duplicates)

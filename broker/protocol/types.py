@@ -1,6 +1,6 @@
 """The types that messages are made of, each with one meaning (RULES.md, "Words").
 
-Numbers and names, sessions, plays to do.
+They cover numbers and names, sessions, and planned plays.
 """
 
 import time
@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, get_args
 from msgspec import Meta, Struct
 
 Seat = Literal["east", "south", "west", "north"]
-"""The chair. Turn order is the order of this list."""
+"""A chair at the table, in turn order."""
 
 SEATS: Final[tuple[Seat, ...]] = get_args(Seat)
 
@@ -20,17 +20,17 @@ WinKind = Literal["discard", "self_drawn", "draw"]
 """How a play ended; a draw is a play that nobody won."""
 
 Lifecycle = Literal["init", "ready", "alert", "disconnected", "lost"]
-"""Of a table's device, as in the Homie convention; `lost` is said by its last will."""
+"""State of a table's device, as in the Homie convention; `lost` is sent by its last will."""
 
 PublicState = Literal[
     "waiting", "restoring", "seating", "confirming", "playing", "declared", "accepting", "recorded", "finished"
 ]
-"""What a table says of itself. An open claim window is told as `playing`: nothing about a press may show."""
+"""The state that a table publishes. An open claim window appears as `playing`, as presses must not be revealed."""
 
 Verifier = Literal["camera", "scanner", "hand"]
-"""How the trays of a play were found to be right, the surest first; by hand nothing was verified."""
+"""How the trays of a play were checked, the most reliable first; `hand` means that nothing was verified."""
 
-# In Python `$` also matches before a newline at the end, in JSON Schema it does not: `$(?!\n)` is the same in both.
+# In Python `$` also matches before a final newline, in JSON Schema it does not: `$(?!\n)` means the same in both.
 EventName = Annotated[
     str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$(?!\n)", description="an event; no dots (NATS client ids)")
 ]
@@ -48,7 +48,7 @@ Code = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,47}$(?!\n)", description=
 Text = Annotated[str, Meta(max_length=500)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 AT_THE_TABLE: Final = "arbiter at the table"
-"""Who has ruled, where a PIN was given: it is one PIN for all arbiters."""
+"""Author of rulings after a PIN was typed at the table: all arbiters share one PIN."""
 
 InfractionId = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}$(?!\n)")]
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="SHA-256, lower-case hex")]
@@ -59,10 +59,10 @@ MachineName = Annotated[
 Signature = Annotated[str, Meta(pattern=r"^[0-9a-f]{128}$(?!\n)", description="Ed25519, lower-case hex")]
 
 LONGEST_LINE: Final = 60
-"""Characters of what stands in one line beside a name: a club, a number of a federation."""
+"""Characters of a short text shown beside a name, such as a club or a federation number."""
 
 COUNTRY: Final = "[A-Z]{2,3}"
-"""A code as flags are named by: ISO 3166-1 (FR), or of the Olympic committee (FRA), as mahjong federations write."""
+"""A country code: ISO 3166-1 (FR), or the Olympic committee's (FRA), which mahjong federations use."""
 
 LAST_TABLE: Final = 9999
 TableNo = Annotated[int, Meta(ge=1, le=LAST_TABLE)]
@@ -81,11 +81,11 @@ Imp = (
     ]
 )
 Fault = Literal["nobody", "others", "own"]
-"""Whose fault it was that a play could not be played, seen from one player; the profile says what each gives."""
+"""Whose fault it was that a play could not be played, from one player's view; the profile sets the award for each."""
 
 AWARD_IMP: Final = 99
 FINE_IMP: Final = 99
-"""The most IMP that one ruling gives or takes."""
+"""The most IMP that one ruling can give or take."""
 
 AwardImp = Annotated[
     int, Meta(ge=-AWARD_IMP, le=AWARD_IMP, description="IMP that an arbiter gives, or below zero takes")
@@ -94,7 +94,7 @@ LONGEST_REASON: Final = 500
 Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
 RulerRole = Literal["head_arbiter", "table_arbiter"]
 DeskRole = Literal["head_arbiter", "table_arbiter", "organiser"]
-"""Who may decide at the desk; an organiser corrects the plan alone."""
+"""Roles that may decide at the desk; an organiser may only correct the plan."""
 FineImp = Annotated[int, Meta(ge=1, le=FINE_IMP, description="IMP taken off after conversion")]
 Serial = Annotated[int, Meta(ge=1, le=136)]
 LATEST_MS: Final = 7_258_118_400_000
@@ -108,11 +108,11 @@ def wall_clock_ms() -> int:
 
 
 SESSION_START: Final = r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]$(?!\n)"
-"""Local time, to the minute, as a browser's field gives it."""
+"""Local time, to the minute, in the format of a browser's date and time field."""
 
 
 class Session(Struct, frozen=True, omit_defaults=True):
-    """Some rounds that are played without a long pause, and their clocks."""
+    """Rounds that are played without a long break, with their times."""
 
     name: Name
     first_round: RoundNo
@@ -122,12 +122,12 @@ class Session(Struct, frozen=True, omit_defaults=True):
 
 
 LONGEST_PUBLIC_ADDRESS: Final = 64
-"""Characters: with a code behind it, what an ordinary screen shows as a QR code of four pixels a module."""
+"""Characters. With a code appended, an ordinary screen can show it as a QR code of four pixels a module."""
 
 _NAME: Final = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _PORT: Final = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 PUBLIC_ADDRESS: Final = rf"^(https?://{_NAME}(\.{_NAME}){{0,15}}(:{_PORT})?(/[A-Za-z0-9._~-]{{1,64}}){{0,8}})?$(?!\n)"
-"""A host by name or in four numbers; a path may follow, no slash at the end, no query, nobody's password."""
+"""A URL with a host name or IPv4 address; a path may follow, but no trailing slash, query or credentials."""
 
 PublicAddress = Annotated[
     str,
@@ -139,7 +139,7 @@ PublicAddress = Annotated[
 ]
 
 HandKind = Literal["ron", "tsumo", "draw", "abort", "chombo", "minor_fault", "end"]
-"""How a hand ended; a minor fault ends none, and `end` is the end of the session."""
+"""How a hand ended. A minor fault does not end it; `end` is the end of the session."""
 
 AbortReason = Literal["nine_terminals", "four_winds", "four_riichi", "four_kans", "triple_ron"]
 
@@ -149,17 +149,17 @@ Seats = Annotated[tuple[Seat, ...], Meta(max_length=4)]
 
 
 class RiichiWin(Struct, frozen=True, kw_only=True):
-    """What one winner's hand is worth: han, with fu under 5 han; or so many yakuman."""
+    """The value of one winner's hand: han, with fu below 5 han, or a number of yakuman."""
 
     han: Annotated[int, Meta(ge=0, le=99)] = 0
     fu: Annotated[int, Meta(ge=0, le=999)] = 0
     yakuman: Annotated[int, Meta(ge=0, le=6)] = 0
     responsible: Seat | None = None
-    """Who fed the set that made the yakuman certain (pao)."""
+    """The seat that fed the set which made the yakuman certain (pao)."""
 
 
 class RiichiEvent(Struct, frozen=True, kw_only=True):
-    """What happened in a hand. `riichi`: who has laid a deposit in it."""
+    """What happened in a hand. `riichi`: the seats that paid a deposit in it."""
 
     kind: HandKind
     wins: dict[Seat, RiichiWin] = {}
@@ -169,16 +169,16 @@ class RiichiEvent(Struct, frozen=True, kw_only=True):
     reason: AbortReason | None = None
     offenders: Seats = ()
     dependent: Seats = ()
-    """Offenders whose fault followed from another's, who do not pay."""
+    """Offenders whose fault was caused by another's, and who do not pay."""
     yakuman_tenpai: Seats = ()
-    """Whose hands a fault spoilt that could still have become a yakuman."""
+    """Seats whose hand could still have become a yakuman when a fault spoilt it."""
     kan_from: Seat | None = None
-    """Whose discard was made a kan, when a tsumo wins on its replacement."""
+    """The seat whose discard was made a kan, when a tsumo wins on its replacement tile."""
     riichi: Seats = ()
 
 
 class RiichiStanding(Struct, frozen=True, kw_only=True):
-    """Where a session stands before a hand, the first of which is 1."""
+    """The state of a session before a hand; hands are counted from 1."""
 
     hand: Annotated[int, Meta(ge=1, le=9999)]
     round_wind: Wind
@@ -190,7 +190,7 @@ class RiichiStanding(Struct, frozen=True, kw_only=True):
 
 
 class Player(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who sits there."""
+    """A player in the plan."""
 
     id: PlayerId
     name: Name
@@ -214,7 +214,7 @@ class PlayRef(Struct, frozen=True, kw_only=True):
 
 
 class PlannedPlay(PlayRef, frozen=True, kw_only=True):
-    """One play that a table is to do: never a face, only serials."""
+    """One play in a table's plan. It contains serials, never faces."""
 
     set: SetNo
     prevalent_wind: Wind
@@ -232,10 +232,10 @@ class NextSeat(Struct, frozen=True, kw_only=True):
 
 
 class PlannedSession(Struct, frozen=True, kw_only=True):
-    """A riichi session at one table: hands are dealt there, one after the other.
+    """A riichi session at one table, where hands are dealt one after the other.
 
-    `set`: whose tiles are dealt. `standing` and `entries`: where it stands and how many entries the scorer has of it,
-    for a device that has none.
+    `set` is the tile set in use. `standing` and `entries` are the session's state and number of entries at the scorer,
+    for a device that has none of its own.
     """
 
     round: RoundNo
@@ -246,7 +246,7 @@ class PlannedSession(Struct, frozen=True, kw_only=True):
 
 
 PIN_HASH: Final = r"^\$argon2id\$v=19\$m=65536,t=3,p=4\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$(?!\n)"
-"""Our own parameters alone: a hash names what memory it takes to look at it, and a table has little."""
+"""Accepts our own parameters only: a hash dictates the memory needed to verify it, and tables have little."""
 
 PIN_MARK_DIGITS: Final = 16
 """Hexadecimal digits: enough to tell one setting of a PIN from another."""
@@ -254,7 +254,7 @@ PIN_MARK_DIGITS: Final = 16
 PinMark = Annotated[str, Meta(pattern=rf"^[0-9a-f]{{{PIN_MARK_DIGITS}}}$(?!\n)")]
 
 Anchor = Annotated[str, Meta(pattern=r"^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){6}$(?!\n)")]
-"""28 letters of base 32 in groups of four."""
+"""28 characters of base 32 in groups of four."""
 
 PinHash = Annotated[str, Meta(pattern=PIN_HASH, description="of the arbiters' PIN, Argon2id")]
 
@@ -273,9 +273,9 @@ SessionId = Annotated[
 ]
 
 DESK_PORT: Final = 8136
-"""Where a desk is asked that is named without a port."""
+"""Port of a desk whose address names none."""
 
 LAST_PORT: Final = 65_535
 
 HOST_PATTERN: Final = r"[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63}){0,15}\.?|[0-9A-Fa-f:]{2,45}"
-"""A broker's name or address. Other names make the resolver raise on the client's own thread, which then ends."""
+"""A broker's name or address. Anything else makes the resolver raise on the client's own thread, which then ends."""

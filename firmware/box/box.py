@@ -1,4 +1,4 @@
-"""The button box as the table sees it: four buttons and their lamps, at the other end of a USB cable."""
+"""The button box on a serial port: four buttons and their lamps at the other end of a USB cable."""
 
 import contextlib
 import threading
@@ -18,7 +18,7 @@ _LAMP_MODES: Final[dict[Lamp, int]] = {mode: at for at, mode in enumerate(get_ar
 
 
 class ButtonBox(Closing):
-    """A box, there or not: one that comes later, or comes back, works then. `tell` is called from its line's thread."""
+    """A button box, which may also be plugged in later or come back. `tell` is called from the line's thread."""
 
     def __init__(
         self,
@@ -27,25 +27,26 @@ class ButtonBox(Closing):
         *,
         on_short: Callable[[TooShort], None] = lambda _: None,
     ) -> None:
-        """Open the serial device at a path; best one of `/dev/serial/by-id`, which stays the same.
+        """Open the serial device at a path, preferably one in `/dev/serial/by-id`, which stays the same.
 
-        `on_short` is told pulses that were no finger's: for who looks after the wiring, never for who plays.
+        `on_short` receives pulses too short for a finger. They are for whoever maintains the wiring, never for the
+        players.
         """
         self._tell, self._on_short = tell, on_short
         self._link = BoxLink()
         self._lock = threading.Lock()
-        """Held at the start, so that nothing is heard before there is a line to answer on."""
+        """Held during construction, so that nothing is received before there is a line to answer on."""
         opener = partial(SerialPort, SerialSettings(path, baud=115_200))
         with self._lock:
             self._line = HotPlugged(path, opener, self._heard, self._changed)
 
     def show(self, seat: Seat, lamp: Lamp) -> None:
-        """Show something on a seat's lamp, within a fifth of a second. Called from one thread only."""
+        """Set a seat's lamp, within a fifth of a second. Called from one thread only."""
         at = 2 * SEATS.index(seat)
         self._link.lamps = self._link.lamps & ~(3 << at) | _LAMP_MODES[lamp] << at
 
     def _heard(self, chunk: bytes, at: int) -> None:
-        """Take in bytes, with a time after they were read: a reply must never seem quicker than it was."""
+        """Process received bytes. `at` is taken after reading, as a reply must never seem faster than it was."""
         with self._lock:
             self._do(self._link.received(chunk, at))
 
@@ -54,18 +55,18 @@ class ButtonBox(Closing):
             self._do(self._link.closed(error.code, str(error)) if error else self._link.opened(time.monotonic_ns()))
 
     def _do(self, said: LinkOutput) -> None:
-        """Tell first: what is acknowledged has been told."""
+        """Deliver reports before sending, because whatever is acknowledged must have been reported."""
         for one in said.reports:
             if isinstance(one, TooShort):
                 self._on_short(one)
             else:
                 self._tell(one)
         if said.outgoing:
-            with contextlib.suppress(DeviceMissing):  # whoever reads the line notices, and the box asks again
+            with contextlib.suppress(DeviceMissing):  # the reading thread reports it, and the box repeats itself
                 self._line.write(said.outgoing)
 
     def close(self) -> None:
-        """Put the lamps out and let the line go; may be called twice."""
+        """Switch the lamps off and close the line. May be called twice."""
         with contextlib.suppress(DeviceMissing):
             self._line.write(encode_frame("L", 0))
         self._line.close()

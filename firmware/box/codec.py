@@ -1,50 +1,50 @@
-"""The words of the button box, used by both sides: by the table in CPython and on the Pico in MicroPython.
+"""The line protocol of the button box, shared by the table (CPython) and the Pico (MicroPython).
 
-A frame is a line of ASCII: `!`, a letter, decimal numbers, the CRC-32 of all that before it, and a newline:
+A frame is a line of ASCII: `!`, a letter, decimal numbers, the CRC-32 of everything before it, and a newline:
 
     !E 3735928559 17 0 1 123456789 7c22e506
 
-It can be read with a terminal, and finds its feet again after any garbage: no frame has a `!` but at its start.
-The CRC is that of zip and Ethernet (MicroPython has it in C); it notices every burst of up to 32 bits.
+It can be read in a terminal, and the receiver resynchronises after any garbage because `!` occurs only at the start of
+a frame. The CRC is that of zip and Ethernet (MicroPython has it in C); it detects every error burst of up to 32 bits.
 """
 
 import binascii
 
 VERSION = 1
-"""Goes up when the meaning of a frame changes. `B` itself never changes, so that any version understands that much."""
+"""Increased when the meaning of a frame changes. `B` itself never changes, so every version understands it."""
 
 LONGEST_FRAME = 120
-"""Bytes of a line; no frame is nearly as long."""
+"""Limit for a line, in bytes. Real frames are much shorter."""
 
 FRAME_FIELDS = {
-    "B": 2,  # box: version, boot id (another one whenever it starts)
-    "H": 6,  # heartbeat: boot, first kept edge, next edge, contacts closed before the first, lamps, its time in us
-    "E": 5,  # edge: boot, number, seat (0 east ... 3 north, LOST), 1 closed or 0 open, its time in us
-    "R": 2,  # reply: token of the query, its time in us
+    "B": 2,  # box: version, boot id (a new one at each start)
+    "H": 6,  # heartbeat: boot, first stored edge, next edge, contacts closed before the first, lamps, box time in us
+    "E": 5,  # edge: boot, number, seat (0 east ... 3 north, LOST), 1 closed or 0 open, box time in us
+    "R": 2,  # reply: token of the query, box time in us
     "Q": 1,  # query of the time: token
-    "A": 2,  # acknowledged: boot, number of the first edge that is not
-    "N": 2,  # not received: boot, number of the first edge that is wanted again
+    "A": 2,  # acknowledged: boot, number of the first edge not acknowledged
+    "N": 2,  # not received: boot, number of the first edge to send again
     "L": 1,  # lamps: for each seat two bits, 0 off, 1 on, 2 blink; east lowest
 }
-"""The letters, and how many numbers go with each."""
+"""The frame types, each with its number of fields."""
 
 LOST = 4
-"""In place of a seat: here edges were lost, because there was no more room for them."""
+"""Used in place of a seat: edges were lost here because the store was full."""
 
 
 def encode_frame(kind: str, *numbers: int) -> bytes:
-    """Write a frame, newline included."""
+    """Return a frame, including the newline."""
     body = " ".join(["!" + kind] + [str(number) for number in numbers] + [""]).encode()
     return body + frame_check(body)
 
 
 def frame_check(body: bytes) -> bytes:
-    """Return the CRC of what comes before it, and the newline."""
+    """Return the CRC of what precedes it, and the newline."""
     return f"{binascii.crc32(body):08x}\n".encode()
 
 
 def decode_frame(line: bytes) -> "tuple[str, list[int]] | None":
-    """Read a line without its newline. None: it is no frame, or not as it was sent."""
+    """Parse a line without its newline. None: it is not a frame, or was corrupted."""
     body = line[:-8]
     if len(line) > LONGEST_FRAME or line[:1] != b"!" or frame_check(body)[:-1] != line[-8:]:
         return None
@@ -56,20 +56,20 @@ def decode_frame(line: bytes) -> "tuple[str, list[int]] | None":
 
 
 def _is_number(word: bytes) -> bool:
-    """A number is written in one way only."""
+    """Return whether a word is a decimal number without leading zeros."""
     return word.isdigit() and (word[0] != ord("0") or len(word) == 1)
 
 
 class FrameSplitter:
-    """Cuts what arrives into frames, in whatever pieces it comes. Keeps no more than one line."""
+    """Splits received bytes into frames, however they are chunked. Buffers at most one line."""
 
     def __init__(self) -> None:
         self._kept = b""
         self.refused = 0
-        """Lines that were no frames."""
+        """Number of lines that were not valid frames."""
 
     def feed(self, chunk: bytes) -> "list[tuple[str, list[int]]]":
-        """Take in bytes, give the frames that are whole by now."""
+        """Add received bytes and return the frames that are now complete."""
         lines = (self._kept + chunk).split(b"\n")
         self._kept = _from_start(lines.pop())
         frames = []
@@ -83,6 +83,6 @@ class FrameSplitter:
 
 
 def _from_start(line: bytes) -> bytes:
-    """Leave out what comes before the last start of a frame, and all where that is too long."""
+    """Return the line from its last `!` on; nothing if that is too long."""
     start = line.rfind(b"!")
     return line[start:] if start >= 0 and len(line) - start <= LONGEST_FRAME else b""

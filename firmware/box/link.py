@@ -1,12 +1,13 @@
 """The table's end of the serial line to the button box. Pure: bytes and times in, reports and bytes out.
 
-`BoxClock` maps the box's microseconds to this machine's clock. A query goes out and the box writes its time into the
-reply: that time lies after we asked and before we heard, so each query gives an interval. The interval grows by what
-the two clocks can drift apart, and the next query cuts it. The fast way out of one query and the fast way back of
-another bound the time together, better than any single one does. The middle is used: it is wrong by half of the
-interval at most.
+`BoxClock` maps the box's microseconds to this machine's clock. A query goes out and the box puts its time into the
+reply. That time lies between sending and receiving, so each query gives an interval. The interval grows with the
+possible drift between the two clocks, and the next query narrows it. A fast way out in one query and a fast way back in
+another bound the time together, better than any single query does. The midpoint is used; its error is at most half of
+the interval.
 
-`BoxSession` is one start of the box: each edge once and in order, presses judged, times mapped. `BoxLink` is the line.
+`BoxSession` covers one start of the box: each edge once and in order, presses detected, times mapped. `BoxLink` is the
+line.
 """
 
 from collections import deque
@@ -18,28 +19,28 @@ from firmware.presses import MS, ContactOutcome, Presses
 from firmware.reports import SEATS, Health, Held, Pressed, Released, Report, Seat, TooShort
 
 ENOUGH_QUERIES: Final = 4
-"""Queries until times are mapped."""
+"""Queries needed before times are mapped."""
 
 _CRYSTAL_ERROR: Final = 0.15
-"""By how many ns a µs two crystals differ at the most: each is good to some 50 millionths."""
+"""Greatest difference between two crystals, in ns per µs: each is accurate to about 50 ppm."""
 
 _TIME_SERVER_SLEW: Final = 0.5
-"""By how many ns a µs a time server may pull this machine's clock: adjtimex(2) slews by 500 millionths at the most."""
+"""Greatest slew of this machine's clock by time synchronisation, in ns per µs: adjtimex(2) is limited to 500 ppm."""
 
 _RATE_ERROR: Final = _TIME_SERVER_SLEW + 2 * _CRYSTAL_ERROR
-"""By how many ns a µs the rate may be wrong: the one that was measured is within CRYSTALS, as is the true one but for
-the pull."""
+"""Greatest error of the rate, in ns per µs. The measured rate is within _CRYSTAL_ERROR of nominal, and so is the true
+one apart from the slew."""
 
 _APART_US: Final = 30_000_000
-"""Between two times that are kept for the rate."""
+"""Time between two samples that are stored to measure the rate."""
 
 _KEPT_TIMES: Final = 8
-"""Times for the rate: of the last four minutes."""
+"""Samples stored to measure the rate: those of the last four minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBounds:
-    """At this time of the box it was no earlier and no later than these times of ours."""
+    """The earliest and latest time on our clock, in ns, that may correspond to a time of the box."""
 
     us: int
     earliest: float
@@ -47,41 +48,41 @@ class TimeBounds:
 
     @property
     def middle(self) -> float:
-        """The best guess."""
+        """The best estimate."""
         return (self.earliest + self.latest) / 2
 
 
 class BoxClock:
-    """One start of the box. Time is mapped once `ready`."""
+    """The clock of a box since one start. Times can be mapped once it is `ready`."""
 
     def __init__(self) -> None:
         self._known: TimeBounds | None = None
         self._apart: deque[TimeBounds] = deque(maxlen=_KEPT_TIMES)
         self._left = ENOUGH_QUERIES
         self.rate = 1000.0
-        """Of our ns to the box's µs."""
+        """Our ns per µs of the box."""
 
     @property
     def ready(self) -> bool:
-        """Return whether there were enough queries."""
+        """Whether there were enough queries."""
         return self._left <= 0
 
     def renew(self) -> None:
-        """Be ready only after new queries: what was known is old, all but the rate."""
+        """Require new queries before being ready again. Only the rate is still considered current."""
         self._left = ENOUGH_QUERIES
 
     def add(self, us: int, asked_ns: int, answered_ns: int) -> None:
-        """Take in a query: the box's time, and ours before and after."""
+        """Add a query: the box's time, and our times before and after."""
         self._left -= 1
         earliest, latest = self._between(us)
         earliest, latest = max(earliest, asked_ns), min(latest, answered_ns)
-        if earliest > latest:  # a clock was pulled by more than we allow for, or set: only this query is true
+        if earliest > latest:  # a clock was set, or slewed by more than we allow for: only this query is valid
             earliest, latest = asked_ns, answered_ns
         self._known = TimeBounds(us, earliest, latest)
         self._measure(self._known)
 
     def slack_ns(self, us: int) -> float:
-        """Return by how much `to_ns` can be wrong at this time."""
+        """Return the greatest error of `to_ns` at this time."""
         earliest, latest = self._between(us)
         return (latest - earliest) / 2
 
@@ -90,7 +91,7 @@ class BoxClock:
         return 0 if self._known is None else round(self._known.middle + (us - self._known.us) * self.rate)
 
     def _between(self, us: int) -> tuple[float, float]:
-        """Return the earliest and the latest of our times that this time of the box can have been."""
+        """Return the earliest and the latest time on our clock that may correspond to this time of the box."""
         known = self._known
         if known is None:
             return float("-inf"), float("inf")
@@ -99,7 +100,7 @@ class BoxClock:
         return known.earliest + middle - drift, known.latest + middle + drift
 
     def _measure(self, new: TimeBounds) -> None:
-        """Take the rate between the oldest time kept and this one."""
+        """Measure the rate between the oldest stored sample and this one."""
         if not self._apart or new.us - self._apart[-1].us >= _APART_US:
             self._apart.append(new)
         oldest = self._apart[0]
@@ -111,39 +112,39 @@ class BoxClock:
 NS_PER_US: Final = 1000
 
 SETTLED_US: Final = 100_000
-"""An edge is acknowledged this long after it: what it meant has been told by then, unless the contact chatters."""
+"""How long after an edge it is acknowledged. By then its meaning has been reported, unless the contact chatters."""
 
 REPEAT_NS: Final = 50_000_000
-"""Between two requests for the same edges."""
+"""Time between two requests for the same edges."""
 
 SessionReport = Report | TooShort
-"""What comes of what the box says: reports, and pulses that were no finger's, for who looks after the wiring."""
+"""What a session produces: reports, and pulses too short for a finger, for whoever maintains the wiring."""
 
 
 class BoxSession:
-    """What is known of a box since it started. Every method gives reports; `outgoing` is what to send."""
+    """The state of a box since it started. Methods return reports and append the frames to send to `outgoing`."""
 
     def __init__(self, boot: int, first: int) -> None:
         self.boot, self.clock, self.outgoing = boot, BoxClock(), list[bytes]()
         self._next = self._settled = first
-        """The first edge that has not come, and the first that is not acknowledged."""
+        """The first edge that has not arrived, and the first that is not acknowledged."""
         self._unsettled: deque[int] = deque()
-        """When the edges between these two were, in µs."""
+        """Times of the edges between these two, in µs."""
         self._asked_at: int | None = None
         self._presses = Presses()
         self._down: dict[Seat, int] = {}
-        """Who presses, and since when on our clock."""
+        """Seats that are pressed, and since when on our clock."""
         self._ill: set[str] = set()
-        """Which parts were told to be unwell."""
+        """Parts that were reported unhealthy."""
         self._latest = (0, 0)
-        """The latest press that was told, by the box's clock and by ours."""
+        """The latest press that was reported, on the box's clock and on ours."""
 
     def begin(self, closed: int) -> list[SessionReport]:
-        """Take in which contacts were closed before the first edge: a bit for each, east lowest."""
+        """Process which contacts were closed before the first edge: one bit per seat, east lowest."""
         return self._told(self._presses.begin({seat: bool(closed >> at & 1) for at, seat in enumerate(SEATS)}))
 
     def heartbeat(self, first: int, following: int, us: int, now: int) -> list[SessionReport]:
-        """Let the time pass until the box's time `us`, if all edges before it are here."""
+        """Let time pass up to the box's time `us`, provided that all edges before it have arrived."""
         if first > self._next:
             return [*self.let_go(now), *self._resume(first)]
         if following > self._next:
@@ -156,7 +157,7 @@ class BoxSession:
         return reports
 
     def edge(self, number: int, seat: int, closed: int, us: int, now: int) -> list[SessionReport]:
-        """Take in an edge, if it is the next. Edges wait in the box until the clock is ready."""
+        """Process an edge if it is the next one. The box stores edges until the clock is ready."""
         if not self.clock.ready or number < self._next:
             return []
         if number > self._next:
@@ -169,7 +170,7 @@ class BoxSession:
         return self._told(self._presses.edge(SEATS[seat], closed=bool(closed), at=us * NS_PER_US))
 
     def let_go(self, now: int) -> list[SessionReport]:
-        """Go on with open contacts, at the end too: no press is made up, and nobody holds a button forever."""
+        """Treat all contacts as open, also at the end: no press is invented, and no button is held forever."""
         told: list[SessionReport] = [Released(seat, now) for seat in self._down]
         told += [Health(part, None) for part in sorted(self._ill)]
         self._presses = Presses()
@@ -178,13 +179,13 @@ class BoxSession:
         return told
 
     def _resume(self, first: int) -> list[SessionReport]:
-        """Go on where the box does; somebody else has taken edges."""
+        """Continue where the box does, after another program has acknowledged edges."""
         self._next = self._settled = first
         self._unsettled.clear()
         return [_overflow()]
 
     def _ask(self, now: int) -> None:
-        """Ask for the edges that are missing."""
+        """Request the missing edges."""
         if self.clock.ready and (self._asked_at is None or now - self._asked_at >= REPEAT_NS):
             self._asked_at = now
             self.outgoing.append(encode_frame("N", self.boot, self._next))
@@ -195,7 +196,7 @@ class BoxSession:
             self._settled += 1
 
     def _told(self, outcomes: list[ContactOutcome]) -> list[SessionReport]:
-        """Map what was found out to this machine's clock."""
+        """Map outcomes to this machine's clock."""
         reports: list[SessionReport] = []
         for outcome in outcomes:
             match outcome:
@@ -214,7 +215,7 @@ class BoxSession:
         return reports
 
     def _in_order(self, at: int) -> int:
-        """Map the time of a press. Two presses keep their order even where the mapping has become another between."""
+        """Map the time of a press. Two presses keep their order even if the mapping changed between them."""
         before, told = self._latest
         ns = self.clock.to_ns(at // NS_PER_US)
         if at >= before:
@@ -228,29 +229,30 @@ def _overflow() -> Health:
 
 
 PART: Final = "buttons"
-"""As `Health` names all four."""
+"""Name of all four buttons in `Health`."""
 
 SILENT_NS: Final = 1_500 * MS
-"""A box says something every 100 ms. With the pause between two looks this is told well within 2 s."""
+"""Silence after which the box is reported; it sends something every 100 ms. Including the polling interval, the report
+comes well within 2 s."""
 
 QUERY_NS: Final = 250 * MS
-"""Between two queries of the time: what it is known to grows by 0.2 ms meanwhile (`clock.DOUBT`)."""
+"""Time between two queries. The uncertainty grows by 0.2 ms meanwhile (`_RATE_ERROR`)."""
 
 FIRST_QUERY_NS: Final = 50 * MS
-"""The same until the clock is ready, where no answer comes; an answer is followed by the next query at once."""
+"""The same until the clock is ready, if no answer comes. An answer is followed by the next query at once."""
 
 OUTSTANDING: Final = 8
-"""Queries without an answer that are remembered."""
+"""Unanswered queries that are remembered."""
 
 LAMPS_NS: Final = 200 * MS
-"""Between two commands to the lamps, where the box does not say that it shows them."""
+"""Time between two lamp commands while the box does not confirm that it shows them."""
 
 AHEAD_NS: Final = 10 * MS
-"""By how much a press may seem to be later than it is told: times are mapped, and never quite exactly."""
+"""How far a press may appear to lie in the future, because the mapping of times is never exact."""
 
 
 def happened_by(now: int, at: int) -> int:
-    """Return a time, or for one that lies further ahead another that does not; their order stays.
+    """Return a time, limited to the near future by a mapping that preserves the order of times.
 
     A claim window that was opened in the year 3000 would never close.
     """
@@ -260,33 +262,34 @@ def happened_by(now: int, at: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LinkOutput:
-    """What came of an event: tell the reports first, then send the bytes."""
+    """The result of an event. Deliver the reports first, then send the bytes."""
 
     reports: tuple[SessionReport, ...]
     outgoing: bytes
 
 
 class BoxLink:
-    """A line to a box, open or not."""
+    """A line to a box, open or closed."""
 
     def __init__(self) -> None:
         self._splitter, self._version = FrameSplitter(), VERSION
         self._session: BoxSession | None = None
         self._health: str | None = ""
-        """The code that was told last; none yet."""
+        """The code that was reported last; empty before the first report."""
         self._heard_at = 0
         self._queries: deque[int] = deque(maxlen=OUTSTANDING)
-        """When the latest were asked. That is their token too, so that an answer to another program is no answer."""
+        """Send times of the latest queries. They also serve as tokens, so that a reply to another program is
+        ignored."""
         self._query_at = 0
         self.lamps = 0
-        """What they are to show: see `L` in `codec.FIELDS`."""
+        """The lamp states to show: see `L` in `codec.FRAME_FIELDS`."""
         self._lamps_at = 0
-        self._pressed_at: dict[Seat, int] = {}  # as it was told: a hold is told with the time of its press
+        self._pressed_at: dict[Seat, int] = {}  # as reported: a hold is reported with the time of its press
         self._reports: list[SessionReport] = []
         self._outgoing: list[bytes] = []
 
     def opened(self, now: int) -> LinkOutput:
-        """Begin to listen."""
+        """Start listening on an opened line."""
         self._splitter, self._heard_at, self._query_at = FrameSplitter(), now, now
         self._queries.clear()
         if self._session is not None:
@@ -294,12 +297,12 @@ class BoxLink:
         return self._said()
 
     def closed(self, code: str, text: str) -> LinkOutput:
-        """Say that the line is gone. What the box has stored comes when it is back."""
+        """Report that the line is closed. What the box has stored arrives when it is back."""
         self._tell_health(code, text)
         return self._said()
 
     def received(self, chunk: bytes, now: int) -> LinkOutput:
-        """Take in what came, maybe nothing, and let the time pass until `now`, in ns of the monotonic clock."""
+        """Process received bytes, maybe none, and let time pass until `now`, in ns of the monotonic clock."""
         for kind, numbers in self._splitter.feed(chunk):
             self._hear(kind, numbers, now)
         if now - self._heard_at > SILENT_NS:
@@ -327,7 +330,7 @@ class BoxLink:
             self._query_at = now + (QUERY_NS if self._session.clock.ready else 0)
 
     def _name(self, version: int, now: int) -> None:
-        """Take in which version the box speaks."""
+        """Process the box's protocol version."""
         self._version = version
         if version != VERSION:
             self._heard_at, self._session = now, None
@@ -346,7 +349,7 @@ class BoxLink:
             self._outgoing.append(encode_frame("L", self.lamps))
 
     def _begin(self, boot: int, first: int, closed: int, now: int) -> BoxSession:
-        """Get to know a box."""
+        """Start a session for a newly seen or restarted box."""
         if self._session is not None:
             self._report(self._session.let_go(now), now)
             self._tell_health("box_reset", "the box has restarted")
@@ -357,14 +360,14 @@ class BoxLink:
         return self._session
 
     def _query(self, now: int) -> None:
-        """Ask for the box's time."""
+        """Query the box's time."""
         self._queries.append(now)
         ready = self._session is not None and self._session.clock.ready
         self._query_at = now + (QUERY_NS if ready else FIRST_QUERY_NS)
         self._outgoing.append(encode_frame("Q", now))
 
     def _report(self, told: list[SessionReport], now: int) -> None:
-        """Pass on what the session tells: nothing that is yet to come, whatever a box says of its time."""
+        """Pass on a session's reports, with no time in the future whatever the box claims."""
         for one in told:
             if isinstance(one, Health):
                 if one.part == PART:
@@ -378,7 +381,7 @@ class BoxLink:
             self._reports.append(replace(one, at=at))
 
     def _tell_health(self, code: str | None, text: str) -> None:
-        """Tell what is new."""
+        """Report a change of health."""
         if code != self._health:
             self._health = code
             self._reports.append(Health(PART, code, text))

@@ -1,1 +1,1 @@
-"""`homologue table hardware`: what is there, and do the buttons work."""
+"""`homologue table hardware`: lists what is connected, and tests the buttons."""

@@ -1,4 +1,4 @@
-"""`homologue table hardware`: what is wired to this machine, and a test in which each player presses once."""
+"""`homologue table hardware`: lists what is connected to this machine, and tests the buttons with the players."""
 
 import json
 import queue
@@ -36,7 +36,7 @@ from firmware.wiring import BY_GPIO, Wiring, ground_beside, pins_in_use, read_wi
 
 @dataclass(frozen=True, slots=True)
 class PinWire:
-    """One wire: from a seat's button, second contact or lamp to a pin; the ground pin beside; what else it is for."""
+    """One wire from a seat's button, second contact or lamp to a pin, with the nearest ground and other functions."""
 
     seat: Seat
     what: str
@@ -48,7 +48,7 @@ class PinWire:
 
 @dataclass(frozen=True, slots=True)
 class HardwareReport:
-    """What is there and what is wrong with it."""
+    """The hardware of a machine, and what is wrong with it."""
 
     board: Machine
     devices: tuple[Device, ...]
@@ -59,9 +59,9 @@ class HardwareReport:
 def inspect_hardware(
     wiring: Wiring | None, root: Path = Path("/"), addresses: Mapping[str, str] | None = None
 ) -> HardwareReport:
-    """Look at this machine, at how the buttons are wired to it, and at what a table's configuration names.
+    """Inspect this machine, the wiring of its buttons, and the devices named in a table's configuration.
 
-    `addresses` are a table's devices by the names of their settings; None: this is no table's machine.
+    `addresses` are a table's devices by the names of their settings; None: this machine is not a table's.
     """
     here, found = this_machine(root), find_devices(root)
     troubles = permission_troubles(found)
@@ -73,7 +73,7 @@ def inspect_hardware(
 
 
 def _pin_wires(wiring: Wiring) -> Iterator[PinWire]:
-    """Return all wires but the grounds, by seat."""
+    """Return all wires except the grounds, by seat."""
     for seat, pins in wiring.items():
         for what, gpio in pins.used().items():
             pin = BY_GPIO[gpio]
@@ -94,7 +94,7 @@ def _troubles(wiring: Wiring, here: Machine, root: Path) -> Iterator[HardwareTro
 
 
 def hardware_text(hardware: HardwareReport) -> Iterator[str]:
-    """Return it as lines of text."""
+    """Return the report as lines of text."""
     yield hardware.board.name
     for one in hardware.devices:
         mark = "" if one.usable else "   (not allowed)"
@@ -113,7 +113,7 @@ def hardware_text(hardware: HardwareReport) -> Iterator[str]:
 def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) -> SelfTest:
     """Open the buttons and test them. Raises BadAddress, PinInUse, PinReserved, DeviceMissing.
 
-    Simulated fingers press what is asked, by themselves.
+    Simulated fingers press the requested button by themselves.
     """
     told: queue.Queue[Report | TooShort] = queue.Queue()
     test = SelfTest(round(wait_s * NS))
@@ -181,7 +181,7 @@ def _print_report(addresses: dict[str, str], *, as_json: bool) -> bool:
 
 
 def _wiring(address: str | None) -> Wiring | None:
-    """Read the wiring that an address has; buttons elsewhere have none here. Raises as `read_wiring` does."""
+    """Parse the wiring in an address; None if the buttons are not on pins. Raises as `read_wiring` does."""
     if address is None:
         return None
     scheme, _, rest = address.partition(":")
@@ -207,7 +207,7 @@ def _test(address: str, wait_s: float, *, as_json: bool) -> bool:
 
 
 def _configured(path: Path) -> dict[str, str]:
-    """Return the devices' addresses of a table's configuration; the kiosk looks at all the rest of it."""
+    """Return the device addresses in a table's configuration. The kiosk checks the rest of it."""
     try:
         devices = tomllib.loads(path.read_text(encoding="utf-8"))["devices"]
         told = {name: devices[name] for name in ("buttons", "scanner", "camera") if name in devices}

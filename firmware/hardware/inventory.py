@@ -1,7 +1,8 @@
 """What is connected to this machine, and what keeps it from working.
 
 Board, serial devices, cameras and keyboards; permissions; what a table's configuration names; power, heat and clock;
-lights on the board that would reveal a press. Everything is read below a `root`, so that tests can bring their own.
+lights on the board that would reveal a press. Everything is read below a `root`, so that tests can substitute their
+own.
 """
 
 import ctypes
@@ -22,7 +23,7 @@ from firmware.errors import DeviceForbidden, DeviceMissing
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine: as it names itself, and gpiozero's short name of a Pi ("4B", "5B"); None if it is no Pi."""
+    """A machine: the name it reports, and gpiozero's short name of a Pi ("4B", "5B"), None if it is not a Pi."""
 
     name: str
     model: str | None
@@ -30,7 +31,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device: its path, what it calls itself, and whether this user may read and write it."""
+    """A device: its path, the name it reports, and whether this user may read and write it."""
 
     kind: str
     path: str
@@ -40,18 +41,18 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class HardwareTrouble:
-    """Something that keeps a device from working, with what to do."""
+    """A problem that keeps a device from working, with its remedy."""
 
     code: str
     text: str
 
 
 _GROUPS: Final = {"pins": "gpio", "serial": "dialout", "camera": "video", "keyboard": "input"}
-"""Who is in these groups may use these devices on Raspberry Pi OS."""
+"""Groups whose members may use these devices on Raspberry Pi OS."""
 
 
 def this_machine(root: Path) -> Machine:
-    """Return what machine this is."""
+    """Identify this machine."""
     try:
         name = (root / "proc/device-tree/model").read_text(encoding="utf-8").rstrip("\0\n")
         (revision,) = struct.unpack(">L", (root / "proc/device-tree/system/linux,revision").read_bytes())
@@ -66,11 +67,11 @@ _FOUND: Final = {
     "camera": ("dev", "video*"),
     "keyboard": ("dev/input/by-id", "*-event-kbd"),
 }
-"""Where devices of each kind are, and how they are named there."""
+"""For each kind of device, the folder that lists it and the pattern of its file name."""
 
 
 def find_devices(root: Path) -> list[Device]:
-    """List the devices that a table can use, each kind by name."""
+    """Return the devices that a table can use, each kind sorted by name."""
     return [
         _device(kind, path, root)
         for kind, (folder, named) in _FOUND.items()
@@ -86,7 +87,7 @@ def _device(kind: str, path: Path, root: Path) -> Device:
 
 
 def permission_troubles(found: list[Device]) -> list[HardwareTrouble]:
-    """Say for each kind of device that this user may not use, what to do."""
+    """Return a problem, with its remedy, for each kind of device that this user may not use."""
     kinds = dict.fromkeys(one.kind for one in found if not one.usable)
     return [HardwareTrouble(DeviceForbidden.code, _permission(kind, found)) for kind in kinds]
 
@@ -97,16 +98,17 @@ def _permission(kind: str, found: list[Device]) -> str:
 
 
 LIGHTS: Final = ("ACT", "PWR", "led0", "led1")
-"""The board's own, by their names in Raspberry Pi OS; older kernels number them."""
+"""LEDs on the board, by their names in Raspberry Pi OS; older kernels number them."""
 
 _STILL: Final = ("none", "default-on", "input", "timer")
-"""What follows nothing that the machine does (the kernel's `Documentation/leds`; `input` is the Pi's power supply)."""
+"""Triggers that do not depend on what the machine does (the kernel's `Documentation/leds`; `input` is the Pi's power
+supply)."""
 
 
 def light_troubles(root: Path) -> Iterator[HardwareTrouble]:
-    """Name each light that shows what the machine does, with how to still it."""
+    """Yield a problem, with its remedy, for each LED that reveals the machine's activity."""
     for name in LIGHTS:
-        # The kernel puts the active trigger in brackets; without such a light there is no text.
+        # The kernel puts the active trigger in brackets; the text is empty if there is no such LED.
         marked = re.search(r"\[([^\]]+)\]", _read_text(root / "sys/class/leds" / name / "trigger"))
         if marked and (follows := marked[1]) not in _STILL:
             parameter = "pwr" if name in ("PWR", "led1") else "act"
@@ -121,7 +123,7 @@ _DEVICE_FOLDER: Final = "/dev/"
 
 
 def configured_troubles(addresses: Mapping[str, str], found: list[Device], root: Path) -> Iterator[HardwareTrouble]:
-    """Say of each device that has a path what keeps the kiosk from opening it; listed ones are said of already."""
+    """Yield what keeps the kiosk from opening a configured device, except missing permissions on `found` ones."""
     listed = {one.path for one in found}
     for setting, path in _device_paths(addresses):
         here = root / path.removeprefix("/")
@@ -134,7 +136,7 @@ def configured_troubles(addresses: Mapping[str, str], found: list[Device], root:
 
 
 def _device_paths(addresses: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Return the paths in addresses such as `serial:/dev/ttyACM0?baud=9600`, with their settings' names."""
+    """Yield each setting's name and the path in its address, such as `serial:/dev/ttyACM0?baud=9600`."""
     for setting, address in addresses.items():
         path = address.partition(":")[2].partition("?")[0]
         if path.startswith(_DEVICE_FOLDER):
@@ -142,17 +144,18 @@ def _device_paths(addresses: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 _HOT: Final = 80_000
-"""Thousandths of a degree from which a Pi slows down (its firmware's `temp_limit` is 85, the soft limit 80 or less)."""
+"""Thousandths of a degree Celsius at which a Pi throttles (its firmware's `temp_limit` is 85, the soft limit 80 or
+less)."""
 
 _POWER_SENSOR: Final = "rpi_volt"
-"""What the kernel's driver `raspberrypi-hwmon` calls itself; its alarm is the firmware's, since the last look."""
+"""Name of the kernel's driver `raspberrypi-hwmon`. Its alarm is the firmware's, since the last reading."""
 
 _UNSYNCHRONISED: Final = 0x0040
 """`STA_UNSYNC` of adjtimex(2)."""
 
 
 class _Timex(ctypes.Structure):
-    """The beginning of adjtimex(2)'s `struct timex`, as far as it is looked at, and room for the rest."""
+    """The first fields of adjtimex(2)'s `struct timex`, and room for the rest."""
 
     _fields_ = (
         ("modes", ctypes.c_uint),
@@ -163,17 +166,17 @@ class _Timex(ctypes.Structure):
 
 
 def clock_was_set() -> bool:
-    """Return whether a time server has set this machine's clock since it started, as the kernel knows (adjtimex(2))."""
-    asked = _Timex()  # with `modes` 0 nothing is changed
+    """Return whether time synchronisation has set this machine's clock since it started, according to adjtimex(2)."""
+    asked = _Timex()  # `modes` 0 changes nothing
     with suppress(OSError, AttributeError):
         if ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(asked)) < 0:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
         return not asked.status & _UNSYNCHRONISED
-    return True  # a machine that does not tell is not blamed
+    return True  # unknown is not reported as a problem
 
 
 def board_troubles(root: Path) -> Iterator[HardwareTrouble]:
-    """Name what is wrong with the board; nothing if it does not tell."""
+    """Yield problems with the board; nothing if it does not report its state."""
     if _low_power(root):
         yield HardwareTrouble(
             "undervoltage", "the board gets too little power: its own power supply, a short thick cable"
@@ -184,7 +187,7 @@ def board_troubles(root: Path) -> Iterator[HardwareTrouble]:
 
 
 def clock_troubles(clock_was_set: Callable[[], bool] = clock_was_set) -> Iterator[HardwareTrouble]:
-    """Say so where the time of day is nobody's: of a table without a network, which plays on all the same."""
+    """Yield a problem if the clock was never set, as at a table without a network, which can still be played at."""
     if not clock_was_set():
         yield HardwareTrouble("clock_unset", "nobody has told this machine the time of day since it started")
 
@@ -197,7 +200,7 @@ def _low_power(root: Path) -> bool:
 
 
 def board_celsius(root: Path = Path("/")) -> int | None:
-    """Return how hot the hottest part of the board is; None if it does not tell."""
+    """Return the temperature of the board's hottest part; None if unknown."""
     return max((degrees // 1000 for degrees in _heat(root)), default=None)
 
 

@@ -1,7 +1,7 @@
-"""The self-test in which each player presses once. Pure: what buttons tell and the time in, remarks out.
+"""The self-test in which each player presses once. Pure: the buttons' reports and the time in, remarks out.
 
-A seat passes when its button is pressed after it was asked. What else happens meanwhile is remarked, and the seat
-asked can still pass: only who does not manage within the time fails.
+A seat passes when its button is pressed after the request. Anything else that happens meanwhile causes a remark, and
+the seat can still pass: only a timeout fails it.
 """
 
 from dataclasses import dataclass
@@ -25,49 +25,49 @@ REMARKS: Final[dict[RemarkCode, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What is said while `seat` is asked: with its values, so that a screen can say it in its own language."""
+    """A remark made while `seat` is asked, with its values, so that a screen can translate it."""
 
     seat: Seat
     said: RemarkCode
     text: str
     """The sentence in English."""
     other: str = ""
-    """What it is said of, where that may be another: a seat, or `buttons` for all of a box."""
+    """The subject of the remark if it may differ from `seat`: a seat, or `buttons` for the whole box."""
     code: str | None = None
-    """What is wrong with it, where it is ill."""
+    """The fault code if the subject is faulty."""
     ms: float | None = None
-    """How long a pulse lasted that was too short."""
+    """The length of a pulse that was too short."""
 
 
 class SelfTest:
     """Asks one seat after the other. Times are ns of the reports' clock."""
 
     def __init__(self, wait_ns: int | None) -> None:
-        """Take how long a seat has; None: until it is given up."""
+        """Set the time that each seat has; None: until the caller gives up on it."""
         self._wait_ns, self._since = wait_ns, 0
         self._left = [*SEATS]
         self._ill: set[str] = set()
         self.right: list[Seat] = []
-        """Who has passed."""
+        """Seats that have passed."""
 
     @property
     def asked(self) -> Seat | None:
-        """Whose turn it is; None: the test is over."""
+        """The seat that is asked; None: the test is over."""
         return self._left[0] if self._left else None
 
     @property
     def due(self) -> int | None:
-        """When the seat asked has failed; None: never by itself."""
+        """When the seat that is asked fails; None: never by itself."""
         return None if self._wait_ns is None else self._since + self._wait_ns
 
     @property
     def ill(self) -> frozenset[str]:
-        """Parts that have said that something is wrong with them, and not that they are well again."""
+        """Parts that have reported a fault and no recovery."""
         return frozenset(self._ill)
 
     @property
     def passed(self) -> bool:
-        """Return whether every button works and none is ill."""
+        """Whether every button works and no part is faulty."""
         return self.right == [*SEATS] and not self._ill
 
     def begin(self, now: int) -> list[Remark]:
@@ -76,15 +76,15 @@ class SelfTest:
         return [self._say("asked")]
 
     def pass_time(self, now: int) -> list[Remark]:
-        """Let the time pass until `now`."""
+        """Let time pass until `now`."""
         return self.give_up(now) if self.due is not None and now >= self.due else []
 
     def give_up(self, now: int) -> list[Remark]:
-        """Go on without the seat asked: its button does not come."""
+        """Fail the seat that is asked, and go on with the next."""
         return self._next(now, "timed_out") if self.asked else []
 
     def take(self, told: Report | TooShort, now: int) -> list[Remark]:
-        """Take in what the buttons tell."""
+        """Process a report from the buttons."""
         match told:
             case Pressed(seat, at) if self.asked and at >= self._since:
                 return self._next(now, "right") if seat == self.asked else [self._say("wrong_seat", other=seat)]
@@ -104,7 +104,7 @@ class SelfTest:
         return [self._say("well", other=other)] if was_ill else []
 
     def _next(self, now: int, said: RemarkCode) -> list[Remark]:
-        """End the turn of the seat asked, and ask the next."""
+        """End the turn of the seat that is asked, and ask the next."""
         done = self._say(said)
         if said == "right":
             self.right.append(self._left[0])

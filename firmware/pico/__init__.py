@@ -1,1 +1,1 @@
-"""What is flashed on the Pico of the button box."""
+"""The program that is flashed on the Pico of the button box."""

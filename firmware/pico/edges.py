@@ -1,20 +1,20 @@
 """Edges of the contacts, from their interrupt until the table has acknowledged them.
 
 The handlers run as hard interrupts, between any two instructions of the main loop, and must not allocate memory:
-everything they write to is there from the start.
+everything they write to is allocated at the start.
 """
 
 from array import array
 
 from firmware.box.codec import LOST
 
-TYPE_CHECKING = False  # MicroPython has no typing; type checkers take this name for true
+TYPE_CHECKING = False  # MicroPython has no typing; type checkers treat this name as true
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol
 
     class Pin(Protocol):
-        """What we want of `machine.Pin`."""
+        """The part of `machine.Pin` that is used."""
 
         def value(self) -> int:
             """Return the level."""
@@ -24,23 +24,24 @@ if TYPE_CHECKING:
 
 
 RING_SIZE = 128
-"""Edges between two turns of the main loop: more than a contact can give in the few ms that one takes."""
+"""Edges between two turns of the main loop: more than a contact can produce in the few ms that a turn takes."""
 
 
 class Edges:
-    """A ring between the interrupts, which write, and the main loop, which reads. Neither waits for the other."""
+    """A ring buffer that interrupts write and the main loop reads. Neither waits for the other."""
 
     def __init__(self, ticks_us: "Callable[[], int]") -> None:
         self.ticks_us = ticks_us
         self.at = array("I", [0] * RING_SIZE)
         self.what = bytearray(RING_SIZE)
-        """Seat times two, plus 1 where the contact closed."""
+        """Seat times two, plus 1 if the contact closed."""
         self.head, self.tail = 0, 0
-        """Where the next edge is written, by interrupts only; where the next is read, by the main loop only."""
+        """Where interrupts write the next edge, and where the main loop reads the next one. Each has only that
+        writer."""
         self.missed = False
 
     def take(self) -> "tuple[int, int, int] | None":
-        """Return the oldest edge: seat, 1 closed or 0 open, ticks; None if there is none."""
+        """Remove and return the oldest edge: seat, 1 closed or 0 open, ticks; None if there is none."""
         tail = self.tail
         if tail == self.head:
             return None
@@ -56,11 +57,11 @@ class Contact:
         self.edges, self.seat, self.pin = edges, seat, pin
 
     def is_closed(self) -> int:
-        """Return 1 where it is closed now."""
+        """Return 1 if the contact is closed now."""
         return 1 - self.pin.value()
 
     def moved(self, pin: "Pin") -> None:
-        """Note an edge. This is the interrupt handler."""
+        """Store an edge. This is the interrupt handler."""
         edges = self.edges
         at = edges.ticks_us()  # before anything else
         head = edges.head
@@ -74,50 +75,50 @@ class Contact:
 
 
 PERIOD = 1 << 30
-"""Of `time.ticks_us()` on MicroPython's 32-bit ports: it wraps every 17.9 minutes."""
+"""Period of `time.ticks_us()` on MicroPython's 32-bit ports: it wraps every 17.9 minutes."""
 
 
 class Microseconds:
-    """The time since the start. Has to be asked at least every 8.9 minutes; the main loop asks every millisecond."""
+    """The time since the start. Must be read at least every 8.9 minutes; the main loop does so every millisecond."""
 
     def __init__(self, ticks: int) -> None:
         self._ticks, self._us = ticks, 0
 
     def now(self, ticks: int) -> int:
-        """Return the time, by what `ticks_us` says now."""
+        """Return the time, given the present value of `ticks_us`."""
         self._us += (ticks - self._ticks) % PERIOD
         self._ticks = ticks
         return self._us
 
     def of(self, ticks: int) -> int:
-        """Return the time at which `ticks_us` said this: less than half a period before or after the last `now`."""
+        """Return the time of a `ticks_us` value that is less than half a period before or after the last `now`."""
         half = PERIOD // 2
         return self._us + (ticks - self._ticks + half) % PERIOD - half
 
 
 STORE_SIZE = 256
-"""Of edges; a press with a bad contact has some twenty."""
+"""Capacity in edges; a press with a bad contact has about twenty."""
 
 
 class Store:
-    """Edges that the table has not acknowledged, kept while the box has power, numbered from 0 at each start.
+    """Edges that the table has not acknowledged, stored while the box has power, numbered from 0 at each start.
 
-    The oldest are kept when there is no more room; that others were lost is kept in their place.
+    When the store is full the oldest edges stay, and a single LOST entry stands for the others.
     """
 
     def __init__(self, closed: int) -> None:
         self.closed = closed
-        """The contacts that were closed before the first edge that is kept: a bit for each, east lowest."""
+        """The contacts that were closed before the first stored edge: one bit per seat, east lowest."""
         self.first = 0
         self._edges: list[tuple[int, int, int]] = []
 
     @property
     def next(self) -> int:
-        """The number of the edge that comes next."""
+        """The number of the next edge."""
         return self.first + len(self._edges)
 
     def add(self, seat: int, closed: int, us: int) -> None:
-        """Keep an edge."""
+        """Store an edge."""
         room = STORE_SIZE - len(self._edges)
         if room > 1:
             self._edges.append((seat, closed, us))
@@ -125,11 +126,11 @@ class Store:
             self._edges.append((LOST, 0, us))
 
     def get(self, number: int) -> "tuple[int, int, int]":
-        """Return an edge that is kept: seat, closed, time."""
+        """Return a stored edge: seat, closed, time."""
         return self._edges[number - self.first]
 
     def forget(self, until: int) -> None:
-        """Let go of the edges before this one, which the table has."""
+        """Drop the edges before this number, which the table has."""
         if not self.first < until <= self.next:
             return
         for seat, closed, _ in self._edges[: until - self.first]:

@@ -1,13 +1,13 @@
-"""What the box does, turn by turn: takes edges, keeps them until the table has them, answers, shows lamps.
+"""The main loop of the box: collects edges, stores them until the table has them, answers queries, drives the lamps.
 
-It judges nothing: edges go out raw, and what is a press is decided at the table (`firmware/presses.py`), by one set of
-rules for pins and box alike.
+It judges nothing. Edges are sent raw, and the table decides what a press is (`firmware/presses.py`), with the same
+rules for pins and for the box.
 """
 
 from firmware.box.codec import LOST, VERSION, FrameSplitter, encode_frame
 from firmware.pico.edges import Microseconds, Store
 
-TYPE_CHECKING = False  # MicroPython has no typing; type checkers take this name for true
+TYPE_CHECKING = False  # MicroPython has no typing; type checkers treat this name as true
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
         """Bytes to and from the table."""
 
         def read(self) -> bytes:
-            """Return what has come, a few bytes at most; wait for a millisecond where nothing has."""
+            """Return the bytes received, a few at most; wait up to a millisecond if there are none."""
 
         def write(self, frame: bytes) -> bool:
-            """Send, or say that there is no room now."""
+            """Send a frame; return False if there is no room."""
 
     class Output(Protocol):
-        """What we want of `machine.Pin`."""
+        """The part of `machine.Pin` that is used."""
 
         def value(self, level: int) -> object:
             """Set the level."""
 
 
 BLINK_US = 500_000
-"""On for so long, then off for so long; all lamps together."""
+"""How long blinking lamps are on, and then off. All blink in step."""
 
 
 class Lamps:
-    """Pins that feed a lamp each while they are high."""
+    """Output pins, each of which lights a lamp while it is high."""
 
     def __init__(self, pins: "Sequence[Output]") -> None:
         self._pins, self.code = pins, 0
-        """What is to show: two bits a seat, as in a frame `L`."""
+        """The lamp states: two bits per seat, as in a frame `L`."""
         self._lit = -1
 
     def turn(self, us: int) -> None:
-        """Light what is lit at this time."""
+        """Set the lamps to their state at this time."""
         lit, blinking = 0, us // BLINK_US % 2 == 0
         for seat in range(len(self._pins)):
             mode = self.code >> 2 * seat & 3
-            lit |= (mode == 1 or (mode == 2 and blinking)) << seat  # noqa: PLR2004 - on, blink: codec.FIELDS
+            lit |= (mode == 1 or (mode == 2 and blinking)) << seat  # noqa: PLR2004 - on, blink: codec.FRAME_FIELDS
         if lit != self._lit:
             self._lit = lit
             for seat, pin in enumerate(self._pins):
@@ -57,20 +57,20 @@ class Lamps:
 HEARTBEAT_US = 100_000
 
 LIVELY_US = 60_000
-"""For so long after an edge every turn has its heartbeat: the table knows by it that no further edge came."""
+"""For this long after an edge there is a heartbeat in every turn, which tells the table that no further edge came."""
 
 NAME_US = 250_000
-"""Between two `B`."""
+"""Time between two `B` frames."""
 
 DEAF_US = 3_000_000
-"""The table asks for the time four times a second. After this without a word its lamps go out."""
+"""Silence of the table after which the lamps go off. It queries the time four times a second."""
 
 BURST = 8
-"""Edges in one turn, so that a turn stays short."""
+"""Edges sent in one turn, so that a turn stays short."""
 
 
 class Program:
-    """The box without its parts: `turn` is called forever."""
+    """The box without its hardware: `turn` is called forever."""
 
     def __init__(self, line: "Line", edges: "Edges", contacts: "Sequence[Contact]", lamps: Lamps, boot: int) -> None:
         self._line, self._edges, self._lamps, self._boot = line, edges, lamps, boot
@@ -78,15 +78,15 @@ class Program:
         self._clock = Microseconds(edges.ticks_us())
         self._store = Store(sum(one.is_closed() << seat for seat, one in enumerate(contacts)))
         self._said = 0
-        """The number of the edge that is said next."""
+        """The number of the next edge to send."""
         self._heard_at = self._moved_at = 0
         self._beat_at, self._named_at = -HEARTBEAT_US, -NAME_US
 
     def turn(self) -> None:
-        """Do what there is to do.
+        """Run one turn of the loop.
 
-        Reading waits for a millisecond where nothing comes, so it is done first: a heartbeat that told the time from
-        before it would let the table know of a press that much later.
+        Reading comes first because it waits up to a millisecond if nothing arrives: a heartbeat with the time from
+        before that wait would delay the detection of a press by as much.
         """
         for kind, numbers in self._splitter.feed(self._line.read()):
             self._hear(kind, numbers)
@@ -124,7 +124,7 @@ class Program:
             self._said = min(max(self._said, self._store.first), self._store.next)
 
     def _say_edges(self) -> None:
-        """Say the edges that have not been said, or that were asked for again."""
+        """Send edges that are new or that were requested again."""
         for _ in range(min(BURST, self._store.next - self._said)):
             seat, closed, us = self._store.get(self._said)
             if not self._line.write(encode_frame("E", self._boot, self._said, seat, closed, us)):

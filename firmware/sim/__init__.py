@@ -1,1 +1,1 @@
-"""Simulated devices: they behave, bounce and fail like the real ones, and are chosen by their address."""
+"""Simulated devices, selected by address: they behave, bounce and fail like real ones."""

@@ -1,4 +1,4 @@
-"""A simulated button box on a pseudo-terminal: the program that is flashed runs behind it, and pyserial opens it."""
+"""A simulated button box on a pseudo-terminal that pyserial opens. It runs the program of a real one."""
 
 import contextlib
 import os
@@ -21,23 +21,23 @@ from firmware.sim.cable import LineFaults, LineNoise, WaitableCable
 from firmware.sim.pico import SimulatedPico
 
 _TURN_S: Final = 0.001
-"""A turn of the box's main loop while a contact moves; between presses the twin spares the machine."""
+"""A turn of the box's main loop while a contact moves. Turns are longer between presses, to save processor time."""
 
 _IDLE_S: Final = 0.01
 
 LIVELY_NS: Final = 150_000_000
-"""For so long after a contact has moved."""
+"""For how long after a contact's movement turns are short."""
 
 
 class BoxSimulator(Closing):
-    """A box with its power and its cable. Other threads may press, pull and reset."""
+    """A box with its power supply and cable. Other threads may press, unplug and reset it."""
 
     def __init__(self, faults: LineFaults | None = None, *, ppm: int = 0, seed: int = 0) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="homologue-box-")
         self.path = Path(self._folder.name) / "usb-button-box"
         self._ppm = ppm
         self._noise = {way: LineNoise(faults or LineFaults(), seed + way) for way in (True, False)}
-        """To the table, to the box."""
+        """By direction: True to the table, False to the box."""
         self._flying: list[tuple[int, int, bool, bytes]] = []
         self._order, self._boots = count(), count(int.from_bytes(os.urandom(3), "big"))
         self._woken, self._wake = os.pipe()
@@ -46,9 +46,9 @@ class BoxSimulator(Closing):
         self._stopped = False
         self._moved_at = 0
         self._closed: set[int] = set()
-        """The contacts that are closed, with power or without."""
+        """The closed contacts, regardless of power."""
         self._touches: list[tuple[int, int, Seat, bool]] = []
-        """Contacts that will move: when, in which order it was said, whose, closed."""
+        """Pending movements of contacts: time, sequence number, seat, closed."""
         self._back_at: int | None = None
         self.cable = WaitableCable(self.path)
         self.cable.put_in()
@@ -67,7 +67,7 @@ class BoxSimulator(Closing):
         return (passed + passed * self._ppm // 1_000_000) // NS_PER_US % PERIOD
 
     def touch(self, seat: Seat, *, closed: bool, at: int | None = None) -> None:
-        """Close or open a contact; now, or at a time that is still to come, which a busy machine does not shift."""
+        """Close or open a contact now, or at a future time that is met exactly even on a busy machine."""
         with self._lock:
             self._touches.append((time.monotonic_ns() if at is None else at, next(self._order), seat, closed))
         self._stir()
@@ -78,26 +78,26 @@ class BoxSimulator(Closing):
             return dict(zip(SEATS, map(bool, self._pico.lamps()), strict=True))
 
     def unplug(self) -> None:
-        """Pull the cable out. This box has its power from elsewhere, and keeps what it has stored."""
+        """Unplug the cable. This box has separate power, and keeps what it has stored."""
         with self._lock:
             self._flying.clear()
             self.cable.pull()
         self._stir()
 
     def plug(self) -> None:
-        """Put the cable back."""
+        """Plug the cable in again."""
         with self._lock:
             self.cable.put_in()
             self._plugged_at, self._back_at = time.monotonic_ns(), None
         self._stir()
 
     def reset(self) -> None:
-        """Take the power away and give it back."""
+        """Cut the power and restore it."""
         with self._lock:
             self._power_on()
 
     def have_accidents(self, *, unplugged_ms: int, away_ms: int, reset_ms: int) -> None:
-        """Pull the cable after it was in for so long, for so long; cut the power so often; 0 is never."""
+        """Unplug the cable after `unplugged_ms` for `away_ms`, and cut the power every `reset_ms`; 0: never."""
         self._pulled_ns, self._away_ns, self._reset_ns = unplugged_ms * MS, away_ms * MS, reset_ms * MS
 
     def _cause_accidents(self, now: int) -> None:
@@ -126,13 +126,13 @@ class BoxSimulator(Closing):
             watched = [self._woken, *([self.cable.fileno()] if self.cable.is_in else [])]
         try:
             ready, _, _ = select.select(watched, [], [], _TURN_S if lively else _IDLE_S)
-        except OSError:  # pulled out in this moment
+        except OSError:  # just unplugged
             return
         if self._woken in ready:
             os.read(self._woken, 4096)
 
     def _turn(self) -> None:
-        """Run the main loop once. The box's time is that of the turn, and an edge's that of the edge."""
+        """Run the main loop once. The box's clock shows the time of the turn, and for an edge that of the edge."""
         came = self.cable.receive()
         now = time.monotonic_ns()
         self._cause_accidents(now)
@@ -163,7 +163,7 @@ class BoxSimulator(Closing):
         return b"".join(piece for *_, piece in here)
 
     def close(self) -> None:
-        """Take it away; may be called twice."""
+        """Remove the box. May be called twice."""
         if self._stopped:
             return
         self._stopped = True
@@ -178,11 +178,11 @@ class BoxSimulator(Closing):
 NS: Final = 1_000_000_000
 
 BOUNCE_NS: Final = 1_000_000
-"""Between two edges of a bouncing contact."""
+"""Time between two edges of a bouncing contact."""
 
 
 class BoxFingers:
-    """What four players can do to the buttons of a box. Closing it takes the box away."""
+    """The fingers of four players at a box. Closing the box is left to its owner."""
 
     def __init__(
         self,
@@ -196,19 +196,19 @@ class BoxFingers:
         clock_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self.box, self.stuck = box, set(stuck)
-        """Buttons in `stuck` stay down once pressed."""
+        """Buttons that stay down once pressed."""
         self._bounces, self._hold_s, self._sleep, self._clock_ns = bounces, hold_s, sleep, clock_ns
-        self._random = random.Random(seed)  # noqa: S311 - a twin's shaking hand, no secret
+        self._random = random.Random(seed)  # noqa: S311 - simulates a shaky hand, no secret
 
     def press(self, seat: Seat, hold_s: float | None = None) -> None:
-        """Press one button and let it go."""
+        """Press one button and release it."""
         at = self._move(seat, self._clock_ns(), closed=True)
         if seat not in self.stuck:
             at = self._move(seat, at + round((self._hold_s if hold_s is None else hold_s) * NS), closed=False)
         self._sleep(max(0, at - self._clock_ns()) / NS)
 
     def _move(self, seat: Seat, at: int, *, closed: bool) -> int:
-        """Change a contact, not cleanly, from a time on; return the time of its last edge."""
+        """Move a contact with bounces, starting at a time; return the time of the last edge."""
         for _ in range(self._random.randint(0, self._bounces)):
             self.box.touch(seat, closed=closed, at=at)
             self.box.touch(seat, closed=not closed, at=at + BOUNCE_NS)

@@ -1,7 +1,7 @@
-"""Fingers on gpiozero's mock pins, with everything that real fingers, contacts and cables do.
+"""Simulated fingers on gpiozero's mock pins, with the faults of real fingers, contacts and cables.
 
-The pins behave as lgpio's: an edge has the time at which it happened, is told later, with others; who reads a pin sees
-where it is now.
+The pins behave as lgpio's: an edge carries the time at which it happened, but is delivered later, together with others,
+while reading a pin gives its present level.
 """
 
 import random
@@ -18,42 +18,42 @@ from firmware.reports import SEATS, Seat
 from firmware.wiring import FULL_WIRING, Wiring
 
 BOUNCE_S: Final = 0.001
-"""Between two edges of a bouncing contact, at the most."""
+"""Longest time between two edges of a bouncing contact."""
 
 SPARK_S: Final = 0.0004
 """How long a spark closes a contact."""
 
 TAP_S: Final = 0.01
-"""Who presses for less than this only taps."""
+"""A press shorter than this is simulated as a spark."""
 
 Edges = Sequence[tuple[float, bool]]
 """Times in seconds of the clock, and the level of the pin from then on: low is closed."""
 
 
 class KernelPin(MockPin):  # type: ignore[misc] # gpiozero ships no types
-    """A mock pin whose edges are told in a batch, after they have happened."""
+    """A mock pin that delivers edges in a batch, after they have happened."""
 
     grounded = False
 
     def happen(self, edges: Edges) -> None:
-        """Tell these edges; the pin is by now where the last one has left it."""
+        """Deliver these edges. The pin already has the level of the last one."""
         self.grounded = not edges[-1][1]
         self._change_state(edges[-1][1])
         for ticks, level in edges:
             if self._when_changed is not None:
-                PiPin._call_when_changed(self, ticks, level)  # noqa: SLF001 - a pin's own
+                PiPin._call_when_changed(self, ticks, level)  # noqa: SLF001 - called within a pin
 
     def _set_pull(self, value: str) -> None:
-        """Pull, which moves no pin that a contact has to ground."""
+        """Set the pull resistor, which has no effect on a pin that a contact connects to ground."""
         super()._set_pull(value)
         if self.grounded:
-            self._change_state(False)  # noqa: FBT003 - gpiozero's
+            self._change_state(False)  # noqa: FBT003 - gpiozero's signature
 
 
 class ButtonFingers:
-    """What four players can do to four buttons, and what can happen to the cables."""
+    """The fingers of four players at four buttons, and the cables with their faults."""
 
-    def __init__(  # noqa: PLR0913 - each is something that can be wrong
+    def __init__(  # noqa: PLR0913 - one parameter for each possible fault
         self,
         *,
         bounces: int = 2,
@@ -71,15 +71,15 @@ class ButtonFingers:
     ) -> None:
         self.factory = MockFactory(pin_class=KernelPin)
         self.wiring = wiring
-        """What the configuration says; `_reached` is what a seat's button is really plugged in at."""
+        """The wiring in the configuration; `_reached` is where each seat's button is really plugged in."""
         turned = [seat for seat in SEATS if seat in swap]
         self._reached = {**wiring, **{seat: wiring[other] for seat, other in zip(turned, turned[::-1], strict=True)}}
         self.stuck, self._cut = set(stuck), set[Seat]()
-        """Buttons that stay down once pressed, and those whose cable is off."""
+        """Buttons that stay down once pressed, and those whose cable is unplugged."""
         self._bounces, self._hold_s, self._late_s, self._sparks = bounces, hold_s, late_s, sparks
         self._sleep, self._clock = sleep, clock
         self._down: set[Seat] = set()
-        self._random = random.Random(seed)  # noqa: S311 - a twin's shaking hand, no secret
+        self._random = random.Random(seed)  # noqa: S311 - simulates a shaky hand, no secret
         for seat, pins in wiring.items():
             if pins.opens is not None:
                 self._happen(pins.opens, [(clock(), False)])
@@ -89,7 +89,7 @@ class ButtonFingers:
                     _after(cut_s, partial(self.plug, seat))
 
     def press(self, seat: Seat, hold_s: float | None = None) -> None:
-        """Press one button and let it go."""
+        """Press one button and release it."""
         for _ in range(self._random.randint(0, self._sparks)):
             self.spark(self._random.choice(SEATS))
         hold_s = self._hold_s if hold_s is None else hold_s
@@ -102,29 +102,29 @@ class ButtonFingers:
             self.let_go(seat, pressed + hold_s)
 
     def push(self, seat: Seat) -> float:
-        """Press one button and stay on it; give when that was."""
+        """Press one button and hold it; return the time of the press."""
         return self._move(seat, self._clock(), closed=True)
 
     def let_go(self, seat: Seat, at: float | None = None) -> None:
-        """Take the finger away."""
+        """Release the button."""
         self._move(seat, self._clock() if at is None else at, closed=False)
 
     def spark(self, seat: Seat, lasts_s: float = SPARK_S) -> None:
-        """Close a contact for a moment. Both edges are told together, so that it is as short as it should be."""
+        """Close a contact briefly. Both edges are delivered together, so that the pulse has exactly this length."""
         at = self._clock()
         self._sleep(lasts_s + self._late_s)
         if seat not in self._down:
             self._tell(seat, self._reached[seat].closes, [(at, False), (at + lasts_s, True)])
 
     def unplug(self, seat: Seat) -> None:
-        """Pull a button's cable out: all its pins are high."""
+        """Unplug a button's cable: all its pins go high."""
         self._cut.add(seat)
         for pin in (self._reached[seat].closes, self._reached[seat].opens):
             if pin is not None and not self.factory.pin(pin).state:
                 self._happen(pin, [(self._clock(), True)])
 
     def plug(self, seat: Seat) -> None:
-        """Put a button's cable back."""
+        """Plug a button's cable in again."""
         self._cut.discard(seat)
         opens = self._reached[seat].opens
         pin = self._reached[seat].closes if seat in self._down else opens
@@ -132,7 +132,7 @@ class ButtonFingers:
             self._happen(pin, [(self._clock(), False)])
 
     def _move(self, seat: Seat, at: float, *, closed: bool) -> float:
-        """Move both contacts of a button, the one that opens first."""
+        """Move both contacts of a button, the opening one first."""
         pins = self._reached[seat]
         (self._down.add if closed else self._down.discard)(seat)
         first, then = (pins.opens, pins.closes) if closed else (pins.closes, pins.opens)
@@ -145,7 +145,7 @@ class ButtonFingers:
         return at
 
     def _bounce(self, at: float, *, level: bool) -> Edges:
-        """Change a contact, not cleanly."""
+        """Return the edges of a contact that changes with bounces."""
         edges = [(at, level)]
         for _ in range(self._random.randint(0, self._bounces)):
             for back in (not level, level):
@@ -163,12 +163,12 @@ class ButtonFingers:
 
 def _after(seconds: float, do: Callable[[], None]) -> None:
     timer = threading.Timer(seconds, do)
-    timer.daemon = True  # whoever ends before that waits for no cable
+    timer.daemon = True  # do not keep the program alive for the cable
     timer.start()
 
 
 def read_seats(text: str) -> frozenset[Seat]:
-    """Read names of seats with commas between them. Raises ValueError."""
+    """Parse seat names separated by commas. Raises ValueError."""
     named = [name for name in text.split(",") if name]
     if unknown := [name for name in named if name not in SEATS]:
         raise ValueError(f"{unknown[0]!r} is no seat")

@@ -1,4 +1,4 @@
-"""A simulated serial cable: a pseudo-terminal that comes and goes like a USB device, and what a bad line does."""
+"""A simulated serial cable: a pseudo-terminal that comes and goes like a USB device, and the faults of a bad line."""
 
 import contextlib
 import os
@@ -16,41 +16,41 @@ CHUNK: Final = 4096
 
 
 class Plug(Closing):
-    """The device's end of a line, for one thread. Pulled out, its path is gone; put in, a new pty is there."""
+    """The device's end of a line, for one thread. Its path exists while it is plugged in, each time with a new pty."""
 
     def __init__(self, path: Path) -> None:
-        """`path` is where the device will be; nothing may be there."""
+        """Set the path of the device, where nothing may exist yet."""
         self.path = path
         self._master: int | None = None
 
     @property
     def is_in(self) -> bool:
-        """Whether the device is there."""
+        """Whether the device is plugged in."""
         return self._master is not None
 
     def put_in(self) -> None:
-        """Let the device appear. It may be told at once, but what is sent before the line is opened is lost."""
+        """Make the device appear. It is visible at once, but bytes sent before the line is opened are lost."""
         if self._master is None:
             self._master, slave = os.openpty()
-            tty.setraw(slave)  # or what the device sends is echoed to it until the line is opened
+            tty.setraw(slave)  # otherwise the device's output is echoed back until the line is opened
             self.path.symlink_to(os.ttyname(slave))
             os.close(slave)
 
     def pull(self) -> None:
-        """Let the device vanish."""
+        """Make the device disappear."""
         if self._master is not None:
             self.path.unlink()
             os.close(self._master)
             self._master = None
 
     def send(self, content: bytes) -> None:
-        """Send from the device; what nobody takes in time is lost, as on a real line without handshake."""
+        """Send from the device. Bytes that nobody reads in time are lost, as on a real line without handshake."""
         if self._master is not None and select.select([], [self._master], [], 1)[1]:
             with contextlib.suppress(OSError):
                 os.write(self._master, content)
 
     def close(self) -> None:
-        """Let the device vanish; may be called twice."""
+        """Make the device disappear. May be called twice."""
         self.pull()
 
     def __enter__(self) -> Self:
@@ -59,38 +59,38 @@ class Plug(Closing):
 
 
 class WaitableCable(Plug):
-    """A plug whose line stays open at its own end: else it would always be ready to say that nobody is there."""
+    """A plug that keeps its own line open: otherwise it would always be ready to read, as hung up."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._held: int | None = None
 
     def fileno(self) -> int:
-        """Return what to wait for: bytes from the table. Only while it is in."""
+        """Return the file descriptor to wait on for bytes from the table. Only valid while plugged in."""
         return -1 if self._master is None else self._master
 
     def put_in(self) -> None:
-        """Let the device appear."""
+        """Make the device appear."""
         super().put_in()
         if self._master is not None and self._held is None:
             os.set_blocking(self._master, False)
             self._held = os.open(self.path, os.O_RDWR | os.O_NOCTTY)
 
     def pull(self) -> None:
-        """Let the device vanish."""
+        """Make the device disappear."""
         super().pull()
         if self._held is not None:
             os.close(self._held)
             self._held = None
 
     def send(self, content: bytes) -> None:
-        """Send; what there is no room for is lost, as over USB."""
+        """Send bytes. Those without room are lost, as over USB."""
         if self._master is not None:
             with contextlib.suppress(BlockingIOError):
                 os.write(self._master, content)
 
     def receive(self) -> bytes:
-        """Return what the table has sent by now; whoever waits does it by `fileno`."""
+        """Return the bytes received from the table, without waiting (use `fileno` for that)."""
         if self._master is not None:
             with contextlib.suppress(BlockingIOError):
                 return os.read(self._master, CHUNK)
@@ -98,12 +98,12 @@ class WaitableCable(Plug):
 
 
 LATE_MS: Final = (5, 40)
-"""By how much a piece is late that others overtake."""
+"""Range of the delay of a piece that others overtake."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineFaults:
-    """What is wrong with a line. Chances are so many in a thousand."""
+    """The faults of a line. Probabilities are per thousand."""
 
     delay_ms: Annotated[int, "Each piece of bytes takes up to so long."] = 0
     lost: Annotated[int, "So many bytes in a thousand vanish."] = 0
@@ -113,10 +113,10 @@ class LineFaults:
 
 
 class LineNoise:
-    """One direction of a line."""
+    """Applies faults to one direction of a line."""
 
     def __init__(self, faults: LineFaults, seed: int) -> None:
-        self._faults, self._random = faults, random.Random(seed)  # noqa: S311 - a twin's bad luck, no secret
+        self._faults, self._random = faults, random.Random(seed)  # noqa: S311 - simulates chance, no secret
         self._latest = 0
 
     def carry(self, piece: bytes, now: int) -> list[tuple[int, bytes]]:

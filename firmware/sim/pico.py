@@ -1,18 +1,18 @@
-"""A Pico with the real program of `firmware/pico`, without cable and crystal: bytes and ticks come from outside.
+"""A Pico with the real program of `firmware/pico`. Its cable and clock are supplied by the caller, as bytes and ticks.
 
-Runs in CPython and in MicroPython, so it imports no typing. `MockMachine` is as much of MicroPython's `machine` as the
-box uses.
+It runs in CPython and in MicroPython, so it imports no typing. `MockMachine` covers the part of MicroPython's `machine`
+that the box uses.
 """
 
 from firmware.pico.assembly import BUTTONS, ENOUGH, LAMPS, assemble
 
-TYPE_CHECKING = False  # MicroPython has no typing; type checkers take this name for true
+TYPE_CHECKING = False  # MicroPython has no typing; type checkers treat this name as true
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 class MockPin:
-    """A pin: an input that fingers drive, or an output that is looked at."""
+    """A pin: an input that fingers drive, or an output that can be inspected."""
 
     def __init__(self, number: int, mode: int, pull: "int | None") -> None:
         self.number, self.mode, self.pull = number, mode, pull
@@ -27,11 +27,11 @@ class MockPin:
         return None
 
     def irq(self, handler: "Callable[[MockPin], None]", trigger: int, *, hard: bool) -> None:
-        """Call the handler at edges."""
+        """Set the handler to call at edges."""
         self._handler, self.trigger, self.hard = handler, trigger, hard
 
     def drive(self, level: int) -> None:
-        """Do what a finger, or a spark, does to an input; the interrupt comes at once."""
+        """Set the level of an input, as a finger or a spark does. The interrupt comes at once."""
         if level != self.level:
             self.level = level
             if self._handler is not None:
@@ -48,7 +48,7 @@ class MockPins:
         self.made: dict[int, MockPin] = {}
 
     def __call__(self, number: int, mode: int, pull: "int | None" = None, *, value: "int | None" = None) -> MockPin:
-        """Return a pin."""
+        """Return a pin, creating it at first use."""
         pin = self.made.get(number)
         if pin is None:
             pin = self.made[number] = MockPin(number, mode, pull)
@@ -58,7 +58,7 @@ class MockPins:
 
 
 class MockMachine:
-    """`machine` itself."""
+    """The module `machine`."""
 
     PWRON_RESET, WDT_RESET = 1, 3
 
@@ -67,30 +67,30 @@ class MockMachine:
 
 
 class SimulatedPico:
-    """From power on until somebody throws it away: whoever restarts it makes another."""
+    """A Pico from one power-on to the next: a restart needs a new object."""
 
     def __init__(self, ticks_us: "Callable[[], int]", boot: int, closed: "tuple[int, ...]" = ()) -> None:
         self.board = MockMachine()
         self.incoming, self.outgoing = b"", b""
         self.full = False
-        """The cable takes nothing more for now."""
+        """Whether the cable accepts nothing for now."""
         for seat in closed:
             self.board.Pin(BUTTONS[seat], self.board.Pin.IN).level = 0
         self._program = assemble(self.board, ticks_us, self, boot)
 
     def read(self) -> bytes:
-        """Return the program what has come."""
+        """Return received bytes to the program."""
         chunk, self.incoming = self.incoming[:ENOUGH], self.incoming[ENOUGH:]
         return chunk
 
     def write(self, frame: bytes) -> bool:
-        """Take what the program says."""
+        """Accept a frame from the program."""
         if not self.full:
             self.outgoing += frame
         return not self.full
 
     def turn(self, incoming: bytes = b"") -> bytes:
-        """Run the main loop once: give bytes, take bytes."""
+        """Run the main loop once: bytes in, bytes out."""
         self.incoming += incoming
         self._program.turn()
         outgoing, self.outgoing = self.outgoing, b""

@@ -1,4 +1,4 @@
-"""A simulated scanner on a pseudo-terminal, with the real serial path behind it."""
+"""A simulated scanner on a pseudo-terminal, read through the real serial code."""
 
 import random
 import tempfile
@@ -15,12 +15,12 @@ ENCODINGS: Final = ("ascii", "utf-16-le", "utf-16-be", "cp037")
 """cp037 is EBCDIC."""
 
 _NOISE_BYTES: Final = 12
-"""Bytes of noise, which have neither a terminator nor a code in them."""
+"""Bytes of noise, which contain neither a terminator nor a code."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScannerHabits:
-    """How a simulated scanner is set up, and how it misbehaves."""
+    """The settings and faults of a simulated scanner."""
 
     terminator: Annotated[str, "`crlf`, `cr`, `lf`, `tab`, `etx` or `none`."] = "crlf"
     before: Annotated[str, "Text before each code, an AIM identifier for example."] = ""
@@ -36,11 +36,11 @@ class ScannerHabits:
 
 
 class SimulatedScanner:
-    """What a person can do with a scanner, and with its plug. For one thread."""
+    """A scanner in a person's hand, and its plug. For one thread."""
 
     def __init__(self, habits: ScannerHabits) -> None:
         self._habits = habits
-        self._random = random.Random(habits.seed)  # noqa: S311 - a twin's noise, no secret
+        self._random = random.Random(habits.seed)  # noqa: S311 - simulated noise, no secret
         self._scans = 0
         self._folder = tempfile.TemporaryDirectory(prefix="homologue-scanner-")
         self.plug = Plug(Path(self._folder.name) / "scanner")
@@ -55,13 +55,13 @@ class SimulatedScanner:
             self._unplug_for_a_while()
 
     def frame(self, text: str) -> bytes:
-        """Return what is sent for a code."""
+        """Return the bytes that are sent for a code."""
         habits = self._habits
         code = (b"\x02" * habits.stx).decode() + habits.before + text + TERMINATORS[habits.terminator].decode()
         return code.encode(habits.encoding)
 
     def send(self, content: bytes) -> None:
-        """Send bytes as they are, in pieces."""
+        """Send raw bytes, in pieces."""
         size = self._habits.piece or len(content) or 1
         for start in range(0, len(content), size):
             time.sleep(self._habits.delay_ms / 1000)
@@ -77,6 +77,6 @@ class SimulatedScanner:
         self.plug.put_in()
 
     def close(self) -> None:
-        """Take it away; may be called twice."""
+        """Remove the scanner. May be called twice."""
         self.plug.close()
         self._folder.cleanup()

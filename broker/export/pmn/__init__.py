@@ -1,1 +1,1 @@
-"""Records of plays in Portable Majiang Notation: read, written and checked."""
+"""Records of plays in Portable Majiang Notation (PMN): reading, writing and checking."""

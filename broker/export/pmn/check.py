@@ -1,4 +1,4 @@
-"""Records checked: each play is played again by the referee, its hands counted and its points recomputed."""
+"""Check records: the referee replays each play, its hands are counted again and its points recomputed."""
 
 import sys
 from collections import Counter
@@ -43,11 +43,11 @@ from broker.rules.mcr import Hu, Judge, PlayState, Ruleset, StepRefused, apply_a
 
 
 class JudgeOf(Struct, frozen=True):
-    """Who judges a record's hands: the referee asks `of(record)` what a hu is worth."""
+    """How a record's hands are valued: the referee asks the judge `of(record)` for the value of a hu."""
 
     of: Callable[[PmnRecord], Judge]
     fans: Callable[[Hu], tuple[PmnFan, ...]] | None = None
-    """The fan of a winner's hand; None if hands are not counted."""
+    """Returns the fan of a winner's hand; None if hands are not counted."""
 
 
 JudgeName = Literal["green-book", "1998", "declared"]
@@ -56,7 +56,7 @@ JUDGE_NAMES: Final[tuple[JudgeName, ...]] = get_args(JudgeName)
 
 
 def judge_named(how: JudgeName) -> JudgeOf:
-    """Return the judge by its name: a book by which hands are counted, or `declared`."""
+    """Return the judge with a name: a rule book by which hands are counted, or `declared`."""
     return declared_judge if how == "declared" else counting_judge(how)
 
 
@@ -70,11 +70,11 @@ def _declared(record: PmnRecord) -> Judge:
 
 
 declared_judge: Final = JudgeOf(_declared)
-"""Believe the record: each winner's hand is worth what Fan says of it."""
+"""Trusts the record: each winner's hand has the value given in Fan."""
 
 
 def counting_judge(ruleset: Ruleset) -> JudgeOf:
-    """Count each hand again."""
+    """Return a judge that counts each hand again."""
 
     def judge(hu: Hu) -> int:
         return count_hu(hu, ruleset).fan
@@ -86,11 +86,10 @@ WALL: Final = TRAY - ROWS[0]
 
 
 def judge_record(record: PmnRecord, judge_of: JudgeOf, profile: Profile | None = None) -> PlayState | None:
-    """Return how the play ended; None if the record does not tell how it went.
+    """Replay a record and return the final state of the play; None if the record does not contain the steps.
 
-    `profile` stands in for the record's own. Raises RecordError: the code of the rule that is broken, or
-    `play_unfinished`, `other_winners`, `wrong_hand_value`, `other_fan`, `wrong_points`, `fine_not_in_profile`,
-    `fifth_tile`.
+    `profile` replaces the record's own. Raises RecordError: the code of the rule that is broken, or `play_unfinished`,
+    `other_winners`, `wrong_hand_value`, `other_fan`, `wrong_points`, `fine_not_in_profile`, `fifth_tile`.
     """
     with within_tag("Profile"):
         rules = profile or load_mcr(record.profile or DEFAULT_MCR)
@@ -109,10 +108,10 @@ def judge_record(record: PmnRecord, judge_of: JudgeOf, profile: Profile | None =
 
 
 def deal_of_record(record: PmnRecord) -> Deal:
-    """Return the deal of a record that tells its hands.
+    """Return the deal of a record that contains the hands.
 
-    Where it does not tell the walls, they are what was drawn, and then the tiles that are left, in any order: nobody
-    has seen them. Raises RecordError `fifth_tile`, RuleError `not_a_deal`.
+    If it does not contain the walls, they consist of the tiles that were drawn, followed by the remaining ones in any
+    order, as nobody has seen them. Raises RecordError `fifth_tile`, RuleError `not_a_deal`.
     """
     hands, walls = record.hands or {}, record.walls
     if walls is None:
@@ -156,7 +155,7 @@ def _replayed(record: PmnRecord, judge_of: JudgeOf, rules: Profile) -> PlayState
 
 
 def _step(moved: list[NumberedAction], problem: StepRefused, judge: Judge) -> int:
-    """Return the step that is wrong; of several who declare hu together, the first who could not join the others."""
+    """Return the step that is wrong. If several declare hu together, it is the first that could not join the others."""
     first, action = moved[problem.step - 1]
     for joined in range(1, len(action.seats)):
         try:
@@ -176,7 +175,7 @@ def _refuse_other_winners(record: PmnRecord, play: PlayState) -> None:
 
 
 def _refuse_other_fans(record: PmnRecord, play: PlayState, judge_of: JudgeOf) -> None:
-    """Hold the fan that Fan names against the counted ones; the sums are known to be the same."""
+    """Compare the fan named in Fan with the counted ones. The totals are already known to agree."""
     if (fans_of := judge_of.fans) is None:
         return
     for hu in (win.hu for win in play.wins):
@@ -191,7 +190,7 @@ def _names(seats: Mapping[Seat, int]) -> str:
 
 
 def outcome_of_points(record: PmnRecord, rules: Profile) -> Outcome:
-    """Return the one outcome with these hand values and points. Raises RuleError, `wrong_points` if there is none."""
+    """Return the one outcome with these hand values and points. Raises RuleError `wrong_points` if there is none."""
     winners = record.winners
     if not winners:
         possible = [Outcome("draw", {})]
@@ -232,7 +231,7 @@ STANDARD_INPUT: Final = Path("-")
 
 
 class RecordVerdict(Struct, frozen=True):
-    """One record of a file, counted from 1, and the line where it begins; or what is wrong with it."""
+    """The verdict on one record of a file. Records count from 1; `line` is where the record begins."""
 
     file: str
     number: int
@@ -240,12 +239,12 @@ class RecordVerdict(Struct, frozen=True):
     record: PmnRecord | None = None
     problem: RecordError | None = None
     lines: Mapping[str, int] = {}
-    """Of each tag."""
+    """The line of each tag."""
     replayed: bool = False
-    """Whether the record tells how it was played, and the referee has played it again."""
+    """Whether the record contains the steps and the referee has replayed them."""
 
     def row(self) -> dict[str, Any]:
-        """Return it as JSON."""
+        """Return the verdict as a JSON object."""
         told = {"file": self.file, "record": self.number, "line": self.line, "ok": self.problem is None}
         if self.problem is None:
             return {**told, "replayed": self.replayed}
@@ -253,7 +252,7 @@ class RecordVerdict(Struct, frozen=True):
         return {**told, "error": {"code": self.problem.code, "message": str(self.problem.text), **where}}
 
     def sentence(self) -> str:
-        """Return it in words."""
+        """Return the verdict as a sentence."""
         if self.problem is None:
             return f"{self.file}:{self.line}: all right{'' if self.replayed else ', as far as it tells'}"
         step = f"step {self.problem.step}: " if self.problem.step else ""
@@ -261,7 +260,7 @@ class RecordVerdict(Struct, frozen=True):
 
 
 def read_verdicts(path: Path) -> Iterator[RecordVerdict]:
-    """Read a file's records, without judging them; a file that cannot be read has one verdict, too."""
+    """Read a file's records without checking them. An unreadable file yields one verdict, too."""
     file, number = str(path), 0
     try:
         with _opened(path) as opened:
@@ -278,7 +277,7 @@ def read_verdicts(path: Path) -> Iterator[RecordVerdict]:
 
 
 def judged_verdicts(path: Path, judge_of: JudgeOf, rules: Profile | None) -> Iterator[RecordVerdict]:
-    """Read a file's records and play them again."""
+    """Read a file's records and replay them."""
     for verdict in read_verdicts(path):
         yield verdict if verdict.record is None else _judged(verdict, verdict.record, judge_of, rules)
 
@@ -307,7 +306,7 @@ VERBS = {
 
 
 def describe_record(record: PmnRecord) -> str:
-    """Tell a play, a line a turn."""
+    """Return a description of a play, one line for each step."""
     return "\n".join(_lines(record)) + "\n"
 
 
@@ -334,7 +333,7 @@ def _step_text(step: Step) -> str:
 
 
 def outcome_of(play: PlayState) -> Outcome:
-    """Return how a play ended that is over."""
+    """Return the outcome of a play that is over."""
     won = {win.hu.seat: win.hand_value for win in play.wins}
     if not won:
         return Outcome("draw", {})

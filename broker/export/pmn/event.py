@@ -1,7 +1,7 @@
-"""The plays of an event as PMN records, and notes on what counts there and has no record.
+"""The plays of an event as PMN records, and notes on what counts there but fits no record.
 
-What was done step by step is not sent to the scorer. It is known of simulated plays, and of plays that were found from
-what lay on the table at their end.
+Single steps are not sent to the scorer. They are known for simulated plays, and for plays reconstructed from the tiles
+on the table at their end.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -23,11 +23,11 @@ from broker.scoring import ScoredPlay
 def event_records(
     stored: StoredEvent, *, with_deals: bool = False, embargoed: bool = False, deal: int | None = None
 ) -> Iterator[PmnRecord]:
-    """Return a record for each play, by round and table; of one `deal` alone where it is named.
+    """Yield a record for each play, by round and table, or only for those of one `deal`.
 
-    Results of a deal are left out while a table has it still to play, unless they are asked for. Faces are told once
-    the event is over, or `with_deals`: until then a deal may be played again. Of a fouled deal they are never told: how
-    the tiles lay is known by serials alone. Raises RuleError `no_riichi_record`.
+    Results of a deal are left out while a table has it still to play, unless `embargoed`. Faces are included once the
+    event is over, or `with_deals`: until then a deal may be played again. For a fouled deal they are never included,
+    because how the tiles lay is known by serial only. Raises RuleError `no_riichi_record`.
     """
     if isinstance(stored.event.profile, RiichiProfile):
         raise RuleError("no_riichi_record", "a record (PMN) has fan and a wall for each seat: it is none of riichi")
@@ -38,13 +38,13 @@ def event_records(
 
 
 def _fouled(stored: StoredEvent) -> set[tuple[int, int]]:
-    """Return deal and table of plays in another form than the deal's own."""
+    """Return deal and table of plays whose form is not the deal's own."""
     plays = (play for group in stored.room.groups() for play in group.members)
     return {(play.deal, play.table) for play in plays if play.form != stored.event.form(play.deal)}
 
 
 def _steps(stored: StoredEvent, laid: CountedPlay) -> tuple[Step, ...] | None:
-    """Return what was done, where it is known and comes to the result that counts."""
+    """Return the steps of a play if they are known and lead to the result that counts."""
     hand = stored.hands.get((laid.round, laid.table))
     if hand is None or hand.deal != laid.deal:
         return None
@@ -59,13 +59,13 @@ def _steps(stored: StoredEvent, laid: CountedPlay) -> tuple[Step, ...] | None:
 
 
 def false_hu_cost(stored: StoredEvent) -> Collection[int]:
-    """Return what a false hu may cost: Penalty is of nothing else."""
+    """Return the possible fines for a false hu, the only ones that Penalty can contain."""
     rules = stored.event.profile
     return rules.false_hu.fines.value if isinstance(rules, Profile) else ()
 
 
 def player_label(stored: StoredEvent, player: str, round_: int) -> str:
-    """Name who sat there, and for whom where it was a substitute."""
+    """Return the name of the person who sat there and, for a substitute, the player replaced."""
     name, sat = stored.event.players[player].name, stored.sat(player, round_)
     return f"{sat} (for {name})" if sat else name
 
@@ -96,7 +96,7 @@ def _record(stored: StoredEvent, at: int, laid: CountedPlay, *, faces: bool) -> 
 
 
 def record_play(deal: Deal, actions: Iterable[Action], rules: Profile, judge: Judge) -> PmnRecord:
-    """Put a play on record. Raises RuleError if an action is not legal, `play_unfinished` where it is not over."""
+    """Return the record of a play. Raises RuleError if an action is illegal, or `play_unfinished`."""
     play, named = open_play(deal, rules.payments), list[Action]()
     for action in actions:
         named.append(_named(play, action))
@@ -118,14 +118,14 @@ def record_play(deal: Deal, actions: Iterable[Action], rules: Profile, judge: Ju
 
 
 def _named(play: PlayState, action: Action) -> Action:
-    """Name the tile where the action can be of one only, and does not say it."""
+    """Add the tile to an action that implies it without naming it."""
     if action.do == "draw":
         return replace(action, tile=next(iter(play.wall(play.turns.turn)), None))
     return replace(action, tile=play.offered) if action.do in ("pung", "melded_kong") else action
 
 
 def _seated(action: Action, dealer: Seat) -> Action:
-    """Turn chairs into seat winds."""
+    """Replace an action's chairs by seat winds."""
     seat = seat_wind(action.seat, dealer) if action.seat else None
     return replace(action, seat=seat, seats=tuple(seat_wind(chair, dealer) for chair in action.seats))
 
@@ -139,7 +139,7 @@ RULED = {
 
 
 def pmn_notes(stored: StoredEvent, *, embargoed: bool = False) -> Iterator[str]:
-    """A note for each play without points, or with IMPs that no tag tells; then one of what belongs to no play."""
+    """Yield a note for each play without points, or with IMPs that fit no tag, then one for what belongs to no play."""
     for laid, play in stored.counted(embargoed=embargoed):
         lines = [line for seat in SEATS if (line := _of_seat(stored, laid, play, seat))]
         if lines or play.points is None:
@@ -156,7 +156,7 @@ def pmn_notes(stored: StoredEvent, *, embargoed: bool = False) -> Iterator[str]:
 
 
 def _of_seat(stored: StoredEvent, laid: CountedPlay, play: ScoredPlay, seat: Seat) -> str:
-    """Return what a seat has that stands in no record; nothing if all of it does."""
+    """Return a seat's awards and fines that are in no record; empty if all are."""
     award, fine = play.awards.get(seat, 0), play.fines.get(seat, 0)
     if play.points is not None and fine in false_hu_cost(stored):
         fine = 0

@@ -1,7 +1,7 @@
-"""PMN as text: files cut into records, tags read into a record, and records written.
+"""PMN as text: splitting files into records, parsing tags into a record, and writing records.
 
-Reading tolerates any order and blanks, and is strict in what the tags mean; there is one way to write each record. Tags
-are as in PGN and PBN, `[Name "value"]`; within a value a backslash stands before each quote and backslash.
+Parsing accepts any order and spacing, and is strict about the meaning of tags. Each record has exactly one written
+form. Tags are as in PGN and PBN, `[Name "value"]`; within a value a backslash precedes each quote and backslash.
 """
 
 import re
@@ -34,13 +34,13 @@ from broker.protocol import SEATS, Seat, Wind
 from broker.rules import ROWS, TRAY, RuleError
 
 LONGEST_LINE: Final = 10_000
-"""Bytes; the longest Play that there can be has less than two thousand."""
+"""Bytes; the longest possible Play has less than two thousand."""
 
 MOST_LINES: Final = 200
-"""Of one record, comments included."""
+"""Lines of one record, including comments."""
 
 COMMENT_LINE: Final = (b"%", b";")
-"""How a line begins that is for people, or for other programs."""
+"""The start of a line that is meant for people or for other programs."""
 
 
 class RecordBlock(Struct, frozen=True):
@@ -50,14 +50,14 @@ class RecordBlock(Struct, frozen=True):
     lines: tuple[bytes, ...]
 
     def text(self) -> str:
-        """Return its text. Raises RecordError `too_large` or `record_not_utf8`."""
+        """Return the block's text. Raises RecordError `too_large` or `record_not_utf8`."""
         if len(self.lines) > MOST_LINES:
             raise RecordError("too_large", f"a record of more than {MOST_LINES} lines", line=self.line)
         return "\n".join(_line(number, line) for number, line in enumerate(self.lines, self.line))
 
 
 def split_records(file: BinaryIO) -> Iterator[RecordBlock]:
-    """Return the records of a file, whatever is in them; comments alone are none. Raises OSError."""
+    """Yield the records of a file, valid or not. Blocks of comments are skipped. Raises OSError."""
     first, lines, told = 1, list[bytes](), False
     for number, line in enumerate(chain(_lines(file), (b"",)), 1):
         if line.strip():
@@ -71,7 +71,7 @@ def split_records(file: BinaryIO) -> Iterator[RecordBlock]:
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """Return each line without its end; of one that is too long only so much that it can be seen to be."""
+    """Yield each line without its terminator, truncated just beyond the limit if it is too long."""
     mark = BOM_UTF8
     while line := file.readline(LONGEST_LINE + 2):
         rest = line
@@ -97,20 +97,20 @@ REQUIRED: Final = (
     *("Event", "Site", "Date", "Board", "PWind", "East", "South", "West", "North", "Deal"),
     *("Scoring", "Starting", "Result", "Penalty", "Play", "Fan"),
 )
-"""Those of PMN, in the order in which they are written."""
+"""PMN's own tags, in the order in which they are written."""
 
 OWN_TAGS: Final = ("Walls", "Dealer", "Table", "Round", "Profile")
-"""What PMN has no tag for; written after the others, where it is known."""
+"""Tags that PMN does not have, written after the others if their values are known."""
 
 UNKNOWN: Final = "?"
-"""A value that is not known, as in PGN."""
+"""The value of something unknown, as in PGN."""
 
 PAIR: Final = re.compile(r'\[\s*(?P<name>[A-Za-z][A-Za-z0-9_]*)\s*"(?P<value>(?:[^"\\\n]|\\["\\])*)"\s*\]')
 COMMENT: Final = re.compile(r"[%;][^\n]*")
 """A line for people or for other programs, as in PBN."""
 
 UNPRINTED: Final = ("Cc", "Cs", "Zl", "Zp")
-"""Categories of characters that would end a line, or have none to be seen."""
+"""Categories of characters that would end a line or are invisible."""
 
 
 class PmnTag(NamedTuple):
@@ -121,7 +121,7 @@ class PmnTag(NamedTuple):
 
 
 def read_tags(text: str, line: int) -> dict[str, PmnTag]:
-    """Read one record's tags; `line` is that of its first.
+    """Parse one record's tags; `line` is the number of its first line.
 
     Raises RecordError `bad_notation`, `truncated_line`, `unknown_tag`, `duplicate_tag` or `missing_tag`.
     """
@@ -144,7 +144,7 @@ def read_tags(text: str, line: int) -> dict[str, PmnTag]:
 
 
 def _comment(text: str, at: int) -> int:
-    """Return where a comment ends; it is a line of its own."""
+    """Return where a comment ends, 0 if there is none. A comment is a line of its own."""
     found = COMMENT.match(text, at)
     alone = text.rfind("\n", 0, at) == len(text[:at].rstrip(" \t")) - 1
     return found.end() if found and alone else 0
@@ -172,17 +172,17 @@ def _refuse_unless_new(name: str, tags: Mapping[str, PmnTag], line: int) -> None
 
 
 def write_tags(tags: Mapping[str, str]) -> str:
-    """Write tags, one per line, in the order of PMN."""
+    """Return the tags as text, one per line, in the order of PMN."""
     return "".join(f'[{name} "{_escaped(tags[name])}"]\n' for name in REQUIRED + OWN_TAGS if name in tags)
 
 
 def _escaped(value: str) -> str:
-    """Write a value as it stands between quotes."""
+    """Return a value as it is written between quotes."""
     return value.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def single_line(value: str) -> str:
-    """Return a text as it can stand in a tag: on one line. Of nothing is left what is not known."""
+    """Return a text on one line, as a tag requires; `?` if nothing is left of it."""
     shown = (" " if unicodedata.category(character) in UNPRINTED else character for character in value)
     return "".join(shown).strip() or UNKNOWN
 
@@ -192,7 +192,7 @@ T = TypeVar("T")
 WINDS: Final[dict[str, Wind]] = {wind[0].upper(): wind for wind in SEATS}
 
 SCORINGS: Final = ("Duplicate MCR", "Duplicate")
-"""The first is written; the second stands in PMN's own examples. Plain `MCR` has one wall for all."""
+"""The first is the one we write; the second occurs in PMN's own examples. Plain `MCR` means a common wall."""
 
 DATE: Final = re.compile(r"(\d{4}|\?{4})(\.(\d{2}|\?{2})){2}", re.ASCII)
 PROFILE: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
@@ -200,7 +200,7 @@ MOST_POINTS: Final = 9999
 
 
 class FoundRecord(NamedTuple):
-    """What stands in a file: a record, or what is wrong with it; the line of the first tag, and of each."""
+    """A record from a file, or its error; the line of its first tag, and that of each tag."""
 
     record: PmnRecord | RecordError
     line: int
@@ -208,7 +208,7 @@ class FoundRecord(NamedTuple):
 
 
 def read_records(file: BinaryIO) -> Iterator[FoundRecord]:
-    """Return each record of a file. Raises OSError if the file cannot be read."""
+    """Yield each record of a file. Raises OSError if the file cannot be read."""
     for block in split_records(file):
         try:
             tags = read_tags(block.text(), block.line)
@@ -218,7 +218,7 @@ def read_records(file: BinaryIO) -> Iterator[FoundRecord]:
 
 
 def read_record(tags: Mapping[str, PmnTag]) -> PmnRecord:
-    """Read one record. Raises RecordError with tag and line, and in Play with the step."""
+    """Parse one record. Raises RecordError with tag and line, and in Play with the step."""
 
     def of(name: str, reader: Callable[[str], T]) -> T:
         with within_tag(name, tags[name].line):
@@ -292,7 +292,7 @@ def _date(value: str) -> str:
         return written
     if not DATE.fullmatch(written):
         raise _bad("date: YYYY.MM.DD", value)
-    try:  # where a part is not known, any that there is will do
+    try:  # unknown parts are replaced by valid ones
         date.fromisoformat(written.replace("????", "2000").replace("??", "01").replace(".", "-"))
     except ValueError:
         raise _bad("day of the calendar", value) from None
@@ -324,7 +324,7 @@ def _starting(value: str) -> None:
 
 
 def _fines(value: str) -> dict[Seat, int]:
-    """Read IMPs taken off. They are written as losses; who writes their size alone means the same."""
+    """Parse the fines. They are written as negative IMPs, but positive ones are accepted too."""
     return {seat: abs(imp) for seat, imp in _four_numbers(value).items() if imp}
 
 
@@ -349,17 +349,17 @@ def _of_four(value: str, size: int) -> dict[Seat, tuple[str, ...]]:
 
 
 def write_records(records: Iterable[PmnRecord], notes: Iterable[str] = ()) -> str:
-    """Write records, a blank line between them; then as comments what PMN has no record for."""
+    """Return the records as text, separated by blank lines, followed by comments on what fits no record."""
     return "\n".join((*map(write_record, records), *map(_write_note, notes)))
 
 
 def _write_note(note: str) -> str:
-    """Write a text as a comment, line by line."""
+    """Return a note as comment lines."""
     return "".join(f"% {single_line(line)}\n" for line in note.splitlines())
 
 
 def write_record(record: PmnRecord) -> str:
-    """Write one record: all tags of PMN in their order, then those of ours that are known."""
+    """Return one record as text: all tags of PMN in their order, then our own tags that are known."""
     tags = {
         "Event": single_line(record.event),
         "Site": single_line(record.site),

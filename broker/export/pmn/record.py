@@ -1,4 +1,4 @@
-"""One play on record as PMN tells it: its tiles, its fan, and what was done, four characters a step."""
+"""One play as recorded in PMN: its tiles, its fan, and its steps, four characters each."""
 
 import re
 from collections import Counter
@@ -17,19 +17,19 @@ Tiles = Mapping[Seat, tuple[str, ...]]
 
 
 class PmnFan(Struct, frozen=True):
-    """One fan of a hand: its PMN number, its value in fan points, how often it counts."""
+    """One fan of a hand: its PMN number, its value in fan points, and how often it counts."""
 
     number: int
     fan: int
     times: int = 1
 
     def __str__(self) -> str:
-        """Write it as PMN does."""
+        """Return the fan in PMN."""
         return f"{self.number}/{self.fan}/{self.times}"
 
 
 class Step(Struct, frozen=True):
-    """One step: its letter, whose it is, and our name for its tile. Hu and a drawn play have none."""
+    """One step: its letter, the seat, and our name of the tile. Hu and a drawn play have no tile."""
 
     letter: str
     seat: Seat
@@ -37,9 +37,9 @@ class Step(Struct, frozen=True):
 
 
 class PmnRecord(Struct, frozen=True):
-    """A play. Seats are those of PMN: named by their seat wind, so that `east` is the dealer.
+    """A play. As in PMN, seats are named by their seat wind, so `east` is the dealer.
 
-    What is None is not told: deals under embargo have no hands, an event's plays no steps.
+    None means that something is unknown or not revealed: the hands of deals under embargo, the steps of most plays.
     """
 
     board: int
@@ -47,12 +47,12 @@ class PmnRecord(Struct, frozen=True):
     prevalent_wind: Wind
     points: Mapping[Seat, int]
     hands: Tiles | None = None
-    """13 tiles each, sorted: in which order a hand lay means nothing."""
+    """13 tiles each, sorted, because the order of a hand has no meaning."""
     walls: Tiles | None = None
     """21 tiles each, in the order of drawing."""
     steps: tuple[Step, ...] | None = None
     fans: Mapping[Seat, tuple[PmnFan, ...]] = field(default_factory=dict)
-    """Of the winners."""
+    """The fan of each winner."""
     fines: Mapping[Seat, int] = field(default_factory=dict)
     """IMPs taken off for a false hu."""
     event: str = "?"
@@ -61,35 +61,35 @@ class PmnRecord(Struct, frozen=True):
     """YYYY.MM.DD; unknown parts are question marks."""
     players: Mapping[Seat, str] = field(default_factory=lambda: dict.fromkeys(SEATS, "?"))
     dealer: Seat | None = None
-    """The chair at which `east` sat; those of the others follow in turn order."""
+    """The chair of `east`; the others follow in turn order."""
     table: int | None = None
     round: int | None = None
     profile: str | None = None
 
     @property
     def winners(self) -> dict[Seat, int]:
-        """Hand values of those who won."""
+        """Hand values of the winners."""
         return {seat: hand_value(self.fans[seat]) for seat in SEATS if self.fans.get(seat)}
 
 
 class RecordError(RuleError):
-    """A record that is refused. Of its kind there may be many in a file: the next record is read all the same."""
+    """A record that is refused. A file may contain many: reading continues with the next record."""
 
     def __init__(
         self, code: str, text: str, *, tag: str | None = None, line: int | None = None, step: int | None = None
     ) -> None:
         super().__init__(code, text)
         self.tag = tag
-        """In whose value it is."""
+        """The tag whose value is wrong."""
         self.line = line
-        """In the file, counted from 1."""
+        """The line in the file, counted from 1."""
         self.step = step
-        """In Play, counted from 1: the action that is wrong."""
+        """The wrong action in Play, counted from 1."""
 
 
 @contextmanager
 def within_tag(tag: str, line: int | None = None) -> Iterator[None]:
-    """Say of every refusal inside in which tag it was found, and in which line that is."""
+    """Add the tag, and its line, to every refusal raised inside."""
     try:
         yield
     except RuleError as problem:
@@ -102,7 +102,7 @@ def within_tag(tag: str, line: int | None = None) -> Iterator[None]:
 LETTERS: Final = "cdbwr"
 
 FLOWERS: Final = "f"
-"""PMN has eight of them; duplicate plays without (MIL). A hand ends with the bare letter."""
+"""PMN has eight flowers; duplicate plays have none (MIL). A hand ends with the bare letter."""
 
 OURS: Final[dict[str, str]] = {
     **{f"{letter}{rank}": f"{rank}{suit}" for letter, suit in zip("cdb", "mps", strict=True) for rank in range(1, 10)},
@@ -111,23 +111,23 @@ OURS: Final[dict[str, str]] = {
     "r2": "6z",
     "r3": "5z",
 }
-"""Our name for each of PMN's. PMN does not say in which order the dragons are: red, green, white is our reading."""
+"""Our name for each of PMN's tiles. PMN does not define the order of the dragons: red, green, white is our reading."""
 
 THEIRS: Final[dict[str, str]] = {ours: theirs for theirs, ours in OURS.items()}
 
 ORDER: Final[dict[str, int]] = {ours: at for at, ours in enumerate(OURS.values())}
-"""A tile's place in a hand as PMN writes it."""
+"""A tile's position in a hand as PMN writes it."""
 
 
 def read_tile(written: str) -> str:
-    """Return our name for a tile of PMN's. Raises RuleError `unknown_pmn_tile`."""
+    """Return our name for one of PMN's tiles. Raises RuleError `unknown_pmn_tile`."""
     if written not in OURS:
         raise RuleError("unknown_pmn_tile", f"{written[:20]!r} is no tile: c1..c9, d1..d9, b1..b9, w1..w4, r1..r3")
     return OURS[written]
 
 
 def read_tiles(written: str) -> tuple[str, ...]:
-    """Read tiles in their order; a letter holds for all digits up to the next. Raises RuleError `unknown_pmn_tile`."""
+    """Parse tiles in order; a letter applies to all digits up to the next one. Raises RuleError `unknown_pmn_tile`."""
     letter, tiles = "", []
     for character in written:
         if character in LETTERS + FLOWERS:
@@ -138,7 +138,7 @@ def read_tiles(written: str) -> tuple[str, ...]:
 
 
 def write_hand(tiles: Iterable[str]) -> str:
-    """Write a hand, sorted: `c7d345677b3689w2r1f`."""
+    """Return a hand in PMN, sorted: `c7d345677b3689w2r1f`."""
     digits = dict.fromkeys(LETTERS + FLOWERS, "")
     for tile in in_order(tiles):
         written = THEIRS[tile]
@@ -147,13 +147,13 @@ def write_hand(tiles: Iterable[str]) -> str:
 
 
 def write_wall(tiles: Iterable[str]) -> str:
-    """Write tiles in the order in which they lie: `r2b66d1`."""
+    """Return tiles in PMN in the order in which they lie: `r2b66d1`."""
     runs = groupby((THEIRS[tile] for tile in tiles), key=lambda written: written[0])
     return "".join(letter + "".join(written[1] for written in run) for letter, run in runs)
 
 
 def in_order(tiles: Iterable[str]) -> tuple[str, ...]:
-    """Sort tiles as PMN does."""
+    """Return tiles sorted as in PMN."""
     return tuple(sorted(tiles, key=ORDER.__getitem__))
 
 
@@ -161,7 +161,7 @@ T = TypeVar("T")
 
 
 def by_wind(by_chair: Mapping[Seat, T], dealer: Seat) -> dict[Seat, T]:
-    """Turn what belongs to chairs to seat winds, in turn order: the dealer's is east."""
+    """Return values by seat wind instead of by chair, in turn order. The dealer is east."""
     turned = {seat_wind(chair, dealer): value for chair, value in by_chair.items()}
     return {wind: turned[wind] for wind in SEATS if wind in turned}
 
@@ -172,25 +172,26 @@ def tray_hands(faces: Tiles, dealer: Seat) -> Tiles:
 
 
 def tray_walls(faces: Tiles, dealer: Seat) -> Tiles:
-    """Return the walls of trays, as they are drawn."""
+    """Return the walls of trays, in the order of drawing."""
     return by_wind({chair: tuple(tray[ROWS[0] :]) for chair, tray in faces.items()}, dealer)
 
 
 NO_FAN: Final = 0
-"""Our number for a hand value whose fan are not told; PMN has none."""
+"""Our number for a hand value whose fan are unknown; PMN has none."""
 
 KONGS: Final = "concealed_kong_and_melded_kong"
-"""PMN's number 82, beside the 81 of the book."""
+"""PMN's number 82, in addition to the book's 81."""
 
 CHOSEN: Final = {**dict.fromkeys(range(69, 73), 69), **dict.fromkeys(range(77, 80), 77)}
-"""Fan of one point among which the winner may choose, each with the first of its kind: pairs of chows, of which a chow
-joins only some, and the wait (the 3 that ends 1233 is an edge wait and a single wait). Another choice is no mistake."""
+"""Fan of one point among which the winner may choose, each mapped to the first of its kind: pairs of chows, of which a
+chow may join only some, and the wait (the 3 that ends 1233 is an edge wait and a single wait). Any choice is
+correct."""
 
 LAST: Final = 82
 MOST: Final = 999
 
 ENTRY: Final = re.compile(r"(?P<number>[0-9]{1,2})(?:/(?P<fan>[0-9]{1,3}))?/(?P<times>[0-9]{1,2})")
-"""Number, value, times. PMN's first release had no value; it is then that of the Green Book."""
+"""Number, value, times. PMN's first release had no value; the Green Book's is used then."""
 
 
 def total_only(hand_value: int) -> tuple[PmnFan, ...]:
@@ -199,19 +200,19 @@ def total_only(hand_value: int) -> tuple[PmnFan, ...]:
 
 
 def counted_fans(counted: FanCount) -> tuple[PmnFan, ...]:
-    """Return a counted hand's fan, in the order of their numbers."""
-    # A fan's number is its place in the book, from 1.
+    """Return the fan of a counted hand, ordered by number."""
+    # A fan's number is its place in the book, counted from 1.
     times = Counter((fan_place(element.id) + 1, element.fan) for element in counted.elements)
     return tuple(PmnFan(number, fan, count) for (number, fan), count in sorted(times.items()))
 
 
 def hand_value(fans: tuple[PmnFan, ...]) -> int:
-    """Add up."""
+    """Return the sum of the fan."""
     return sum(fan.fan * fan.times for fan in fans)
 
 
 def differs_from_count(named: tuple[PmnFan, ...], right: tuple[PmnFan, ...]) -> bool:
-    """Return whether fan are named that the hand does not have, or too often."""
+    """Return whether fan are named that the hand does not have, or does not have that often."""
     return bool(_kinds(fan for fan in named if fan.number != NO_FAN) - _kinds(right))
 
 
@@ -223,7 +224,7 @@ def _kinds(fans: Iterable[PmnFan]) -> Counter[tuple[int, int]]:
 
 
 def read_fans(written: str) -> tuple[PmnFan, ...]:
-    """Read one winner's fan: `39/8/1.62/2/1`. Raises RuleError `bad_tag`."""
+    """Parse one winner's fan: `39/8/1.62/2/1`. Raises RuleError `bad_tag`."""
     fans = tuple(_read_fan(entry) for entry in written.split("."))
     if not 0 < hand_value(fans) <= MOST:
         raise RuleError("bad_tag", f"a hand value of {hand_value(fans)} cannot be")
@@ -242,7 +243,7 @@ def _read_fan(entry: str) -> PmnFan:
 
 
 def write_fans(fans: tuple[PmnFan, ...]) -> str:
-    """Write one seat's fan; `None` for who has not won."""
+    """Return one seat's fan in PMN; `None` if it has not won."""
     return ".".join(map(str, fans)) if fans else "None"
 
 
@@ -261,7 +262,7 @@ LETTER: Final[dict[Do, str]] = {do: letter for letter, do in DOES.items()}
 
 HU: Final = "H"
 OLD_HU: Final = "M"
-"""In the example of PMN's first release."""
+"""Used in the example of PMN's first release."""
 NOBODY: Final = "N"
 JUST_TAKEN: Final = "z1"
 
@@ -269,14 +270,14 @@ TOKEN: Final = re.compile(rf"(?:[{''.join(DOES)}][0-3][a-z][0-9]|[{HU}{OLD_HU}][
 
 
 class NumberedAction(NamedTuple):
-    """An action, and the step (from 1) that it comes from."""
+    """An action, and the number (from 1) of the step that it comes from."""
 
     step: int
     action: Action
 
 
 def read_play(written: str) -> tuple[Step, ...]:
-    """Read Play. Raises RecordError `bad_play` or `unknown_pmn_tile`, with the step."""
+    """Parse Play. Raises RecordError `bad_play` or `unknown_pmn_tile`, with the step."""
     text = "".join(written.split())
     steps: list[Step] = []
     at = 0
@@ -310,7 +311,7 @@ def _just_taken(seat: Seat, before: list[Step]) -> str:
 
 
 def _hu(seat: Seat, tile: str | None, before: list[Step]) -> Step:
-    """Read a hu; the tile is that of the last step with one, whether it is said or not."""
+    """Return a hu step. Its tile, if given, must be that of the last step that has one."""
     last = next((step.tile for step in reversed(before) if step.tile), None)
     if tile is not None and tile != last:
         raise RuleError("bad_play", f"the tile that {seat} can win on is {THEIRS.get(last or '', 'none')}")
@@ -318,7 +319,7 @@ def _hu(seat: Seat, tile: str | None, before: list[Step]) -> Step:
 
 
 def write_play(steps: Iterable[Step]) -> str:
-    """Write Play, without blanks."""
+    """Return the steps as the value of Play, without blanks."""
     written, taken = [], None
     for step in steps:
         tile = THEIRS[step.tile] if step.tile else ""
@@ -329,7 +330,7 @@ def write_play(steps: Iterable[Step]) -> str:
 
 
 def actions_of(steps: Iterable[Step]) -> Iterator[NumberedAction]:
-    """Return the referee's actions. All who declare hu on a tile do so in one action."""
+    """Yield the referee's actions. All seats that declare hu on the same tile do so in one action."""
     last = ""
     for declaring, run in groupby(enumerate(steps, 1), key=lambda numbered: numbered[1].letter == HU):
         listed = list(run)
@@ -349,7 +350,7 @@ def _done(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedActio
 
 
 def _declared(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedAction]:
-    """Return who wins on a tile of another, together; on an own tile only the first can."""
+    """Yield the actions of a run of hu. On another's tile all win together; on a drawn tile only the first can."""
     own = 0 if last in ("D", "B") else 1
     yield from (NumberedAction(number, Action("self_hu", step.seat)) for number, step in numbered[:own])
     if others := numbered[own:]:
@@ -357,14 +358,14 @@ def _declared(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedA
 
 
 def _named(step: Step) -> str | None:
-    """Return the tile by which the referee knows the action: a chow's lowest, where PMN names its middle one."""
+    """Return the tile by which the referee knows the action. For a chow it is the lowest, PMN names the middle one."""
     if step.letter != "C" or not step.tile:
         return step.tile
     return f"{int(step.tile[0]) - 1}{step.tile[1]}"
 
 
 def steps_of(actions: Iterable[Action]) -> Iterator[Step]:
-    """Return the steps of actions that the referee has found legal; draws and claims must name their tile."""
+    """Yield the steps of legal actions; draws and claims must name their tile."""
     passed = False
     for action in actions:
         passed = action.do == "no_claim"
