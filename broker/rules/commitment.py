@@ -247,7 +247,7 @@ def check_words(person: Contributor, words: str) -> None:
 
 
 class SeededShuffler:
-    """Shuffles as a seed and a label determine, the same way every time. Every order is equally likely."""
+    """A shuffler that is determined by a seed and a label. Every order is equally likely."""
 
     def __init__(self, seed: bytes, label: str) -> None:
         self._numbers = _numbers_of(seed, label)

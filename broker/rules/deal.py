@@ -147,7 +147,7 @@ def in_rows(serials: Sequence[int]) -> SerialTray:
 
 
 def form_hash(order: Mapping[Seat, SerialTray]) -> str:
-    """Return the SHA-256 (hex) of the serials as they lie. Two plays had the same form exactly if it is equal."""
+    """Return the SHA-256 (hex) of the serials as they lie. Two plays had the same form if and only if it is equal."""
     text = ";".join(f"{seat}:" + "/".join(",".join(map(str, row)) for row in order[seat]) for seat in SEATS)
     return sha256(text.encode()).hexdigest()
 

@@ -1,6 +1,6 @@
-"""The catalogue of infractions of a profile: their names, their sources, and their penalties as they are repeated.
+"""A profile's catalogue of infractions: their names, their sources, and the penalty for each repetition.
 
-The catalogue that ships is `infractions.toml`. An event's own profile can add to it or replace entries.
+The shipped catalogue is `infractions.toml`. An event's own profile can add to it or replace entries.
 """
 
 import tomllib
@@ -41,7 +41,7 @@ class Infraction(Struct, frozen=True):
     source: str
 
     def name(self, language: str) -> str:
-        """Return the name in a language, or in another one, or the id."""
+        """Return the name in a language, falling back to another language or the id."""
         return self.names.get(language) or next(iter(self.names.values()), self.id)
 
     def source_in(self, language: str) -> str:
@@ -70,7 +70,7 @@ def penalty_of(step: Step) -> Penalty:
 
 
 class _Shipped(Struct, frozen=True):
-    """What ships: the minutes for an appeal, names and sources by language, and one catalogue per profile."""
+    """The shipped data: the minutes for an appeal, names and sources by language, and one catalogue per profile."""
 
     appeals: Stated[int]
     names: dict[str, dict[str, str]]

@@ -147,7 +147,7 @@ def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
 
 
 HUNDRED: Final = 100
-"""Riichi points to one point of a result."""
+"""The number of riichi points in one point of a result."""
 
 ENOUGH: Final = 100_000_000
 """Starting points that nobody runs out of, since a hand that is scored alone ends no session."""
@@ -159,7 +159,7 @@ HAN_OF_YAKUMAN: Final = 13
 def score_riichi(told: RiichiEvent, dealer: Seat, rules: RiichiProfile) -> tuple[Outcome, dict[Seat, int]]:
     """Return a play's outcome, with its winners by their han, and each seat's points in hundreds.
 
-    The winners are those of all declarers whom the rules let win.
+    Of all who declared, only those whom the rules let win are winners.
 
     Raises RuleError as `score_alone` does, and for an event that is impossible.
     """

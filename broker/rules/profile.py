@@ -1,7 +1,7 @@
 """Rule profiles: what the sources leave open or settle differently, as data with its provenance.
 
-A profile is a TOML file with one table per setting: `value`, and `source`, where the value comes from. The profiles
-that ship are in profiles/.
+A profile is a TOML file with one table per setting: `value`, and `source`, where the value comes from. The shipped
+profiles are in profiles/.
 """
 
 import json
@@ -72,7 +72,7 @@ class TeamRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AwardRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """The IMPs awarded to a player for a play that could not be played, by whose fault that was."""
+    """The IMPs awarded to a player for a play that could not be played, depending on whose fault that was."""
 
     nobody: Stated[Imps]
     others: Stated[Imps]
@@ -102,7 +102,10 @@ class TieRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CarryOverRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """The share of a session's total that is carried over, in whole IMPs (halves away from zero) unless by `cross`."""
+    """The share of a session's total that is carried over.
+
+    It is rounded to whole IMPs, halves away from zero, except with `cross`.
+    """
 
     percent: Stated[Annotated[int, Meta(ge=0, le=100)]]
 
@@ -139,7 +142,7 @@ class ComparisonRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     ties: TieRules
     carry_over: CarryOverRules
     infractions: dict[InfractionId, OwnInfraction] = {}
-    """Added to the catalogue that ships (`infractions.toml`), or replacing entries of it."""
+    """Additions to the shipped catalogue (`infractions.toml`), or replacements of its entries."""
     appeals: AppealRules | None = None
 
     @property

@@ -110,7 +110,7 @@ def _mistakes_of_setting(wanted: Any, found: object, where: str, text: str) -> I
 
 
 def _not_stated(wanted: Any, found: Mapping[str, Any], where: str, text: str) -> Iterator[ProfileMistake]:  # noqa: ANN401 - as above
-    """Yield the keys that a setting has beside its value and source, and those of the two that it lacks."""
+    """Yield the keys that a setting has besides its value and source, and those of the two that it lacks."""
     for name in sorted(found.keys() - STATED):
         line = setting_line(text, f"{where}.{name}")
         yield ProfileMistake(f"{where}.{name}", line, _unknown(name, sorted(STATED)), ", ".join(sorted(STATED)))
@@ -167,7 +167,7 @@ NO_NEWLINE: Final = r"$(?!\n)"
 """The end of the contract's patterns, which is left out of messages."""
 
 LONGEST_VALUE: Final = 60
-"""The most characters of a faulty value that are quoted."""
+"""The most characters quoted of a faulty value."""
 
 
 def allowed_values(wanted: Any, place: str = "") -> str:  # noqa: ANN401 - a type of any kind

@@ -1,4 +1,4 @@
-"""Loading profiles of both rule books: those that ship by their id, an event's own from its TOML text."""
+"""Loading profiles of both rule books: shipped ones by id, an event's own from its TOML text."""
 
 import tomllib
 from functools import cache, lru_cache
@@ -16,7 +16,7 @@ DEFAULT_MCR: Final = "oedmc-2020"
 
 
 def shipped_mcr() -> tuple[str, ...]:
-    """Return the ids of the MCR profiles that ship."""
+    """Return the ids of the shipped MCR profiles."""
     return _ids_in(mcr_folder())
 
 
@@ -26,7 +26,7 @@ def _ids_in(folder: Traversable) -> tuple[str, ...]:
 
 @cache
 def load_mcr(profile_id: str = DEFAULT_MCR) -> Profile:
-    """Return an MCR profile that ships. Raises RuleError `unknown_profile`."""
+    """Return a shipped MCR profile. Raises RuleError `unknown_profile`."""
     if profile_id not in shipped_mcr():
         what = f"{profile_id!r} is of riichi" if profile_id.startswith("riichi-") else f"no profile {profile_id!r}"
         raise RuleError("unknown_profile", N_("{what}; available: {known}", what=what, known=", ".join(shipped_mcr())))
@@ -43,12 +43,12 @@ def parse_mcr(text: str) -> Profile:
 
 
 def parse_own_mcr(text: str) -> Profile:
-    """Read an event's own MCR profile. Raises RuleError `bad_profile`, also if it alters one that ships."""
+    """Read an event's own MCR profile. Raises RuleError `bad_profile`, also if it alters a shipped one."""
     return _own(parse_mcr(text))
 
 
 def mcr_folder() -> Traversable:
-    """Return the folder of the MCR profiles that ship."""
+    """Return the folder of the shipped MCR profiles."""
     return files("broker.rules") / "profiles"
 
 
@@ -59,13 +59,13 @@ DEFAULT_RIICHI: Final = "riichi-montreal"
 
 
 def shipped_riichi() -> tuple[str, ...]:
-    """Return the ids of the riichi profiles that ship."""
+    """Return the ids of the shipped riichi profiles."""
     return _ids_in(riichi_folder())
 
 
 @cache
 def load_riichi(profile_id: str = DEFAULT_RIICHI) -> RiichiProfile:
-    """Return a riichi profile that ships, by its id or the id without prefix. Raises RuleError `unknown_profile`."""
+    """Return a shipped riichi profile, by its id or its id without prefix. Raises RuleError `unknown_profile`."""
     full = profile_id if profile_id.startswith(RIICHI_PREFIX) else RIICHI_PREFIX + profile_id
     if full not in shipped_riichi():
         text = N_(
@@ -78,7 +78,7 @@ def load_riichi(profile_id: str = DEFAULT_RIICHI) -> RiichiProfile:
 
 
 def riichi_profile_text(profile_id: str) -> str:
-    """Return the TOML text of a riichi profile that ships."""
+    """Return the TOML text of a shipped riichi profile."""
     return (riichi_folder() / f"{profile_id}.toml").read_text(encoding="utf-8")
 
 
@@ -92,7 +92,7 @@ def parse_riichi(text: str) -> RiichiProfile:
 
 
 def riichi_folder() -> Traversable:
-    """Return the folder of the riichi profiles that ship."""
+    """Return the folder of the shipped riichi profiles."""
     return files("broker.rules.riichi") / "profiles"
 
 
@@ -104,17 +104,17 @@ RIICHI_PARTS: Final = frozenset({"hand", "fu", "session", "play"})
 
 
 def shipped_profiles() -> tuple[str, ...]:
-    """Return the ids of all profiles that ship."""
+    """Return the ids of all shipped profiles."""
     return (*shipped_mcr(), *shipped_riichi())
 
 
 def same_rule_book(profile: Rules) -> tuple[str, ...]:
-    """Return the ids of the profiles of the same rule book that ship."""
+    """Return the ids of the shipped profiles of the same rule book."""
     return shipped_riichi() if isinstance(profile, RiichiProfile) else shipped_mcr()
 
 
 def load_of_same_book(profile: Rules, profile_id: str) -> Rules:
-    """Return another profile that ships, of the same rule book; a play of one cannot be scored by the other.
+    """Return another shipped profile of the same rule book. Plays under one book cannot be scored by the other.
 
     Raises RuleError `unknown_profile`.
     """
@@ -129,7 +129,7 @@ def load_of_same_book(profile: Rules, profile_id: str) -> Rules:
 
 @cache
 def load_rules(profile_id: str) -> Rules:
-    """Return a profile that ships, of either rule book. Raises RuleError `unknown_profile`."""
+    """Return a shipped profile of either rule book. Raises RuleError `unknown_profile`."""
     return load_riichi(profile_id) if profile_id in shipped_riichi() else load_mcr(profile_id)
 
 
@@ -145,7 +145,7 @@ def parse_rules(text: str) -> Rules:
 
 
 def parse_own_rules(text: str) -> Rules:
-    """Read an event's own profile. Raises RuleError `bad_profile`, also if it alters one that ships."""
+    """Read an event's own profile. Raises RuleError `bad_profile`, also if it alters a shipped one."""
     return _own(parse_rules(text))
 
 

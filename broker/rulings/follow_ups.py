@@ -1,8 +1,9 @@
-"""Consequences in later rounds of a deal played by mistake or by others. None of them is applied automatically.
+"""Consequences for later rounds when a table played another deal than planned, or other players played it.
 
-Players who have played a deal know it. So every play to come in which somebody would meet a deal again is listed, with
-what an arbiter may do: let the table play a deal that nobody there knows, give an award instead, or leave it out. If it
-was played nevertheless it counts, and stays listed until an arbiter has ruled on it.
+None of them is applied automatically. Players who have played a deal know it. So every play to come in which somebody
+would meet a deal again is listed, with what an arbiter may do: let the table play a deal that nobody there knows, give
+an award instead, or leave it out. If it was played nevertheless it counts, and stays listed until an arbiter has ruled
+on it.
 """
 
 from collections import defaultdict

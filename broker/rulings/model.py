@@ -126,7 +126,7 @@ class RulingEntry(Struct, frozen=True, kw_only=True):
     round: int | None = None
     deal: int | None = None
     back: bool = False
-    """Whether it names an absent player by the name they had when it was given, which means that they have returned."""
+    """Whether a substitution names the absent player, by their name at the time, so that the player is back."""
 
     @property
     def kind(self) -> str:
@@ -555,7 +555,7 @@ def imp_of(gift: AwardGiven, awards: AwardRules) -> int:
 
 
 def form_of(table: int, restored: str | None, entries: Sequence[RulingEntry]) -> str | None:
-    """Return the form that a table's play of a deal is compared in: by the last ruling on the deal naming the table."""
+    """Return the form in which a table's play of a deal is compared, by the last ruling naming the table."""
     for entry in reversed(entries):
         if isinstance(entry.decision, Fouled):
             for number, group in enumerate(entry.decision.groups):

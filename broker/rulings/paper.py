@@ -226,7 +226,7 @@ def take_sheet(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, 
 
 
 def _other(entry: RulingEntry | None, play: CountedPlay) -> RuleError:
-    """Return the error for a sheet that differs from the table's result, or else a sheet or ruling (`entry`)."""
+    """Return the error for a sheet that differs from the table's result, another sheet or a ruling (`entry`)."""
     table, round_ = play.table, play.round
     if entry is None:
         text = N_(

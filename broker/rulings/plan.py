@@ -96,7 +96,7 @@ def plays_to_come(event: Event, played: Container[PlayKey], decision: AnyDecisio
 
 
 def last_ruling_on(entries: Iterable[RulingEntry], player: str, round_: int) -> RulingEntry | None:
-    """Return the last ruling on a player in a round. `entries`: those that count, oldest first."""
+    """Return the last ruling on a player that covers a round. `entries`: those that count, oldest first."""
     found = None
     for entry in entries:
         decision = entry.decision

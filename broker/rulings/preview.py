@@ -100,7 +100,7 @@ class RulingChanges:
         return SubjectState(until=book.deadline)
 
     def _planned(self, book: RulingBook) -> Event:
-        """Return the event as planned by the changes of who plays in a book, which are the first of all."""
+        """Return the event as planned under a book, whose rulings on who plays are the earliest ones."""
         known = len(book.all_of(WHO_PLAYS))
         if known == len(self._room.book.all_of(WHO_PLAYS)):
             return self._room.planned

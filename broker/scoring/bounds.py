@@ -77,7 +77,7 @@ def reachable_bounds(
 
 DRAWS: Final = 400
 LIKELY: Final = (DRAWS // 10, DRAWS - 1 - DRAWS // 10)
-"""The middle 80 % of the draws, as indexes in order of the place."""
+"""The indexes, among the sorted draws, that enclose the middle 80 %."""
 
 FEWEST_PLAYS: Final = 8
 """With fewer compared plays, their spread cannot be estimated."""

@@ -249,7 +249,7 @@ def _exchange(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new
 
 
 TieBreaker = Callable[[Whole], NDArray[Any]]
-"""A function from the numbers of entries tied so far to a key for each. The greater key is the better."""
+"""A function from the numbers of the entries tied so far to a key for each. The greater key is the better."""
 
 
 class Ranked(Struct, frozen=True, gc=False):

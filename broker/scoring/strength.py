@@ -40,7 +40,7 @@ GRID: Final = 400
 """The number of shares of strength, from 0 to 1, at which the likelihood is evaluated."""
 
 FEWEST: Final = 8
-"""The degrees of freedom that luck needs beside the players before anything can be estimated."""
+"""The degrees of freedom that luck needs besides the players' before anything can be estimated."""
 
 MOST_PLAYERS: Final = 1000
 """Memory grows with the square of the number of players, and time with its cube."""
@@ -104,7 +104,7 @@ class EventStrength:
         return float(np.mean(first > second) + np.mean(first == second) / 2)
 
     def ahead(self, names: Sequence[str], than: str | None = None) -> list[float | None]:
-        """Return each player's probability to be stronger than the next one, or than `than`; None without another."""
+        """Return each player's probability of being stronger than the next one, or than `than`; None if alone."""
         others = [than] * len(names) if than else [*names[1:], None]
         pairs = zip(names, others, strict=False)
         return [None if other in {None, name} else self.stronger(name, other or "") for name, other in pairs]
@@ -119,7 +119,7 @@ class EventStrength:
 
 
 def longer(reliability: float, goal: float) -> float:
-    """Return the factor by which plays must increase to go from this reliability, above 0, to another."""
+    """Return the factor by which the number of plays must grow to go from this reliability, above 0, to another."""
     return goal / (1 - goal) * (1 - reliability) / reliability
 
 
@@ -224,7 +224,7 @@ class _Fit:
 
     @property
     def left(self) -> float:
-        """The degrees of freedom of the residuals, beside the strengths."""
+        """The degrees of freedom of the residuals."""
         return float(self.frees.sum()) - len(self.sizes)
 
     @property
@@ -297,7 +297,7 @@ def _information(entries: Sequence[Whole], players: int) -> Floats:
 
 
 def as_good_as(squares: Floats, frees: Floats, most: float) -> float:
-    """Return the effective degrees of freedom of a sum of squares, judged by how much its parts differ, at most `most`.
+    """Return the effective degrees of freedom of a sum of squares, at most `most`, judged by how much its parts differ.
 
     Points have longer tails than a normal distribution, so that a few plays make up most of their variance, which is
     then known less precisely.

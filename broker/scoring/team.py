@@ -117,7 +117,7 @@ def _from_mean(own: Lineup, others: list[Lineup], profile: ComparisonRules) -> I
 
 
 class ComparableDeals(NamedTuple):
-    """The deals of an event that teams can be compared in."""
+    """The deals that count for the teams of an event, and those left out."""
 
     lineups: Mapping[int, Mapping[str, Lineup]]
     """By deal: who sat where in each deal that counts."""
@@ -128,9 +128,9 @@ def comparable_deals(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: 
     """Return which deals count for the teams.
 
     Where plays are out of place (`APART`), a deal in which they break up the teams is left out, and so is the deal that
-    was not played because of it; the scorer does the same until an arbiter has ruled who sat where. Each misplaced play
-    explains one play that some deal lacks. A gap without explanation means that the deal is not finished, and only
-    provisional standings do without it.
+    was not played because of it; the scorer does the same until an arbiter has ruled who sat where. Each play in a deal
+    with broken-up teams explains one play that some deal lacks. An unexplained gap means that the deal is not finished,
+    which is an error except in provisional standings, where the deal is left out.
 
     A team with no member in a deal does not play it, for instance after being cut before a final. In provisional
     standings it may still play, so such a deal is left out until it does.

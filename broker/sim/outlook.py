@@ -75,7 +75,7 @@ class Outlooks(NamedTuple):
     missing: list[int]
     """The number of tiles that each hand's nearest plan lacks."""
     after: Whole
-    """hands x 34: the value of each hand after discarding a tile of each kind that it holds."""
+    """hands x 34: the value of each hand after discarding a tile of that kind, if it holds one."""
 
     def best_after(self) -> Whole:
         """Return the value of each hand after its best discard."""

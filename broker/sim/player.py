@@ -210,7 +210,7 @@ def hopeless(view: PlayerView, missing: int, good: float) -> bool:
 
 
 def safest(view: PlayerView, discards: Sequence[int]) -> int:
-    """Return the discard that others have passed most recently, or else the one with most copies visible."""
+    """Return the safest discard: one just discarded by anybody, then the one of which most copies are visible."""
     if len(discards) == 1:
         return discards[0]
     latest = {tile for one in view.before for tile in one.river[-2:]}

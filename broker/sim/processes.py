@@ -28,8 +28,8 @@ class DemoProcess:
         self._all_seen = False
         self._news = threading.Condition()
         self._process = subprocess.Popen(
-            # It ends with us, even if we are killed. (The signal is sent when the thread that started it ends: our main
-            # thread.)
+            # It ends with us, even if we are killed. (The signal is sent when the thread that started it ends: our
+            # first.)
             [find_setpriv(), "--pdeathsig", "TERM", *program, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

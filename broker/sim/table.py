@@ -125,7 +125,7 @@ class _Play:
         self._tempted: dict[Seat, None] = {}
 
     def to_the_end(self) -> Asked[SimulatedPlay]:
-        """Alternate drawing or claiming, discarding and claims until somebody wins or nobody can draw."""
+        """Let seats draw or claim, discard, and claim in turn until somebody wins or nobody can draw."""
         claimed, outcome = False, None
         while outcome is None:
             outcome, discard = yield from self._hold(claimed=claimed)

@@ -25,7 +25,7 @@ WAITING: Final = 13
 
 @lru_cache(maxsize=20_000)
 def waits(held: bytes) -> frozenset[int]:
-    """Return the kinds that complete concealed tiles, 13 or three less for each meld, without a fifth copy."""
+    """Return the kinds that complete concealed tiles: 13, or three less for each meld. A fifth copy does not count."""
     counts = tuple(held)
     found = set(_regular(counts))
     present = sum(_BITS[at] for at, count in enumerate(counts) if count)

@@ -38,7 +38,7 @@ class Ending(Struct, frozen=True):
 
 
 class PlayStep(Struct, frozen=True):
-    """A step of the play, and the share of fitting plays in which it is the same step of its player (the n-th)."""
+    """A step of the play, and the share of the fitting plays in which its player's n-th step is this one."""
 
     action: Action
     """In the referee's form. `tile` is None for an unread discard that may be of several kinds."""
@@ -55,7 +55,7 @@ class PlayStep(Struct, frozen=True):
 
 
 class FoundPlay(Struct, frozen=True, dict=True):
-    """The plays that fit what lies on the table, and the most likely one of them step by step."""
+    """The plays that fit what lies on the table, and the one of them whose steps are the most likely."""
 
     steps: tuple[PlayStep, ...]
     plays: int
@@ -63,9 +63,9 @@ class FoundPlay(Struct, frozen=True, dict=True):
     ltw: bool | None
     """Whether the last tile of the wall was reached at the end; None if plays of both kinds fit."""
     self_drawn: bool | None = False
-    """Whether the winner drew the winning tile. None if so recorded, but the winner's hand was not read completely."""
+    """Whether the winner drew the winning tile; None if so recorded but the winner's hand was not read completely."""
     out_of_turn: Seat | None = None
-    """The seat that drew out of turn, if no regular play fits. None also if it may have been several."""
+    """The seat that drew out of turn, if no regular play fits; None also if several seats are possible."""
     irregular: bool = False
     """Whether somebody drew out of turn in all plays that fit."""
     turned: tuple[Seat, ...] = ()

@@ -110,7 +110,7 @@ class SearchStep(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A step and its index among its seat's steps; no step where a kong at once is padded to the length of two."""
+    """A step and its index among its seat's steps. The step is None where a kong at once is padded to two steps."""
 
     at: int
     number: int
@@ -367,8 +367,7 @@ class PlaySearch:
             after = _applied(position.turns, Action(do, meld.seat))
             if after is not None:
                 step = SearchStep(do, (meld.seat,), meld.claimed, meld.tile)
-                # A kong at once is one step, a pung and a kong later are two. Pad the former, so that all plays have
-                # equal length.
+                # A kong at once is one step, a pung and a kong later are two; padding keeps all plays equally long.
                 offered = _KONG if do == "melded_kong" else _NOTHING
                 yield step, position._replace(turns=after, melds=position.melds | bits, offered=offered)
 

@@ -196,10 +196,10 @@ OPTIONS: Final[Mapping[Do, Callable[[PlayState, Seat], Options]]] = {
     "concealed_kong": _concealed_kong_options,
     "added_kong": _added_kong_options,
 }
-"""The tiles of which each action is possible, and the tiles of the hand that it uses."""
+"""For each action that is of a tile: the possible tiles, each with the tiles of the hand that it uses."""
 
 ONE_TILE_ONLY: Final[frozenset[Do]] = frozenset({"draw", "pung", "melded_kong"})
-"""Actions that are possible with one tile only, the next of the wall or the discard, and need not name it."""
+"""Actions that are possible with one tile only, the next of the wall or the discard, so they need not name it."""
 
 
 def apply_action(play: PlayState, action: Action, judge: Judge) -> PlayState:

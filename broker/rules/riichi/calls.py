@@ -86,7 +86,7 @@ def declare_shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> 
 
 
 def form_kan(board: Board, rules: RiichiProfile) -> Board:
-    """Register the open kan that nobody has robbed. A robbed kan never counts (MONTREAL: chankan never forms it)."""
+    """Register the kan that lies open, since nobody robbed it. A robbed kan never counts (MONTREAL, chankan)."""
     open_ = board.seen[-1].kan == "added"
     quiet = tuple(replace(own, ippatsu=False) for own in board.owns)
     return count_kan(replace(board, owns=quiet, unbroken=False), board.turn, rules, open_=open_)
@@ -224,10 +224,10 @@ class SettledCalls:
 def settle_calls(discarder: Seat, calls: Iterable[TimedCall], rules: RiichiProfile) -> SettledCalls:
     """Return what the calls result in, in whatever order they are given.
 
-    A ron is accepted until `ron_ms`, several of them as the rules say. Among the other calls made until `priority_ms`,
-    the one with the highest precedence wins; if there are none, the earliest call does. A player may turn a call into a
-    ron in time (MONTREAL, note 1). Each call must already be legal by itself. Raises RuleError `not_a_claim`,
-    `seat_missing`, `own_discard`, `claimed_twice` or `time_negative`.
+    A ron is accepted until `ron_ms`, and several of them as the rules say. Of the other calls, the one with the highest
+    precedence wins among those made until `priority_ms`; if there are none, the earliest call wins. A player may turn a
+    call into a ron in time (MONTREAL, note 1). Each call must already be legal by itself. Raises RuleError
+    `not_a_claim`, `seat_missing`, `own_discard`, `claimed_twice` or `time_negative`.
     """
     made = tuple(calls)
     _check_calls(discarder, made)

@@ -1,9 +1,7 @@
 """The payments of a hand in a session (MONTREAL, RIICHI-POINTS).
 
-Shares, counters, responsibility, deposits, tenpai, nagashi, faults.
-
-A win is worth base points, for part of which another player may be responsible. Yakuman are recognised by their names
-in the spellings that people use.
+Covers shares, counters, responsibility, deposits, tenpai, nagashi and faults. A win is worth base points, for part of
+which another player may be responsible. Yakuman are recognised by their names, in the spellings that people use.
 """
 
 import re
@@ -228,7 +226,7 @@ def ron_payment(
 
 
 def tsumo_payment(state: SessionState, tsumo: Tsumo, rules: RiichiProfile) -> PlayerPoints:
-    """Return the payments for a win on a drawn tile. A player responsible for a yakuman or live kan pays for all."""
+    """Return the payments for a win on a drawn tile. Whoever is responsible (yakuman, live kan) pays for the others."""
     win, value = tsumo.win, win_worth(state, tsumo.win, rules, self_drawn=True)
     more = state.counters * rules.points.counter.value // 3
     if win.responsible is not None:

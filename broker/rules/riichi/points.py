@@ -24,7 +24,7 @@ COUNTED: Final = 13
 """The han from which a hand without a yakuman is a counted one."""
 
 MOST_FU: Final = 170
-"""A bound that no hand's fu exceed."""
+"""An upper bound of the fu of any hand."""
 
 SEVEN_PAIRS_FU: Final = 25
 """The only count of fu that is never rounded."""

@@ -163,7 +163,7 @@ class SettledEvent:
 
 
 def settle_event(state: SessionState, event: SessionEvent, rules: RiichiProfile) -> SettledEvent:
-    """Return what an event results in; the given state is unchanged. Raises RuleError if the event is impossible."""
+    """Settle an event; the given state is unchanged. Raises RuleError if the event is impossible."""
     if not isinstance(event, SessionEnd) and (state.over or is_out(state.scores, rules.session)):
         raise RuleError("session_over", "the session is over; only its end can be settled")
     if isinstance(event, HandEnd):
