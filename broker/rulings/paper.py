@@ -133,7 +133,7 @@ def _twice(found: Iterable[tuple[int | str, PaperSheet]]) -> Iterable[RuleError]
 def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
     """Check a sheet against plan and rules. Any points on the sheet must be those that the rules give.
 
-    Raises RuleError `not_planned`, `sheet_points`, `fine_not_in_profile`, `no_riichi_sheet`, or as `points`.
+    Raises RuleError `not_planned`, `sheet_points`, `fine_not_in_profile`, `no_riichi_sheet`, or as `seat_points`.
     """
     booking = event.bookings.get(keyed.key)
     if booking is None or booking.deal != keyed.deal:

@@ -6,9 +6,10 @@ in which its deal has been played, and one player's gain is not deducted from an
 Likely places come from a model: a play to come gives IMPs like the plays so far (normally distributed about 0 with
 variance s², the mean square of all compared IMPs), independently of who plays. Where m plays may still join the k of a
 group, each play's datum moves with a variance of s² · m / (k · (k + m)), which is the variance of the difference
-between the means of k plays and of all k + m. Teams are treated alike, with deals that all have played in place of
-plays; none of these move any more. A likely range is the middle `LIKELY` of `DRAWS` simulated ends, which are always
-the same, and never leaves what can be reached. Only the ledger is used: later fines and awards are not foreseen.
+between the means of k plays and of all k + m. For teams the same holds of deals instead of plays, counting those that
+all teams have played, whose results no longer move. A likely range is the middle `LIKELY` of `DRAWS` simulated ends,
+which are always the same, and never leaves what can be reached. Only the ledger is used: later fines and awards are not
+foreseen.
 """
 
 from collections import Counter

@@ -94,7 +94,7 @@ def fan_81() -> Mapping[str, Fan]:
 
 @cache
 def fan_entries() -> Mapping[str, Fan]:
-    """Return by id everything that a count can contain: the 81 fan and the entries beside them."""
+    """Return by id everything that a count can contain: the 81 fan and the entries besides them."""
     return _file().fan | _file().beside
 
 
