@@ -45,7 +45,7 @@ LONGEST_S: Final = 900.0
 
 
 class FolderTaken(CodedError, OSError, code="demo_folder_taken"):
-    """The demo's folder is not empty."""
+    """The demo would write over something."""
 
 
 class Demo:
