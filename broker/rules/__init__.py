@@ -1,4 +1,4 @@
-"""Tiles, deals, points and profiles: pure and exact, without a clock."""
+"""Tiles, deals, points and rule profiles. All functions are pure and exact and read no clock."""
 
 from broker.errors import RuleError
 from broker.rules.deal import (

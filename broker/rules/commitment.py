@@ -1,16 +1,16 @@
-"""Commitments to deals and the draw of deals, so that anybody can check afterwards that no deal was chosen or changed.
+"""Commitments to deals, and the draw of deals, so that anybody can later verify that no deal was chosen or changed.
 
-Before the event each deal is hashed (SHA-256) with a salt of its own, 256 random bits without which the hash tells
-nothing of the deal; the root is the hash over the list of those hashes.
+Before the event each deal is hashed (SHA-256) with its own salt of 256 random bits, without which the hash reveals
+nothing of the deal. The root is the hash over the list of those hashes.
 
-In a draw several people give words, and what comes of all words no one person can have chosen. Before anybody says a
-word the draw is announced: its number, what is to be made, the hash of each person's words and of two secrets of the
-computer's, and a public value that is still to come. The announcement names the one before it, so that a second draw
-cannot pass for the first. The deals follow from the words alone. Tile sets come of a second secret that is never
-published: a set is played with again after the event.
+In a draw several people contribute words, so that no one person can choose the result. The draw is announced before
+anybody reveals their words. The announcement has the draw's number, what is to be drawn, the hashes of each person's
+words and of two secrets of the computer's, and a public value that does not exist yet. It also names the announcement
+before it, so that a second draw cannot pass for the first. The deals follow from the words alone. Tile sets come from
+the second secret, which is never published, because a set is used again after the event.
 
-What is hashed are plain lines of text, so that `sha256sum` alone can verify them: docs/deals.md describes them and the
-draw for people; tests hold both to it.
+What is hashed is plain lines of text, so that `sha256sum` alone can verify it. docs/deals.md describes these texts and
+the draw for people, and tests check that both agree.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from broker.rules.deal import Deal, new_deal, new_set
 DEAL_HEAD: Final = "homologue-deal-v1"
 ROOT_HEAD: Final = "homologue-commitment-v1"
 DRAWN_HEAD: Final = "homologue-commitment-v2"
-"""First lines, so that no text of one kind is ever one of the other kind, or of another version."""
+"""First lines, so that a text of one kind can never be one of another kind or version."""
 
 
 def deal_text(event: str, deal: Deal, salt: str) -> str:
@@ -52,7 +52,7 @@ def deal_text(event: str, deal: Deal, salt: str) -> str:
 
 
 class DrawName(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which draw deals come from: its number, and the hash of its announcement."""
+    """The draw that deals come from: its number, and the hash of its announcement."""
 
     number: Annotated[int, Meta(ge=1)]
     announcement: Hash
@@ -67,7 +67,7 @@ def root_text(event: str, hashes: Mapping[int, str], draw: DrawName | None = Non
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """What is published before the event: no face and no salt is in it."""
+    """What is published before the event. It contains no face and no salt."""
 
     event: str
     hashes: Mapping[int, str]
@@ -75,7 +75,7 @@ class Commitment:
 
     @property
     def root(self) -> str:
-        """The one hash over everything (hex)."""
+        """The hash over the whole commitment (hex)."""
         return _sha256(root_text(self.event, self.hashes, self.draw))
 
     def check(self, event: str, deal: Deal, salt: str) -> None:
@@ -94,7 +94,7 @@ def commit_deals(event: str, deals: Iterable[tuple[Deal, str]], draw: DrawName |
 
 
 def checked_name(event: str) -> str:
-    """Return an event's name back. Raises RuleError `bad_event_name` if it could not be part of a topic."""
+    """Return an event's name unchanged. Raises RuleError `bad_event_name` if it could not be part of a topic."""
     try:
         return msgspec.convert(event, EventName)
     except msgspec.ValidationError:
@@ -119,14 +119,14 @@ def _sha256(text: str) -> str:
 ANNOUNCEMENT_HEAD: Final = "homologue-draw-v1"
 WORDS_HEAD: Final = "homologue-words-v1"
 SEED_HEAD: Final = "homologue-seed-v1"
-"""First lines, so that no text of one kind is ever one of another."""
+"""First lines, so that a text of one kind can never be one of another."""
 
 LineOfText = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\A\S(?:[^\x00-\x1f\x7f]*\S)?\Z")]
-"""One line; no blanks around it."""
+"""One line of text without leading or trailing blanks."""
 
 
 class Contributor(Struct, frozen=True, forbid_unknown_fields=True):
-    """Somebody who gives words to a draw, and what was announced of them."""
+    """A person who contributes words to a draw, and the hash of those words."""
 
     name: LineOfText
     words: Hash
@@ -140,29 +140,29 @@ class Beacon(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Announcement(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is published before the words are said. It tells nothing of the deals."""
+    """What is published before any words are revealed. It says nothing about the deals."""
 
     event: EventName
     number: Annotated[int, Meta(ge=1)]
     deals: Annotated[int, Meta(ge=1, le=9999)]
     prevalent_winds: Annotated[tuple[Wind, ...], Meta(min_length=1)]
     dealers: Annotated[tuple[Seat, ...], Meta(min_length=1)]
-    """Both are taken in turn."""
+    """Prevalent winds and dealers are assigned to the deals in turn, starting again after the last."""
     computer: Hash
     computer_sets: Hash
     people: Annotated[tuple[Contributor, ...], Meta(min_length=1)]
     sets: tuple[SetNo, ...] = ()
-    """Taken in turn; none: deal 7 lies in set 7."""
+    """Sets assigned to the deals in turn. If empty, deal 7 lies in set 7, and so on."""
     new_sets: tuple[SetNo, ...] = ()
-    """Those of which the draw also decides which serial is on which face."""
+    """Sets for which the draw also decides which serial is on which face."""
     red_fives: bool = False
     beacon: Beacon | None = None
     previous: Hash | None = None
-    """The hash of the announcement before this one of the same event."""
+    """The hash of the same event's previous announcement."""
 
     @property
     def hash(self) -> str:
-        """Its SHA-256 (hex): what is published of it, where there is little room."""
+        """The announcement's SHA-256 (hex), which is published where there is little room."""
         return hashlib.sha256(announcement_text(self).encode()).hexdigest()
 
 
@@ -189,17 +189,17 @@ def announcement_text(announced: Announcement) -> str:
 
 
 def normal_words(typed: str) -> str:
-    """Return words as they are hashed: in small letters, one blank between two. A scanner's line end is none of it."""
+    """Return words in the form that is hashed: in lower case, with single blanks, and no line end of a scanner."""
     return " ".join(unicodedata.normalize("NFC", typed).lower().split())
 
 
 def words_hash(words: str) -> str:
-    """Return what is announced of words (SHA-256, hex): `printf` and `sha256sum` find it too."""
+    """Return the hash of words (SHA-256, hex) that is announced. `printf` and `sha256sum` can compute it too."""
     return hashlib.sha256(_lines(WORDS_HEAD, normal_words(words)).encode()).hexdigest()
 
 
 class DrawnWords(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the deals of a draw come from. Until all of them are played it is a secret."""
+    """What the deals of a draw are computed from. It is secret until all of them have been played."""
 
     computer: str
     people: tuple[str, ...]
@@ -207,14 +207,14 @@ class DrawnWords(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     beacon: str = ""
 
     def __repr__(self) -> str:
-        """Return no secret."""
+        """Return a text without the secrets."""
         return f"DrawnWords(of {len(self.people)} people)"
 
 
 def seed_of(announced: Announcement, words: DrawnWords) -> bytes:
-    """Return the 32 bytes from which all follows.
+    """Return the 32 bytes from which the whole draw follows.
 
-    Raises RuleError `words_differ`, naming the person, if something is not what was announced; `beacon_missing`.
+    Raises RuleError `words_differ`, naming the person, if something is not what was announced, or `beacon_missing`.
     """
     return _seed(announced, words, announced.computer)
 
@@ -241,31 +241,31 @@ def _seed(announced: Announcement, words: DrawnWords, computer: str) -> bytes:
 
 
 def check_words(person: Contributor, words: str) -> None:
-    """Raise RuleError `words_differ` unless these are the words of which the hash was announced."""
+    """Raise RuleError `words_differ` unless these are the words whose hash was announced."""
     if words_hash(words) != person.words:
         raise RuleError("words_differ", N_("these are not the words that {person} committed to", person=person.name))
 
 
 class SeededShuffler:
-    """Mixes as a seed and a label have it, always the same; every order is equally likely."""
+    """A shuffler that is determined by a seed and a label. Every order is equally likely."""
 
     def __init__(self, seed: bytes, label: str) -> None:
         self._numbers = _numbers_of(seed, label)
 
     def shuffle(self, x: MutableSequence[str], /) -> None:
-        """Mix in place (Fisher and Yates, from the last place to the second)."""
+        """Shuffle in place (Fisher and Yates, from the last place to the second)."""
         for place in range(len(x) - 1, 0, -1):
             other = self._below(place + 1)
             x[place], x[other] = x[other], x[place]
 
     def _below(self, bound: int) -> int:
-        """Return the next number that favours none below `bound`: those of an incomplete last run are passed over."""
+        """Return an unbiased number below `bound`, skipping numbers past the last whole multiple of `bound`."""
         runs = NUMBERS - NUMBERS % bound
         return next(number for number in self._numbers if number < runs) % bound
 
 
 NUMBERS: Final = 2**16
-"""How many numbers two bytes make."""
+"""The number of values that two bytes can have."""
 
 
 def _numbers_of(seed: bytes, label: str) -> Iterator[int]:
@@ -277,7 +277,7 @@ def _numbers_of(seed: bytes, label: str) -> Iterator[int]:
 
 
 def drawn_deals(announced: Announcement, words: DrawnWords) -> list[tuple[Deal, str]]:
-    """Return all deals of a draw, each with the salt of its commitment. Raises RuleError as `seed_of`."""
+    """Return all deals of a draw, each with the salt of its commitment. Raises RuleError as `seed_of` does."""
     seed, winds, dealers = seed_of(announced, words), announced.prevalent_winds, announced.dealers
     return [
         (
@@ -295,9 +295,9 @@ def drawn_deals(announced: Announcement, words: DrawnWords) -> list[tuple[Deal, 
 
 
 def drawn_sets(announced: Announcement, words: DrawnWords) -> dict[int, dict[int, str]]:
-    """Return the new sets of a draw, serial to face; `words.computer` is the computer's second secret.
+    """Return the new sets of a draw, serial to face. `words.computer` must be the computer's second secret.
 
-    Raises RuleError as `seed_of`.
+    Raises RuleError as `seed_of` does.
     """
     seed = _seed(announced, words, announced.computer_sets)
     return {

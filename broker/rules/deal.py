@@ -24,49 +24,49 @@ FULL_SET: Final[tuple[str, ...]] = tuple(face for face in KINDS for _ in range(C
 """All 136 tiles; no flowers or seasons (MIL)."""
 
 RED: Final[Mapping[str, str]] = {"0m": "5m", "0p": "5p", "0s": "5s"}
-"""The red fives, and the face that each has where they are not counted (riichi)."""
+"""The red fives of riichi, and the face that each has where red fives do not count."""
 
 RED_SET: Final[tuple[str, ...]] = (*RED, *(face for face in KINDS for _ in range(COPIES - (face in RED.values()))))
 """All 136 tiles of a set in which one five of each suit is red."""
 
 FACES: Final = frozenset({*KINDS, *RED})
-"""What can be on a tile."""
+"""All faces that a tile can have."""
 
 _SORTED_SETS: Final = (sorted(FULL_SET), sorted(RED_SET))
 
 
 def is_full_set(faces: Sequence[str]) -> bool:
-    """Return whether these are the 136 tiles of a set, in any order; with one red five of each suit, or without."""
+    """Return whether these are the 136 tiles of a set in any order, with one red five of each suit or without any."""
     return sorted(faces) in _SORTED_SETS
 
 
 def has_red(faces: Iterable[str]) -> bool:
-    """Return whether a red five is among these."""
+    """Return whether a red five is among these faces."""
     return not RED.keys().isdisjoint(faces)
 
 
 ROWS: Final = (13, 11, 10)
-"""Tiles in a tray's rows: the hand, then the wall of 21 in two rows."""
+"""The number of tiles in each row of a tray: the hand, then the wall of 21 in two rows."""
 
 TRAY: Final = sum(ROWS)
 
 SERIALS: Final = [b"%d" % number for number in range(1, 137)]
-"""As they are taken into a hash."""
+"""The serials as they are fed to a hash."""
 
 SerialTray = tuple[tuple[int, ...], ...]
 """One seat's 34 serials by rows, each row from the player's left."""
 
 
 class Shuffler(Protocol):
-    """Who mixes tiles; for an event always a cryptographic generator (`secrets.SystemRandom`)."""
+    """A source of shuffles. For an event it is always a cryptographic generator (`secrets.SystemRandom`)."""
 
     def shuffle(self, x: MutableSequence[str], /) -> None:
-        """Mix in place."""
+        """Shuffle in place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """A numbered arrangement of the 136 faces: 34 a seat, hand first, then the wall in drawing order."""
+    """A numbered arrangement of the 136 faces: 34 for each seat, the hand first, then the wall in drawing order."""
 
     number: int
     prevalent_wind: Wind
@@ -84,7 +84,7 @@ class Deal:
 
 
 def new_deal(number: int, prevalent_wind: Wind, dealer: Seat, shuffler: Shuffler, *, red: bool = False) -> Deal:
-    """Mix the 136 tiles into a deal; `red`: one five of each suit is a red one."""
+    """Shuffle the 136 tiles into a deal. With `red`, one five of each suit is a red one."""
     faces = list(RED_SET if red else FULL_SET)
     shuffler.shuffle(faces)
     trays = {seat: tuple(faces[at * TRAY : (at + 1) * TRAY]) for at, seat in enumerate(SEATS)}
@@ -92,24 +92,25 @@ def new_deal(number: int, prevalent_wind: Wind, dealer: Seat, shuffler: Shuffler
 
 
 def new_set(shuffler: Shuffler, *, red: bool = False) -> dict[int, str]:
-    """Mix which serial lies on the back of which face: what a set's labels are printed from, and secret."""
+    """Shuffle the faces of a set over its serials. The result is secret; the set's labels are printed from it."""
     faces = list(RED_SET if red else FULL_SET)
     shuffler.shuffle(faces)
     return dict(enumerate(faces, 1))
 
 
 def is_whole_registry(registry: Mapping[int, str]) -> bool:
-    """Return whether a registry gives each of the 136 serials its face, four of each."""
+    """Return whether a registry maps each of the 136 serials to a face of a whole set."""
     return set(registry) == set(range(1, 137)) and is_full_set(list(registry.values()))
 
 
 def serial_order(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTray]:
-    """Turn faces into the serials of one set, so that nothing that a kiosk receives holds a face.
+    """Turn a deal's faces into the serials of one set, so that no message to a kiosk contains a face.
 
-    `registry` is the set's secret: serial 1..136 to face. Which of equal tiles is laid first is the same every time and
-    known only to who has registry and deal: in order of numbers, two backs would tell that their faces differ.
-    A set with red fives serves a deal without them, as fives; not the other way round. Raises RuleError `not_a_set`
-    where the registry is no whole set, `no_red_fives`.
+    `registry` maps the set's serials 1..136 to faces and is secret. The order of equal tiles is always the same and
+    known only to the holder of registry and deal: if equal tiles were laid by number, a higher serial before a lower
+    one would show that their faces differ. A set with red fives can hold a deal without them, using them as ordinary
+    fives, but not the other way round. Raises RuleError `not_a_set` if the registry is not a whole set, or
+    `no_red_fives`.
     """
     red = has_red(face for tray in deal.faces.values() for face in tray)
     if not is_whole_registry(registry):
@@ -126,9 +127,9 @@ def serial_order(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTr
 
 
 def _digests(secret: bytes, laid: bytes) -> Iterator[bytes]:
-    """Return the HMAC (RFC 2104, SHA-256) of a deal with each serial, 1 to 136.
+    """Yield the HMAC (RFC 2104, SHA-256) of a deal with each serial, 1 to 136.
 
-    What comes before all serials is taken in once: an event of a thousand deals asks for 136,000.
+    The part before the serial is hashed once only: an event of a thousand deals needs 136,000 digests.
     """
     key = sha256(secret).digest().ljust(64, b"\0")
     inner, outer = sha256(bytes(one ^ 0x36 for one in key) + laid), sha256(bytes(one ^ 0x5C for one in key))
@@ -146,25 +147,25 @@ def in_rows(serials: Sequence[int]) -> SerialTray:
 
 
 def form_hash(order: Mapping[Seat, SerialTray]) -> str:
-    """Hash the serials as they lie (SHA-256, hex): equal exactly where two plays had the same form."""
+    """Return the SHA-256 (hex) of the serials as they lie. Two plays had the same form if and only if it is equal."""
     text = ";".join(f"{seat}:" + "/".join(",".join(map(str, row)) for row in order[seat]) for seat in SEATS)
     return sha256(text.encode()).hexdigest()
 
 
 def seat_wind(seat: Seat, dealer: Seat) -> Wind:
-    """Return a chair's wind in a play; the dealer's is east."""
+    """Return a seat's wind in a play. The dealer is east."""
     return SEATS[(SEATS.index(seat) - SEATS.index(dealer)) % 4]
 
 
 SEAT_INDEX: Final[dict[Seat, int]] = {seat: at for at, seat in enumerate(SEATS)}
-"""A seat's place in whatever is listed in turn order."""
+"""Each seat's index in turn order."""
 
 NEXT_SEAT: Final[dict[Seat, Seat]] = {seat: SEATS[(at + 1) % 4] for seat, at in SEAT_INDEX.items()}
-"""Whose turn comes after a seat's."""
+"""The seat whose turn comes after each seat's."""
 
 
 def turns_between(seat: Seat, other: Seat) -> int:
-    """Count the turns from one seat to another, 0 to 3."""
+    """Return the number of turns from one seat to another, 0 to 3."""
     return (SEAT_INDEX[other] - SEAT_INDEX[seat]) % 4
 
 
@@ -173,22 +174,22 @@ class SeatAction(Protocol):
 
     @property
     def do(self) -> str:
-        """What is done."""
+        """The kind of action."""
 
     @property
     def seat(self) -> Seat | None:
-        """Who does it, where somebody does."""
+        """The acting seat; None for actions of nobody."""
 
 
 def acting_seat(action: SeatAction) -> Seat:
-    """Return who acts. Raises RuleError `seat_missing`."""
+    """Return the acting seat. Raises RuleError `seat_missing`."""
     if action.seat is None:
         raise RuleError("seat_missing", f"{action.do}: whose?")
     return action.seat
 
 
 def seat_in_turn(turn: Seat, action: SeatAction) -> Seat:
-    """Return who acts, if it is their turn. Raises RuleError `seat_missing`, `not_your_turn`."""
+    """Return the acting seat, whose turn it must be. Raises RuleError `seat_missing` or `not_your_turn`."""
     seat = acting_seat(action)
     if seat != turn:
         raise RuleError("not_your_turn", f"{action.do}: it is the turn of {turn}, not of {seat}")
@@ -199,24 +200,24 @@ REPLACEMENTS: Final = 4
 INDICATORS: Final = 5
 
 DEAD_WALL: Final = REPLACEMENTS + 2 * INDICATORS
-"""Riichi: tiles that nobody draws. A replacement is made up for from the live wall, so that there are always 14."""
+"""Riichi: tiles that are never drawn. Each replacement is made up for from the live wall, so there are always 14."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommonWall:
-    """Who begins with what, and what lies where. Each kan takes the last tile of `live`, which is then not drawn."""
+    """A deal's hands and common wall in riichi. Each kan takes the last tile of `live`, which is then never drawn."""
 
     hands: Mapping[Seat, tuple[str, ...]]
     live: tuple[str, ...]
-    """70 tiles in the order in which they are drawn."""
+    """70 tiles, in drawing order."""
     replacements: tuple[str, ...]
     indicators: tuple[str, ...]
     under: tuple[str, ...]
-    """Those below the indicators, which are looked at after riichi."""
+    """The tiles below the indicators, revealed after a win with riichi."""
 
 
 def wall_of(dealer: Seat) -> tuple[Seat, ...]:
-    """Return whose 21 tiles are drawn one after the other; the last 14 of the last are the dead wall."""
+    """Return the order in which the seats' 21 tiles are drawn. The last 14 tiles of the last seat are the dead wall."""
     at = SEATS.index(dealer)
     return SEATS[at:] + SEATS[:at]
 
@@ -224,8 +225,8 @@ def wall_of(dealer: Seat) -> tuple[Seat, ...]:
 def common_wall(deal: Deal) -> CommonWall:
     """Return a deal as riichi plays it: our own layout, since no source has one (docs/riichi-session.md).
 
-    Each tray has a hand of 13 and 21 tiles of the wall, which begins with the dealer's 21 and goes on with those of the
-    next players in turn order; its last 14 tiles are the dead wall.
+    Each tray holds a hand of 13 and 21 tiles of the wall. The wall begins with the dealer's 21 and continues with those
+    of the next players in turn order; its last 14 tiles are the dead wall.
     """
     hand = ROWS[0]
     wall = tuple(chain.from_iterable(deal.faces[seat][hand:] for seat in wall_of(deal.dealer)))

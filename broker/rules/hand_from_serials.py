@@ -1,11 +1,11 @@
-"""A winner's hand that lies face down: from groups of serials to concealed tiles, melds and the winning tile.
+"""A winner's face-down hand: from groups of serials to concealed tiles, melds and the winning tile.
 
-In a duplicate play everybody draws only from their own wall. So the tray to which a tile was dealt tells who drew it: a
-group of which all tiles are the winner's own is concealed, one with a tile of another's was claimed, and a winning tile
-of another's was that player's discard (`sort_by_walls`). What lies where nobody's hand can lie is refused, never put
-right.
+In a duplicate play everybody draws only from their own wall, so the tray to which a tile was dealt tells who drew it. A
+group made up of the winner's own tiles is concealed, a group with another player's tile was claimed, and a winning tile
+from another player's tray was that player's discard (`sort_by_walls`). A layout that no hand can have is refused, never
+corrected.
 
-Where no wall was read, or all draw from one (riichi), the hand is as its groups lie and as people describe it
+Where no wall was read, or where all draw from one wall (riichi), the hand is taken as it lies and as people describe it
 (`sort_as_described`): the concealed tiles lie first, and each group after them is a meld.
 """
 
@@ -19,7 +19,7 @@ from broker.protocol import SEATS, Seat
 from broker.rules.deal import ROWS, SerialTray
 
 TILES: Final = 14
-"""Of a winning hand without kongs; each kong has one more."""
+"""Tiles of a winning hand without kongs. Each kong adds one."""
 
 MELD, KONG = 3, 4
 
@@ -32,7 +32,7 @@ Group = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class LaidMeld:
-    """A meld by its serials. Only a kong is concealed: other concealed tiles are no meld."""
+    """A meld by its serials. Only kongs can be concealed; other concealed tiles form no meld."""
 
     serials: Group
     concealed: bool = False
@@ -40,18 +40,18 @@ class LaidMeld:
 
 @dataclass(frozen=True, slots=True)
 class LaidHand:
-    """A winner's hand by its serials. `discarder`: who drew the winning tile; None: the winner."""
+    """A winner's hand by its serials. `discarder`: who drew the winning tile; None if the winner did."""
 
     concealed: Group
     melds: tuple[LaidMeld, ...]
     winning: int
     discarder: Seat | None
     drawn: int
-    """How many tiles of their own wall the winner has drawn at least."""
+    """The least number of tiles that the winner has drawn from their own wall."""
 
     @property
     def self_drawn(self) -> bool:
-        """Whether the winner has drawn the winning tile."""
+        """Whether the winner drew the winning tile."""
         return self.discarder is None
 
     @property
@@ -61,17 +61,18 @@ class LaidHand:
 
     @property
     def may_be_last_tile(self) -> bool:
-        """Whether the last tile of the wall may have been reached (OEDMC rule 3), as far as the winner's wall tells.
+        """Whether the last tile of the wall may have been reached (OEDMC rule 3), judging from the winner's wall.
 
-        The next player draws only after a discard of the winner's, but for a dealer's first tile and four kongs; and
-        the winner discards once for each tile drawn, chow or pung. That a discarded tile tells nothing of walls.
+        The next player draws once after each of the winner's discards, and besides only a dealer's first tile and up to
+        four replacements. The winner discards once for each tile drawn, chow or pung. A win on a discard tells nothing
+        of the walls, so then it may have been.
         """
         claimed = sum(not meld.concealed for meld in self.melds)
         return self.discarder is not None or self.drawn > WALL - MOST_KONGS - 1 - claimed
 
 
 def sort_by_walls(groups: Sequence[Group], order: Mapping[Seat, SerialTray], winner: Seat) -> LaidHand:
-    """Return what each group is; the last one is the winning tile alone.
+    """Classify each group. The last one is the winning tile alone.
 
     `order` has everybody's serials as they were dealt. Raises RuleError `winning_tile_not_apart`, `tile_laid_twice`,
     `wrong_tile_count`, `not_a_meld`, `kong_unclear` or `not_drawn_last`.
@@ -111,7 +112,7 @@ def _refuse_no_meld(group: Group, of_others: int) -> None:
 
 
 def _concealed_kongs(groups: Sequence[Group], claimed: Iterable[Group], own: Iterable[Group]) -> list[Group]:
-    """Return the groups of four own tiles that are kongs: how many kongs there are, the number of all tiles tells."""
+    """Return the winner's own groups of four that are kongs. The number of all tiles tells how many are."""
     tiles = sum(map(len, groups))
     missing = tiles - TILES - sum(len(group) == KONG for group in claimed)
     fours = [group for group in own if len(group) == KONG]
@@ -123,7 +124,7 @@ def _concealed_kongs(groups: Sequence[Group], claimed: Iterable[Group], own: Ite
 
 
 def _drawn(tray: SerialTray, groups: Sequence[Group], winning: int, *, self_drawn: bool) -> int:
-    """Return how many tiles the winner has drawn at least: a self-drawn one is the last of them."""
+    """Return the least number of tiles that the winner has drawn, of which a self-drawn winning tile must be last."""
     wall = {serial: at for at, serial in enumerate(chain.from_iterable(tray[1:]), 1)}
     drawn = max((wall.get(serial, 0) for serial in chain.from_iterable(groups)), default=0)
     if self_drawn and wall.get(winning) != drawn:
@@ -136,7 +137,7 @@ SIZES: Final = (MELD, KONG)
 
 @dataclass(frozen=True, slots=True)
 class DescribedHand:
-    """A winner's hand by its serials, of which nothing is known but what lies there and was said."""
+    """A winner's hand by its serials, known only from how the tiles lie and what the players said."""
 
     concealed: Group
     melds: tuple[LaidMeld, ...]
@@ -145,7 +146,7 @@ class DescribedHand:
 
     @property
     def kongs(self) -> int:
-        """How many of the melds are kongs."""
+        """The number of melds that are kongs."""
         return sum(len(meld.serials) == KONG for meld in self.melds)
 
     @property
@@ -155,14 +156,14 @@ class DescribedHand:
 
     @property
     def may_be_last_tile(self) -> bool:
-        """Whether the last tile of the wall may have been reached: nothing says that it was not."""
+        """Whether the last tile of the wall may have been reached. Always True, since nothing rules it out."""
         return True
 
 
 def sort_as_described(
     groups: Sequence[Group], *, self_drawn: bool, concealed_kongs: Collection[int] = ()
 ) -> DescribedHand:
-    """Return what each group is: first the concealed tiles, then melds, last the winning tile alone.
+    """Classify each group: first the concealed tiles, then melds, last the winning tile alone.
 
     `concealed_kongs`: numbers of groups, counted from 1. Raises RuleError `winning_tile_not_apart`, `tile_laid_twice`,
     `wrong_tile_count`, `not_a_meld` or `concealed_meld`.

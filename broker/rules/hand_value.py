@@ -1,7 +1,8 @@
-"""What a hand is worth that lies face down, by either rule book: from what its table asks to the answer.
+"""The value of a face-down hand under either rule book: from a table's request to the answer.
 
-Faces come in, none goes out. What serials alone decide is refused by its code. Where faces decide, a hand that does
-not win has one answer, whatever is wrong with it: finer ones would tell which tiles are alike or follow each other.
+Faces are looked up here and never sent out. A fault that serials alone show is answered with its own code. Where faces
+decide, every hand that does not win gets the same answer, whatever is wrong with it: finer answers would tell which
+tiles are alike or consecutive.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -39,17 +40,17 @@ SerialOrder = Mapping[Seat, SerialTray]
 
 @dataclass(frozen=True, slots=True)
 class KnownTiles:
-    """What is known of the tiles of a play. `faces`: of each serial of the set that lies there."""
+    """The tiles of a play as far as they are known. `faces`: by serial, of the set in use."""
 
     faces: Mapping[int, str]
     order: SerialOrder | None = None
-    """Who was dealt which; None if that was not read."""
+    """The serials dealt to each seat; None if they were not read."""
     prevalent_wind: Wind = "east"
     dealer: Seat = "east"
 
 
 def answer_count(request: CountRequest, tiles: KnownTiles, rules: Rules) -> AnyCountAnswer:
-    """Return what a hand is worth, or the code of what keeps it from being counted."""
+    """Return what a hand is worth, or the code of the reason why it cannot be counted."""
     try:
         value = _value_by_faces(request, tiles, rules)
     except RuleError as refusal:
@@ -61,7 +62,7 @@ def answer_count(request: CountRequest, tiles: KnownTiles, rules: Rules) -> AnyC
 
 
 NOT_WINNING: Final = "not_winning"
-"""The one answer for all hands that are not complete."""
+"""The single answer for all hands that are not complete."""
 
 COMPLETE: Final = frozenset({"no_yaku", "fan_counter_missing", "yaku_counter_failed"})
 """Codes of hands that are complete, though they have no value."""
@@ -70,7 +71,7 @@ ValueByFaces = Callable[[AnyWinDetails], AnyCountAnswer]
 
 
 def _wins(value: ValueByFaces, said: AnyWinDetails) -> bool:
-    """Return whether the tiles are a winning hand, whatever was said of how it was won."""
+    """Return whether the tiles form a winning hand, whatever was said about how it was won."""
     try:
         value(_nothing_said(said))
     except RuleError as refusal:
@@ -85,7 +86,7 @@ def _nothing_said(said: AnyWinDetails) -> AnyWinDetails:
 
 
 def _value_by_faces(request: CountRequest, tiles: KnownTiles, rules: Rules) -> ValueByFaces:
-    """Return what counts the hand, by what is said of it. Raises RuleError for what serials alone decide."""
+    """Return a function that counts the hand for given win details. Raises RuleError for what serials alone show."""
     said = request.said
     if isinstance(rules, RiichiProfile):
         if not isinstance(said, RiichiWinDetails):
@@ -136,7 +137,7 @@ def _mcr_value(
 
 
 def _sorted(request: CountRequest, said: McrWinDetails, order: SerialOrder | None) -> LaidHand | DescribedHand:
-    """Return the hand as the walls tell; where none was read, as it was said. Raises RuleError `walls_not_read`."""
+    """Classify the tiles by the walls, or as described if no wall was read. Raises RuleError `walls_not_read`."""
     if order is not None:
         return sort_by_walls(request.groups, order, request.seat)
     if said.laid is None:
@@ -145,7 +146,7 @@ def _sorted(request: CountRequest, said: McrWinDetails, order: SerialOrder | Non
 
 
 def _mcr_meld(meld: LaidMeld, face: Callable[[int], str]) -> McrMeld:
-    """Return a meld by its faces. Raises RuleError `not_a_meld`."""
+    """Return the faces of a meld. Raises RuleError `not_a_meld`."""
     tiles = tuple(sorted(map(face, meld.serials)))
     if len(tiles) == KONG:
         return McrMeld("kong", tiles, concealed=meld.concealed)
@@ -161,13 +162,13 @@ DECLARED: Final[Mapping[RiichiDeclared | None, tuple[int, bool]]] = {
     "open_riichi": (1, True),
     "double_open_riichi": (2, True),
 }
-"""How riichi was declared: `riichi` and `open_riichi` of a situation."""
+"""The `riichi` and `open_riichi` of a situation, for each way of declaring riichi."""
 
 
 def _riichi_value(
     laid: DescribedHand, said: RiichiWinDetails, winner: Seat, faces: Mapping[int, str], profile: RiichiProfile
 ) -> RiichiValue:
-    """Count a hand.
+    """Count a riichi hand.
 
     Raises RuleError with the codes of `RiichiHand`, `RiichiHandMeld`, `RiichiSituation` and `riichi_value`, or
     `red_fives_unclear`.
@@ -187,10 +188,11 @@ def _riichi_value(
 
 
 def _faces(held: Iterable[int], faces: Mapping[int, str], red: int) -> Callable[[int], str]:
-    """Return what names a tile's face. Of each suit one five may be red: so many are, of suits that have a five here.
+    """Return a function from serials to faces, with `red` fives as red ones, at most one of each suit.
 
-    A set that is registered with its red fives tells by itself. Of all four fives of a suit one is red; else whose
-    suit's they are changes nothing that is counted. Raises RuleError `red_fives_unclear`.
+    A set registered with red fives needs no such choice. Otherwise suits with the most fives come first: of all four
+    fives of a suit one must be red, and elsewhere the choice of suit does not change the value. Raises RuleError
+    `red_fives_unclear`.
     """
     if has_red(faces.values()):
         return faces.__getitem__
@@ -229,7 +231,7 @@ def _riichi_situation(
 
 
 def _riichi_meld(meld: LaidMeld, face: Callable[[int], str]) -> RiichiHandMeld:
-    """Return a meld by its faces. Raises RuleError `not_a_meld`."""
+    """Return the faces of a meld. Raises RuleError `not_a_meld`."""
     tiles = tuple(map(face, meld.serials))
     if len(tiles) == KONG:
         return RiichiHandMeld("kan", tiles, open=not meld.concealed)

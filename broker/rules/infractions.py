@@ -1,6 +1,6 @@
-"""What is done wrong at a table, by profile: each with its name, its source, and what it costs when it is repeated.
+"""A profile's catalogue of infractions: their names, their sources, and the penalty for each repetition.
 
-The catalogue that ships is `infractions.toml`; a profile of one's own adds to it, or says otherwise.
+The shipped catalogue is `infractions.toml`. An event's own profile can add to it or replace entries.
 """
 
 import tomllib
@@ -19,13 +19,13 @@ from broker.rules.profile import ComparisonRules, Stated, Step
 from broker.rules.riichi import RiichiProfile
 
 FALSE_HU: Final = "false_hu"
-"""Its fines are a setting of every profile."""
+"""The id of the one infraction whose fines are a setting of every profile."""
 
 Measure = Literal["warning", "dead_hand", "fine"]
 
 
 class Penalty(NamedTuple):
-    """What an infraction costs. A fine is one of `imps`, as the arbiter chooses, or so many `points`, converted."""
+    """The penalty for an infraction. A fine is one of `imps`, at the arbiter's choice, or `points`, to be converted."""
 
     measure: Measure
     imps: tuple[int, ...] = ()
@@ -41,25 +41,25 @@ class Infraction(Struct, frozen=True):
     source: str
 
     def name(self, language: str) -> str:
-        """Return how it is called."""
+        """Return the name in a language, falling back to another language or the id."""
         return self.names.get(language) or next(iter(self.names.values()), self.id)
 
     def source_in(self, language: str) -> str:
-        """Return the source as it is read in a language; one of a profile of one's own as it is written there."""
+        """Return the source in a language. A source from an event's own profile is returned as it was written."""
         return typeset(language, _shipped().sources.get(self.source, {}).get(language, self.source))
 
     def penalty(self, earlier: int) -> Penalty:
-        """Return what it costs whoever has done it so many times before."""
+        """Return the penalty for a player with this many earlier infractions of the kind."""
         return penalty_of(self.steps[min(earlier, len(self.steps) - 1)])
 
     @property
     def penalties(self) -> tuple[Penalty, ...]:
-        """What it may cost."""
+        """All penalties of the infraction, that for the first time first."""
         return tuple(map(penalty_of, self.steps))
 
 
 def penalty_of(step: Step) -> Penalty:
-    """Read one step of a catalogue."""
+    """Parse one step of a catalogue."""
     if step == "warning":
         return Penalty("warning")
     if step == "dead hand":
@@ -70,12 +70,12 @@ def penalty_of(step: Step) -> Penalty:
 
 
 class _Shipped(Struct, frozen=True):
-    """What ships: the minutes for an appeal, names and sources by language, and a catalogue a profile."""
+    """The shipped data: the minutes for an appeal, names and sources by language, and one catalogue per profile."""
 
     appeals: Stated[int]
     names: dict[str, dict[str, str]]
     sources: dict[str, dict[str, str]]
-    """Translations of the English texts."""
+    """Translations of the English sources."""
     catalogues: dict[str, dict[str, Stated[tuple[Step, ...]]]]
 
 
@@ -87,7 +87,7 @@ def _shipped() -> _Shipped:
 
 
 def infractions_of(profile: ComparisonRules) -> dict[str, Infraction]:
-    """Return the catalogue of a profile by id, false hu first. One that ships none of its own has that of its book."""
+    """Return a profile's infractions by id, false hu first. A profile without a catalogue uses its rule book's."""
     shipped = _shipped()
     book = "riichi" if isinstance(profile, RiichiProfile) else "oedmc-2020"
     named = getattr(profile, "id", book)
@@ -105,7 +105,7 @@ def infractions_of(profile: ComparisonRules) -> dict[str, Infraction]:
 
 
 def in_imp(profile: ComparisonRules, penalty: Penalty) -> Penalty:
-    """Convert a penalty in points by the profile's own scale; a small one is 1 IMP."""
+    """Convert a penalty in points to IMPs by the profile's own scale, at least 1 IMP."""
     if not penalty.points:
         return penalty
     points = Fraction(penalty.points, HUNDRED if isinstance(profile, RiichiProfile) else 1)
@@ -113,21 +113,21 @@ def in_imp(profile: ComparisonRules, penalty: Penalty) -> Penalty:
 
 
 def fines_of(profile: ComparisonRules, infraction: str | None) -> frozenset[int]:
-    """Return the fines that a profile has for an infraction; for none that is named, all."""
+    """Return all fines that a profile has for an infraction, or for all infractions if it does not have this one."""
     listed = infractions_of(profile)
     asked = [listed[infraction]] if infraction in listed else list(listed.values())
     return frozenset(imp for one in asked for penalty in one.penalties for imp in in_imp(profile, penalty).imps)
 
 
 class Choice(NamedTuple):
-    """One penalty that may be ruled: a fine of so many IMP, or a warning or a dead hand without one."""
+    """One penalty that may be ruled: a fine in IMPs, or a warning or dead hand without a fine."""
 
     measure: Measure
     imp: int = 0
 
 
 def choices_of(profile: ComparisonRules, infraction: str) -> tuple[Choice, ...]:
-    """Return the penalties that a profile has for an infraction, the first time's first; none for one it has not."""
+    """Return the penalties for an infraction, the first time's first; none if the profile does not have it."""
     found = infractions_of(profile).get(infraction)
     penalties = [in_imp(profile, one) for one in found.penalties] if found else []
     listed = (Choice(one.measure, imp) for one in penalties for imp in one.imps or (0,))
@@ -135,5 +135,5 @@ def choices_of(profile: ComparisonRules, infraction: str) -> tuple[Choice, ...]:
 
 
 def appeal_minutes(profile: ComparisonRules) -> Stated[int]:
-    """Return for how many minutes after a ruling may be appealed against it."""
+    """Return the number of minutes after a ruling in which it may be appealed."""
     return profile.appeals.minutes if profile.appeals else _shipped().appeals

@@ -1,9 +1,9 @@
-"""The points of the four seats in one play, and who wins where several declare hu.
+"""The points of the four seats in one play, and who wins when several players declare hu.
 
 Under MCR (OEDMC rules 1-2) the four points need not sum to zero: +32 with two winners, +64 with three, 0 to -2
-self-drawn. No source gives anything to who was quicker: within the claim window all are simultaneous, and where not
-all can win the turn order after the discarder decides. A play under riichi rules is scored alone, without counters
-and deposits, in hundreds of points.
+self-drawn. No source favours the quicker player: all declarations within the claim window count as simultaneous, and
+where only one can win, turn order after the discarder decides. A riichi play is scored alone, in hundreds of points,
+without counters and deposits.
 """
 
 from collections.abc import Iterable, Mapping
@@ -52,9 +52,9 @@ def seat_points(outcome: Outcome, payments: McrPaymentRules) -> dict[Seat, int]:
 
 
 def allowed_outcome(outcome: Outcome, payments: McrPaymentRules) -> Outcome:
-    """Return the outcome with those winners whom the profile lets win, out of all who declared a valid hand.
+    """Return the outcome with only those winners whom the profile lets win, out of all who declared a valid hand.
 
-    Under `nearest` that is the first in turn order after the discarder (MCR); else everybody (OEDMC rule 2).
+    Under `nearest` that is the first in turn order after the discarder (MCR); otherwise everybody (OEDMC rule 2).
     """
     discarder, declared = outcome.discarder, outcome.winners
     if payments.several_hu.value != "nearest" or discarder is None or discarder in declared or not declared:
@@ -64,7 +64,7 @@ def allowed_outcome(outcome: Outcome, payments: McrPaymentRules) -> Outcome:
 
 
 def check_outcome(outcome: Outcome, payments: McrPaymentRules) -> None:
-    """Raise RuleError where there can be no such outcome."""
+    """Raise RuleError unless such an outcome is possible under these payments."""
     winners, discarder = outcome.winners, outcome.discarder
     if outcome.win == "draw":
         refuse_if(bool(winners), "draw_with_winner", "a draw has no winner")
@@ -109,29 +109,29 @@ def _on_discard(outcome: Outcome, payments: McrPaymentRules) -> dict[Seat, int]:
 
 
 class Ended(Protocol):
-    """How a play ended, as a result or a correction tells it."""
+    """How a play ended, as a result or a correction reports it."""
 
     @property
     def win(self) -> WinKind:
-        """How it ended."""
+        """How the play ended."""
 
     @property
     def winners(self) -> Mapping[Seat, int]:
-        """Hand values, or han."""
+        """The winners' hand values, or their han under riichi."""
 
     @property
     def discarder(self) -> Seat | None:
-        """Whose tile it was."""
+        """The player who discarded the winning tile."""
 
     @property
     def hand(self) -> RiichiEvent | None:
-        """How a hand of riichi ended."""
+        """How the hand of riichi ended; None under MCR."""
 
 
 def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
-    """Return the points of all four seats; of riichi in hundreds.
+    """Return the points of all four seats, in hundreds for riichi.
 
-    Raises RuleError as `seat_points` and `score_riichi`, `hand_missing`, `hand_not_asked`, `hand_differs`.
+    Raises RuleError as `seat_points` and `score_riichi` do, and `hand_missing`, `hand_not_asked` or `hand_differs`.
     """
     told = Outcome(ended.win, dict(ended.winners), ended.discarder)
     if not isinstance(rules, RiichiProfile):
@@ -147,21 +147,21 @@ def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
 
 
 HUNDRED: Final = 100
-"""Points of riichi, in which its results are."""
+"""The number of riichi points in one point of a result."""
 
 ENOUGH: Final = 100_000_000
-"""Points that nobody runs out of: a hand that is scored alone ends no session."""
+"""Starting points that nobody runs out of, since a hand that is scored alone ends no session."""
 
 HAN_OF_YAKUMAN: Final = 13
-"""Han that stand for a yakuman where a hand is told by one number."""
+"""Han recorded for each yakuman where one number stands for the hand."""
 
 
 def score_riichi(told: RiichiEvent, dealer: Seat, rules: RiichiProfile) -> tuple[Outcome, dict[Seat, int]]:
-    """Return a play's outcome, its winners by their han, and each seat's points in hundreds.
+    """Return a play's outcome, with its winners by their han, and each seat's points in hundreds.
 
-    Winners are those whom the rules let win, of all who declared.
+    Of all who declared, only those whom the rules let win are winners.
 
-    Raises RuleError as `score_alone`, and if it cannot be.
+    Raises RuleError as `score_alone` does, and for an event that is impossible.
     """
     event = event_from_message(told)
     points = score_alone(event, dealer, rules)
@@ -179,9 +179,10 @@ def _by_han(told: RiichiEvent, winners: Iterable[int]) -> dict[Seat, int]:
 
 
 def score_alone(event: SessionEvent, dealer: Seat, rules: RiichiProfile) -> dict[Seat, int]:
-    """Return each seat's points in hundreds; the players of an event are the seats in turn order.
+    """Return each seat's points in hundreds. The event's player numbers are the seats in turn order.
 
-    Raises RuleError `fined_not_scored` for what is no end of a hand: a fault costs IMPs, as a false hu does.
+    Raises RuleError `fined_not_scored` for an event that does not end a hand: a fault is fined in IMPs, like a false
+    hu.
     """
     if not isinstance(event, Ron | Tsumo | ExhaustiveDraw | Abort):
         raise RuleError("fined_not_scored", "a hand is won, drawn or broken off; a fault is fined in IMP")
@@ -194,7 +195,7 @@ def _fresh_state(dealer: Seat) -> SessionState:
 
 
 def _without_deposits(event: Ron | Tsumo | ExhaustiveDraw | Abort) -> SessionEvent:
-    """Take out what depends on the hands before: deposits, and the win that follows the last of eight counters."""
+    """Remove what depends on earlier hands: deposits, and the bonus for a win after eight counters."""
     if isinstance(event, Ron):
         wins = tuple(replace(win, after_eight_counters=False) for win in event.wins)
         return replace(event, riichi=(), chombo=(), wins=wins)
@@ -204,7 +205,7 @@ def _without_deposits(event: Ron | Tsumo | ExhaustiveDraw | Abort) -> SessionEve
 
 
 def to_imp(difference: Fraction, scale: ImpRules) -> int:
-    """Convert points minus datum. The scale is symmetrical: what is won above the datum is lost below it."""
+    """Convert a difference from the datum to IMPs. The scale is symmetrical above and below the datum."""
     begins = (2 * step - (scale.gap.value == "midpoint") for step in scale.scale.value)
     size = sum(2 * abs(difference) >= step for step in begins)
     return size if difference > 0 else -size

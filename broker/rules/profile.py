@@ -1,6 +1,7 @@
 """Rule profiles: what the sources leave open or settle differently, as data with its provenance.
 
-A profile is TOML, one table a setting: `value`, and `source`, where it is from. Those that ship are in profiles/.
+A profile is a TOML file with one table per setting: `value`, and `source`, where the value comes from. The shipped
+profiles are in profiles/.
 """
 
 import json
@@ -38,16 +39,17 @@ class McrPaymentRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FalseHuRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a false hu costs, in IMP; the arbiter chooses one of them."""
+    """The fines for a false hu, in IMPs. The arbiter chooses one of them."""
 
     fines: Stated[Annotated[tuple[Annotated[int, Meta(ge=1, le=99)], ...], Meta(min_length=1)]]
 
 
 class ImpRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """From a difference in points to IMPs.
+    """How a difference in points becomes IMPs.
 
-    `scale`: the lower bound of each step in points; `gap`: where between two steps a fraction belongs; `method`: the
-    difference from the datum is converted (`datum`), or that from each other play, and the mean taken (`cross`).
+    `scale`: the lower bound of each step, in points. `gap`: to which of two steps a difference between them belongs.
+    `method`: with `datum` the difference from the datum is converted; with `cross` the differences from every other
+    play are converted and their mean is taken.
     """
 
     scale: Stated[Annotated[tuple[Annotated[int, Meta(ge=1, le=99_999)], ...], Meta(min_length=1, max_length=99)]]
@@ -56,7 +58,7 @@ class ImpRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DatumRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """How the mean is taken; halves are rounded away from zero."""
+    """How the datum is computed. Rounding takes halves away from zero."""
 
     own_score: Stated[Literal["included", "excluded"]]
     rounding: Stated[Literal["none", "tenth", "whole"]]
@@ -70,7 +72,7 @@ class TeamRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AwardRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a player gets in IMP for a play that could not be played, by whose fault it was."""
+    """The IMPs awarded to a player for a play that could not be played, depending on whose fault that was."""
 
     nobody: Stated[Imps]
     others: Stated[Imps]
@@ -78,28 +80,32 @@ class AwardRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SmallGroupRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """The fewest plays that are compared with each other, and what each player gets in IMP where there are fewer."""
+    """The smallest group of plays that is compared, and the IMPs each player gets in a smaller one."""
 
     smallest: Stated[Annotated[int, Meta(ge=2, le=99)]]
     imp: Stated[Imps]
 
 
 TieBreak = Literal["direct_comparison", "points", "fewest_fines", "previous_standing"]
-"""What may part equal totals.
+"""A criterion that breaks ties in total IMPs.
 
-`direct_comparison`: the IMPs won against those of the tied who sat at the same wind of the same deal; `points`: the
-points at the tables; `fewest_fines`; `previous_standing`: the standing after the session before.
+`direct_comparison`: the IMPs won against those of the tied players who sat at the same wind of the same deal. `points`:
+the points scored at the tables. `fewest_fines`: the lower sum of fines. `previous_standing`: the place after the
+previous session.
 """
 
 
 class TieRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """What parts equal totals, one after the other; who is still equal then shares the place."""
+    """The tie-breaks, in the order in which they are applied. Players still tied after the last share the place."""
 
     chain: Stated[Annotated[tuple[TieBreak, ...], Meta(max_length=4)]]
 
 
 class CarryOverRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """The part of a session's total that counts in the next; whole IMPs, halves away from zero, but with `cross`."""
+    """The share of a session's total that is carried over.
+
+    It is rounded to whole IMPs, halves away from zero, except with `cross`.
+    """
 
     percent: Stated[Annotated[int, Meta(ge=0, le=100)]]
 
@@ -107,11 +113,11 @@ class CarryOverRules(Struct, frozen=True, forbid_unknown_fields=True):
 Step = Annotated[
     str, Meta(pattern=r"^(warning|dead hand|[1-9][0-9]?( or [1-9][0-9]?)* IMP|[1-9][0-9]{0,4} points)$(?!\n)")
 ]
-"""What an infraction costs the first time, the second, and so on."""
+"""The penalty for one occurrence of an infraction; a catalogue lists them for the first time, the second, and so on."""
 
 
 class OwnInfraction(Struct, frozen=True, forbid_unknown_fields=True):
-    """An infraction as a profile of one's own has it; the last step holds from then on. `name`: by language."""
+    """An infraction in an event's own profile. The last step applies from then on. `name`: by language."""
 
     value: Annotated[tuple[Step, ...], Meta(min_length=1, max_length=9)]
     source: Annotated[str, Meta(min_length=5)]
@@ -119,13 +125,13 @@ class OwnInfraction(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AppealRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """For how many minutes after a ruling may be appealed against it."""
+    """How many minutes after a ruling it may be appealed."""
 
     minutes: Stated[Annotated[int, Meta(ge=1, le=9999)]]
 
 
 class ComparisonRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What the profiles of both rule books say of how plays of one deal are compared and added up."""
+    """The settings that the profiles of both rule books share: how plays of one deal are compared and added up."""
 
     false_hu: FalseHuRules
     imp: ImpRules
@@ -136,17 +142,17 @@ class ComparisonRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     ties: TieRules
     carry_over: CarryOverRules
     infractions: dict[InfractionId, OwnInfraction] = {}
-    """Beside those that ship (`infractions.toml`), or in their place."""
+    """Additions to the shipped catalogue (`infractions.toml`), or replacements of its entries."""
     appeals: AppealRules | None = None
 
     @property
     def most_points(self) -> int:
-        """More than any seat can win or lose in one play, in the profile's points."""
+        """A bound, in the profile's points, that no seat's win or loss in one play can exceed."""
         raise NotImplementedError
 
 
 class Profile(ComparisonRules, frozen=True, forbid_unknown_fields=True):
-    """One rule set; its id is stamped on every result."""
+    """One MCR rule set. Its id is stamped on every result."""
 
     id: ProfileId
     version: Annotated[int, Meta(ge=1)]
@@ -156,17 +162,17 @@ class Profile(ComparisonRules, frozen=True, forbid_unknown_fields=True):
 
     @property
     def most_points(self) -> int:
-        """More than any seat can win or lose in one play."""
+        """A bound that no seat's win or loss in one play can exceed."""
         return 3 * (HIGHEST_VALUE + self.payments.base.value)
 
 
 def setting_text(value: object) -> str:
-    """Write the value of a setting as it would stand in a profile's file."""
+    """Return a setting's value as a profile's file would have it."""
     return json.dumps(msgspec.to_builtins(value))
 
 
 def profile_settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]]:
-    """Return every setting of a profile, or of a part of one, with its name (`payments.base`)."""
+    """Yield every setting of a profile, or of a part of one, with its name (`payments.base`)."""
     for setting in fields(part):
         value = getattr(part, setting.name)
         if isinstance(value, Stated):

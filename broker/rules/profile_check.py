@@ -18,17 +18,17 @@ from broker.protocol import LONGEST_PROFILE
 from broker.rules.profile import Profile, Stated
 
 STATED: Final = frozenset(field.encode_name for field in fields(Stated))
-"""What a setting is written with."""
+"""The keys of a setting's table."""
 
 P = TypeVar("P", bound=Struct)
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileMistake:
-    """One mistake: the setting (`imp.scale`; empty for the whole), the line where it was found, what is wrong.
+    """One mistake: the setting (`imp.scale`; empty for the whole file), its line, and what is wrong.
 
-    Where a setting is wrong by itself, also what may stand there. As text always in this order:
-    `line 12: imp.gap.value: found "middle"; allowed: "midpoint" or "floor"`.
+    Where a single setting is wrong, also the values that are allowed. The text always has the order `line 12:
+    imp.gap.value: found "middle"; allowed: "midpoint" or "floor"`.
     """
 
     where: str
@@ -42,7 +42,7 @@ class ProfileMistake:
 
 
 def examine_profile(text: str) -> tuple[Profile | None, tuple[ProfileMistake, ...]]:
-    """Return the profile, or None and all that is wrong with it."""
+    """Return the MCR profile, or None and all its mistakes."""
     profile, problems = read_profile(Profile, text)
     if profile is not None and (contradictions := tuple(_contradictions(profile, text))):
         return None, contradictions
@@ -50,12 +50,12 @@ def examine_profile(text: str) -> tuple[Profile | None, tuple[ProfileMistake, ..
 
 
 def read_profile(kind: type[P], text: str) -> tuple[P | None, tuple[ProfileMistake, ...]]:
-    """Read a profile of a rule book, or give None and every setting of it that cannot be."""
+    """Read a profile of the given kind. Returns None and every faulty setting if it has mistakes."""
     if len(text) > LONGEST_PROFILE:
         return None, (ProfileMistake("", None, f"found {len(text)} characters", f"at most {LONGEST_PROFILE}"),)
     try:
         tree = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # ValueError is also raised for a number of thousands of digits
         return None, (ProfileMistake("", None, f"not TOML: {reason(error)}"),)
     problems = tuple(_mistakes(kind, tree, "", text))
     return (None, problems) if problems else (msgspec.convert(tree, kind), ())
@@ -110,7 +110,7 @@ def _mistakes_of_setting(wanted: Any, found: object, where: str, text: str) -> I
 
 
 def _not_stated(wanted: Any, found: Mapping[str, Any], where: str, text: str) -> Iterator[ProfileMistake]:  # noqa: ANN401 - as above
-    """Name what a setting has beside its value and source, and which of the two it lacks."""
+    """Yield the keys that a setting has besides its value and source, and those of the two that it lacks."""
     for name in sorted(found.keys() - STATED):
         line = setting_line(text, f"{where}.{name}")
         yield ProfileMistake(f"{where}.{name}", line, _unknown(name, sorted(STATED)), ", ".join(sorted(STATED)))
@@ -121,14 +121,14 @@ def _not_stated(wanted: Any, found: Mapping[str, Any], where: str, text: str) ->
 
 
 def _wanted(wanted: Any) -> str:  # noqa: ANN401 - a type of any kind
-    """Return what a setting is written as, and what its value may be."""
+    """Return how a setting is written, and what its value may be."""
     if get_origin(wanted) is Stated:
         return f"a table with `value` ({allowed_values(wanted, '.value')}) and `source`"
     return allowed_values(wanted)
 
 
 def _contradictions(profile: Profile, text: str) -> Iterator[ProfileMistake]:
-    """Find values that are right by themselves and make no sense beside the others."""
+    """Yield values that are valid by themselves but contradict other settings."""
     scale = profile.imp.scale.value
     if list(scale) != sorted(set(scale)):
         line = setting_line(text, "imp.scale.value")
@@ -148,7 +148,7 @@ def _contradictions(profile: Profile, text: str) -> Iterator[ProfileMistake]:
 
 
 def setting_line(text: str, way: str) -> int | None:
-    """Return the line where a setting is written, or the one of its table, or None."""
+    """Return the line number of a setting, or else that of its table, or None."""
     table, _, key = way.partition("[")[0].rpartition(".")
     current, of_table = "", None
     for number, line in enumerate(text.splitlines(), 1):
@@ -161,22 +161,22 @@ def setting_line(text: str, way: str) -> int | None:
 
 
 STEP: Final = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
-"""One step of a way as msgspec writes it: `.value`, `[3]`, or `[...]` for any entry of a table."""
+"""One step of a path as msgspec writes it: `.value`, `[3]`, or `[...]` for any entry of a table."""
 
 NO_NEWLINE: Final = r"$(?!\n)"
-"""How patterns of the contract end."""
+"""The end of the contract's patterns, which is left out of messages."""
 
 LONGEST_VALUE: Final = 60
-"""Characters of what was found."""
+"""The most characters quoted of a faulty value."""
 
 
 def allowed_values(wanted: Any, place: str = "") -> str:  # noqa: ANN401 - a type of any kind
-    """Return what a type takes, or what it takes at a place inside, as msgspec writes the way to it."""
+    """Return what a type accepts, or what it accepts at a place inside, given by the path that msgspec writes."""
     return _described(_type_at(inspect.type_info(wanted), place))
 
 
 def value_found(tree: object, place: str = "") -> str:
-    """Write what stands at a place, as JSON, not too long."""
+    """Return the value at a place as JSON, shortened if it is long."""
     here = tree
     for name, number in STEP.findall(place):
         if isinstance(here, dict) and name in here:

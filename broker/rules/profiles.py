@@ -1,4 +1,4 @@
-"""Profiles from TOML, of either rule book: those that ship by their id, an event's own by its text."""
+"""Loading profiles of both rule books: shipped ones by id, an event's own from its TOML text."""
 
 import tomllib
 from functools import cache, lru_cache
@@ -16,7 +16,7 @@ DEFAULT_MCR: Final = "oedmc-2020"
 
 
 def shipped_mcr() -> tuple[str, ...]:
-    """Return the ids of the profiles that come with the product."""
+    """Return the ids of the shipped MCR profiles."""
     return _ids_in(mcr_folder())
 
 
@@ -26,7 +26,7 @@ def _ids_in(folder: Traversable) -> tuple[str, ...]:
 
 @cache
 def load_mcr(profile_id: str = DEFAULT_MCR) -> Profile:
-    """Return a shipped profile. Raises RuleError `unknown_profile`."""
+    """Return a shipped MCR profile. Raises RuleError `unknown_profile`."""
     if profile_id not in shipped_mcr():
         what = f"{profile_id!r} is of riichi" if profile_id.startswith("riichi-") else f"no profile {profile_id!r}"
         raise RuleError("unknown_profile", N_("{what}; available: {known}", what=what, known=", ".join(shipped_mcr())))
@@ -35,7 +35,7 @@ def load_mcr(profile_id: str = DEFAULT_MCR) -> Profile:
 
 @lru_cache(maxsize=16)
 def parse_mcr(text: str) -> Profile:
-    """Read a profile from TOML. Raises RuleError `bad_profile`, every mistake in its text."""
+    """Read an MCR profile from TOML. Raises RuleError `bad_profile`, whose text lists every mistake."""
     profile, problems = examine_profile(text)
     if profile is None:
         raise RuleError("bad_profile", "; ".join(map(str, problems)))
@@ -43,29 +43,29 @@ def parse_mcr(text: str) -> Profile:
 
 
 def parse_own_mcr(text: str) -> Profile:
-    """Read a profile that somebody has written. Raises RuleError `bad_profile`, also for a shipped one's id."""
+    """Read an event's own MCR profile. Raises RuleError `bad_profile`, also if it alters a shipped one."""
     return _own(parse_mcr(text))
 
 
 def mcr_folder() -> Traversable:
-    """Return where the shipped profiles lie."""
+    """Return the folder of the shipped MCR profiles."""
     return files("broker.rules") / "profiles"
 
 
 RIICHI_PREFIX: Final = "riichi-"
-"""How the ids of shipped profiles begin; `montreal` is short for `riichi-montreal`."""
+"""The prefix of the riichi profiles' ids; `montreal` is short for `riichi-montreal`."""
 
 DEFAULT_RIICHI: Final = "riichi-montreal"
 
 
 def shipped_riichi() -> tuple[str, ...]:
-    """Return the ids of the riichi profiles that come with the product."""
+    """Return the ids of the shipped riichi profiles."""
     return _ids_in(riichi_folder())
 
 
 @cache
 def load_riichi(profile_id: str = DEFAULT_RIICHI) -> RiichiProfile:
-    """Return a shipped profile, by its id or the short form of it. Raises RuleError `unknown_profile`."""
+    """Return a shipped riichi profile, by its id or its id without prefix. Raises RuleError `unknown_profile`."""
     full = profile_id if profile_id.startswith(RIICHI_PREFIX) else RIICHI_PREFIX + profile_id
     if full not in shipped_riichi():
         text = N_(
@@ -78,13 +78,13 @@ def load_riichi(profile_id: str = DEFAULT_RIICHI) -> RiichiProfile:
 
 
 def riichi_profile_text(profile_id: str) -> str:
-    """Return the file of a shipped profile."""
+    """Return the TOML text of a shipped riichi profile."""
     return (riichi_folder() / f"{profile_id}.toml").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=16)
 def parse_riichi(text: str) -> RiichiProfile:
-    """Read a riichi profile from TOML. Raises RuleError `bad_profile`, every mistake in its text."""
+    """Read a riichi profile from TOML. Raises RuleError `bad_profile`, whose text lists every mistake."""
     profile, problems = read_profile(RiichiProfile, text)
     if profile is None:
         raise RuleError("bad_profile", "; ".join(map(str, problems)))
@@ -92,7 +92,7 @@ def parse_riichi(text: str) -> RiichiProfile:
 
 
 def riichi_folder() -> Traversable:
-    """Return where the shipped riichi profiles lie."""
+    """Return the folder of the shipped riichi profiles."""
     return files("broker.rules.riichi") / "profiles"
 
 
@@ -100,21 +100,21 @@ Rules = Profile | RiichiProfile
 R = TypeVar("R", Profile, RiichiProfile, Rules)
 
 RIICHI_PARTS: Final = frozenset({"hand", "fu", "session", "play"})
-"""Parts that riichi profiles alone have."""
+"""Tables that only riichi profiles have."""
 
 
 def shipped_profiles() -> tuple[str, ...]:
-    """Return the ids of all profiles that come with the product."""
+    """Return the ids of all shipped profiles."""
     return (*shipped_mcr(), *shipped_riichi())
 
 
 def same_rule_book(profile: Rules) -> tuple[str, ...]:
-    """Return the ids of the profiles that ship of the same rule book."""
+    """Return the ids of the shipped profiles of the same rule book."""
     return shipped_riichi() if isinstance(profile, RiichiProfile) else shipped_mcr()
 
 
 def load_of_same_book(profile: Rules, profile_id: str) -> Rules:
-    """Return another shipped profile of the same rule book: plays of one say nothing of the other.
+    """Return another shipped profile of the same rule book. Plays under one book cannot be scored by the other.
 
     Raises RuleError `unknown_profile`.
     """
@@ -129,23 +129,23 @@ def load_of_same_book(profile: Rules, profile_id: str) -> Rules:
 
 @cache
 def load_rules(profile_id: str) -> Rules:
-    """Return a shipped profile. Raises RuleError `unknown_profile`."""
+    """Return a shipped profile of either rule book. Raises RuleError `unknown_profile`."""
     return load_riichi(profile_id) if profile_id in shipped_riichi() else load_mcr(profile_id)
 
 
 def counts_red_fives(profile: Rules) -> bool:
-    """Return whether red fives count under these rules, so that the deals have them."""
+    """Return whether these rules count red fives, so that deals must contain them."""
     return isinstance(profile, RiichiProfile) and profile.hand.red_fives.value
 
 
 @lru_cache(maxsize=16)
 def parse_rules(text: str) -> Rules:
-    """Read a profile from TOML. Raises RuleError `bad_profile`, every mistake in its text."""
+    """Read a profile of either rule book from TOML. Raises RuleError `bad_profile`, whose text lists every mistake."""
     return parse_riichi(text) if is_riichi_text(text) else parse_mcr(text)
 
 
 def parse_own_rules(text: str) -> Rules:
-    """Read a profile that somebody has written. Raises RuleError `bad_profile`, also for a shipped one's id."""
+    """Read an event's own profile. Raises RuleError `bad_profile`, also if it alters a shipped one."""
     return _own(parse_rules(text))
 
 
@@ -156,8 +156,8 @@ def _own(profile: R) -> R:
 
 
 def is_riichi_text(text: str) -> bool:
-    """Return which rule book a profile is of, however faulty it is besides; what is no TOML is none of riichi."""
+    """Return whether the text is a riichi profile, whatever mistakes it has. False for text that is not TOML."""
     try:
         return not RIICHI_PARTS.isdisjoint(tomllib.loads(text))
-    except (ValueError, RecursionError):  # ValueError: also a number of thousands of digits
+    except (ValueError, RecursionError):  # ValueError is also raised for a number of thousands of digits
         return False

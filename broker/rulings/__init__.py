@@ -1,4 +1,4 @@
-"""What arbiters decide: rulings, how they are applied to plays, checked, previewed and given."""
+"""Arbiters' rulings: how they are applied to plays, checked, previewed and given."""
 
 from broker.rulings.model import (
     DEADLINE,

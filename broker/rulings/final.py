@@ -1,9 +1,9 @@
 """Who goes on to the next stage, and when standings are final.
 
-The standings become final when the head arbiter says so, and not before everything is played and decided.
+Standings become final when the head arbiter declares them so, and not before everything is played and decided.
 
-From then on nothing more is ruled, but for corrections of names; whoever wants to rule takes the declaration back. What
-an arbiter rules at a table all the same, of a play that is reopened there, makes the standings provisional again.
+From then on nothing more can be ruled, except corrections of names; to rule, the declaration must be undone first. If
+an arbiter nevertheless rules at a table, on a play that is reopened there, the standings become provisional again.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -31,30 +31,30 @@ from broker.scorer import EventState
 from broker.scoring import Exact
 
 ALWAYS = (CheckedIn, PlayerCorrected, TitleCorrected)
-"""What moves nobody in the standings, as long as nobody is given a standing by it."""
+"""Decisions allowed even after the declaration, as long as they give nobody a standing."""
 
 
 class OpenMatters(NamedTuple):
     """What is still open in an event."""
 
     plays: int
-    """Without a result."""
+    """Plays without a result."""
     stage: str
-    """Which stage is not seated yet; empty: none."""
+    """The stage whose seats are not assigned yet; empty if there is none."""
     repeated: int
-    """Plays in which somebody met a deal again, on which nobody has ruled."""
+    """Plays in which somebody met a deal again, and on which nobody has ruled."""
     apart: int
-    """Plays of which something is kept apart."""
+    """Plays with messages that are kept apart."""
     left_out: int
-    """Deals that count for no team; not those of which an arbiter has made a play void, or adjusted it."""
+    """Deals that count for no team, except those in which an arbiter made a play void or adjusted it."""
     sessions: tuple[PlayKey, ...]
-    """Riichi sessions of which no hand is recorded, on which nobody has ruled."""
+    """Riichi sessions without a recorded hand, and on which nobody has ruled."""
     appeals: int
-    """That a committee is to decide, or whose ruling it has changed and that still counts."""
+    """Appeals that a committee has to decide, or whose ruling it has changed and which still counts."""
     dead_hands: tuple[PlayKey, ...]
-    """Plays that count for somebody whose hand was ruled dead."""
+    """Plays won by a player whose hand was ruled dead."""
     corrections_until: int | None
-    """End of the correction period, ms since 1970, if that is to come."""
+    """The end of the correction period, ms since 1970, if it is still to come."""
 
     @property
     def nothing(self) -> bool:
@@ -79,13 +79,13 @@ def open_matters(room: EventState, now: int) -> OpenMatters:
 
 
 def _is_settled(room: EventState, session: PlayKey) -> bool:
-    """Return whether a riichi session was begun, or an arbiter has said that it does not take place."""
+    """Return whether a riichi session was begun, or an arbiter has ruled that it does not take place."""
     ruled = (one.decision for one in room.book.of(session))
     return bool(room.tables.sessions.entries(session)) or any(isinstance(one, Void) for one in ruled)
 
 
 def _is_ended(room: EventState, deal: int) -> bool:
-    """Return whether a play of a deal is void or adjusted: a team that did sit twice at a wind cannot be put right."""
+    """Return whether a play of a deal is void or adjusted, so that it cannot count for all teams any more."""
     return any((play := room.play(key)).settled and play.points is None for key in room.plays_with(deal))
 
 
@@ -103,28 +103,28 @@ def check_final(room: EventState, decision: AnyDecision, now: int) -> None:
 
 
 def _gives_a_place(room: EventState, decision: AnyDecision) -> bool:
-    """Return whether a correction gives a player a standing, or takes it."""
+    """Return whether a correction gives a player a standing, or takes it away."""
     if not isinstance(decision, PlayerCorrected) or decision.without_standing is None:
         return False
     return decision.without_standing != room.event.is_guest(decision.player)
 
 
 def _declares_again(book: RulingBook, decision: AnyDecision) -> bool:
-    """Return whether a decision takes back that a declaration was taken back."""
+    """Return whether a decision restores a declaration that was undone."""
     if not isinstance(decision, Undo) or not takes_back(book, decision):
         return False
     return not book.counts(book.root(book.entries[decision.ruling]).id)
 
 
 def takes_back(book: RulingBook, decision: AnyDecision) -> bool:
-    """Return whether a decision takes a declaration back."""
+    """Return whether a decision undoes a declaration."""
     if not isinstance(decision, Undo) or decision.ruling not in book.entries:
         return False
     return book.subject(book.entries[decision.ruling]) == FINAL
 
 
 class Qualified(NamedTuple):
-    """Who goes on, a player or a team: the rank, and the place and IMP in the section."""
+    """A player or team who goes on: the rank, and the place and IMPs in their section."""
 
     rank: int
     name: str
@@ -134,21 +134,21 @@ class Qualified(NamedTuple):
 
 
 def next_stage(room: EventState) -> Stage | None:
-    """Return the stage that is to be seated next; None: there is none, or it is known who plays in all."""
+    """Return the first stage whose players are not known yet; None if there is none."""
     stages = room.planned.plan.stages
     return next((stage for at, stage in enumerate(stages) if not room.planned.is_seated(at)), None)
 
 
 def unsettled_before(room: EventState) -> int:
-    """Return how many plays of the stages that are seated have no result yet, or need a decision."""
+    """Return how many plays of the seated stages have no result yet, or need a decision."""
     stage = next_stage(room)
-    begun = (key for key in room.planned.bookings if stage and key[1] in stage.rounds)  # before it was taken back
+    begun = (key for key in room.planned.bookings if stage and key[1] in stage.rounds)  # before the seating was undone
     open_ = len(room.planned.plan.plays) - room.plays_in - sum(not room.play(key).settled for key in begun)
     return open_ + len(room.snapshot().doubles) + len(room.apart_plays())
 
 
 def qualified(room: EventState, stage: Stage, without: Collection[str] = ()) -> list[Qualified]:
-    """Return who qualifies for a stage, by rank. `without`: who does not, although they could.
+    """Return who qualifies for a stage, by rank. `without`: those who do not qualify, although they could.
 
     Raises RuleError `too_few_qualified`, `cut_tied`.
     """
@@ -196,7 +196,7 @@ def draft_stage(room: EventState, stage: Stage, without: Collection[str] = ()) -
 
 
 def _players(room: EventState, stage: Stage, going_on: list[str]) -> Mapping[str | int, str]:
-    """Return the players by what the movement has in their place."""
+    """Return the player for each rank or placeholder in the movement."""
     teams, found = room.planned.plan.teams, dict[str | int, str]()
     for written, (rank, member) in ranks_of(stage, room.original.later.values()).items():
         name = going_on[rank - 1]
@@ -214,9 +214,9 @@ def _not_over(room: EventState) -> str:
 
 
 def check_stage(room: EventState, decision: PlanChanged) -> None:
-    """Refuse to seat a stage too early, twice, or otherwise than its movement has the ranks.
+    """Refuse to seat a stage too early, twice, or in other seats than its movement has for the ranks.
 
-    `unknown_stage`, `stage_not_over`, `stage_seats_wrong`.
+    The codes are `unknown_stage`, `stage_not_over` and `stage_seats_wrong`.
     """
     stage = next_stage(room)
     if stage is None or stage.name != decision.stage or decision.entered or decision.left or decision.dropped:

@@ -1,8 +1,9 @@
-"""What follows in later rounds when another deal was played than planned, or by others: never done by themselves.
+"""Consequences for later rounds when a table played another deal than planned, or other players played it.
 
-Who has played a deal knows it. So a play to come in which somebody would meet a deal again is named, with what an
-arbiter may do: let the table play a deal that nobody there knows, give something in its place, or leave it out. Where
-it was played nevertheless it counts, and stays named until an arbiter has ruled whether it is to.
+None of them is applied automatically. Players who have played a deal know it. So every play to come in which somebody
+would meet a deal again is listed, with what an arbiter may do: let the table play a deal that nobody there knows, give
+an award instead, or leave it out. If it was played nevertheless it counts, and stays listed until an arbiter has ruled
+on it.
 """
 
 from collections import defaultdict
@@ -19,7 +20,7 @@ Proposal = DealPlayed | Adjusted | Award | Void
 
 
 class FollowUp(Struct, frozen=True):
-    """A play in which somebody meets a deal again: it is to come and cannot be played so, or it was played."""
+    """A play in which somebody meets a deal again: still to come and not playable as planned, or already played."""
 
     table: int
     round: int
@@ -33,7 +34,7 @@ class FollowUp(Struct, frozen=True):
 
 
 class MissedDeal(Struct, frozen=True):
-    """A deal that some will not play, as another was played in its place."""
+    """A deal that some players will not play, because another was played instead."""
 
     table: int
     round: int
@@ -42,7 +43,7 @@ class MissedDeal(Struct, frozen=True):
 
 
 class SeatedTwice(Struct, frozen=True):
-    """A play whose players, by a ruling, sat at another table in the same round: who sat here is still to be ruled."""
+    """A play whose players, by a ruling, sat at another table in that round, so an arbiter must rule who sat here."""
 
     table: int
     round: int
@@ -51,7 +52,7 @@ class SeatedTwice(Struct, frozen=True):
 
 
 def seated_twice(room: EventState) -> tuple[SeatedTwice, ...]:
-    """Name the plays whose players are ruled to have sat elsewhere in that round, as where two tables were swapped."""
+    """Return the plays whose players are ruled to have sat elsewhere in that round, as when two tables were swapped."""
     ruled = {(play.table, play.round): play for play in room.out_of_place() if not play.settled or play.was_played}
     found = {}
     for key in room.planned.bookings if ruled else ():
@@ -66,7 +67,7 @@ def seated_twice(room: EventState) -> tuple[SeatedTwice, ...]:
 
 
 def missed_deals(room: EventState) -> tuple[MissedDeal, ...]:
-    """Name the deals that were not played where they were planned, and who has not played them."""
+    """Return the deals that were not played where they were planned, and who has not played them."""
     return tuple(
         MissedDeal(play.table, play.round, play.planned, tuple(sorted(play.players.values())))
         for play in room.out_of_place()
@@ -75,7 +76,7 @@ def missed_deals(room: EventState) -> tuple[MissedDeal, ...]:
 
 
 def follow_ups(event: Event, room: EventState) -> tuple[FollowUp, ...]:
-    """Name every play in which somebody meets a deal again, by rounds: until it is ruled on."""
+    """Return every play in which somebody meets a deal again and that is not ruled on, by rounds."""
     wrong = room.out_of_place()
     spare = sorted({play.planned for play in wrong if play.deal != play.planned})
     known = _players_of(room, {play.deal for play in wrong} | set(spare))
@@ -90,7 +91,7 @@ def follow_ups(event: Event, room: EventState) -> tuple[FollowUp, ...]:
 
 
 class _DealKnowledge:
-    """Who has played a deal, and who is to play it, and where."""
+    """The players who have played a deal, and those who are to play it, with their tables and rounds."""
 
     def __init__(self, plays: Iterable[CountedPlay]) -> None:
         self.played: set[str] = set()
@@ -103,7 +104,7 @@ class _DealKnowledge:
                     self._to_come[player].add((play.table, play.round))
 
     def free(self, play: CountedPlay) -> bool:
-        """Return whether nobody at a table knows the deal, or is to play it elsewhere."""
+        """Return whether no player of a play knows the deal or is to play it elsewhere."""
         here = (play.table, play.round)
         return all(one not in self.played and self._to_come[one] <= {here} for one in play.players.values())
 

@@ -1,8 +1,8 @@
-"""The register of infractions, what the next one costs, and appeals against rulings. Pure.
+"""The register of infractions, the penalty for the next one, and appeals against rulings. Pure.
 
-An infraction is a ruling of its own, at the desk or at a table, or the fine of a false hu that came with a result. Who
-repeats one meets the next step of the profile's catalogue. A fine that the catalogue does not have is given only once
-its arbiter has confirmed it.
+An infraction is a ruling of its own, given at the desk or at a table, or the fine for a false hu that came with a
+result. A player who repeats one gets the next step of the profile's catalogue. A fine that is not in the catalogue is
+accepted only if the arbiter has confirmed it.
 """
 
 from collections.abc import Iterator
@@ -23,20 +23,20 @@ class RegisterEntry(Struct, frozen=True, kw_only=True):
 
     player: str
     infraction: str | None
-    """Id in the profile's catalogue; None: a fine for which none was named."""
+    """The id in the profile's catalogue; None for a fine without a named infraction."""
     measure: Measure
     imp: int
     reason: str
     author: str | None
     at: int
-    """ms since 1970; of a fine that came with a result, when that was entered."""
+    """ms since 1970; for a fine that came with a result, when the result was entered."""
     play: PlayKey | None
     ruling: str | None
-    """Id of the ruling; None: of a result."""
+    """The id of the ruling; None for a fine that came with a result."""
 
 
 def register(room: EventState) -> list[RegisterEntry]:
-    """Return the infractions that count, in the order of time."""
+    """Return the infractions that count, oldest first."""
     found = [*_ruled(room), *_of_results(room)]
     return sorted(found, key=lambda one: (one.at, one.player))
 
@@ -60,7 +60,7 @@ def _ruled(room: EventState) -> Iterator[RegisterEntry]:
 
 
 def _of_results(room: EventState) -> Iterator[RegisterEntry]:
-    """Return the fines that came with the outcomes that count, from tables and sheets."""
+    """Yield the fines that came with the outcomes that count, from tables and sheets."""
     for key in sorted(room.touched()):
         play, message = room.play(key), room.results.get(key)
         sheet = room.book.entries.get(play.source or "")
@@ -73,7 +73,7 @@ def _of_results(room: EventState) -> Iterator[RegisterEntry]:
                 infraction=FALSE_HU,
                 measure="fine",
                 imp=imp,
-                reason=fine.reason if fine and fine.author else "",  # of a table's own: its code alone
+                reason=fine.reason if fine and fine.author else "",  # a table's own fine has a code only
                 author=fine.author if fine else sheet.author if sheet else None,
                 at=sheet.at if sheet else message.at if message else 0,
                 play=key,
@@ -82,9 +82,9 @@ def _of_results(room: EventState) -> Iterator[RegisterEntry]:
 
 
 def penalty_for(room: EventState, player: str, infraction: str, ruling: str = "") -> Penalty:
-    """Return what an infraction costs a player now, in IMP. Raises Refused `unknown_infraction`.
+    """Return what an infraction costs a player now, in IMPs. Raises Refused `unknown_infraction`.
 
-    `ruling`: the one by which it is given; where that is in the register already, what it cost then.
+    `ruling`: the ruling by which it is given. If that is already in the register, return what it cost then.
     """
     known = infractions_of(room.profile)
     if infraction not in known:
@@ -95,7 +95,7 @@ def penalty_for(room: EventState, player: str, infraction: str, ruling: str = ""
 
 
 def check_fine(room: EventState, decision: FineRuled, play: CountedPlay | None) -> None:
-    """Refuse what is no penalty: `unknown_infraction`, `penalty_wrong`, `fine_not_in_profile`, `dead_hand_won`."""
+    """Refuse invalid penalties: `unknown_infraction`, `penalty_wrong`, `fine_not_in_profile`, `dead_hand_won`."""
     if decision.infraction is not None and decision.infraction not in infractions_of(room.profile):
         raise Refused("unknown_infraction", N_("the rules have no infraction {name}", name=decision.infraction))
     imps = set(decision.takes.values())
@@ -118,7 +118,7 @@ def _winners(play: CountedPlay) -> set[str]:
 
 
 def dead_hands_that_won(room: EventState) -> list[PlayKey]:
-    """Return the plays that count for somebody whose hand was ruled dead: the result came later, or was corrected."""
+    """Return the plays won by a player whose hand was ruled dead, by a later result or a correction."""
     dead: dict[PlayKey, set[str]] = {}
     for one in _ruled(room):
         if one.measure == "dead_hand" and one.play in room.event.bookings:
@@ -127,37 +127,37 @@ def dead_hands_that_won(room: EventState) -> list[PlayKey]:
 
 
 class Appeal(Struct, frozen=True):
-    """An appeal that counts, the ruling that it is against, and what the committee has decided, if it has."""
+    """An appeal that counts, the ruling appealed against, and the committee's decision, if any."""
 
     entry: RulingEntry
     against: RulingEntry
     players: tuple[str, ...]
     until: int
-    """When the time for it ended, ms since 1970."""
+    """The end of the time for the appeal, ms since 1970."""
     decided: RulingEntry | None
     in_force: bool
-    """Whether the ruling that it is against counts."""
+    """Whether the ruling appealed against counts."""
 
     @property
     def verdict(self) -> str | None:
-        """The committee's decision, if there is one."""
+        """The committee's verdict, if there is one."""
         said = self.decided.decision if self.decided else None
         return said.verdict if isinstance(said, AppealDecided) else None
 
     @property
     def committee(self) -> tuple[str, ...]:
-        """Who decided."""
+        """The members of the committee that decided."""
         said = self.decided.decision if self.decided else None
         return said.committee if isinstance(said, AppealDecided) else ()
 
     @property
     def is_open(self) -> bool:
-        """Whether the committee is to decide, or the ruling that it has changed still counts."""
+        """Whether the committee has to decide, or has changed a ruling that still counts."""
         return self.verdict is None or (self.verdict == "changed" and self.in_force)
 
 
 def appeal_until(room: EventState, entry: RulingEntry) -> int:
-    """Return until when may be appealed against a ruling, ms since 1970."""
+    """Return the end of the time for an appeal against a ruling, ms since 1970."""
     return entry.at + appeal_minutes(room.profile).value * MINUTE_MS
 
 
@@ -175,9 +175,9 @@ def appeals(room: EventState) -> list[Appeal]:
 
 
 def check_appeal(room: EventState, decision: Appealed | AppealDecided, now: int) -> None:
-    """Refuse an appeal against nothing, twice or too late, and a decision on none.
+    """Refuse an appeal without a ruling, a second or a late one, and a decision without an appeal.
 
-    `nothing_to_appeal`, `appealed_already`, `appeal_late`, `no_appeal`.
+    The codes are `nothing_to_appeal`, `appealed_already`, `appeal_late` and `no_appeal`.
     """
     book, against = room.book, room.book.entries.get(decision.ruling)
     lodged, decided = (

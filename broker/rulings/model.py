@@ -1,6 +1,6 @@
-"""Rulings, from the desk or a table: the draft of one, one that was given, the book of all, and a play as it counts.
+"""Rulings from the desk or a table: drafts, given rulings, the book of all rulings, and plays with rulings applied.
 
-A play counts as the table reported it, with every ruling applied to it, in the order in which they were given. Pure.
+A play counts as the table reported it, with every ruling on it applied in the order in which they were given. Pure.
 """
 
 import hashlib
@@ -61,31 +61,31 @@ PlayKey = tuple[int, int]
 """Table and round."""
 
 Subject = PlayKey | int | str
-"""What rulings are about, and what two arbiters may not rule on at once: a play, a deal, or a word for the event."""
+"""What a ruling is about: a play, a deal, or a word for the event. Two arbiters cannot rule on one at the same time."""
 
 DEADLINE = "deadline"
 FINAL = "the final standings"
 
 WHO_PLAYS = "who_plays"
-"""Who is gone, and who sits there instead: of the event, since what is ruled last of a round holds."""
+"""The subject of withdrawals and substitutions: one for the event, since the last ruling on a round applies."""
 
 TITLE = "the title"
 SESSIONS = "the sessions"
-"""With a space, as no id has one."""
+"""Contains a space, so it cannot be mistaken for an id."""
 
 
 def appeal_subject(ruling: str) -> Subject:
-    """Return what an appeal against a ruling, and the decision on it, are about."""
+    """Return the subject of an appeal against a ruling and of the decision on it."""
     return f"appeal {ruling}"
 
 
 def player_subject(player: str) -> Subject:
-    """Return what corrections of a player are about."""
+    """Return the subject of corrections of a player."""
     return f"player {player}"
 
 
 class RulingAuthor(Struct, frozen=True):
-    """Who rules."""
+    """The author of a ruling."""
 
     name: Name
     account: str
@@ -93,7 +93,7 @@ class RulingAuthor(Struct, frozen=True):
 
 
 class RulingDraft(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A ruling that somebody is about to give. Its id is made with the form: sent twice it is given once."""
+    """A ruling about to be given. Its id is created with the form, so a draft sent twice is given once."""
 
     id: MessageId
     after: MessageId | None
@@ -104,43 +104,43 @@ class RulingDraft(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     reason: Reason
 
 
-decoder(RulingDraft)  # several threads of the desk read them
+decoder(RulingDraft)  # built once here, because several threads of the desk read drafts
 
 
 class RulingEntry(Struct, frozen=True, kw_only=True):
-    """One ruling that was given."""
+    """A ruling that was given."""
 
     id: str
     at: int
     """Wall clock of the desk or the table, ms since 1970 (UTC)."""
     author: str
     account: str
-    """Login name; empty for one given at a table."""
+    """Login name; empty for a ruling given at a table."""
     role: DeskRole
     reason: str
     decision: AnyDecision
     number: int
-    """Of the desk's rulings, or the table's fact."""
+    """The number among the desk's rulings, or that of the table's fact."""
     at_table: bool = False
     table: int | None = None
     round: int | None = None
     deal: int | None = None
     back: bool = False
-    """Whether it names who is gone by their own name, as it was when it was taken: the player sits there again."""
+    """Whether a substitution names the absent player, by their name at the time, so that the player is back."""
 
     @property
     def kind(self) -> str:
-        """The word for what was decided."""
+        """The kind of the decision."""
         return decision_kind(self.decision)
 
     @property
     def play(self) -> PlayKey | None:
-        """The play that it is about, if it is about one."""
+        """The play that the ruling names, if any."""
         return (self.table, self.round) if self.table is not None and self.round is not None else None
 
 
 def entry_of(message: Ruling | LogMessage) -> RulingEntry:
-    """Return the ruling in a message. Raises TypeError for a fact that is none."""
+    """Return the ruling in a message. Raises TypeError for a fact that is not a ruling."""
     if isinstance(message, Ruling):
         return convert(message, RulingEntry, from_attributes=True)
     fact = message.fact
@@ -163,7 +163,7 @@ def entry_of(message: Ruling | LogMessage) -> RulingEntry:
 
 
 def event_subject(decision: AnyDecision) -> Subject | None:
-    """Return what a decision of the event as a whole is about; None if it is none, or stands for itself."""
+    """Return the subject of a decision on the whole event; None for others and for those without a common subject."""
     match decision:
         case Deadline() | FinalDeclared():
             return DEADLINE if isinstance(decision, Deadline) else FINAL
@@ -179,19 +179,19 @@ def event_subject(decision: AnyDecision) -> Subject | None:
 
 
 class RulingBook:
-    """Grows only. A ruling counts unless a ruling that counts has taken it back."""
+    """All rulings, to which more can only be added. A ruling counts unless a ruling that counts has undone it."""
 
     def __init__(self) -> None:
         self.entries: dict[str, RulingEntry] = {}
         self._about: defaultdict[Subject, list[RulingEntry]] = defaultdict(list)
         self._undone: set[str] = set()
         self._through: dict[str, list[str]] = {}
-        """Rulings at a table that count only through others, by which the head arbiter has taken them over."""
+        """Rulings of a table that count only while one of these others does, by which a head arbiter took them over."""
         self._entered: dict[Subject, str] = {}
-        """Of plays the id of a result that was entered since something was ruled there last."""
+        """For plays, the id of the result entered since the last ruling there."""
 
     def copy(self) -> "RulingBook":
-        """Return another that begins with the same rulings."""
+        """Return an independent book with the same rulings."""
         new = RulingBook()
         new.entries, new._undone, new._entered = dict(self.entries), set(self._undone), dict(self._entered)
         new._through = {id_: list(rulings) for id_, rulings in self._through.items()}
@@ -199,7 +199,7 @@ class RulingBook:
         return new
 
     def with_decision(self, decision: AnyDecision) -> "RulingBook":
-        """Return another with one more ruling that is of no play by itself, and that nobody has given yet."""
+        """Return a copy with one more ruling that names no play and has not been given yet."""
         new = self.copy()
         new.add(
             RulingEntry(id="-", at=0, author="-", account="", role="organiser", reason="-", decision=decision, number=1)
@@ -207,12 +207,12 @@ class RulingBook:
         return new
 
     def add(self, entry: RulingEntry) -> None:
-        """Take one ruling in; one that is there already counts by itself from now on."""
+        """Add a ruling. One that counted only through others counts by itself from now on."""
         if entry.id in self.entries:
             self._through.pop(entry.id, None)
             return
         undone = entry.decision.ruling if isinstance(entry.decision, Undo) else None
-        known = undone in self.entries  # what is not there before cannot be taken back: there are no circles
+        known = undone in self.entries  # a ruling cannot undo one that is not there yet, so there are no cycles
         self.entries[entry.id] = entry
         subject = self.subject(entry) if known or undone is None else entry.id
         self._about[subject].append(entry)
@@ -221,7 +221,7 @@ class RulingBook:
             self._turn(undone)
 
     def add_taken(self, entry: RulingEntry, through: str) -> None:
-        """Take in a ruling of a table that was kept apart: it counts as long as the ruling `through` counts."""
+        """Add a table's ruling that was kept apart. It counts as long as the ruling `through` counts."""
         if entry.id not in self.entries:
             self.add(entry)
             self._through[entry.id] = []
@@ -229,12 +229,12 @@ class RulingBook:
             self._through[entry.id].append(through)
 
     def enter(self, play: PlayKey, result: str) -> None:
-        """Take in that a result of a play counts, by its id."""
+        """Record that a play's result counts, by its id."""
         if play in self._about:
             self._entered[play] = result
 
     def _turn(self, id_: str) -> None:
-        """Let a ruling count no longer, or again; what it took back itself turns the other way, and so on down."""
+        """Toggle whether a ruling counts. If it is an undo, toggle the ruling that it undoes as well, and so on."""
         at: str | None = id_
         while at is not None:
             self._undone ^= {at}
@@ -249,11 +249,11 @@ class RulingBook:
         return id_ in self.entries and id_ not in self._undone
 
     def kinds(self, play: "CountedPlay") -> tuple[str, ...]:
-        """Return the kinds of the rulings that a play counts under."""
+        """Return the kinds of the rulings applied to a play."""
         return tuple(self.entries[id_].kind for id_ in play.rulings)
 
     def root(self, entry: RulingEntry) -> RulingEntry:
-        """Return what an undo, or an undo of an undo, is about in the end; else the ruling itself."""
+        """Return the ruling that an undo, or an undo of an undo, is ultimately about; otherwise the ruling itself."""
         seen = {entry.id}
         while isinstance(entry.decision, Undo) and entry.decision.ruling in self.entries.keys() - seen:
             entry = self.entries[entry.decision.ruling]
@@ -261,18 +261,18 @@ class RulingBook:
         return entry
 
     def root_decision(self, decision: AnyDecision) -> AnyDecision:
-        """Return the decision that one which may not be given yet takes back in the end; else that one itself."""
+        """Return the decision that a decision not yet given ultimately undoes; otherwise the decision itself."""
         if isinstance(decision, Undo) and decision.ruling in self.entries:
             return self.root(self.entries[decision.ruling]).decision
         return decision
 
     def about(self, entry: RulingEntry) -> RulingEntry:
-        """Return the ruling that is taken back or appealed against; else the ruling itself."""
+        """Return the ruling that is undone or appealed against; otherwise the ruling itself."""
         said = entry.decision
         return self.entries.get(said.ruling, entry) if isinstance(said, Undo | Appealed | AppealDecided) else entry
 
     def placed(self, entry: RulingEntry) -> RulingEntry:
-        """Return the ruling that says of which play or deal an entry is, however often it was undone or appealed."""
+        """Return the ruling that names the play or deal of an entry, following all undos and appeals."""
         seen = {entry.id}
         while (about := self.about(entry)).id not in seen:
             entry = about
@@ -280,52 +280,52 @@ class RulingBook:
         return entry
 
     def subject(self, entry: RulingEntry) -> Subject:
-        """Return what a ruling is about."""
+        """Return the subject of a ruling."""
         root = self.root(entry)
         if root.play is not None:
             return root.play
         if isinstance(root.decision, Fouled) and root.deal is not None:
             return root.deal
-        return event_subject(root.decision) or root.id  # IMPs of the event: each stands for itself
+        return event_subject(root.decision) or root.id  # each award or fine of the event stands for itself
 
     def last(self, subject: Subject) -> RulingEntry | None:
-        """Return the last ruling on something, whether it counts or not."""
+        """Return the last ruling on a subject, whether it counts or not."""
         return self._about[subject][-1] if self._about.get(subject) else None
 
     def last_word(self, subject: Subject) -> str | None:
-        """Return the id of the last ruling on something, or of the result that was entered since."""
+        """Return the id of the last ruling on a subject, or of the result entered since."""
         last = self.last(subject)
         return self._entered.get(subject, last.id if last else None)
 
     def of(self, subject: Subject) -> list[RulingEntry]:
-        """Return the rulings on something that count, oldest first; an undo is not among them."""
+        """Return the rulings on a subject that count, oldest first, without undos."""
         about = self._about.get(subject, [])
         return [one for one in about if self.counts(one.id) and not isinstance(one.decision, Undo)]
 
     def all_of(self, subject: Subject) -> list[RulingEntry]:
-        """Return everything that was ruled on something, oldest first."""
+        """Return all rulings on a subject, oldest first."""
         return list(self._about.get(subject, []))
 
     def plays(self) -> Iterator[PlayKey]:
-        """Return the plays that something was ruled on."""
+        """Return the plays that have been ruled on."""
         return (subject for subject in self._about if isinstance(subject, tuple))
 
     def of_the_event(self) -> Iterator[RulingEntry]:
-        """Return the awards and fines that count and belong to no play."""
+        """Yield the awards and fines that count and belong to no play."""
         for entry in self.entries.values():
             if entry.play is None and isinstance(entry.decision, Award | FineRuled) and self.counts(entry.id):
                 yield entry
 
     @property
     def deadline(self) -> int | None:
-        """When the correction period ends (ms since 1970), if it was set."""
+        """The end of the correction period (ms since 1970), if it was set."""
         entries = self.of(DEADLINE)
         last = entries[-1].decision if entries else None
         return last.at if isinstance(last, Deadline) else None
 
     @property
     def declared(self) -> RulingEntry | None:
-        """The declaration that the standings are final, if there is one that counts."""
+        """The declaration of final standings that counts, if nothing was ruled at a table since."""
         said = self.of(FINAL)
         if not said:
             return None
@@ -334,7 +334,7 @@ class RulingBook:
 
 
 def settled_by_ruling(plays: Mapping[PlayKey, "CountedPlay"], book: RulingBook) -> dict[PlayKey, int]:
-    """Return which of the plays without a result a ruling has settled, in the order of rulings, with its time."""
+    """Return those of the plays that a ruling has settled, in the order of the rulings, with the rulings' times."""
     by_ruling: dict[str | None, list[PlayKey]] = {}
     for key, play in plays.items():
         if play.settled:
@@ -344,19 +344,19 @@ def settled_by_ruling(plays: Mapping[PlayKey, "CountedPlay"], book: RulingBook) 
 
 
 class CountedPlay(Struct, frozen=True, kw_only=True):
-    """One play with its rulings. Without `points` it is in no datum: still to come, void, or adjusted."""
+    """One play with its rulings. Without `points` it enters no datum: it is still to come, void, or adjusted."""
 
     table: int
     round: int
     planned: int
-    """The deal that the movement has here."""
+    """The deal planned by the movement."""
     deal: int
-    """The deal that was played, or is to be."""
+    """The deal that was or will be played."""
     players: Mapping[Seat, str]
     result: str | None = None
-    """Id of the result that the table entered."""
+    """The id of the result that the table entered."""
     source: str | None = None
-    """Id of what its outcome comes from: the result, or a ruling in its place."""
+    """The id of what determines the outcome: the result, or a ruling that replaced it."""
     win: WinKind | None = None
     winners: Mapping[Seat, int] = {}
     discarder: Seat | None = None
@@ -364,40 +364,40 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
     """How a hand of riichi ended."""
     points: Mapping[Seat, int] | None = None
     settled: bool = False
-    """Whether there is nothing more to come."""
+    """Whether nothing more is to come."""
     instead: Mapping[str, int] = {}
-    """What each player is given in place of points."""
+    """IMPs that each player is given instead of points."""
     awards: Mapping[str, int] = {}
     fines: Mapping[str, int] = {}
     confirmed: Mapping[str, int] = {}
-    """Those of the fines that came with the outcome, from the table or a sheet: reopened, it takes them along."""
+    """Fines that came with the outcome, from the table or a sheet. They are removed if the play is reopened."""
     form: str | None = None
     section: str | None = None
-    """The part of the field in which it is compared."""
+    """The part of the field in which the play is compared."""
     rulings: tuple[str, ...] = ()
     """Ids of the rulings that count here, oldest first."""
 
     @property
     def line(self) -> int:
-        """The number under which scoring knows the play.
+        """The table number under which scoring knows the play.
 
-        Scoring lets a table play a deal once. A table that played another deal than it was planned to may meet that
-        deal again where it is planned; then both are plays of this deal, so the one out of place has a number apart.
+        Scoring lets a table play a deal once. A table that played another deal than planned may later meet that deal
+        again where it is planned. Both are then plays of this deal, so the one out of place is given a separate number.
         """
         return self.table if self.deal == self.planned else self.table + APART * self.round
 
     @property
     def was_played(self) -> bool:
-        """Whether its players know its deal: they do where the play counts no longer, not where it never was."""
+        """Whether its players know its deal: also if the play no longer counts, but not if it was never played."""
         return self.points is not None or (self.settled and self.result is not None)
 
     @property
     def left_out(self) -> set[str]:
-        """Who is given or fined something here without sitting here: it counts for them beside the play."""
+        """Players who are given or fined something here without sitting here. It counts for them separately."""
         return {*self.instead, *self.awards, *self.fines} - set(self.players.values())
 
     def scored(self) -> ScoredPlay | None:
-        """Return the play as scoring takes it; None if nothing is to be counted yet."""
+        """Return the play for scoring; None if there is nothing to count yet."""
         awarded = _sums(self.instead, self.awards)
         if not self.settled and not awarded and not self.fines:
             return None
@@ -414,47 +414,47 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
 
 
 class Points(Protocol):
-    """What scoring takes from a result."""
+    """The part of a result that scoring uses."""
 
     @property
     def deal(self) -> int:
-        """Which was played."""
+        """The deal that was played."""
 
     @property
     def players(self) -> Mapping[Seat, str]:
-        """Who played."""
+        """The players by seat."""
 
     @property
     def points(self) -> Mapping[Seat, int]:
-        """Of each."""
+        """The points of each seat."""
 
     @property
     def fines(self) -> Mapping[Seat, Fine]:
-        """Of some."""
+        """The fines, by seat."""
 
 
 def unruled_play(table: int, result: Points, form: str, section: str | None) -> ScoredPlay:
-    """Return a play that nobody has ruled on, as nearly all are: what `CountedPlay.scored` would say of it."""
+    """Return a play without rulings, as nearly all are: the same as `CountedPlay.scored` would return."""
     fines = {seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING
     return ScoredPlay(result.deal, table, result.players, result.points, fines, form, section)
 
 
 def result_of(message: LogMessage) -> Result:
-    """Return the result in a message. Raises TypeError if it is none."""
+    """Return the result in a message. Raises TypeError if there is none."""
     if not isinstance(message.fact, Result):
         raise TypeError(f"not a result: {message.id}")
     return message.fact
 
 
 def riichi_win_of(winners: Container[Seat], hand: RiichiEvent | None, seat: Seat) -> RiichiWin | None:
-    """Return what a winner's hand of riichi is worth; None for anybody else, and at other tables."""
+    """Return the value of a winner's riichi hand; None for other seats, and at MCR tables."""
     return hand.wins.get(seat) if hand is not None and seat in winners else None
 
 
 def apply_rulings(
     begun: CountedPlay, result: LogMessage | None, entries: Iterable[RulingEntry], awards: AwardRules
 ) -> CountedPlay:
-    """Lay rulings over a play. `begun` is as it was planned, `awards` what the profile gives by fault."""
+    """Apply rulings to a play. `begun` is the play as planned, `awards` the profile's IMPs by fault."""
     play = _with_result(begun, result)
     for entry in entries:
         play = _apply_one(play, entry, result, awards)
@@ -462,15 +462,15 @@ def apply_rulings(
 
 
 def with_points_of_deal(play: CountedPlay, dealer: Seat, rules: Rules) -> CountedPlay:
-    """Return a hand of riichi the points that it pays with the dealer of the deal that counts.
+    """Recompute the points of a riichi hand with the dealer of the deal that counts.
 
-    Which deal was played may be ruled after its result, and taken back; whoever deals pays and gets more.
+    An arbiter may rule after the result which deal was played, and undo that. The dealer pays and receives more.
     """
     if play.hand is None or play.points is None or not isinstance(rules, RiichiProfile):
         return play
     try:
         return replace(play, points=score_riichi(play.hand, dealer, rules)[1])
-    except RuleError:  # other rules than it was played by, to see what if: it pays what it paid
+    except RuleError:  # under rules other than it was played by ("what if"), keep the points as they were paid
         return play
 
 
@@ -515,13 +515,13 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
         case SeatsPlayed():
             play = seated(play, decision.players)
         case DealPlayed() if decision.result == play.result:
-            # Else the table has played since, and its new result says which deal it was.
+            # Otherwise the table has played since, and its new result names its deal.
             play = replace(play, deal=decision.played)
     return replace(play, rulings=(*play.rulings, entry.id))
 
 
 def seated(play: CountedPlay, players: Mapping[Seat, str]) -> CountedPlay:
-    """Seat others there: points stay with the seats, and so do the fines that came with them."""
+    """Replace the players of a play. Points stay with the seats, and so do the fines that came with them."""
     instead_of = {who: players[seat] for seat, who in play.players.items()}
     taken = {who: -imp for who, imp in play.confirmed.items()}
     confirmed = {instead_of.get(who, who): imp for who, imp in play.confirmed.items()}
@@ -531,13 +531,13 @@ def seated(play: CountedPlay, players: Mapping[Seat, str]) -> CountedPlay:
 
 def _corrected(play: CountedPlay, entry: RulingEntry, now: Correct) -> CountedPlay:
     outcome = replace(play, win=now.win, winners=now.winners, discarder=now.discarder, hand=now.hand, points=now.points)
-    if not play.settled:  # else a table's own result, or a sheet before it, has said what the fines are
+    if not play.settled:  # otherwise the table's result, or an earlier sheet, has already set the fines
         outcome = replace(outcome, fines=_sums(play.fines, now.fines), confirmed=now.fines)
     return replace(outcome, source=entry.id, settled=True, instead={})
 
 
 def _reopened(play: CountedPlay, entry: RulingEntry, result: LogMessage | None) -> CountedPlay:
-    """Take back what came before; a result that the table entered afterwards stays."""
+    """Discard the outcome; a result that the table entered after the reopening stays."""
     fines = _sums(play.fines, {player: -imp for player, imp in play.confirmed.items()})
     beside = {one: imp for one, imp in fines.items() if imp}
     if result is not None and entry.at_table and result.seq > entry.number:
@@ -548,14 +548,14 @@ def _reopened(play: CountedPlay, entry: RulingEntry, result: LogMessage | None) 
 
 
 def imp_of(gift: AwardGiven, awards: AwardRules) -> int:
-    """Return the IMPs of an award: freely said, or what the profile has for that fault."""
+    """Return the IMPs of an award: as given, or the profile's for that fault."""
     if isinstance(gift, int):
         return gift
     return {"nobody": awards.nobody, "others": awards.others, "own": awards.own}[gift].value
 
 
 def form_of(table: int, restored: str | None, entries: Sequence[RulingEntry]) -> str | None:
-    """The form that a table's play of a deal is compared in: the last ruling on the deal that names the table."""
+    """Return the form in which a table's play of a deal is compared, by the last ruling naming the table."""
     for entry in reversed(entries):
         if isinstance(entry.decision, Fouled):
             for number, group in enumerate(entry.decision.groups):
@@ -579,10 +579,10 @@ def adjustments(
 
 
 def gifts_of_others(plays: Iterable[CountedPlay], stages: Mapping[int, int]) -> list[Adjustment]:
-    """Return what plays give and take of those who do not sit there. `stages`: by deal.
+    """Return what plays give to and take from players who do not sit there. `stages`: by deal.
 
-    Whoever was named when it was ruled may not be seated any more: by the result of a play that was reopened since, or
-    that a table has begun by an older plan. `validate.py` refuses rulings by which somebody would leave such a seat.
+    A player named in a ruling may no longer be seated, because the play was reopened and has a new result, or because a
+    table began it by an older plan. `validate.py` refuses rulings by which somebody would leave such a seat.
     """
     found = []
     for play in sorted(plays, key=lambda one: (one.table, one.round)):

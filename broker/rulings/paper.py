@@ -1,6 +1,6 @@
-"""Paper sheets that were keyed: read from a form or a CSV file, checked against plan and rules, given as rulings.
+"""Paper sheets: read from a form or a CSV file, checked against plan and rules, and given as rulings.
 
-A sheet enters the journal as a ruling with author and source `paper`, once however often it is sent.
+A sheet enters the journal as a ruling with author and source `paper`, only once however often it is sent.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ OPTIONAL: Final = (*(f"points_{seat}" for seat in SEATS), *(f"fine_{seat}" for s
 
 
 class KeyedSheet(Struct, frozen=True, forbid_unknown_fields=True):
-    """One sheet as it was keyed. `points` and `fines` as far as the sheet says them."""
+    """One sheet as it was keyed. `points` and `fines` contain what the sheet has."""
 
     round: RoundNo
     table: TableNo
@@ -57,7 +57,7 @@ class KeyedSheet(Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class PaperSheet:
-    """A sheet that can be taken: who sat where, and what it says as a ruling."""
+    """A valid sheet: the players by seat, and the ruling that it amounts to."""
 
     keyed: KeyedSheet
     players: Mapping[Seat, PlayerId]
@@ -85,7 +85,7 @@ def keyed_of(cells: Mapping[str, str]) -> KeyedSheet:
     )
 
 
-def _read(name: str, text: str, kind: object) -> Any:  # noqa: ANN401 - of the kind that is asked for
+def _read(name: str, text: str, kind: object) -> Any:  # noqa: ANN401 - of the requested kind
     try:
         return msgspec.convert(_number_or_text(text), kind)
     except msgspec.ValidationError:
@@ -93,16 +93,16 @@ def _read(name: str, text: str, kind: object) -> Any:  # noqa: ANN401 - of the k
 
 
 def _number_or_text(text: str) -> int | str:
-    """Return a whole number; what is none is refused further on. A minus may be typeset."""
+    """Return an integer, or the text for a later check to refuse. A typographic minus is accepted."""
     plain = text.replace("−", "-").replace("–", "-").removeprefix("+")
     digits = plain.removeprefix("-")
     return int(plain) if digits.isascii() and digits.isdigit() and len(digits) <= 6 else text  # noqa: PLR2004 - digits
 
 
 def read_sheets(path: Path, event: Event) -> tuple[PaperSheet, ...]:
-    """Read a CSV of sheets; nothing is taken unless all of it is right.
+    """Read a CSV of sheets. No sheet is accepted unless all of them are valid.
 
-    Raises an ExceptionGroup of RuleErrors that name the line, RuleError as `read_table`, OSError.
+    Raises an ExceptionGroup of RuleErrors that name the line, RuleError as `read_table`, or OSError.
     """
     rows, fields = read_csv(path, NEEDED, OPTIONAL)
     if not rows:
@@ -131,9 +131,9 @@ def _twice(found: Iterable[tuple[int | str, PaperSheet]]) -> Iterable[RuleError]
 
 
 def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
-    """Check a sheet against plan and rules; what it says of the points must be what the rules say.
+    """Check a sheet against plan and rules. Any points on the sheet must be those that the rules give.
 
-    Raises RuleError `not_planned`, `sheet_points`, `fine_not_in_profile`, `no_riichi_sheet`, or as `points`.
+    Raises RuleError `not_planned`, `sheet_points`, `fine_not_in_profile`, `no_riichi_sheet`, or as `seat_points`.
     """
     booking = event.bookings.get(keyed.key)
     if booking is None or booking.deal != keyed.deal:
@@ -179,12 +179,16 @@ def of_hand_values(event: Event) -> Profile:
 PAPER_REASON: Final = "paper sheet"
 
 Taken = Literal["taken", "there_already", "first", "agrees", "differs"]
-"""`taken`: it counts. Where two people key each sheet, `first`: it waits for the other; `agrees`: it counts now."""
+"""The result of taking a sheet.
+
+`taken`: it counts. Where two people key each sheet, `first`: it waits for the second; `agrees`: both agree and it
+counts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SheetResult:
-    """What became of one sheet, or why it was refused."""
+    """The result of one sheet, or why it was refused."""
 
     sheet: PaperSheet
     taken: Taken | None
@@ -194,7 +198,7 @@ class SheetResult:
 def take_sheets(
     rulings: RulingService, sheets: Iterable[PaperSheet], author: RulingAuthor, reason: str = PAPER_REASON
 ) -> list[SheetResult]:
-    """Take sheets one by one; one that is refused holds up no other. On the scorer's thread. Raises StoreError."""
+    """Take sheets one by one, continuing after a refused one. On the scorer's thread. Raises StoreError."""
     results: list[SheetResult] = []
     for sheet in sheets:
         try:
@@ -213,7 +217,7 @@ def take_sheet(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, 
     if play.settled:
         said = sheet.decision
         same = (said.win, said.winners, said.discarder) == (play.win, play.winners, play.discarder)
-        # An arbiter may have fined more; what the sheet fines must be among it.
+        # An arbiter may have fined more, but the sheet's fines must be included.
         if not same or any(play.fines.get(player, 0) < imp for player, imp in said.fines.items()):
             raise _other(rulings.room.book.entries.get(play.source or ""), play)
         return "there_already"
@@ -222,7 +226,7 @@ def take_sheet(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, 
 
 
 def _other(entry: RulingEntry | None, play: CountedPlay) -> RuleError:
-    """Return what a sheet differs from: the table's result, another sheet, or what an arbiter ruled (`entry`)."""
+    """Return the error for a sheet that differs from the table's result, another sheet or a ruling (`entry`)."""
     table, round_ = play.table, play.round
     if entry is None:
         text = N_(
@@ -268,6 +272,6 @@ def _give(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reaso
 
 
 def _id(sheet: PaperSheet, last: str | None) -> str:
-    """Return an id that the same sheet gets again, unless there was a message about its play since."""
+    """Return an id that is the same for the same sheet, unless there was a message about its play since."""
     digest = hashlib.sha256(msgspec.json.encode(sheet.decision) + (last or "").encode()).hexdigest()[:12]
     return f"paper-{sheet.keyed.round}-{sheet.keyed.table}-{digest}"

@@ -1,9 +1,9 @@
-"""Rulings on the plan: who has left, who sits in somebody's place, corrections of names, and changes of who plays.
+"""Rulings on the plan: withdrawals, substitutes, corrections of names, and changes of who plays.
 
-Corrections of names, title and sessions never change who plays what. Where a player comes late, leaves or does not
-come, what is not yet played is seated anew: a change names the plays that are otherwise from then on; each keeps its
-table, round and deal, and none that a table has begun is changed. A table that has not heard of a change in time plays
-by the plan before: what it has begun stays in the plan as it was begun. Pure.
+Corrections of names, title and sessions never change who plays what. If a player comes late, leaves or does not come,
+the plays not yet played are reseated: a change lists the plays that differ from then on. Each keeps its table, round
+and deal, and none that a table has begun is changed. A table that did not receive a change in time plays by the earlier
+plan, and what it has begun stays in the plan as it was begun. Pure.
 """
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
@@ -45,7 +45,7 @@ from broker.rulings.model import (
 
 
 def plays_of_ruling(event: Event, entry: RulingEntry) -> list[PlayKey]:
-    """Return the plays that a ruling on who plays is about; none where it is another ruling."""
+    """Return the plays that a ruling on who plays concerns; none for other rulings."""
     decision = entry.decision
     if not isinstance(decision, Substitute | Withdrawn):
         return []
@@ -53,12 +53,12 @@ def plays_of_ruling(event: Event, entry: RulingEntry) -> list[PlayKey]:
 
 
 def plays_of_player(event: Event, player: str, first_round: int) -> list[PlayKey]:
-    """Return the plays that were planned for somebody from a round on."""
+    """Return the plays that were planned for a player from a round on."""
     return [(one.table, one.round) for one in event.bookings_of.get(player, ()) if one.round >= first_round]
 
 
 def sits_elsewhere(event: Event, entries: Iterable[RulingEntry], decision: Substitute) -> bool:
-    """Return whether somebody of the substitute's name sits in another seat while this one is taken over."""
+    """Return whether a person of the substitute's name sits in another seat in one of the rounds concerned."""
     known, asked = tuple(entries), name_key(decision.name)
     rounds = {round_ for _, round_ in plays_of_player(event, decision.player, decision.first_round)}
     plays = (play for play in event.plan.plays if play.round in rounds)
@@ -67,26 +67,26 @@ def sits_elsewhere(event: Event, entries: Iterable[RulingEntry], decision: Subst
 
 
 def _name(event: Event, entries: Iterable[RulingEntry], player: str, round_: int) -> str:
-    """Return who sits in a player's seats in a round; an empty name where nobody does."""
+    """Return the name of the person in a player's seats in a round; empty if there is nobody."""
     return sitting_name(last_ruling_on(entries, player, round_), event.players[player].name)
 
 
 def sitting_name(last: RulingEntry | None, own: str) -> str:
-    """Return the name of who sits there by what was ruled last; `own`: the player's. An empty one: nobody does."""
+    """Return who sits there by the last ruling; empty if nobody does. `own`: the player's own name."""
     if last is None or last.back:
         return own
     return last.decision.name if isinstance(last.decision, Substitute) else ""
 
 
 def names_player_again(planned: Event, now: Event, decision: AnyDecision) -> bool:
-    """Return whether somebody is named by their own name, as it was planned or is corrected now: the player is back."""
+    """Return whether a substitution names the player, by the planned or the corrected name: the player is back."""
     if not isinstance(decision, Substitute) or decision.player not in planned.players:
         return False
     return name_key(decision.name) in {name_key(one.name_of(decision.player)) for one in (planned, now)}
 
 
 def plays_to_come(event: Event, played: Container[PlayKey], decision: AnyDecision) -> list[tuple[int, int, Seat, str]]:
-    """Return the plays without a result that a ruling on who plays is about: table, round, seat and who is named."""
+    """Return the plays without a result that a ruling on who plays concerns: table, round, seat and person named."""
     if not isinstance(decision, Substitute | Withdrawn):
         return []
     keys = [key for key in plays_of_player(event, decision.player, decision.first_round) if key not in played]
@@ -96,7 +96,7 @@ def plays_to_come(event: Event, played: Container[PlayKey], decision: AnyDecisio
 
 
 def last_ruling_on(entries: Iterable[RulingEntry], player: str, round_: int) -> RulingEntry | None:
-    """Return what was ruled last of a player in a round. `entries`: those that count, oldest first."""
+    """Return the last ruling on a player that covers a round. `entries`: those that count, oldest first."""
     found = None
     for entry in entries:
         decision = entry.decision
@@ -110,7 +110,7 @@ def last_ruling_on(entries: Iterable[RulingEntry], player: str, round_: int) -> 
 
 
 class StandIn(NamedTuple):
-    """Who sits in somebody's seats from a round on; an empty name: nobody does, or the player again."""
+    """The person in a player's seats from a round on. An empty name: nobody, or the player again."""
 
     player: str
     first_round: int
@@ -118,7 +118,7 @@ class StandIn(NamedTuple):
 
 
 def stand_ins(book: RulingBook) -> tuple[StandIn, ...]:
-    """Return the rulings on who plays that count, oldest first: what was ruled last of a round holds."""
+    """Return the rulings on who plays that count, oldest first. The last one on a round applies."""
     ruled = ((entry, entry.decision) for entry in book.of(WHO_PLAYS))
     return tuple(
         StandIn(one.player, one.first_round, sitting_name(entry, own=""))
@@ -134,7 +134,7 @@ def substitute_of(known: Iterable[StandIn], player: str, round_: int) -> str | N
 
 
 def adjusted_for_absences(play: CountedPlay, entries: Iterable[RulingEntry], awards: AwardRules) -> CountedPlay:
-    """Adjust a play that has no result, where somebody is gone. Who has a result was there, whatever is ruled."""
+    """Adjust a play without a result if a player has withdrawn. A result shows that the player was there after all."""
     last = {player: last_ruling_on(entries, player, play.round) for player in play.players.values()}
     gone = {player: entry for player, entry in last.items() if entry and isinstance(entry.decision, Withdrawn)}
     if not gone:
@@ -147,13 +147,13 @@ def adjusted_for_absences(play: CountedPlay, entries: Iterable[RulingEntry], awa
 
 
 def sitting_players(event: Event, book: RulingBook, round_: int, players: Mapping[Seat, str]) -> dict[Seat, Player]:
-    """Return who really sits in these players' seats in a round: a substitute by name."""
+    """Return who really sits in these players' seats in a round. A substitute appears by name."""
     entries = book.of(WHO_PLAYS)
     return {seat: _sitting_player(entries, event.players[player], round_) for seat, player in players.items()}
 
 
 def with_substitutes(book: RulingBook, plays: tuple[PlannedPlay, ...]) -> tuple[PlannedPlay, ...]:
-    """Return what a table is to do, with those who really sit there."""
+    """Return a table's plays with the people who really sit there."""
     if not (entries := book.of(WHO_PLAYS)):
         return plays
     return tuple(
@@ -170,7 +170,7 @@ def _sitting_player(entries: Iterable[RulingEntry], player: Player, round_: int)
 
 
 def corrected_event(planned: Event, now: Event, book: RulingBook, entry: RulingEntry) -> Event:
-    """Return the event as it counts once a ruling is in the book: of what it is about the last that counts holds.
+    """Return the event after a ruling that is in the book. The last ruling on a subject that counts applies.
 
     `planned`: as the organiser settled it; `now`: as it counted before the ruling.
     """
@@ -210,17 +210,17 @@ def _corrected_player(planned: Player, said: PlayerCorrected | None) -> Player:
 
 
 def with_corrections(planned: Event, now: Event) -> Event:
-    """Return an event that is planned otherwise by now, corrected as it was before."""
+    """Return a newly planned event with the corrections of the one before."""
     players = tuple(_corrected_player(one, now.corrections.get(one.id)) for one in planned.plan.players)
     said = replace(planned.plan, players=players, title=now.plan.title, sessions=now.plan.sessions)
     return planned.saying(said, now.corrections)
 
 
 def plan_texts(planned: Event, book: RulingBook, entry: RulingEntry) -> tuple[str, ...]:
-    """Return what the plan says, by the rulings of a book, of what one of them corrects: what everybody may know of it.
+    """Return the public texts of the plan that a ruling corrects, as the rulings of a book have them.
 
-    Of a player that is name, country and club, and `yes` of who plays without standing; numbers and parts of names are
-    for federations.
+    For a player these are name, country and club, and `yes` for one without standing. Numbers and parts of names are
+    for federations only.
     """
     about = book.root(entry).decision
     entries = book.of(event_subject(about) or "")
@@ -241,7 +241,7 @@ def plan_texts(planned: Event, book: RulingBook, entry: RulingEntry) -> tuple[st
 
 
 def is_without_standing(planned: Event, book: RulingBook, player: str) -> bool:
-    """Return whether a player takes no place by the corrections of a book. `planned`: the event without them."""
+    """Return whether a player takes no place by the corrections in a book. `planned`: the event without them."""
     entries = book.of(player_subject(player))
     said = entries[-1].decision if entries else None
     ruled = said.without_standing if isinstance(said, PlayerCorrected) else None
@@ -258,7 +258,7 @@ def _session_text(one: Session) -> str:
 
 
 def tables_concerned(event: Event, about: AnyDecision) -> set[int]:
-    """Return the tables that get a new plan: where a player is named, or a clock runs, or others may play."""
+    """Return the tables that need a new plan, since a player's name, session times or players may have changed."""
     if isinstance(about, SessionsCorrected | PlanChanged):
         return set(event.tables)
     if not isinstance(about, PlayerCorrected):
@@ -268,12 +268,12 @@ def tables_concerned(event: Event, about: AnyDecision) -> set[int]:
 
 
 def corrects_plan(book: RulingBook, decision: AnyDecision) -> bool:
-    """Return whether a decision corrects the plan, or takes a correction of it back."""
+    """Return whether a decision corrects the plan, or undoes a correction of it."""
     return isinstance(book.root_decision(decision), PLAN_DECISIONS)
 
 
 def check_correction(event: Event, decision: AnyDecision) -> None:
-    """Refuse what no screen shows, and sessions that do not fit the movement: `not_printable`, `sessions_wrong`."""
+    """Refuse text that cannot be displayed, and sessions that do not fit: `not_printable`, `sessions_wrong`."""
     texts: tuple[str, ...] = ()
     match decision:
         case PlayerCorrected():
@@ -293,7 +293,7 @@ Plays = Mapping[PlayKey, BookedPlay]
 Changes = Iterable[tuple[RulingEntry, PlanChanged]]
 
 Begun = Mapping[PlayKey, Collection[str]]
-"""Who sat down in the plays that tables have begun."""
+"""The players who sat down, for the plays that tables have begun."""
 
 
 def plan_changes(book: RulingBook) -> list[tuple[RulingEntry, PlanChanged]]:
@@ -302,18 +302,18 @@ def plan_changes(book: RulingBook) -> list[tuple[RulingEntry, PlanChanged]]:
 
 
 def ever_entered(book: RulingBook) -> dict[str, str]:
-    """Return the names by the ids that changes have ever given, those that were taken back too."""
+    """Return the names by id of all players ever entered by changes, including those that were undone."""
     ever = (one.decision for one in book.all_of(WHO_PLAYS) if isinstance(one.decision, PlanChanged))
     return {player.id: player.name for change in ever for player in change.entered}
 
 
 def changes_plan(decision: AnyDecision, book: RulingBook) -> TypeGuard[PlanChanged | Undo]:
-    """Return whether a decision changes who plays, or takes such a change back."""
+    """Return whether a decision changes who plays, or undoes such a change."""
     return isinstance(book.root_decision(decision), PlanChanged)
 
 
 def seats_stage(decision: AnyDecision, book: RulingBook) -> bool:
-    """Return whether a decision seats a stage, or takes that back."""
+    """Return whether a decision seats a stage, or undoes that."""
     root = book.root_decision(decision)
     return isinstance(root, PlanChanged) and root.stage is not None
 
@@ -326,7 +326,7 @@ def planned_event(settled: Event, book: RulingBook, begun: Begun) -> Event:
     changes, ever = plan_changes(book), [(one, one.decision) for one in about if isinstance(one.decision, PlanChanged)]
     plans = list(_plans(settled, changes))
     plays = dict(plans[-1])
-    for plan in chain(_plans(settled, ever), plans):  # what was begun by any of them stays as it was begun
+    for plan in chain(_plans(settled, ever), plans):  # what was begun by any of the plans stays as it was begun
         plays |= {key: plan[key] for key in begun if key in plan and _same(plan[key], begun[key])}
     order = {key: at for at, key in enumerate(settled.places)}
     listed = tuple(plays[key] for key in sorted(plays, key=order.__getitem__))
@@ -337,7 +337,7 @@ def planned_event(settled: Event, book: RulingBook, begun: Begun) -> Event:
 
 
 def follows_plan(event: Event, key: PlayKey, seated: Collection[str]) -> bool:
-    """Return whether those who sat down at a table are those of the plan."""
+    """Return whether the players who sat down at a table are those of the plan."""
     return key in event.bookings and _same(event.bookings[key], seated)
 
 
@@ -348,7 +348,7 @@ def _same(play: BookedPlay, seated: Collection[str]) -> bool:
 def _plans(
     settled: Event, changes: Iterable[tuple[RulingEntry, PlanChanged]]
 ) -> Iterator[Mapping[PlayKey, BookedPlay]]:
-    """Return the plays of each plan, the settled one first."""
+    """Yield the plays of each plan, the settled one first."""
     plays = dict(settled.bookings)
     yield plays
     for _, change in changes:
@@ -362,9 +362,9 @@ def _plans(
 
 
 def _listed(settled: Event, changes: Changes, ever: Changes, plays: Iterable[BookedPlay]) -> tuple[Player, ...]:
-    """Return the list of players: who has left without a play is in it no more.
+    """Return the list of players, without those who left and have no play.
 
-    Who was entered by a change that was taken back, and has begun a play all the same, is in it.
+    A player entered by a change that was undone, but who has begun a play, is included.
     """
     playing = {player for play in plays for player in play.players.values()}
     listed, left = {player.id: player for player in settled.plan.players}, set[str]()
@@ -377,7 +377,7 @@ def _listed(settled: Event, changes: Changes, ever: Changes, plays: Iterable[Boo
 
 
 def checked_in(before: Mapping[str, bool], book: RulingBook, player: str) -> Mapping[str, bool]:
-    """Return who was seen at the door, once something was said of a player."""
+    """Return who has checked in, after a change in what was recorded of one player."""
     said = [one.decision for one in book.of(event_subject(CheckedIn(player=player, present=None)) or "")]
     last = said[-1].present if said and isinstance(said[-1], CheckedIn) else None
     others = {one: there for one, there in before.items() if one != player}

@@ -1,4 +1,4 @@
-"""A change of who plays, as it is proposed: what is not yet played is reseated, and what that costs is counted."""
+"""Proposed changes of who plays: what is not yet played is reseated, and the cost of that is counted."""
 
 import re
 from collections import Counter
@@ -21,11 +21,11 @@ SEARCH_S: Final = 3.0
 """How long a page waits for a new seating."""
 
 SearchFor = Callable[[float], KeepSearching]
-"""Given the seconds that a search may take, what ends it."""
+"""Takes the seconds that a search may last, and returns the function that ends it."""
 
 
 class PlanFacts(NamedTuple):
-    """How an event stands where a change of who plays is proposed: taken at one time, so that others may search."""
+    """The state of an event when a change is proposed, taken at one time, so that another thread may search."""
 
     original: Event
     """As its organiser settled it."""
@@ -34,19 +34,19 @@ class PlanFacts(NamedTuple):
     """The plays that stay, as they were played."""
     kept_keys: frozenset[PlayKey]
     laid: frozenset[tuple[int, int]]
-    """Round and table of carriers that are restored for a play which has not begun."""
+    """Round and table of carriers that are restored for a play that has not begun."""
     over: frozenset[int]
     """Deals that everybody may know."""
     gone: frozenset[PlayerId]
-    """Who has left, or has not come. Who sits out what is left of an event is there."""
+    """Players who have left or not come. A player who only sits out the rest of the event is not among them."""
     last: str | None
-    """The last word on who plays."""
+    """The id of the last ruling on who plays."""
     entered: frozenset[PlayerId]
-    """The ids that changes have ever given: a table may still play by one that was taken back."""
+    """The ids that changes have ever given. A table may still play by a change that was undone."""
 
     @property
     def playing(self) -> frozenset[PlayerId]:
-        """Who is there to play."""
+        """Players who are present."""
         return frozenset(self.planned.players.keys() - self.gone)
 
     @property
@@ -58,7 +58,7 @@ class PlanFacts(NamedTuple):
 
 
 class PlanWishes(NamedTuple):
-    """What is asked for. `replaced`: by whose id the name of who takes their seats."""
+    """The requested change. `replaced`: the name of the person taking over, by id of the player replaced."""
 
     leave: tuple[PlayerId, ...] = ()
     enter: tuple[str, ...] = ()
@@ -66,11 +66,11 @@ class PlanWishes(NamedTuple):
     replaced: Mapping[PlayerId, str] = {}
     first_round: int = 1
     without_standing: bool = False
-    """Whether those who enter take no place."""
+    """Whether the players who enter take no place."""
 
 
 class Moved(NamedTuple):
-    """A player whose seat in a round is another. None: sits out."""
+    """A player whose seat in a round differs. None: sits out."""
 
     player: Player
     round: int
@@ -79,21 +79,21 @@ class Moved(NamedTuple):
 
 
 class PlanCost(NamedTuple):
-    """What a change does, for those who decide."""
+    """What a change costs, for those who decide."""
 
     moved: tuple[Moved, ...]
     again: tuple[tuple[Player, Player, int, int], ...]
-    """Pairs who meet more often than they would have, and more than once: how often before, and now."""
+    """Pairs who meet more often than planned, and more than once: how often before, and now."""
     empty: Mapping[int, tuple[int, ...]]
-    """By round the tables that stand empty."""
+    """The empty tables, by round."""
     sits_out: Mapping[int, tuple[Player, ...]]
-    """By round who sits out."""
+    """The players who sit out, by round."""
     plays: tuple[int, int]
     """The fewest and the most plays of anybody who stays to the end."""
 
 
 def plan_facts(room: EventState) -> PlanFacts:
-    """Return how an event stands. On the scorer's thread."""
+    """Return the state of an event. On the scorer's thread."""
     kept = kept_plays(room)
     played = (room.play(key) for key in kept)
     restored = ((one.round, table) for table, one in room.tables.times.restored.items())
@@ -114,9 +114,9 @@ def plan_facts(room: EventState) -> PlanFacts:
 
 
 def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, search_for: SearchFor) -> PlanChanged:
-    """Return the change that reseats everybody who is there from a round on.
+    """Return the change that reseats everybody who is present from a round on.
 
-    A section that loses nobody and gains nobody stays as it is. Raises RuleError `nothing_changes`, `nothing_left`,
+    A section with no change of players stays as it is. Raises RuleError `nothing_changes`, `nothing_left`,
     `too_few_players`, `nobody_of_event`, `plan_too_large`.
     """
     planned = facts.planned
@@ -181,13 +181,13 @@ class _Part(NamedTuple):
     by_rank: bool
     places: frozenset[PlayKey]
     playing: frozenset[PlayerId]
-    """Who has plays to come there, or sits out what is left."""
+    """Players who have plays to come there, or who sit out the rest."""
     known: frozenset[PlayerId]
-    """Who has, or had, any."""
+    """Players who have or had a play there."""
 
 
 def _parts(facts: PlanFacts, first: int) -> list[_Part]:
-    """Return the parts of an event in which somebody may still be seated; nobody is known to play in later stages."""
+    """Return the parts of an event with places still to fill, without later stages, whose players are not known yet."""
     planned, places = facts.planned, dict[tuple[int, str], set[PlayKey]]()
     stages = planned.plan.stages
     for key in facts.original.places:
@@ -211,7 +211,7 @@ def _parts(facts: PlanFacts, first: int) -> list[_Part]:
 def _with_comers(
     parts: Sequence[_Part], staying: Sequence[PlayerId], back: Sequence[PlayerId], entered: Sequence[PlayerId]
 ) -> list[list[PlayerId]]:
-    """Return who is present in each part. Who is new joins the smallest section; nobody joins a stage by rank."""
+    """Return who is present in each part. New players join the smallest section, but no stage seated by rank."""
     present = [[one for one in staying if one in part.playing or (one in back and one in part.known)] for part in parts]
     for stage in {part.stage for part in parts if not part.by_rank}:
         sections = [here for part, here in zip(parts, present, strict=True) if part.stage == stage]
@@ -224,7 +224,7 @@ def _with_comers(
 def _remainder(
     facts: PlanFacts, part: _Part, present: Sequence[PlayerId], instead: Mapping[PlayerId, PlayerId], first: int
 ) -> Remainder:
-    """Return what of a part is to be replanned."""
+    """Return what is to be replanned in a part."""
     plays = [play for play in facts.planned.plan.plays if (play.table, play.round) in part.places]
     settled = [play for play in facts.kept if (play.table, play.round) in part.places]
     settled += [play for play in plays if (play.table, play.round) not in facts.kept_keys and play.round < first]
@@ -245,7 +245,7 @@ NUMBERED: Final = re.compile(r"([a-z]*)([0-9]+)")
 
 
 def _new_ids(known: Collection[str], count: int) -> list[str]:
-    """Return ids like those that there are, each with the next number."""
+    """Return new ids in the style of the existing ones, with the next numbers."""
     found = [match for one in known if (match := NUMBERED.fullmatch(one))]
     word = Counter(match[1] for match in found).most_common(1)[0][0] if found else "p"
     width = max((len(match[2]) for match in found), default=2)
@@ -254,7 +254,7 @@ def _new_ids(known: Collection[str], count: int) -> list[str]:
 
 
 def plan_cost(facts: PlanFacts, after: Event) -> PlanCost:
-    """Count what the way to another plan costs."""
+    """Count what a change to another plan costs."""
     before, settled, first_round = facts.planned, facts.original, facts.first_round
     players, old, new = {**before.players, **after.players}, _seats(before), _seats(after)
     everywhere = settled.bookings.keys() | before.bookings.keys() | after.bookings.keys()
@@ -288,7 +288,7 @@ def plan_cost(facts: PlanFacts, after: Event) -> PlanCost:
 
 
 def _seats(event: Event) -> dict[tuple[int, str], tuple[int, Seat]]:
-    """Return where everybody sits, by round and player."""
+    """Return everybody's table and seat, by round and player."""
     return {(play.round, who): (play.table, seat) for play in event.plan.plays for seat, who in play.players.items()}
 
 

@@ -1,6 +1,6 @@
 """What a ruling changes, before and after: its subject, everybody's IMPs and places, and the plays compared again.
 
-The same comparison of standings answers how the event would stand under other rules. Nothing here is stored or sent.
+The same comparison of standings shows the event under other rules. Nothing here is stored or sent.
 """
 
 import hashlib
@@ -24,17 +24,17 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 class SubjectState(Struct, frozen=True, kw_only=True):
-    """What counted at one time. Of it that alone is there which the ruling is about."""
+    """What counted at one time. Only the fields that the ruling concerns are set."""
 
     play: CountedPlay | None = None
     sits: str | None = None
-    """Who sat in somebody's seats; an empty name: nobody."""
+    """The person in the player's seats; an empty name for nobody."""
     groups: Groups = ()
-    """Tables of a fouled deal that had the tiles alike; none: as they were restored."""
+    """Tables of a fouled deal grouped by their form; empty if all are compared as restored."""
     said: tuple[str, ...] = ()
-    """What the plan had: who a player was (`plan_texts`), the title, the sessions."""
+    """The texts of the plan (`plan_texts`): of a player, the title, or the sessions."""
     until: int | None = None
-    """End of the correction period, ms since 1970."""
+    """The end of the correction period, ms since 1970."""
 
 
 class RulingChange(Struct, frozen=True):
@@ -42,18 +42,18 @@ class RulingChange(Struct, frozen=True):
 
     entry: RulingEntry
     about: RulingEntry
-    """The ruling that it takes back or appeals against; else the ruling itself."""
+    """The ruling that it undoes or appeals against; otherwise the ruling itself."""
     root: RulingEntry
-    """What it is about in the end: of an undo the first that was undone; else the ruling itself."""
+    """What it is ultimately about: for an undo the first ruling undone; otherwise the ruling itself."""
     place: RulingEntry
-    """The ruling that says of which play or deal it is."""
+    """The ruling that names the play or deal."""
     before: SubjectState | None
-    """None where it is no longer known: the table was reopened since, and has entered another result."""
+    """None if no longer known: the table was reopened since and has entered another result."""
     after: SubjectState
 
 
 class RulingChanges:
-    """Tells of the rulings of a room. `room` must not change meanwhile."""
+    """What each ruling in a room changed. `room` must not change while this is used."""
 
     def __init__(self, event: Event, room: EventState) -> None:
         self._event, self._room = event, room
@@ -80,7 +80,7 @@ class RulingChanges:
         return RulingChange(entry, book.about(entry), root, book.placed(entry), known, after_it)
 
     def _held(self, book: RulingBook, root: RulingEntry, *, entered: bool) -> SubjectState:
-        """Return what counted by some rulings; `entered`: the result that a play has was there."""
+        """Return what counted by the rulings in a book. `entered`: whether the play's present result existed then."""
         if root.play is not None:
             event = self._planned(book)
             there = root.play in event.bookings
@@ -100,7 +100,7 @@ class RulingChanges:
         return SubjectState(until=book.deadline)
 
     def _planned(self, book: RulingBook) -> Event:
-        """Return the event as it was planned by the first changes of who plays, which a book has."""
+        """Return the event as planned under a book, whose rulings on who plays are the earliest ones."""
         known = len(book.all_of(WHO_PLAYS))
         if known == len(self._room.book.all_of(WHO_PLAYS)):
             return self._room.planned
@@ -111,7 +111,7 @@ class RulingChanges:
 
 
 class StandingChange(Struct, frozen=True):
-    """One player or team whose IMPs or place would be others. `before` and `after` are None if there is no line."""
+    """A player or team whose IMPs or place would change. `before` and `after` are None if there is no line."""
 
     name: str
     place_before: int | None
@@ -119,11 +119,11 @@ class StandingChange(Struct, frozen=True):
     imp_before: Imp | None
     imp_after: Imp | None
     by: Imp
-    """How many IMPs more, or below zero fewer."""
+    """The difference in IMPs."""
 
 
 class PlayChange(Struct, frozen=True):
-    """One play that would be compared otherwise: each seat's IMPs before and after; None if it is in no datum."""
+    """A play that would be compared differently: each seat's IMPs before and after; None if it enters no datum."""
 
     table: int
     round: int
@@ -133,26 +133,26 @@ class PlayChange(Struct, frozen=True):
 
 
 class RulingEffects(Struct, frozen=True):
-    """Everything that a ruling would move."""
+    """Everything that a ruling would change."""
 
     players: tuple[StandingChange, ...]
     teams: tuple[StandingChange, ...]
     plays: tuple[PlayChange, ...]
     change: RulingChange
-    """What the ruling itself says, before and after."""
+    """The ruling's own subject, before and after."""
 
     @property
     def mark(self) -> str:
-        """Return whether these are the effects that somebody has looked at.
+        """A hash by which to tell whether these are the effects that somebody has seen.
 
-        Places are left out: in a full hall they move all the time, and no ruling could ever be published.
+        Places are left out: in a full hall they change all the time, and no ruling could ever be published.
         """
         imps = [(one.name, one.by) for one in (*self.players, *self.teams) if one.by]
         return hashlib.sha256(msgspec.json.encode((imps, self.plays))).hexdigest()
 
 
 def standing_changes(before: Iterable[Ranked], after: Iterable[Ranked]) -> tuple[StandingChange, ...]:
-    """Compare two standings: those who move, by the place they would have."""
+    """Compare two standings. Returns those who move, by the place they would have."""
     old, new = ({line.name: line for line in lines} for lines in (before, after))
     found = [_standing_change(name, old.get(name), new.get(name)) for name in {**new, **old}]
     return tuple(one for one in found if one.by or one.place_before != one.place_after)
@@ -170,11 +170,11 @@ def _standing_change(name: str, old: Ranked | None, new: Ranked | None) -> Stand
 
 
 ComparedImps = Mapping[PlayKey, tuple[int, Mapping[Seat, Exact]]]
-"""Of each compared play its deal and its IMPs, before fines and awards."""
+"""The deal and IMPs of each compared play, before fines and awards."""
 
 
 def play_changes(before: ComparedImps, after: ComparedImps) -> tuple[PlayChange, ...]:
-    """Compare the IMPs of plays; those that stay as they are, are left out."""
+    """Compare the IMPs of plays. Unchanged plays are left out."""
     keys = sorted({key for key in {**before, **after} if before.get(key) != after.get(key)}, key=lambda key: key[::-1])
     deals = {key: (after.get(key) or before[key])[0] for key in keys}
     return tuple(
@@ -201,21 +201,21 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "gap": ("midpoint", "floor"),
     "rounding": ("none", "tenth", "whole"),
 }
-"""What may be changed one by one, whatever profile is begun from."""
+"""Settings that may be changed one by one, whatever profile is the base."""
 
 
 class WhatIf(Struct, frozen=True):
-    """Who would stand elsewhere."""
+    """The players and teams whose standing would change under other rules."""
 
     profile: Rules
     players: tuple[StandingChange, ...]
     teams: tuple[StandingChange, ...]
     of: int
-    """How many players there are."""
+    """The number of players."""
 
 
 def changed_rules(profile: Rules, wishes: dict[str, str]) -> Rules:
-    """Return a profile with some settings changed (`CHOICES`). Raises KeyError, ValueError for what is no choice."""
+    """Return a profile with some settings changed. Raises KeyError or ValueError for anything not in `CHOICES`."""
     for name, value in wishes.items():
         if value not in CHOICES[name]:
             raise ValueError(f"{name} is one of {', '.join(CHOICES[name])}")
@@ -226,10 +226,10 @@ def changed_rules(profile: Rules, wishes: dict[str, str]) -> Rules:
 
 
 def what_if(room: EventState, profile: Rules) -> WhatIf:
-    """Count everything again under another profile. `room` must not change meanwhile: a fork.
+    """Recompute everything under another profile. `room` must not change meanwhile, so pass a fork.
 
-    Where the profile lets fewer win at once, of several winners the nearest in turn order is kept; a win that was worth
-    too little there is a draw.
+    If the profile allows fewer winners at once, the nearest in turn order of several is kept. A win worth too little
+    under the profile becomes a draw.
     """
     other = room.with_rules(profile)
     other.count([play for key in other.touched() if (play := _recounted_play(other, key, profile))], room.complete)
@@ -242,16 +242,16 @@ def what_if(room: EventState, profile: Rules) -> WhatIf:
 
 
 def _recounted_play(room: EventState, key: tuple[int, int], profile: Rules) -> ScoredPlay | None:
-    """Return a play with what its outcome would have paid."""
+    """Return a play with the points that its outcome would have paid."""
     counted = room.play(key)
     play = counted.scored()
     if play is None or play.points is None or counted.win is None or isinstance(profile, RiichiProfile):
-        return play  # a hand of riichi pays by the other rules already
+        return play  # a hand of riichi already pays by the other rules
     return replace(play, points=_recounted_points(counted, profile))
 
 
 def _recounted_points(counted: CountedPlay, profile: Profile) -> Mapping[Seat, int]:
-    """Return what an outcome would have paid."""
+    """Return the points that an outcome would have paid."""
     outcome = allowed_outcome(Outcome(counted.win or "draw", counted.winners, counted.discarder), profile.payments)
     worth = {seat: value for seat, value in outcome.winners.items() if value >= profile.payments.minimum.value}
     if outcome.win != "draw" and not worth:

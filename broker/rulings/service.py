@@ -1,4 +1,4 @@
-"""Rulings given: checked, stored, and only then published. On the scorer's thread alone."""
+"""Giving rulings: checked, stored, and only then published. On the scorer's thread only."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol
@@ -22,17 +22,17 @@ from broker.store import Journal
 
 
 class Ids(Protocol):
-    """Knows which ids were taken, from the desk or a table."""
+    """The ids already used by the desk or a table."""
 
     def has(self, id_: str) -> bool:
-        """Return whether a message of this id was taken."""
+        """Return whether a message with this id exists."""
 
 
 class RulingService:
-    """Publishes rulings of one event.
+    """Gives and publishes the rulings of one event.
 
-    `given` is called for each once it is stored, with the deals that it has changed; `judged` with each fact of a table
-    that counts since then.
+    `given` is called for each ruling once it is stored, with the deals that it has changed; `judged` for each fact of a
+    table that counts because of it.
     """
 
     def __init__(
@@ -48,18 +48,18 @@ class RulingService:
         self._event, self.room, self._journal = event, room, journal
         self._ids, self._clock, self._given, self._judged = ids, clock, given, judged
         self.known: Callable[[], int] = lambda: 0
-        """Returns the highest number of a ruling that is known to have been given, though it may be missing here."""
+        """Returns the highest number of a ruling known to have been given, though it may be missing here."""
 
     def history(self) -> tuple[RulingEntry, ...]:
-        """Return everything that was ruled, oldest first."""
+        """Return all rulings, oldest first."""
         return tuple(self.room.book.entries.values())
 
     def now(self) -> int:
-        """Return the scorer's wall clock, ms since 1970: by it the correction period ends."""
+        """Return the scorer's wall clock in ms since 1970, which decides when the correction period ends."""
         return self._clock()
 
     def effects(self, draft: RulingDraft, author: RulingAuthor) -> RulingEffects:
-        """Return what a ruling would move. Raises Refused, as `give` would."""
+        """Return what a ruling would change. Raises Refused as `give` would."""
         ruling, after = self._checked(draft, author), self.room.fork()
         deals = after.apply(ruling)
         return RulingEffects(
@@ -70,9 +70,10 @@ class RulingService:
         )
 
     def give(self, draft: RulingDraft, author: RulingAuthor, looked_at: str | None = None) -> RulingEntry:
-        """Store a ruling, and let it count. One that was sent twice is given once. Raises Refused, StoreError.
+        """Store a ruling and apply it. One sent twice is given once. Raises Refused, StoreError.
 
-        `looked_at`: the mark of the effects that its author has seen; `effects_changed` where they are others by now.
+        `looked_at`: the mark of the effects that its author has seen. Raises Refused `effects_changed` if they have
+        changed.
         """
         if entry := self.room.book.entries.get(draft.id):
             if (entry.decision, entry.account, entry.reason) == (draft.decision, author.account, draft.reason):
@@ -88,9 +89,9 @@ class RulingService:
         return self.room.book.entries[ruling.id]
 
     def adopt(self, ruling: Ruling) -> Ruling:
-        """Store a ruling of another desk under a number of our own, and let it count. Raises Refused, StoreError.
+        """Store a ruling from another desk under our next number, and apply it. Raises Refused, StoreError.
 
-        Whether its time was over is judged by the clock of that desk.
+        Whether its deadline has passed is judged by that desk's clock.
         """
         check_ruling(self.room.event, self.room, ruling if ruling.table is None else replace(ruling, deal=None))
         numbered = replace(ruling, number=1 + self._highest())
@@ -118,7 +119,7 @@ class RulingService:
             raise Refused("id_reused", "another message has this id")
         if booking := self._event.places.get((draft.table or 0, draft.round or 0)):
             ruling = replace(ruling, deal=booking.deal)
-        decode(Ruling, encode(ruling))  # what cannot be read again would be gone after a restart
+        decode(Ruling, encode(ruling))  # a ruling that cannot be decoded would be lost after a restart
         return ruling
 
 

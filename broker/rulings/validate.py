@@ -1,4 +1,4 @@
-"""Whether a ruling may be given: everything that a form, or a second arbiter, can get wrong is refused by code."""
+"""Checks of rulings before they are given. Whatever a form, or a second arbiter, can get wrong is refused by code."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -57,7 +57,7 @@ ORGANISER = "organiser"
 
 
 def check_ruling(event: Event, room: EventState, ruling: Ruling) -> None:
-    """Judge a ruling as it is about to be given: one of a play need not name its deal.
+    """Check a ruling that is about to be given. A ruling on a play need not name its deal.
 
     Raises Refused with one of the codes `subject_missing`, `unknown_play`, `unknown_deal`, `nobody_of_event`,
     `nothing_to_undo`, `ruling_conflict`, `corrections_closed`, `head_arbiter_only`, `reopen_at_table`,
@@ -98,7 +98,7 @@ def _check_right(room: EventState, ruling: Ruling) -> None:
 
 
 def _check_arbiter(room: EventState, ruling: Ruling) -> None:
-    """Refuse a table arbiter what is the head arbiter's."""
+    """Refuse a table arbiter decisions that are reserved to the head arbiter."""
     decision = ruling.decision
     if isinstance(decision, FinalDeclared) or takes_back(room.book, decision):
         raise Refused("head_arbiter_only", N_("only the head arbiter declares the standings final"))
@@ -117,7 +117,7 @@ def _check_arbiter(room: EventState, ruling: Ruling) -> None:
 
 
 def _check_rank(room: EventState, ruling: Ruling, subject: Subject) -> None:
-    """Nobody rules over the head arbiter. IMPs given or taken at a play are laid beside what counts there."""
+    """Refuse to overrule the head arbiter. Awards and fines at a play are allowed, since they overrule nothing."""
     beside = isinstance(ruling.decision, Award | FineRuled)
     if ruling.role in {HEAD, ORGANISER} or isinstance(ruling.decision, Undo):
         return
@@ -128,7 +128,7 @@ def _check_rank(room: EventState, ruling: Ruling, subject: Subject) -> None:
 
 
 def _subject(event: Event, room: EventState, ruling: Ruling) -> Subject:
-    """Return what a ruling is about, once that is something that there is."""
+    """Return the subject of a ruling, after checking that it exists."""
     decision, place, deal = ruling.decision, (ruling.table, ruling.round), ruling.deal
     if isinstance(decision, Reopen):
         raise Refused("reopen_at_table", "a play is reopened at its table; here it can be corrected")
@@ -186,7 +186,7 @@ def _check_beside(event: Event, room: EventState, ruling: Ruling) -> None:
 
 
 def _check_undo(event: Event, room: EventState, undo: Undo) -> None:
-    """Refuse what does not fit what was ruled since the ruling that is taken back, or comes back."""
+    """Refuse an undo that conflicts with later rulings."""
     root, book = room.book.root(room.book.entries[undo.ruling]), room.book.with_decision(undo)
     key = root.play
     if key in event.dropped and isinstance(root.decision, TakenOver) and book.counts(root.id):
@@ -196,7 +196,7 @@ def _check_undo(event: Event, room: EventState, undo: Undo) -> None:
 
 
 def _check_gifts(before: CountedPlay, after: CountedPlay) -> None:
-    """Refuse to leave an award or a fine at a play to somebody who does not sit there any more."""
+    """Refuse a change that would leave an award or a fine with a player who no longer sits at the play."""
     if left_out := after.left_out - before.left_out:
         raise Refused(
             "gifts_stand", N_("first take back the award or fine of {who} here", who=", ".join(sorted(left_out)))
@@ -233,7 +233,7 @@ def _check_play(event: Event, play: CountedPlay, ruling: Ruling) -> None:
 
 
 def _check_apart(room: EventState, key: PlayKey, decision: TakenOver | Discarded) -> None:
-    """Refuse what is not kept apart, or was decided on; what is taken over stands in a result's place, or in none's."""
+    """Refuse facts that are not kept apart or already decided on, and replacing another result than the present one."""
     apart = {one.message.id for one in room.undecided(key)}
     result = room.results.get(key)
     if not apart.issuperset(decision.facts) or (
@@ -284,7 +284,7 @@ def _check_groups(room: EventState, decision: Fouled, deal: int) -> None:
 
 
 def kept_plays(room: EventState) -> set[PlayKey]:
-    """Return the plays that no change may touch: a table has begun them, or something was ruled on them."""
+    """Return the plays that no change may touch, because a table has begun them or somebody has ruled on them."""
     ruled = {key for key in room.book.plays() if room.book.of(key)}
     return {key for key in (*room.tables.seatings.begun(), *room.results, *ruled) if key in room.planned.bookings}
 
@@ -292,14 +292,15 @@ def kept_plays(room: EventState) -> set[PlayKey]:
 def check_plan_change(room: EventState, decision: PlanChanged | Undo) -> None:
     """Refuse a change of who plays that cannot be played, or comes too late.
 
-    `team_event`, `player_listed_twice`, `not_printable`, `unknown_play`, `plan_changed_since`, `plan_play_begun`,
-    `deal_over`, `player_leaves`, and as a movement `player_at_two_tables`, `player_repeats_deal`, `not_four_players`.
+    The codes are `team_event`, `player_listed_twice`, `not_printable`, `unknown_play`, `plan_changed_since`,
+    `plan_play_begun`, `deal_over`, `player_leaves`, and as a movement `player_at_two_tables`, `player_repeats_deal`,
+    `not_four_players`.
     """
     root = room.book.root_decision(decision)
     change = root if isinstance(root, PlanChanged) else PlanChanged()
     _check_kind(room, decision, change)
     before, kept, book = room.planned.bookings, kept_plays(room), room.book.with_decision(decision)
-    as_said = plan.planned_event(room.original, book, {}).bookings  # a play that has begun stays in, whatever is said
+    as_said = plan.planned_event(room.original, book, {}).bookings  # without regard to begun plays
     named = {(one.table, one.round) for one in change.plays} | {key[::-1] for key in change.dropped}
     for key in sorted(named & kept, key=lambda key: key[::-1]):
         if before.get(key) != as_said.get(key):
@@ -327,14 +328,14 @@ def _check_kind(room: EventState, decision: PlanChanged | Undo, change: PlanChan
     root = room.book.root(room.book.entries[decision.ruling]) if isinstance(decision, Undo) else None
     if root and not _is_last(room, root):
         raise Refused("plan_changed_since", N_("the plan was changed again since: first take that change back"))
-    if change.stage is not None and not (root and room.book.counts(root.id)):  # it is given, or comes back
+    if change.stage is not None and not (root and room.book.counts(root.id)):  # the seating is given, or restored
         check_stage(room, change)
     elif root is None:
         _check_names(room, change)
 
 
 def _is_last(room: EventState, root: RulingEntry) -> bool:
-    """Return whether no change was given since one that is taken back, or comes back as it was published."""
+    """Return whether no change was given since the one that is undone, or restored as it was published."""
     if room.book.counts(root.id):
         return plan.plan_changes(room.book)[-1][0] is root
     return [one for one in room.book.all_of(WHO_PLAYS) if isinstance(one.decision, PlanChanged)][-1] is root
@@ -357,7 +358,7 @@ def _check_names(room: EventState, decision: PlanChanged) -> None:
 
 
 def planned_after(room: EventState, decision: PlanChanged | Undo) -> Event:
-    """Return the event as it would be planned after a change, with its corrections."""
+    """Return the event as planned after a change, with its corrections."""
     after = plan.planned_event(room.original, room.book.with_decision(decision), room.tables.seatings.begun())
     return plan.with_corrections(after, room.event)
 
@@ -365,7 +366,7 @@ def planned_after(room: EventState, decision: PlanChanged | Undo) -> Event:
 def _check_planned_seats(
     room: EventState, after: Event, changed: Collection[PlayKey], decision: PlanChanged | Undo
 ) -> None:
-    """Refuse seats in which somebody would sit twice, meet a deal again, or not be in the list."""
+    """Refuse seats in which a player would sit twice, meet a deal again, or not be listed."""
     kept, plays = kept_plays(room), list[BookedPlay]()
     for key, play in after.bookings.items():
         counted = room.play(key) if key in kept else None

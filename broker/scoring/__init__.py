@@ -1,4 +1,4 @@
-"""From points to IMPs and places: pure and exact."""
+"""From points to IMPs and places, by exact functions without input or output."""
 
 from broker.scoring.bounds import (
     Bounds,

@@ -1,14 +1,15 @@
-"""While plays are missing: what each player or team can still reach, and where they are likely to end.
+"""Bounds while plays are missing: what each player or team can still reach, and where they are likely to end.
 
 What can be reached is sound rather than tight: each missing play may end in any way that a table can enter, in any form
-that its deal has been played in, and what one player wins by it is not taken from another.
+in which its deal has been played, and one player's gain is not deducted from another's.
 
-Likely places are a model: a play to come gives IMPs as the plays so far have (a normal distribution about 0, its
-variance the mean square of all compared IMPs s²), independently of who plays. Where m plays may still join the k of a
-group, the datum of each moves, by a variance of s² · m / (k · (k + m)): that is the variance of the difference between
-the means of k and of all k + m. Of teams alike, with deals that all have played in place of plays: none of
-these moves any more. Of `DRAWS` ends, drawn always alike, a likely range has the middle `LIKELY`; it never
-leaves what can be reached. Nothing but what is in the ledger is looked at. Later fines and awards are not foreseen.
+Likely places come from a model: a play to come gives IMPs like the plays so far (normally distributed about 0 with
+variance s², the mean square of all compared IMPs), independently of who plays. Where m plays may still join the k of a
+group, each play's datum moves with a variance of s² · m / (k · (k + m)), which is the variance of the difference
+between the means of k plays and of all k + m. For teams the same holds of deals instead of plays, counting those that
+all teams have played, whose results no longer move. A likely range is the middle `LIKELY` of `DRAWS` simulated ends,
+which are always the same, and never leaves what can be reached. Only the ledger is used: later fines and awards are not
+foreseen.
 """
 
 from collections import Counter
@@ -29,18 +30,18 @@ Floats = NDArray[np.floating[Any]]
 
 
 class Bounds(NamedTuple):
-    """What a player can still reach. `best` and `worst` are places."""
+    """What a player can still reach: least and most IMPs, best and worst place."""
 
     least: Exact
     most: Exact
     best: int
     worst: int
     likely: tuple[int, int] | None = None
-    """Places; None if that is not asked, or too little was played to tell."""
+    """The range of likely places; None if not requested, or if too few plays were compared to tell."""
 
 
 def entry_bounds(ledger: Ledger, missing: Iterable[ScoredPlay]) -> dict[str, Bounds]:
-    """Return everybody's bounds. `missing` are the plays that are still to come: their points are not looked at."""
+    """Return everybody's bounds. `missing` are the plays still to come, whose points are ignored."""
     to_come = tuple(missing)
     entries = ledger.entries.with_names(name for play in to_come for name in play.entries)
     joining = Counter((play.deal, play.section or "") for play in to_come)
@@ -55,10 +56,10 @@ def reachable_bounds(
     waiting: Whole,
     among: Whole | slice = ALL,
 ) -> dict[str, Bounds]:
-    """Return everybody's bounds, of an event with many plays to come.
+    """Return everybody's bounds in an event with many plays to come.
 
-    `joining`: how many plays may still join the groups of a deal and section; `waiting`: the numbers of their entries,
-    as often as they have a play to come; `among`: the numbers of those who are ranked together.
+    `joining`: how many plays may still join the groups of a deal and section. `waiting`: the numbers of the entries of
+    those plays, repeated for each play to come. `among`: the numbers of the entries that are ranked together.
     """
     least, most = (ledger.totals.resized(len(entries.number)).imp for _ in range(2))
     for (deal, section, _), row in ledger.rows.items():
@@ -77,10 +78,10 @@ def reachable_bounds(
 
 DRAWS: Final = 400
 LIKELY: Final = (DRAWS // 10, DRAWS - 1 - DRAWS // 10)
-"""The middle 80 % of them: these, in order of the place."""
+"""The indexes, among the sorted draws, that enclose the middle 80 %."""
 
 FEWEST_PLAYS: Final = 8
-"""With fewer compared plays nobody knows how far apart they are."""
+"""With fewer compared plays, their spread cannot be estimated."""
 
 
 def with_likely_places(
@@ -90,7 +91,7 @@ def with_likely_places(
     joining: Mapping[tuple[int, str], int],
     waiting: Whole,
 ) -> dict[str, Bounds]:
-    """Return the bounds of players who are ranked together, with their likely places; takes what the bounds took."""
+    """Return the bounds of players who are ranked together, with likely places. Arguments as for the bounds."""
     compared = [row.group for row in ledger.rows.values() if not row.group.small and len(row.group.members) > 1]
     if not joining or sum(len(group.members) for group in compared) < FEWEST_PLAYS:
         return dict(found)
@@ -108,7 +109,7 @@ def with_likely_places(
 
 
 def _likely(found: Mapping[str, Bounds], now: Floats, variance: Floats) -> dict[str, Bounds]:
-    """Return bounds with the likely places, from everybody's IMPs now and the variance of those to come."""
+    """Return bounds with likely places, from everybody's IMPs now and the variance of those to come."""
     ends = now + np.random.default_rng(0).normal(size=(DRAWS, len(now))) * np.sqrt(variance)
     places = np.empty(ends.shape, dtype=np.int16)
     np.put_along_axis(places, np.argsort(-ends, axis=1), np.arange(1, len(now) + 1, dtype=np.int16)[None], axis=1)
@@ -122,9 +123,9 @@ def _likely(found: Mapping[str, Bounds], now: Floats, variance: Floats) -> dict[
 def team_bounds(
     ranking: Iterable[Ranked], to_come: int, profile: ComparisonRules, won: Sequence[Exact] = ()
 ) -> dict[str, Bounds]:
-    """Return each team's bounds, while so many deals are still to be played by all: each moves it one conversion.
+    """Return each team's bounds while `to_come` deals are still to be played by all, each worth one conversion at most.
 
-    `won`: what teams have won in single deals, by which their likely places are told.
+    `won`: what teams have won in single deals, from which likely places are estimated.
     """
     lines = list(ranking)
     step = to_come * max(len(profile.imp.scale.value), abs(profile.small_group.imp.value))
@@ -140,10 +141,10 @@ def team_bounds(
 
 
 def _reach(group: ComparisonGroup, more: int) -> tuple[Imps, Imps]:
-    """Return the least and the most IMPs of each play once up to `more` others have joined.
+    """Return the least and the most IMPs of each play once up to `more` others have joined the group.
 
-    A play's IMPs fall as the points of another rise, so the extremes are where all who join have the highest or the
-    lowest points; fewer of them move it less far. A group that is too small to be compared may stay so.
+    A play's IMPs fall as the points of another rise, so the extremes are reached when all that join have the highest or
+    the lowest points; fewer of them move it less. A group that is too small to be compared may stay so.
     """
     most = group.profile.most_points
     low, high = (_joined(group, [points] * more) for points in (most, -most))
@@ -154,7 +155,7 @@ def _reach(group: ComparisonGroup, more: int) -> tuple[Imps, Imps]:
 
 
 def _joined(group: ComparisonGroup, points: list[int]) -> Imps:
-    """Compare the group's plays beside others whose seats all have these points."""
+    """Return the IMPs of the group's plays if others join whose seats all have these points."""
     others = np.repeat(np.array(points, dtype=np.int64)[:, None], len(SEATS), axis=1)
     members = (*group.members, *group.members[:1] * len(points))
     joined = ComparisonGroup(members, np.concatenate([group.points, others]), group.profile)
@@ -162,7 +163,7 @@ def _joined(group: ComparisonGroup, points: list[int]) -> Imps:
 
 
 def _places(least: Imps, most: Imps, *, ties_are_parted: bool) -> tuple[Imps, Imps]:
-    """Return everybody's best and worst place. Where ties are parted, an equal may come out ahead."""
+    """Return everybody's best and worst place. If ties are broken, an equal may come out ahead."""
     certainly_ahead = len(least) - np.searchsorted(np.sort(least), most, side="right")
     perhaps_ahead = len(most) - np.searchsorted(np.sort(most), least, side="left" if ties_are_parted else "right")
     itself = (most >= least) if ties_are_parted else (most > least)

@@ -1,6 +1,6 @@
 """Plays of one deal side by side: comparison groups, their datum, and the IMPs of each play.
 
-All numbers are exact: a point more or less at a threshold decides a place.
+All numbers are exact, since one point at a threshold can decide a place.
 """
 
 from bisect import bisect_left
@@ -22,84 +22,84 @@ from broker.protocol import LAST_TABLE, SEATS, Fault, Seat
 from broker.rules import AwardRules, ComparisonRules, DatumRules, ImpRules, RuleError
 
 in_turn_order: Final[Callable[[Any], tuple[Any, ...]]] = itemgetter(*SEATS)
-"""Takes the four values of a mapping, in turn order."""
+"""Return the four values of a mapping by seat, in turn order."""
 
 PlayKey = tuple[int, str, int]
 """Deal, section, table."""
 
 GroupKey = tuple[int, str, str]
-"""Deal, section, form: plays of one key are compared with each other."""
+"""Deal, section, form. Plays with the same key are compared with each other."""
 
 APART: Final = LAST_TABLE + 1
-"""More than any table has.
+"""A number greater than any table's.
 
-A table plays a deal once. A play out of place may be a second one of it, and so has a number apart: the table's, and
-some multiple of this.
+A table plays a deal once. A play out of place may be its second play of a deal, and is therefore given a number of its
+own: that of its table plus a multiple of this.
 """
 
 NOTHING: Final[Mapping[Seat, Any]] = MappingProxyType({})
-"""What is ruled in nearly all plays; of many thousands each would have three empty dictionaries of its own."""
+"""The rulings on most plays, shared so that many thousands of plays need not hold three empty dictionaries each."""
 
 
 class ScoredPlay(Struct, frozen=True, gc=False):
-    """One table playing one deal: who sat where, what they scored, what the arbiter took off or awarded (IMP)."""
+    """One table's play of one deal: the players, their points, and the arbiter's fines and awards (IMPs)."""
 
     deal: int
     table: int
     players: Mapping[Seat, str]
     points: Mapping[Seat, int] | None
-    """None: void, unplayed or adjusted; the play is in no datum, and `awards` are all that it gives."""
+    """None if void, unplayed or adjusted: the play then enters no datum, and gives its `awards` only."""
     fines: Mapping[Seat, int] = NOTHING
     form: str | None = None
-    """Hash of the verified serial order, or what the arbiter put in its place."""
+    """The hash of the verified serial order, or the form that the arbiter set instead."""
     section: str | None = None
-    """The group of the field within which a datum is taken; None: the field is one."""
+    """The part of the field within which a datum is taken; None if the field is undivided."""
     awards: Mapping[Seat, int] = NOTHING
-    """IMPs given by the arbiter: of an unplayed play, or beside what was played."""
+    """IMPs given by the arbiter, for an unplayed play or in addition to a played one."""
     stands_for: Mapping[Seat, str] = NOTHING
-    """Seats of substitutes: for whom they play, and who gets the IMPs."""
+    """Seats of substitutes: the players whom they replace, who get the IMPs."""
 
     @property
     def key(self) -> PlayKey:
-        """Which play it is: a table plays a deal once; sections number their tables each for itself."""
+        """The key of the play. A table plays a deal once; each section numbers its own tables."""
         return self.deal, self.section or "", self.table
 
     @property
     def group(self) -> GroupKey:
-        """With which plays it is compared."""
+        """The key of the group in which the play is compared."""
         return self.deal, self.section or "", self.form or ""
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """In whose name each seat scores, in turn order."""
+        """The names under which the four seats score, in turn order."""
         return in_turn_order({**self.players, **self.stands_for} if self.stands_for else self.players)
 
     def entry(self, seat: Seat) -> str:
-        """Return in whose name this seat scores."""
+        """Return the name under which a seat scores."""
         return self.stands_for.get(seat) or self.players[seat]
 
 
 def real_table(play: ScoredPlay) -> int:
-    """Return the table at which a play was played, out of place or not."""
+    """Return the table at which a play took place, whether out of place or not."""
     return play.table % APART
 
 
 class Adjustment(NamedTuple):
-    """IMPs that belong to no play: carried over or awarded, and fines, which are taken off."""
+    """IMPs that belong to no play: carried over or awarded, and fines, which are subtracted."""
 
     name: str
     imp: int | Fraction = 0
     fine: int = 0
     stage: int = 0
-    """Of the event, from 0, in which they were given."""
+    """The stage of the event, from 0, in which they were given."""
 
 
 FEW = 100
-"""So many new names are put in their places; more are sorted in with all others."""
+"""Up to this many new names are inserted one by one; more are sorted together with all others."""
 
 
 def numbering(names: Iterable[str] = ()) -> defaultdict[str, int]:
-    """Return a mapping that numbers every name when it is first asked for."""
+    """Return a mapping that numbers every name on first access."""
     number: defaultdict[str, int] = defaultdict(count().__next__)
     for name in names:
         number[name]
@@ -111,12 +111,12 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Names and their numbers; never changed, so that whatever is computed from them is computed once."""
+    """Names and their numbers. Instances never change, so that derived values can be cached."""
 
     number: Mapping[str, int] = field(default_factory=dict)
 
     def with_names(self, names: Iterable[str]) -> "Entries":
-        """Return these and those that are new; the same object where none is."""
+        """Return the entries with new names added; the same object if there are none."""
         new = [name for name in dict.fromkeys(names) if name not in self.number]
         if not new:
             return self
@@ -132,12 +132,12 @@ class Entries:
 
     @cached_property
     def alphabetical(self) -> Whole:
-        """All numbers in the order of the names."""
+        """All numbers, in alphabetical order of the names."""
         return np.array(sorted(range(len(self.names)), key=self.names.__getitem__), dtype=np.int64)
 
 
 def _sorted_in(order: Whole, new: list[str], entries: Entries) -> Whole:
-    """Put a few new names into the alphabetical order of the others."""
+    """Insert a few new names into the alphabetical order of the others."""
     for name in new:
         at = bisect_left(range(len(order)), name, key=lambda at: entries.names[order[at]])
         order = np.insert(order, at, entries.number[name])
@@ -154,12 +154,12 @@ def awards_for_unplayed(faults: Mapping[Seat, Fault], profile: AwardRules) -> di
 
 @cache
 def imp_steps(scale: ImpRules) -> Whole:
-    """Return the doubled difference at which each step begins: 2 x bound, or one less with `midpoint`."""
+    """Return twice the difference at which each step begins: 2 x bound, or one less with `midpoint`."""
     return 2 * np.array(scale.scale.value, dtype=np.int64) - (scale.gap.value == "midpoint")
 
 
 def to_imps(numerators: Whole, denominator: int, scale: ImpRules) -> Whole:
-    """Convert many differences `numerators / denominator` at once; the result has the shape of `numerators`.
+    """Convert many differences `numerators / denominator` at once. The result has the shape of `numerators`.
 
     Exact while 2 x numerator fits in 63 bits.
     """
@@ -170,8 +170,8 @@ def to_imps(numerators: Whole, denominator: int, scale: ImpRules) -> Whole:
 def cross_imps(points: Whole, scale: ImpRules) -> Whole:
     """Return for each play the sum of the IMPs of its points (n,) against those of every other play.
 
-    Differences of whole points need no rule for gaps. Who is how far behind or ahead is counted step by step in
-    sorted order, so that n plays take n log n comparisons for each step of the scale.
+    Differences of whole points need no rule for gaps. The plays ahead and behind are counted step by step in sorted
+    order, so n plays take n log n comparisons for each step of the scale.
     """
     ordered = np.sort(points)
     bounds = np.array(scale.scale.value, dtype=np.int64)
@@ -181,11 +181,11 @@ def cross_imps(points: Whole, scale: ImpRules) -> Whole:
 
 
 PARTS: Final = {"tenth": 10, "whole": 1}
-"""What a rounded datum is a whole number of."""
+"""The denominator of a rounded datum."""
 
 
 class DatumMean(NamedTuple):
-    """Means, exactly: `sums / over`."""
+    """Exact means: `sums / over`."""
 
     sums: Whole
     over: int
@@ -199,13 +199,16 @@ class DatumDifference(NamedTuple):
 
 
 def datum_differences(points: Whole, datum: DatumRules) -> DatumDifference:
-    """Compare points (plays, seats) with their datum. Needs two plays where a player's own score is excluded."""
+    """Return the differences of points (plays, seats) from their datum.
+
+    Needs at least two plays if a player's own score is excluded.
+    """
     means = datum_reference(points, datum)
     return DatumDifference(means.over * points - means.sums, means.over)
 
 
 def datum_reference(points: Whole, datum: DatumRules) -> DatumMean:
-    """Return what points (plays, seats) are compared with: a datum a seat, or one a play without own scores."""
+    """Return what points (plays, seats) are compared with: one datum a seat, or one a play without its own score."""
     sums = points.sum(axis=0, keepdims=True)
     if datum.own_score.value == "excluded":
         return datum_mean(sums - points, len(points) - 1, datum)
@@ -213,7 +216,7 @@ def datum_reference(points: Whole, datum: DatumRules) -> DatumMean:
 
 
 def datum_mean(sums: Whole, count: int, datum: DatumRules) -> DatumMean:
-    """Divide sums of so many scores, rounded as the profile says."""
+    """Divide sums by the number of scores, rounding as the profile says."""
     if datum.rounding.value == "none":
         return DatumMean(sums, count)
     parts = PARTS[datum.rounding.value]
@@ -227,7 +230,7 @@ def half_away(numerators: Whole, denominator: int) -> Whole:
 
 
 Exact = int | Fraction
-"""IMPs; a fraction only where a profile asks for the mean of several comparisons."""
+"""IMPs; a fraction only where a profile takes the mean of several comparisons."""
 
 
 class PlayWithImps(NamedTuple):
@@ -239,7 +242,7 @@ class PlayWithImps(NamedTuple):
 
 @dataclass(frozen=True)
 class ComparisonGroup:
-    """The plays that are compared with each other, by table. `points` is (plays, seats)."""
+    """The plays that are compared with each other, by table. `points` has the shape (plays, seats)."""
 
     members: tuple[ScoredPlay, ...]
     points: Whole = field(compare=False)
@@ -247,35 +250,35 @@ class ComparisonGroup:
 
     @property
     def deal(self) -> int:
-        """Number of the deal."""
+        """The number of the deal."""
         return self.members[0].deal
 
     @property
     def form(self) -> str | None:
-        """Hash of how the tiles lay."""
+        """The hash of the form in which the deal was played."""
         return self.members[0].form
 
     @property
     def section(self) -> str | None:
-        """The part of the field."""
+        """The section of the field."""
         return self.members[0].section
 
     @property
     def small(self) -> bool:
-        """Whether these are too few to be compared."""
+        """Whether there are too few plays to be compared."""
         return len(self.members) < self.profile.small_group.smallest.value
 
     @cached_property
     def datum(self) -> dict[Seat, Fraction]:
         """The mean of each seat over all plays of the group, rounded as the profile says.
 
-        Where own scores are excluded each play has a datum of its own: `own_data`.
+        Where own scores are excluded, each play has its own datum instead: `own_data`.
         """
         means = datum_mean(self.points.sum(axis=0), len(self.members), self.profile.datum)
         return {seat: Fraction(total, means.over) for seat, total in zip(SEATS, means.sums.tolist(), strict=True)}
 
     def own_data(self) -> list[dict[Seat, Fraction]]:
-        """Return each play's own datum, without its own score. Needs two plays."""
+        """Return each play's datum without its own score. Needs two plays."""
         means = datum_reference(self.points, self.profile.datum)
         rows = np.broadcast_to(means.sums, self.points.shape).tolist()
         return [{seat: Fraction(total, means.over) for seat, total in zip(SEATS, row, strict=True)} for row in rows]
@@ -291,14 +294,14 @@ class ComparisonGroup:
 
     @property
     def apart(self) -> bool:
-        """Whether each play has a datum of its own."""
+        """Whether each play has its own datum."""
         settings = self.profile
         excluded = settings.datum.own_score.value == "excluded" and settings.imp.method.value == "datum"
         return excluded and not self.small
 
     @property
     def over(self) -> int:
-        """What `imps` are to be divided by: 1, or the number of comparisons of which they are the mean."""
+        """The divisor of `imps`: 1, or the number of comparisons whose mean is taken."""
         crossed = self.profile.imp.method.value == "cross" and not self.small
         return len(self.members) - 1 if crossed else 1
 
@@ -313,20 +316,20 @@ class ComparisonGroup:
 
 
 def exact_quotient(numerator: int, over: int) -> Exact:
-    """Return a quotient, as a whole number where it is one."""
+    """Return a quotient, as an int if it is whole."""
     quotient = Fraction(numerator, over) if over > 1 else numerator
     return int(quotient) if quotient == int(quotient) else quotient
 
 
 def compare_plays(plays: Iterable[ScoredPlay], profile: ComparisonRules) -> tuple[ComparisonGroup, ...]:
-    """Sort plays into comparison groups and compare them; in what order they come does not matter."""
+    """Sort plays into comparison groups and compare them. The order of the plays does not matter."""
     return tuple(
         compare_group(members, profile) for _, members in sorted(sort_into_groups(plays).items(), key=itemgetter(0))
     )
 
 
 def sort_into_groups(plays: Iterable[ScoredPlay]) -> dict[GroupKey, list[ScoredPlay]]:
-    """Sort plays into their groups. Those without points belong to none."""
+    """Sort plays into their groups. Plays without points belong to none."""
     by_key: dict[GroupKey, list[ScoredPlay]] = {}
     for play in plays:
         if play.points is not None:
@@ -335,19 +338,19 @@ def sort_into_groups(plays: Iterable[ScoredPlay]) -> dict[GroupKey, list[ScoredP
 
 
 def compare_group(plays: Iterable[ScoredPlay], profile: ComparisonRules) -> ComparisonGroup:
-    """Compare plays that have points, all of one group."""
+    """Compare plays of one group, all of which have points."""
     members = tuple(sorted(plays, key=attrgetter("table")))
     scored = [play.points for play in members if play.points is not None]
     return ComparisonGroup(members, seat_array(chain.from_iterable(map(in_turn_order, scored)), len(scored)), profile)
 
 
 def seat_array(values: Iterable[int], plays: int) -> Whole:
-    """Return whole numbers, four a play, as an array of the shape (plays, seats)."""
+    """Return integers, four for each play, as an array of the shape (plays, seats)."""
     return np.fromiter(values, np.int64, plays * len(SEATS)).reshape(plays, len(SEATS))
 
 
 def json_imp(imp: Exact) -> int | str:
-    """Return IMPs for JSON."""
+    """Return IMPs for JSON: an integer, or a fraction as text."""
     if isinstance(imp, int):
         return imp
     exact = Fraction(imp)

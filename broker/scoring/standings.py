@@ -1,11 +1,11 @@
-"""All plays of an event compared and added up, and the places: by total IMP, then the profile's chain of tie-breaks.
+"""Totals of all plays of an event, and the places: by total IMPs, then by the profile's chain of tie-breaks.
 
-One play more recomputes its comparison group alone: `Ledger.of(plays)` and the same plays one by one give the same
-totals (a test holds it), so that the desk can follow a large event live and an audit can compute it again.
+Adding one play recomputes only its comparison group. `Ledger.of(plays)` and the same plays added one by one give the
+same totals (a test checks this), so the desk can follow a large event live and an audit can recompute it.
 
 In an individual event the total is the sum of a player's IMPs over all plays, minus fines (MIL, OEDMC). A part of it
-may count in the next session (`carry_over` of the profile). Who is still equal after all tie-breaks (RULES, "Ties")
-shares a place (1, 1, 3).
+may count in the next session (`carry_over` of the profile). Players still tied after all tie-breaks (RULES, "Ties")
+share a place (1, 1, 3).
 """
 
 from bisect import bisect_left
@@ -44,14 +44,14 @@ TABLE = attrgetter("table")
 
 @dataclass(frozen=True, eq=False)
 class GroupRow:
-    """One comparison group and its entries, (plays, seats)."""
+    """One comparison group, and the numbers of its entries in the shape (plays, seats)."""
 
     group: ComparisonGroup
     entries: Whole
 
     @classmethod
     def of(cls, plays: Iterable[ScoredPlay], profile: ComparisonRules, number: Mapping[str, int]) -> "GroupRow":
-        """Compare plays of one group; `number` gives the number of every entry."""
+        """Compare plays of one group. `number` gives the number of every entry."""
         compared = compare_group(plays, profile)
         members = compared.members
         names = chain.from_iterable(play.entries for play in members)
@@ -69,7 +69,7 @@ class GroupRow:
         return found[0] if found and found[0].table == table else None
 
     def with_play(self, play: ScoredPlay, number: Mapping[str, int]) -> "GroupRow":
-        """Put one play in."""
+        """Return the row with one play added."""
         one, at, had = GroupRow.of([play], self.group.profile, number), self._place(play.table), self.group
         members = (*had.members[:at], play, *had.members[at:])
         points = np.insert(had.points, at, one.group.points[0], axis=0)
@@ -78,7 +78,7 @@ class GroupRow:
         )
 
     def without(self, table: int) -> "GroupRow | None":
-        """Take one table's play out; None if no play is left."""
+        """Return the row without one table's play; None if no play is left."""
         at, had = self._place(table), self.group
         members = had.members[:at] + had.members[at + 1 :]
         if not members:
@@ -91,12 +91,12 @@ class GroupRow:
 
 
 Imps = NDArray[Any]
-"""Whole numbers; exact fractions, as objects, where a profile takes means of IMPs."""
+"""Integers, or exact fractions as objects where a profile takes means of IMPs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """Sums by the number of the entry: `imp` is what remains after `fines`; `points` are those of the tables."""
+    """Sums by entry number. `imp` is what remains after `fines`; `points` are those scored at the tables."""
 
     imp: Imps
     fines: Whole
@@ -105,28 +105,28 @@ class Totals:
 
     @classmethod
     def nothing(cls, size: int, *, fractions: bool) -> "Totals":
-        """Return totals of nothing for so many entries."""
+        """Return zero totals for this many entries."""
         empty = [np.zeros(size, dtype=np.int64) for _ in range(3)]
         return cls(np.zeros(size, dtype=object if fractions else np.int64), *empty)
 
     def resized(self, size: int) -> "Totals":
-        """Return a copy for more entries, or for as many."""
+        """Return a copy for as many entries or more."""
         more = size - len(self.imp)
         return Totals(*(np.pad(column, (0, more)) if more else column.copy() for column in self.columns))
 
     @property
     def columns(self) -> tuple[Imps, Whole, Whole, Whole]:
-        """All four, in the order in which they are made."""
+        """All four columns, in the order of the constructor's arguments."""
         return self.imp, self.fines, self.plays, self.points
 
     def count(self, row: GroupRow, sign: int) -> None:
-        """Add what a comparison group gives, or (sign -1) take it off."""
+        """Add a comparison group's results, or subtract them with `sign` -1."""
         np.add.at(self.imp, row.entries, sign * exact_imps(row.group))
         np.add.at(self.points, row.entries, sign * row.group.points)
         np.add.at(self.plays, row.entries, sign)
 
     def rule(self, play: ScoredPlay, entries: Entries, sign: int) -> None:
-        """Add what the arbiter ruled for a play, or (sign -1) take it off. A fine enters no datum (OEDMC)."""
+        """Add the arbiter's awards and fines for a play, or subtract them (`sign` -1). Fines enter no datum (OEDMC)."""
         for seat, award in play.awards.items():
             self.imp[entries.number[play.entry(seat)]] += sign * award
         for seat, fine in play.fines.items():
@@ -141,7 +141,7 @@ class Totals:
 
 
 def exact_imps(group: ComparisonGroup) -> Imps:
-    """Return the IMPs of a group's plays and seats as they are added up."""
+    """Return the IMPs of a group's plays and seats, divided by `over`."""
     if group.over == 1:
         return group.imps
     return np.array([[exact_quotient(imp, group.over) for imp in play] for play in group.imps.tolist()], dtype=object)
@@ -149,18 +149,18 @@ def exact_imps(group: ComparisonGroup) -> Imps:
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """Plays and totals at one moment; never changed: `with_play` gives the next one."""
+    """Plays and totals at one point in time. Ledgers never change: `with_play` returns a new one."""
 
     profile: ComparisonRules
     entries: Entries
     totals: Totals
     rows: Mapping[GroupKey, GroupRow]
     unplayed: Mapping[PlayKey, ScoredPlay]
-    """Plays without points; only what the arbiter gave for them counts."""
+    """Plays without points, for which only the arbiter's awards and fines count."""
 
     @classmethod
     def of(cls, plays: Iterable[ScoredPlay], profile: ComparisonRules, names: Iterable[str] = ()) -> "Ledger":
-        """Compare and add up all plays, one a `key`. `names` are listed even before their first play."""
+        """Compare and add up all plays, one for each `key`. `names` are listed even before their first play."""
         listed = tuple(plays)
         number = numbering(names)
         rows = {key: GroupRow.of(members, profile, number) for key, members in sort_into_groups(listed).items()}
@@ -176,7 +176,7 @@ class Ledger:
         rows: Mapping[GroupKey, GroupRow],
         unplayed: Mapping[PlayKey, ScoredPlay],
     ) -> "Ledger":
-        """Add up plays that were compared, and those for which only rulings count."""
+        """Add up compared plays, and those for which only rulings count."""
         totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
         for row in rows.values():
             totals.count(row, 1)
@@ -192,12 +192,12 @@ class Ledger:
         return tuple(self.rows[key].group for key in sorted(self.rows))
 
     def plays_of(self, deal: int) -> list[ScoredPlay]:
-        """Return all plays of a deal, in whatever section and form, those without points too."""
+        """Return all plays of a deal in any section and form, including those without points."""
         compared = [play for key, row in self.rows.items() if key[0] == deal for play in row.group.members]
         return compared + [play for key, play in self.unplayed.items() if key[0] == deal]
 
     def with_play(self, play: ScoredPlay) -> "Ledger":
-        """Add one play, or put it in place of the one of its `key`."""
+        """Return the ledger with one play added, or replaced if it has a play with the same `key`."""
         before, entries = self.without(play), self.entries.with_names(play.entries)
         totals = before.totals.resized(len(entries.number))
         rows, unplayed = dict(before.rows), dict(before.unplayed)
@@ -211,7 +211,7 @@ class Ledger:
         return replace(self, entries=entries, totals=totals, rows=rows, unplayed=unplayed)
 
     def without(self, play: ScoredPlay) -> "Ledger":
-        """Take out the play of this `key`, if there is one, in whatever form it was compared."""
+        """Return the ledger without the play of this `key`, if there is one, in whatever form it was compared."""
         in_any_form = (row.of_table(play.table) for key, row in self.rows.items() if key[:2] == play.group[:2])
         had = next((one for one in in_any_form if one), self.unplayed.get(play.key))
         if had is None:
@@ -224,13 +224,13 @@ class Ledger:
         return replace(self, totals=totals, rows=rows, unplayed=unplayed)
 
     def of_deals(self, deals: Container[int]) -> "Ledger":
-        """Return what some of the deals give, without IMPs that belong to no play."""
+        """Return the ledger of some of the deals only, without IMPs that belong to no play."""
         rows = {key: row for key, row in self.rows.items() if key[0] in deals}
         unplayed = {key: play for key, play in self.unplayed.items() if key[0] in deals}
         return self._added_up(self.profile, self.entries, rows, unplayed)
 
     def with_adjustments(self, adjustments: Iterable[Adjustment]) -> "Ledger":
-        """Add IMPs that belong to no play."""
+        """Return the ledger with IMPs added that belong to no play."""
         listed = tuple(adjustments)
         entries = self.entries.with_names(one.name for one in listed)
         totals = self.totals.resized(len(entries.number))
@@ -239,7 +239,7 @@ class Ledger:
 
 
 def _exchange(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new: GroupRow | None) -> None:
-    """Put a group in place of the one of its key; the totals follow."""
+    """Replace the group of a key, and update the totals."""
     old = rows.pop(key, None)
     if old is not None:
         totals.count(old, -1)
@@ -249,11 +249,11 @@ def _exchange(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new
 
 
 TieBreaker = Callable[[Whole], NDArray[Any]]
-"""Takes the numbers of entries that are equal so far, gives a key for each; the greater the better."""
+"""A function from the numbers of the entries tied so far to a key for each. The greater key is the better."""
 
 
 class Ranked(Struct, frozen=True, gc=False):
-    """One line of the standings; `imp` is what remains after `fines`."""
+    """One line of the standings. `imp` is what remains after `fines`."""
 
     place: int
     name: str
@@ -264,7 +264,7 @@ class Ranked(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Sequence[Ranked]):
-    """The standings of all entries, as columns; a line is made when it is read."""
+    """The standings of all entries, stored as columns; lines are created when they are read."""
 
     places: Whole
     order: Whole
@@ -295,7 +295,7 @@ class Ranking(Sequence[Ranked]):
 def rank(
     entries: Entries, totals: Totals, chain: Sequence[TieBreaker] = (), without_standing: Collection[str] = ()
 ) -> Ranking:
-    """Put entries in order, best first. Who is `without_standing` is left out, and takes nobody's place."""
+    """Rank entries, best first. Entries in `without_standing` are left out and take no place."""
     left_out = [entries.number[name] for name in without_standing if name in entries.number]
     order = entries.alphabetical[~np.isin(entries.alphabetical, left_out)]
     runs = np.zeros_like(order)  # all are equal at first
@@ -310,7 +310,7 @@ def rank(
 
 
 def _runs(keys: NDArray[Any]) -> Whole:
-    """Return for each of some sorted keys where the run of its equals begins."""
+    """Return for each of some sorted keys the index at which its run of equal keys begins."""
     begins = np.arange(len(keys))
     begins[1:][keys[1:] == keys[:-1]] = 0
     runs: Whole = np.maximum.accumulate(begins) if len(begins) else begins
@@ -318,7 +318,7 @@ def _runs(keys: NDArray[Any]) -> Whole:
 
 
 def _ties(runs: Whole) -> Iterator[tuple[int, int]]:
-    """Return where each run of several begins and ends."""
+    """Return the begin and end of each run of more than one."""
     begins = np.flatnonzero(np.diff(runs, prepend=-1))
     ends = np.append(begins[1:], len(runs))
     many = ends - begins > 1
@@ -326,13 +326,13 @@ def _ties(runs: Whole) -> Iterator[tuple[int, int]]:
 
 
 PreviousPlaces = Mapping[str, int]
-"""Names and their places after the session before."""
+"""Names and their places after the previous session."""
 
 
 def tie_breaker(
     name: TieBreak, entries: Entries, totals: Totals, previous: PreviousPlaces, direct: TieBreaker
 ) -> TieBreaker:
-    """Return one tie-break; `direct` compares those who are equal. Who was not ranked before comes last."""
+    """Return one tie-break. `direct` compares the tied entries. Entries without a previous place come last."""
     if name == "direct_comparison":
         return direct
     if name == "points":
@@ -344,7 +344,7 @@ def tie_breaker(
 
 
 def direct_comparison(ledger: Ledger, tied: Whole) -> Whole:
-    """Return the IMPs won against those of the tied who sat at the same wind of the same deal, play against play."""
+    """Return the IMPs won against the tied players who sat at the same wind of the same deal, play by play."""
     won = np.zeros(len(ledger.entries.names), dtype=np.int64)
     for row in ledger.rows.values():
         among = np.isin(row.entries, tied)
@@ -357,7 +357,7 @@ def direct_comparison(ledger: Ledger, tied: Whole) -> Whole:
 def player_standings(
     ledger: Ledger, *, previous: PreviousPlaces | None = None, without_standing: Collection[str] = ()
 ) -> Ranking:
-    """Rank the players. `previous`: their places after the session before, for a tie-break that asks for them."""
+    """Rank the players. `previous`: their places after the previous session, for the tie-break that uses them."""
     entries, totals, direct = ledger.entries, ledger.totals, partial(direct_comparison, ledger)
     chain = [tie_breaker(name, entries, totals, previous or {}, direct) for name in ledger.profile.ties.chain.value]
     return rank(entries, totals, chain, without_standing)
@@ -366,9 +366,9 @@ def player_standings(
 def carry_over(
     standings: Iterable[Ranked], profile: ComparisonRules, part: Fraction | None = None
 ) -> tuple[Adjustment, ...]:
-    """Return what everybody takes along: that part, or what the profile says.
+    """Return what everybody carries over: the given part of the total, or the profile's.
 
-    In whole IMPs, halves away from zero, but where the profile takes means of IMPs: there fractions stay as they are.
+    In whole IMPs, halves away from zero. Where the profile takes means of IMPs, fractions are not rounded.
     """
     part = Fraction(profile.carry_over.percent.value, 100) if part is None else part
     exact = profile.imp.method.value == "cross"
@@ -376,7 +376,7 @@ def carry_over(
 
 
 def standing_places(standings: Iterable[Ranked]) -> PreviousPlaces:
-    """Return the standing that may part ties in the next session."""
+    """Return the places that may break ties in the next session."""
     return {one.name: one.place for one in standings}
 
 

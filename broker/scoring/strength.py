@@ -1,21 +1,21 @@
-"""How much of a standing is strength: the parts of luck in an event, and who is the stronger, from its own results.
+"""How much of a standing is strength: the parts of luck in an event, and who is stronger, from its own results.
 
-**The model.** In a play, the score of a player of strength a is: what the deal gives this seat everywhere, plus a, less
-the mean of the three opponents' strengths, plus the luck of this play. Four scores add up to nothing, so luck at the
-four seats of a table has a correlation of -1/3. That is a mixed model, the strengths crossed with the plays; deals and
-seats are fixed, as the comparison takes them out. With G = Z'QRZ (Z: who sat where; Q takes the mean of each
-deal and seat away; R: one table's correlations) the sums of a player's differences, s, have the mean G·strengths and
-the variance σ²·G. In the eigenvectors of G they are independent, so all is exact where luck is normal:
+**The model.** In a play, the score of a player of strength a is the sum of what the deal gives this seat everywhere, of
+a less the mean strength of the three opponents, and of the luck of this play. The four scores sum to zero, so the luck
+at the four seats of a table has a correlation of -1/3. This is a mixed model, with strengths crossed with plays; deals
+and seats are fixed, as the comparison removes them. With G = Z'QRZ (Z: who sat where; Q removes the mean of each deal
+and seat; R: one table's correlations) the sums of a player's differences, s, have the mean G·strengths and the variance
+σ²·G. In the eigenvectors of G they are independent, so everything is exact where luck is normal:
 
-* F(h) = (mean of t²/(1 + h·λ)) / s², t = the rotated sums by √λ, s² the mean square of what is left, has the F
-  distribution at the true ratio h of the variances of strength and of luck (A. Wald, Ann. Math. Stat. 18, 1947, 586).
-  The estimate is where it is 1; drawn values of F give the interval of h.
+* F(h) = (mean of t²/(1 + h·λ)) / s², with t = the rotated sums divided by √λ and s² the mean square of the residuals,
+  has the F distribution at the true ratio h of the variances of strength and of luck (A. Wald, Ann. Math. Stat. 18,
+  1947, 586). The estimate is where it is 1; drawn values of F give the interval of h.
 * Reliability is the squared correlation that sums of IMPs then have with strengths. It is independent of scale.
-* Strengths are drawn given the results, and h with them, by its likelihood; before them h·λ / (1 + h·λ) is uniform (M.
-  J. Daniels, Canad. J. Statist. 27, 1999, 567). So not all are taken to be equals wherever h may be 0.
+* Strengths are drawn given the results, together with h by its likelihood; a priori h·λ / (1 + h·λ) is uniform (M. J.
+  Daniels, Canad. J. Statist. 27, 1999, 567). So players are not assumed equal whenever h may be 0.
 
-A bootstrap over deals takes the differences that were seen for those of strength, and so is too sure; shrunk, it tells
-less than the model (`tests/benchmarks/strength.py` measures both). Nothing here enters a ranking.
+A bootstrap over deals mistakes the observed differences for those of strength and is therefore overconfident; with
+shrinkage it tells less than the model (`tests/benchmarks/strength.py` measures both). Nothing here enters a ranking.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,26 +34,26 @@ Floats = NDArray[np.float64]
 
 DRAWS: Final = 2000
 INTERVAL: Final = (0.05, 0.95)
-"""Between these lie 9 of 10 draws."""
+"""Quantiles that enclose 9 of 10 draws."""
 
 GRID: Final = 400
-"""Shares of strength, from 0 to 1, whose likelihood is looked at."""
+"""The number of shares of strength, from 0 to 1, at which the likelihood is evaluated."""
 
 FEWEST: Final = 8
-"""Degrees of freedom that luck needs beside the players, for anything to be said."""
+"""The degrees of freedom that luck needs besides the players' before anything can be estimated."""
 
 MOST_PLAYERS: Final = 1000
-"""Memory grows with the square of their number, and time with its cube."""
+"""Memory grows with the square of the number of players, and time with its cube."""
 
 GOALS: Final = (0.5, 0.8)
-"""Reliabilities of which people ask how many plays they take."""
+"""The reliabilities for which the number of plays is reported."""
 
 FREE: Final = len(SEATS) - 1
-"""Of four scores that add up to nothing so many are free."""
+"""How many of four scores that sum to zero are free."""
 
 
 class Interval(NamedTuple):
-    """An estimate, and where the truth lies in 9 of 10 cases; None: beyond all bounds."""
+    """An estimate, and the range of the true value in 9 of 10 cases; None means unbounded."""
 
     estimate: float | None
     low: float | None
@@ -61,56 +61,56 @@ class Interval(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """The parts of the differences of points in a play; they add up to 1."""
+    """The shares in the variance of points in a play, which sum to 1."""
 
     deal: Interval
-    """Deal and seat: what duplicate takes away."""
+    """Deal and seat, which duplicate removes."""
     own: Interval
     opponents: Interval
     play: Interval
-    """All else: draws, discards and decisions of this play."""
+    """Everything else: draws, discards and decisions of this play."""
 
 
 @dataclass(frozen=True, eq=False)
 class EventStrength:
-    """What an event's compared plays tell. Players are those who have played, by name."""
+    """The analysis of an event's compared plays. Players are those who have played, by name."""
 
     plays: int
     deals: int
     names: tuple[str, ...]
     played: tuple[int, ...]
-    """How many plays each of `names` has."""
+    """The number of plays of each of `names`."""
     plays_each: float
-    """The mean over the players."""
+    """The mean number of plays of a player."""
     shares: Shares
     reliability: Interval
     drawn: Floats
-    """Strengths, (draws, players): IMPs a play against average opponents, as likely as the results make them."""
+    """Strengths drawn given the results, (draws, players): IMPs a play against average opponents."""
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """Where in `names` a player is."""
+        """Each player's index in `names`."""
         return {name: at for at, name in enumerate(self.names)}
 
     @cached_property
     def strengths(self) -> dict[str, Interval]:
-        """Return everybody's strength, IMPs a play against average opponents."""
+        """Each player's strength, in IMPs a play against average opponents."""
         columns = (self.drawn.mean(axis=0), *np.quantile(self.drawn, INTERVAL, axis=0))
         return dict(zip(self.names, map(Interval, *(column.tolist() for column in columns)), strict=True))
 
     def stronger(self, one: str, other: str) -> float:
-        """Return the probability that the first is the stronger player."""
+        """Return the probability that the first player is the stronger."""
         first, second = (self.drawn[:, self.number[name]] for name in (one, other))
         return float(np.mean(first > second) + np.mean(first == second) / 2)
 
     def ahead(self, names: Sequence[str], than: str | None = None) -> list[float | None]:
-        """Return of each the probability to be stronger than the next, or than one; None if there is no other."""
+        """Return each player's probability of being stronger than the next one, or than `than`; None if alone."""
         others = [than] * len(names) if than else [*names[1:], None]
         pairs = zip(names, others, strict=False)
         return [None if other in {None, name} else self.stronger(name, other or "") for name, other in pairs]
 
     def plays_for(self, reliability: float) -> Interval:
-        """Return how many plays each would take for a standing of this reliability (Spearman and Brown)."""
+        """Return how many plays each player would need for a standing of this reliability (Spearman and Brown)."""
         estimate, high, low = (self._plays_for(reliability, now) for now in self.reliability)
         return Interval(estimate, low, high)
 
@@ -119,20 +119,20 @@ class EventStrength:
 
 
 def longer(reliability: float, goal: float) -> float:
-    """Return how many times as many plays a standing of this reliability, above 0, needs for another."""
+    """Return the factor by which the number of plays must grow to go from this reliability, above 0, to another."""
     return goal / (1 - goal) * (1 - reliability) / reliability
 
 
 def event_strength(ledger: Ledger) -> EventStrength | None:
-    """Return what the compared plays of a ledger tell; None if these, or players, are too few or too many for it."""
+    """Return the analysis of a ledger's compared plays; None if there are too few plays, or too few or many players."""
     return joint_strength([(ledger, str)])
 
 
 def joint_strength(events: Sequence[tuple[Ledger, Callable[[str], str]]]) -> EventStrength | None:
-    """Return what several events tell together, each with what its players are called in all of them.
+    """Return the joint analysis of several events, each with a function from its names to those common to all.
 
-    Everybody is compared only with those who held the same tiles: a deal of one event is none of another's. Players of
-    events that nobody links are compared with the mean of their own. None as for `event_strength`.
+    Players are only compared with those who held the same tiles; deals of different events are different. Players of
+    events that have no players in common are compared with the mean of their own event. None as for `event_strength`.
     """
     number, rows, seated, deals = numbering(), list[GroupRow](), list[Whole](), set[tuple[int, int]]()
     for event, (ledger, name_of) in enumerate(events):
@@ -167,19 +167,19 @@ def joint_strength(events: Sequence[tuple[Ledger, Callable[[str], str]]]) -> Eve
 
 
 def _numbered(entries: Sequence[Whole]) -> tuple[list[int], list[Whole]]:
-    """Return the entries that played, and of each group who sat where by the place among them."""
+    """Return the numbers of the entries that played, and who sat where in each group by the index among them."""
     numbers, at = np.unique(np.concatenate(entries), return_inverse=True)
     ends = np.cumsum([len(one) for one in entries])[:-1]
     return numbers.tolist(), np.split(at.reshape(-1, len(SEATS)), ends)
 
 
 class _Ratios(NamedTuple):
-    """Drawn values: of the variance of strength by that of luck, and of the variance of luck."""
+    """Draws of the ratio of the variances of strength and luck, and of the variance of luck."""
 
     ratio: Floats
     luck: Floats
     normal: Floats
-    """By how much luck is greater than it seems, as far as it would be if it were normal."""
+    """The factor by which luck exceeds its estimate, assuming that it is normal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,17 +187,17 @@ class _Fit:
     """Scores in the eigenvectors of G."""
 
     sizes: Floats
-    """Eigenvalues λ other than 0."""
+    """The eigenvalues λ other than 0."""
     axes: Floats
-    """(players, eigenvectors)."""
+    """The eigenvectors, (players, eigenvectors)."""
     turned: Floats
     """t = v's / √λ."""
     squares: Floats
-    """Of each group the sum of squares of all differences from the mean of deal and seat."""
+    """For each group, the sum of squares of all differences from the mean of deal and seat."""
     frees: Floats
     """How many of these differences are free."""
     between: Floats
-    """Of each group the mean square of the means of its seats."""
+    """For each group, the mean square of the means of its seats."""
     one_by_plays: float
     """The mean of 1 / plays over the groups."""
 
@@ -224,16 +224,16 @@ class _Fit:
 
     @property
     def left(self) -> float:
-        """Degrees of freedom of what is left beside the strengths."""
+        """The degrees of freedom of the residuals."""
         return float(self.frees.sum()) - len(self.sizes)
 
     @property
     def mean_square_left(self) -> float:
-        """The variance of luck, where strengths are taken as they come out."""
+        """The variance of luck, if strengths are taken as they result."""
         return max(float(self.squares.sum() - (self.turned**2).sum()), 0.0) / self.left
 
     def ratios(self, chance: np.random.Generator) -> _Ratios:
-        """Draw both variances: as F and the mean square of what is left are distributed."""
+        """Draw both variances, by the distributions of F and of the mean square of the residuals."""
         players = chance.chisquare(len(self.sizes), DRAWS) / len(self.sizes)
         free = as_good_as(self.squares, self.frees, self.left)
         normal = chance.chisquare(self.left, DRAWS) / self.left
@@ -243,15 +243,15 @@ class _Fit:
             left = normal * chance.chisquare(tails, DRAWS) / tails
         ratio, luck = self.ratio_at(players / left), self.mean_square_left / left
         if not np.quantile(ratio, INTERVAL[1]):
-            # Players differ less than luck alone lets them: not a proof that there is no strength at all.
+            # Players differ less than by luck alone, which does not prove that there is no strength at all.
             ratio[::2] = self.likely_ratios(chance).ratio[::2]
         return _Ratios(ratio, luck, 1 / normal)
 
     def ratio_at(self, values: Floats) -> Floats:
-        """Return the ratio at which F has each of these values; 0 where it is nowhere so great."""
+        """Return the ratios at which F has these values; 0 where F is too small everywhere."""
         ratio = np.concatenate([[0.0], np.geomspace(1e-4, 1e6, 600) / self.sizes.mean()])
         means = (self.turned**2 / (1 + ratio[:, None] * self.sizes)).mean(axis=1)
-        # F falls as the ratio grows; both are turned around for what wants to see values rise.
+        # F falls as the ratio grows; both are negated because `interp` needs rising values.
         return np.interp(-values * self.mean_square_left, -means, ratio) if means[0] else np.zeros_like(values)
 
     def reliability(self, ratio: Floats) -> Floats:
@@ -297,10 +297,10 @@ def _information(entries: Sequence[Whole], players: int) -> Floats:
 
 
 def as_good_as(squares: Floats, frees: Floats, most: float) -> float:
-    """Return the degrees of freedom that a sum of squares has by how much its parts differ, at most so many.
+    """Return the effective degrees of freedom of a sum of squares, at most `most`, judged by how much its parts differ.
 
-    Points have longer tails than a normal distribution: then a few plays make most of their variance, and it is known
-    less well.
+    Points have longer tails than a normal distribution, so that a few plays make up most of their variance, which is
+    then known less precisely.
     """
     total = squares.sum()
     differ = ((squares - frees * total / frees.sum()) ** 2).sum()
@@ -312,8 +312,8 @@ def _shares(points: _Fit, deals: int, chance: np.random.Generator) -> Shares:
     drawn, within = points.ratios(chance), float(points.squares.sum() / points.frees.sum())
     between = float(points.between.mean())
     free = as_good_as(points.between, np.ones(len(points.between)), FREE * deals)
-    # Where luck is greater than it seems, less of what lies between deals is theirs. Not so where it only has long
-    # tails: the plays that then make most of it lie within deals and between them.
+    # Where luck exceeds its estimate, less of the variance between deals is due to them. This does not hold where luck
+    # only has long tails: the plays that then make up most of it lie both within and between deals.
     noise = within * drawn.normal * points.one_by_plays
     deal = np.maximum(between * free / chance.chisquare(free, DRAWS) - noise, 0)
     estimate = points.ratio_at(np.ones(1))
@@ -331,5 +331,5 @@ def _parts(deal: Floats, ratio: Floats, luck: Floats) -> Floats:
     return shares
 
 
-def _interval(estimate: Any, drawn: Floats) -> Interval:  # noqa: ANN401 - a number of numpy's
+def _interval(estimate: Any, drawn: Floats) -> Interval:  # noqa: ANN401 - a numpy number
     return Interval(float(estimate), *np.quantile(drawn, INTERVAL).tolist())

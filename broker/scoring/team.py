@@ -1,9 +1,9 @@
 """Standings of a team event: two teams or more, one member at each wind of a deal, the total over all deals (MIL).
 
-A deal counts in which each team sits once at each wind. What a team wins in it: its points against the profile's
-reference, added and then converted. A void play counts nowhere. Where a deal was fouled, points are compared with those
-of the same form, seat by seat; where all lay alike this is the same as adding first, since a mean of sums is the sum of
-the means. A team's reference is never rounded.
+A deal counts if each team sits once at each wind. A team's result in it is the difference of its points from the
+profile's reference, added up and then converted. A void play counts nowhere. Where a deal was fouled, points are
+compared with those of the same form, seat by seat; where all plays had the same form this equals adding first, since a
+mean of sums is the sum of the means. A team's reference is never rounded.
 """
 
 from collections import Counter, defaultdict
@@ -41,9 +41,9 @@ def team_of_players(teams: Teams) -> dict[str, str]:
 
 
 def deal_lineups(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[str, Lineup]:
-    """Return every team's plays of one deal, by seat; a seat is missing where its play has not come yet.
+    """Return every team's plays of one deal, by seat. Seats whose play has not arrived yet are missing.
 
-    Raises RuleError `player_in_two_teams`, `player_without_team`, `team_incomplete` (a team sits twice at a wind).
+    Raises RuleError `player_in_two_teams`, `player_without_team`, or `team_incomplete` if a team sits twice at a wind.
     """
     team_of = team_of_players(teams)
     found: dict[str, dict[Seat, ScoredPlay]] = {team: {} for team in teams}
@@ -62,16 +62,16 @@ def deal_lineups(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[s
 
 
 def missing_seats(found: Mapping[str, Lineup]) -> list[tuple[str, Seat]]:
-    """Return the teams and seats whose play has not come yet."""
+    """Return the teams and seats whose play has not arrived yet."""
     return sorted((team, seat) for team, lineup in found.items() for seat in SEATS if seat not in lineup)
 
 
 MATCH: Final = 2
-"""Teams of a match."""
+"""The number of teams in a match."""
 
 
 def team_imp(team: str, lineups: Mapping[str, Lineup], profile: ComparisonRules) -> Exact:
-    """Return a team's IMPs in one deal; the small group's where it can be compared with nobody."""
+    """Return a team's IMPs in one deal; those of a small group if it can be compared with nobody."""
     own = lineups[team]
     others = [lineup for name, lineup in lineups.items() if name != team]
     alone = profile.small_group.imp.value
@@ -88,12 +88,12 @@ def team_imp(team: str, lineups: Mapping[str, Lineup], profile: ComparisonRules)
 
 
 def lineup_points(lineup: Lineup) -> int:
-    """Return the points of a team's members together."""
+    """Return the sum of the points of a team's members."""
     return sum(play.points[seat] for seat, play in lineup.items() if play.points is not None)
 
 
 def lineup_differences(own: Lineup, other: Lineup) -> list[Fraction]:
-    """Return the differences from another team, for the winds at which both played, and the same form."""
+    """Return the differences from another team, for the winds at which both played the same form."""
     return [
         Fraction(mine[seat] - theirs[seat])
         for seat in SEATS
@@ -104,7 +104,7 @@ def lineup_differences(own: Lineup, other: Lineup) -> list[Fraction]:
 
 
 def _from_mean(own: Lineup, others: list[Lineup], profile: ComparisonRules) -> Iterator[Fraction]:
-    """Return the differences from the mean of each wind, for the winds at which there is one."""
+    """Yield the differences from the mean of each wind, for the winds at which enough teams played the same form."""
     for seat in SEATS:
         mine = own[seat].points
         if mine is None:
@@ -117,23 +117,23 @@ def _from_mean(own: Lineup, others: list[Lineup], profile: ComparisonRules) -> I
 
 
 class ComparableDeals(NamedTuple):
-    """The deals of an event for its teams."""
+    """The deals that count for the teams of an event, and those left out."""
 
     lineups: Mapping[int, Mapping[str, Lineup]]
-    """Who sat where in those that count, by deals."""
+    """By deal: who sat where in each deal that counts."""
     left_out: tuple[int, ...]
 
 
 def comparable_deals(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: bool = False) -> ComparableDeals:
     """Return which deals count for the teams.
 
-    Where plays are out of place (`APART`), a deal of theirs that teams do not fit is left out, and so is one that was
-    not played for it: the scorer does the same until an arbiter has ruled who sat where. Each play in a deal that
-    teams do not fit explains one that some deal lacks; any other is not over, and only provisional standings go
-    without it.
+    Where plays are out of place (`APART`), a deal in which they break up the teams is left out, and so is the deal that
+    was not played because of it; the scorer does the same until an arbiter has ruled who sat where. Each play in a deal
+    with broken-up teams explains one play that some deal lacks. An unexplained gap means that the deal is not finished,
+    which is an error except in provisional standings, where the deal is left out.
 
-    A team of which nobody sits in a deal does not play it, as one that was cut before a final; in provisional standings
-    it may yet, and such a deal waits for it.
+    A team with no member in a deal does not play it, for instance after being cut before a final. In provisional
+    standings it may still play, so such a deal is left out until it does.
 
     Raises RuleError `player_without_team`, `player_in_two_teams`, `team_incomplete`.
     """
@@ -158,7 +158,7 @@ def comparable_deals(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: 
 
 
 def _lineups_if_complete(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[str, Lineup] | None:
-    """Return who sat where; None: not one of a team at each wind, by plays out of place."""
+    """Return who sat where; None if plays out of place break up the teams."""
     listed = list(plays)
     try:
         return deal_lineups(deal, listed, teams)
@@ -171,7 +171,7 @@ def _lineups_if_complete(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -
 def _explain(
     explained: Counter[tuple[str, int]], deal: int, plays: Iterable[ScoredPlay], gap: tuple[str, Seat]
 ) -> None:
-    """Take a play out of place for why its table has not played a deal; refuse the deal if there is none."""
+    """Use up one play out of place to explain why its table has not played a deal; refuse the deal if there is none."""
     played = set(map(_where, plays))
     instead = next((where for where in sorted(+explained) if where not in played), None)
     if instead is None:
@@ -182,7 +182,7 @@ def _explain(
 
 
 def _where(play: ScoredPlay) -> tuple[str, int]:
-    """Return section and table: sections number their tables each for itself."""
+    """Return section and table, since each section numbers its own tables."""
     return play.section or "", real_table(play)
 
 
@@ -212,7 +212,7 @@ def standings_of_deals(
 
 
 class TeamDeal(NamedTuple):
-    """One deal that all teams have played: who sat where, and what each team has of it."""
+    """One deal that all teams have played: who sat where, and each team's totals for it."""
 
     lineups: Mapping[str, Lineup]
     totals: Totals
@@ -234,7 +234,7 @@ def rank_teams(
     adjustments: Iterable[Adjustment] = (),
     without_standing: Collection[str] = (),
 ) -> Ranking:
-    """Rank the teams (`entries`) by deals that were compared before."""
+    """Rank the teams (`entries`) by deals that have already been compared."""
     listed, totals = list(played), _nothing(entries, profile)
     for one in listed:
         for whole, part in zip(totals.columns, one.totals.columns, strict=True):
@@ -250,7 +250,7 @@ def _nothing(entries: Entries, profile: ComparisonRules) -> Totals:
 
 
 def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile: ComparisonRules) -> None:
-    """Add what each team won in one deal; awards and fines are the team's, and in no reference."""
+    """Add what each team won in one deal. Awards and fines count for the team and enter no reference."""
     for team, lineup in found.items():
         number = entries.number[team]
         imp, fines = team_result(team, found, profile)
@@ -261,7 +261,7 @@ def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile:
 
 
 def team_result(team: str, found: Mapping[str, Lineup], profile: ComparisonRules) -> tuple[Exact, int]:
-    """Return what a team has of one deal, in which none is missing: IMPs after awards and fines, and the fines."""
+    """Return a team's IMPs in one complete deal, after awards and fines, and the fines."""
     sat = found[team].items()
     fines = sum(play.fines.get(seat, 0) for seat, play in sat)
     awards = sum(play.awards.get(seat, 0) for seat, play in sat)

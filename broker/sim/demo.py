@@ -1,7 +1,7 @@
 """The demo from start to end: its processes, what they report, and whether all results are right.
 
-An evening of riichi has eight players at two tables, a session each, by different rules. How its hands end is drawn by
-chance: nobody plays them out. What is shown is what tables, scorer and desk make of it.
+A riichi evening has eight players at two tables, with one session each, under different rules. The ends of its hands
+are drawn at random, not played. The demo shows how tables, scorer and desk handle them.
 """
 
 import json
@@ -40,7 +40,7 @@ from broker.sim.processes import DemoProcess
 from broker.store import STORE
 
 START_S: Final = 300.0
-"""Beside thirty busy processes a program that starts within two seconds has taken two minutes."""
+"""With thirty busy processes, a program that normally starts within two seconds has taken two minutes."""
 LONGEST_S: Final = 900.0
 
 
@@ -63,11 +63,11 @@ class Demo:
         self._url = ""
 
     def say(self, who: str, text: str) -> None:
-        """Tell the terminal what goes on."""
+        """Print a line of progress."""
         click.echo(f"{time.monotonic() - self._began:6.1f} s  {who:<8}  {text}")
 
     def play(self, *, once: bool) -> int:
-        """Run the event; return the exit code."""
+        """Run the event and return the exit code."""
         if self._folder.is_dir() and any(self._folder.iterdir()):
             raise FolderTaken(
                 f"{self._folder} is not empty; the demo plays in a new folder, so that it spoils no event"
@@ -86,7 +86,7 @@ class Demo:
         return code
 
     def _make(self) -> int:
-        """Write the event's folder; return how many plays it has."""
+        """Write the event's folder and return the number of plays."""
         return len(make_event(self._folder, seed=self._seed, said=partial(self.say, "club")))
 
     def _start(self, running: ExitStack) -> None:
@@ -97,7 +97,7 @@ class Demo:
             self._child(running, f"table {table}", ["kiosk", str(config), "--picture", str(picture)])
 
     def _start_scorer(self, running: ExitStack) -> int:
-        """Start the scorer, its page on the usual port if nobody has it; return the broker's port."""
+        """Start the scorer, with its page on the usual port if that is free, and return the broker's port."""
         arguments = [
             "scorer",
             str(self._folder),
@@ -110,7 +110,7 @@ class Demo:
         ]
         scorer = self._child(running, "scorer", [*arguments, str(DESK_PORT)])
         if "desk_port_taken" in scorer.wait_for(r"^Desk: |desk_port_taken", START_S):
-            scorer.wait(START_S)  # its broker has to let go of the folder
+            scorer.wait(START_S)  # wait until its broker has released the folder
             self._children.remove(scorer)
             self.say("demo", f"port {DESK_PORT} is taken, so the page gets another one")
             scorer = self._child(running, "scorer", [*arguments, "0"])
@@ -124,7 +124,7 @@ class Demo:
         return child
 
     def _follow(self, plays: int) -> dict[str, Any] | None:
-        """Show progress until every result is safe; None if it did not come to that."""
+        """Show progress until every result is safe, and return the last view; None if it did not get that far."""
         said, view = "", None
         while not self._stop.is_set():
             with suppress(OSError):  # a busy desk may answer late
@@ -154,14 +154,14 @@ class Demo:
         return None
 
     def view(self) -> dict[str, Any]:
-        """Ask the desk for the whole room."""
+        """Return the desk's view of the whole event."""
         trust = event_context(Certificates.of_event(self._folder).authority)
         with urllib.request.urlopen(f"{self._url}view.json", timeout=10, context=trust) as answer:  # noqa: S310 - our own desk
             view: dict[str, Any] = json.load(answer)
         return view
 
     def _close(self, view: dict[str, Any], plays: int) -> int:
-        """Recompute everything, show the standings, and return whether all is right."""
+        """Recompute everything, show the standings, and return 0 if all is right, otherwise 1."""
         store, table = self._folder / "scorer.sqlite", self._folder / STANDINGS
         journal = facts(store)
         problems = audit_event(store, table, view, plays)
@@ -182,7 +182,7 @@ class Demo:
 
 
 def tell_standings(view: dict[str, Any]) -> None:
-    """Write them on the terminal."""
+    """Print the standings."""
     click.echo("\n  place  IMP  fines  player")
     for row in view["standings"]:
         click.echo(f"  {row['place']:5d} {row['imp']:+4d} {row['fines']:6d}  {row['name']}")
@@ -196,12 +196,12 @@ def _tell_plays(results: list[Fact]) -> None:
 
 
 def table_is_done(table: dict[str, Any]) -> bool:
-    """Return whether a table has played its last deal and every fact of it is safe."""
+    """Return whether a table has played its last deal and all its facts are stored at the scorer."""
     return bool(table["unsent"] == 0 and table["state"] == "finished")
 
 
 TABLES: Final = {1: "riichi-montreal", 2: "riichi-basic"}
-"""By whose rules each plays."""
+"""The rules of each table."""
 
 HANDS: Final = 6
 
@@ -212,14 +212,14 @@ VALUES: Final = (
     RiichiWin(han=4, fu=30),
     *[RiichiWin(han=han) for han in (5, 6, 8)],
 )
-"""Hands of an evening; seven pairs are won on a discard alone here."""
+"""Values of the evening's winning hands. Seven pairs are only won on a discard here."""
 
 RIICHI: Final = 0.3
-"""How likely somebody declares it."""
+"""The probability that riichi is declared."""
 
 
 def make_evening(folder: Path, *, seed: int = 0) -> int:
-    """Write the evening's folder, with what the people at each table do; return how many hands there are."""
+    """Write the evening's folder, with a script for the people at each table, and return the number of hands."""
     people = [Player(id=f"p{number:02d}", name=name) for number, name in enumerate(PLAYERS[: 4 * len(TABLES)], 1)]
     booked = tuple(
         RiichiBooking(1, table, profile, {seat: people[4 * at + place].id for place, seat in enumerate(SEATS)})
@@ -227,7 +227,7 @@ def make_evening(folder: Path, *, seed: int = 0) -> int:
     )
     plan = Plan(NAME, "Homologue demo: a riichi evening", DEFAULT_MCR, tuple(people), riichi=booked)
     save_event(folder, plan, (), {})
-    chance = random.Random(seed)  # noqa: S311 - a show, no secret
+    chance = random.Random(seed)  # noqa: S311 - a demonstration, no secret
     Credentials.ensure(folder / "credentials.json", max(TABLES))
     list_devices(folder, TABLES)
     for table in TABLES:
@@ -237,7 +237,7 @@ def make_evening(folder: Path, *, seed: int = 0) -> int:
 
 
 def draw_hands(count: int, chance: random.Random) -> tuple[RiichiEvent, ...]:
-    """Draw how so many hands end."""
+    """Draw at random how a number of hands end."""
     return tuple(_hand(chance) for _ in range(count))
 
 
@@ -277,7 +277,7 @@ class RiichiDemo(Demo):
         return [fact for fact in facts(self._folder / STORE) if fact["type"] == "riichi_hand"]
 
     def _close(self, view: dict[str, Any], plays: int) -> int:
-        """Recompute everything, show the scores, and return whether all is right."""
+        """Recompute everything, show the scores, and return 0 if all is right, otherwise 1."""
         hands, event = self._hands(), open_event(self._folder)
         problems = [*evening_problems(hands, TABLES), *(f"alert: {one['code']}" for one in view["alerts"])]
         for booking in event.plan.riichi:

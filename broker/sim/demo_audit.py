@@ -1,6 +1,6 @@
-"""Recompute everything from the scorer's journal by other means: plain integers, no code of the rules or scoring.
+"""Recompute everything from the scorer's journal by other means: plain integers, no code of rules or scoring.
 
-Points, IMPs and places of the demo's event, payments of its riichi evening, and how much came with the deal.
+Covers points, IMPs and places of the demo's event, the payments of its riichi evening, and the luck of the deals.
 """
 
 import csv
@@ -21,14 +21,14 @@ Fact = dict[str, Any]
 
 
 def facts(store: Path) -> list[Fact]:
-    """Read the journal: every fact with its table."""
+    """Read the journal and return its facts, each with its table."""
     with closing(sqlite3.connect(f"{store.absolute().as_uri()}?mode=ro", uri=True)) as db:
         bodies = [json.loads(body) for (body,) in db.execute("SELECT body FROM journal ORDER BY height")]
     return [{**body["fact"], "table": body["table"]} for body in bodies if "fact" in body]
 
 
 def audit_event(store: Path, standings: Path, view: dict[str, Any], plays: int) -> list[str]:
-    """Return everything that is off, in words; nothing if all is right."""
+    """Return a description of everything that is wrong; an empty list if all is right."""
     journal = facts(store)
     results = [fact for fact in journal if fact["type"] == "result"]
     problems = [*_counts(journal, results, plays), *_fouled(journal)]
@@ -58,7 +58,7 @@ def _counts(journal: list[Fact], results: list[Fact], plays: int) -> Iterator[st
 
 
 def _fouled(journal: list[Fact]) -> Iterator[str]:
-    """Name deals that lay in several forms: here all plays of a deal are compared with each other."""
+    """Yield deals played in more than one form. In the demo all plays of a deal are compared with each other."""
     forms = {(fact["deal"], fact["form"]) for fact in journal if fact["type"] == "restored"}
     for deal, count in Counter(deal for deal, _ in forms).items():
         if count > 1:
@@ -66,9 +66,9 @@ def _fouled(journal: list[Fact]) -> Iterator[str]:
 
 
 def kept_problems(journal: list[Fact], table: int, course: Mapping[str, Any]) -> Iterator[str]:
-    """Return what was not read as it lay after a play that was kept; `course` is the play as its people played it.
+    """Yield what the camera read wrongly after a kept play. `course` is the play as its people played it.
 
-    Nobody can see which way round a river lies if all its rows are full.
+    The direction of a river cannot be seen if all its rows are full.
     """
     kept = [fact["seats"] for fact in journal if fact["type"] == "laid" and fact["table"] == table]
     if len(kept) != 1:
@@ -80,7 +80,7 @@ def kept_problems(journal: list[Fact], table: int, course: Mapping[str, Any]) ->
 
 
 def _sorted(laid: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Return what lay before a seat: the river as it was discarded, without gaps, and the rest in any order."""
+    """Return what lay before a seat: the river in discard order without gaps, the rest in sorted order."""
     return {
         "river": [serial for serial in laid.get("river", ()) if serial],
         "melds": sorted(map(sorted, laid.get("melds", ()))),
@@ -89,7 +89,7 @@ def _sorted(laid: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def points_of(result: Fact) -> dict[str, int]:
-    """Score one play as OEDMC rules 1 and 2 say."""
+    """Return the points of one play by OEDMC rules 1 and 2."""
     winners, discarder = result["winners"], result["discarder"]
     scored = {}
     for seat in SEATS:
@@ -106,7 +106,7 @@ def points_of(result: Fact) -> dict[str, int]:
 
 
 def imps_of(results: list[Fact]) -> dict[tuple[int, int, str], int]:
-    """Compare each seat with its homologues: IMP by deal, table and seat, in integers of n times the points."""
+    """Compare each seat with its homologues: IMPs by deal, table and seat, in integers (n x points)."""
     imps = {}
     for result in results:
         same = [other for other in results if other["deal"] == result["deal"]]
@@ -122,7 +122,7 @@ def _fine(result: Fact, seat: str) -> int:
 
 
 def _shown(results: list[Fact], imps: dict[tuple[int, int, str], int], view: dict[str, Any]) -> Iterator[str]:
-    """Hold what the arbiter's page shows against it."""
+    """Yield differences from what the arbiter's page shows."""
     pages = {(play["deal"], play["table"]): play["seats"] for play in view["plays"]}
     for result in results:
         seats = pages.get((result["deal"], result["table"]), {})
@@ -147,7 +147,7 @@ def _ranked(results: list[Fact], imps: dict[tuple[int, int, str], int], standing
 
 
 def count_endings(results: Iterable[Fact]) -> Counter[str]:
-    """Count how plays ended, for the demo's closing words."""
+    """Count how plays ended, for the demo's closing summary."""
     found: Counter[str] = Counter()
     for result in results:
         found["two hu on one discard" if len(result["winners"]) > 1 else result["win"].replace("_", "-")] += 1
@@ -156,7 +156,7 @@ def count_endings(results: Iterable[Fact]) -> Counter[str]:
 
 
 LIMITS: Final = ((13, 8000), (11, 6000), (8, 4000), (6, 3000), (5, 2000))
-"""Han from which on the base is this."""
+"""The least han of each limit, and its base."""
 
 MANGAN: Final = 2000
 START: Final = 25_000
@@ -164,7 +164,7 @@ STICK: Final = 1000
 
 
 def evening_problems(journal: list[Fact], sessions: dict[int, str]) -> Iterator[str]:
-    """Name everything that is off. `sessions`: by whose rules each table plays."""
+    """Yield everything that is wrong. `sessions`: the rules of each table."""
     entries = defaultdict(list)
     for fact in journal:
         if fact["type"] == "riichi_hand":
@@ -190,7 +190,7 @@ def _session(table: int, profile: str, told: list[Fact]) -> Iterator[str]:
 
 
 def _paid(event: dict[str, Any], stands: dict[str, Any], *, nearest: bool) -> dict[str, int]:
-    """Return what each wins or loses; `stands` is where the session stood before."""
+    """Return what each seat wins or loses. `stands` is the state of the session before."""
     due = {seat: -STICK * (seat in event.get("riichi", ())) for seat in SEATS}
     if event["kind"] == "draw":
         tenpai = event.get("tenpai", ())
@@ -214,7 +214,7 @@ def _paid(event: dict[str, Any], stands: dict[str, Any], *, nearest: bool) -> di
 def _shares(
     win: dict[str, Any], winner: str, loser: str | None, dealer: str, counters: int
 ) -> Iterator[tuple[str, int]]:
-    """Return who pays what for one hand."""
+    """Yield who pays what for one hand."""
     base = _base(win)
     if loser is not None:
         yield loser, _rounded(base * (6 if winner == dealer else 4)) + 300 * counters
@@ -235,7 +235,7 @@ def _rounded(points: int) -> int:
 
 
 def luck_lines(results: Iterable[Fact], imps: Mapping[tuple[int, int, str], int]) -> Iterator[str]:
-    """Return the spread of points, of points against the same seat elsewhere, and of IMPs; nothing without results."""
+    """Yield lines on the spread of points, of points compared with the same seat elsewhere, and of IMPs, if any."""
     of_seat: dict[tuple[int, str], list[int]] = {}
     for result in results:
         for seat in SEATS:

@@ -1,7 +1,7 @@
-"""The demo's event: 16 players, 4 tables, plays that the simulated club has played beforehand, a script a table.
+"""The demo's event: 16 players, 4 tables, plays that simulated players have played in advance, one script per table.
 
-Deals come from a cryptographic generator. Who declares, on whose tile, and the hand values are those of the played
-hands. Two things are staged: a tray is laid wrongly at first at every other table, and a player declares a false hu.
+Deals come from a cryptographic generator. Declarations, discarders and hand values are those of the hands played. Two
+things are staged: at every other table a tray is first laid wrongly, and a player declares a false hu.
 """
 
 import random
@@ -77,7 +77,7 @@ REACTION_MS: Final = 1100
 def make_event(
     folder: Path, *, rounds: int = SIZE, seed: int = 0, said: Report = lambda _: None
 ) -> tuple[NumberedPlay, ...]:
-    """Write the event's folder, play its hands, and write what the people at the tables do; return the plays."""
+    """Write the event's folder, play its hands, and write the scripts of the people at the tables."""
     bookings = tuple(booking for booking in sixteen_players() if booking.round <= rounds)
     ids = [f"p{number:02d}" for number in range(1, len(PLAYERS) + 1)]
     plays = tuple(
@@ -97,18 +97,18 @@ def make_event(
 
 
 KEEPS: Final = 2
-"""The table whose people keep their first play: all rivers and hands are shown to the camera."""
+"""The table whose people keep the tiles of their first play, and show all rivers and hands to the camera."""
 
 
 def _laid(event: Event, hosted: Iterable[EventPlay], seed: int) -> dict[Seat, LaidSeat]:
-    """Return what lies at that table after its first play."""
+    """Return what lies on that table after its first play."""
     booking, played = next(one for one in hosted if one.booking.table == KEEPS)
     deal, order = event.open_deal(booking.deal), event.order(booking.deal)
     return laid_play(deal, played.actions, played.outcome, seed, order=order, gaps=True).laid
 
 
 def new_deals(numbers: Iterable[int]) -> tuple[list[DealRecord], Registry]:
-    """Make one deal a carrier, one set in each carrier as far as there are so many numbers of sets.
+    """Create one deal for each carrier, and a set for each carrier while there are enough set numbers.
 
     Which serial has which face is random and secret.
     """
@@ -125,12 +125,12 @@ def new_deals(numbers: Iterable[int]) -> tuple[list[DealRecord], Registry]:
 
 
 def people_file(table: int) -> str:
-    """Return the name of the file that says what people at a table do."""
+    """Return the name of the file with the script of the people at a table."""
     return f"table-{table}.plays.json"
 
 
 def write_people(folder: Path, plays: Mapping[int, Sequence[ScriptedPlay]], reaction_ms: int = REACTION_MS) -> None:
-    """Write what the people at each table do, with what their tables and arbiters need."""
+    """Write the scripts of the people at each table, and what their tables and arbiters need."""
     Credentials.ensure(folder / "credentials.json", max(plays))
     pin = f"{secrets.randbelow(10**4):04}"
     write_private(folder / "arbiter-pin", f"{hash_pin(pin)}\n".encode())
@@ -141,7 +141,7 @@ def write_people(folder: Path, plays: Mapping[int, Sequence[ScriptedPlay]], reac
 
 
 def list_devices(folder: Path, tables: Iterable[int]) -> None:
-    """Make the keys of simulated tables, list them with the event, and give them certificates."""
+    """Create the keys of simulated tables, list them with the event, and issue their certificates."""
     listed, certificates = [listed_device(folder, table) for table in tables], Certificates.ensure(folder)
     write_devices(folder, listed)
     for one in listed:
@@ -149,16 +149,17 @@ def list_devices(folder: Path, tables: Iterable[int]) -> None:
 
 
 def listed_device(folder: Path, table: int) -> ListedDevice:
-    """Return one line of the list; the table's key, in the folder of its devices, is made when absent."""
+    """Return a table's line of the device list. Its key is created in the folder of its devices if missing."""
     return ListedDevice(table, open_key(folder / f"table-{table}" / "device.key").public, f"sim-{table}")
 
 
 def write_kiosk(
     folder: Path, table: int, port: int, event: Path | None = None, *, plain: bool = False, name: str = NAME
 ) -> Path:
-    """Write one table's configuration, once it is known where the broker is. `event`: its folder, if it is another.
+    """Write a table's configuration, once the broker's port is known. `event`: the event's folder, if it is another.
 
-    It trusts the event's authority, and shows the certificate of its key; `plain`: it has a password, without TLS.
+    The table trusts the event's authority and presents a certificate for its key. With `plain` it uses a password,
+    without TLS.
     """
     path = folder / f"table-{table}.toml"
     language = ("en", "fr")[table % 2]
@@ -174,13 +175,13 @@ def write_kiosk(
 
 
 WEAKEST: Final = 0.0
-"""Strength of the weakest of the demo's players; the strongest has 1. Wide apart, so that some plays are drawn."""
+"""The strength of the weakest demo player; the strongest has 1. The range is wide so that some plays are drawn."""
 
 
 def played_hands(
     bookings: Sequence[NumberedPlay], deals: Iterable[DealRecord], seed: int, said: Report
 ) -> list[EventPlay]:
-    """Play all bookings; say how each ended."""
+    """Play all bookings, reporting how each ended."""
     by_number = {record.number: record.deal() for record in deals}
     hosted = []
     for one in play_event(
@@ -196,13 +197,13 @@ def played_hands(
 
 
 def player_strengths(seed: int) -> dict[int, float]:
-    """Return the 16 players strengths in equal steps; who is strong is drawn."""
+    """Return the strengths of the 16 players, in equal steps and random order."""
     numbers = Random(f"{seed} strengths").sample(range(1, 17), 16)  # noqa: S311 - simulated players, no secret
     return {number: 1 - (1 - WEAKEST) * at / 15 for at, number in enumerate(numbers)}
 
 
 def _describe(hosted: EventPlay) -> str:
-    """Return how a play ended."""
+    """Return a description of how a play ended."""
     outcome: Outcome = hosted.played.outcome
     if outcome.win == "draw":
         return "a draw"
@@ -211,7 +212,7 @@ def _describe(hosted: EventPlay) -> str:
 
 
 def save_hands(folder: Path, hosted: Iterable[EventPlay]) -> None:
-    """Write what was done in each play beside its deal."""
+    """Write the actions of each play beside its deal."""
     write_hands(
         folder,
         (HandRecord(booking.round, booking.table, booking.deal, played.actions) for booking, played in hosted),
@@ -219,14 +220,14 @@ def save_hands(folder: Path, hosted: Iterable[EventPlay]) -> None:
 
 
 FALSE_HU: Final = 2
-"""How often nerves fail, where hands were there to fail with."""
+"""The number of false hu, if there were hands that tempted players."""
 
 FINES: Final = (4, 8)
-"""What a false hu costs, in IMP; the arbiter chooses (OEDMC)."""
+"""IMPs for a false hu, of which the arbiter chooses (OEDMC)."""
 
 
 def stage_plays(hosted: Iterable[EventPlay], chance: random.Random) -> dict[int, list[ScriptedPlay]]:
-    """Return all plays, by table. The first play of every other table is laid wrongly at first."""
+    """Return all plays by table. In the first play of every other table a tray is first laid wrongly."""
     plays = list(hosted)
     false_hu = _false_hu(plays, chance)
     by_table: dict[int, list[ScriptedPlay]] = {}
@@ -241,9 +242,9 @@ def stage_plays(hosted: Iterable[EventPlay], chance: random.Random) -> dict[int,
 
 
 def _false_hu(plays: list[EventPlay], chance: random.Random) -> dict[int, dict[Seat, int]]:
-    """Choose who declares falsely, by play: a loser who once held a complete hand under the minimum.
+    """Choose who declares falsely, by play: a loser who once held a complete hand below the minimum.
 
-    Where nobody did, a loser of the first play does it without one.
+    If there was none, a loser of the first play declares without one.
     """
     found: dict[int, Seat] = {}
     for at, (_, played) in enumerate(plays):
@@ -256,7 +257,7 @@ def _false_hu(plays: list[EventPlay], chance: random.Random) -> dict[int, dict[S
 
 
 def swapped_tiles(chance: random.Random) -> TrayMistake:
-    """Draw a slip in the laying of a tray."""
+    """Draw a mistake in laying a tray."""
     row = chance.randrange(3)
     one, other = chance.sample(range(10), 2)
     return TrayMistake(chance.choice(SEATS), (row, one), (row, other))

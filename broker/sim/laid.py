@@ -1,4 +1,4 @@
-"""Simulated plays as they lie on the table at their end, tile by tile: what was done in them is known."""
+"""Simulated plays as they lie on the table at their end, tile by tile, together with the actions that led there."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -10,18 +10,18 @@ from broker.rules.mcr import CALLED, CHOWS, Action, Ending
 
 
 class LaidTiles(NamedTuple):
-    """What lies there, and what was done."""
+    """What lies on the table, and what was done."""
 
     deal: Deal
     order: Mapping[Seat, SerialTray]
     laid: dict[Seat, LaidSeat]
     ending: Ending
     done: tuple[tuple[Action, int | None], ...]
-    """Without what nobody claimed; with the tile drawn, discarded or claimed."""
+    """The actions without `no_claim`, each with the tile drawn, discarded or claimed."""
 
 
 class _Table:
-    """A play by serials. Of equal tiles in a hand any may be used."""
+    """A play by serials. Of equal tiles in a hand, a random one is used."""
 
     def __init__(self, deal: Deal, order: Mapping[Seat, SerialTray] | None, chance: Random) -> None:
         self._chance = chance
@@ -42,7 +42,7 @@ class _Table:
         return serial
 
     def do(self, action: Action) -> None:
-        """Do what was done, tile by tile."""
+        """Carry out an action, tile by tile."""
         if action.do == "no_claim":
             return
         seat, tile = action.actors[0], action.tile or ""
@@ -82,7 +82,7 @@ def laid_play(
     hands: bool = True,
     gaps: bool = False,
 ) -> LaidTiles:
-    """Lay a play; `hands`: the concealed tiles are turned over too; `gaps`: claimed tiles leave their places empty."""
+    """Return the table after a play. `hands`: with the concealed tiles; `gaps`: with gaps where tiles were claimed."""
     chance = Random(f"{seed} tiles")  # noqa: S311 - simulated tables, no secret
     table = _Table(deal, order, chance)
     for action in actions:

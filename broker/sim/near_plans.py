@@ -1,8 +1,8 @@
-"""The plans that a hand is near: of 350,000 some hundreds at most.
+"""The plans that a hand is near: at most some hundreds of 350,000.
 
-Copies of tiles are bits, so what a plan lacks beside a hand is counted by two operations on three words. A tile more
-or less changes that by one at most: so the plans near a hand are among those that were not far from one like it. Pools
-keep these. The hands of a deal come again from play to play: what was found for a hand is kept as well.
+Copies of tiles are bits, so the number of tiles that a plan lacks is counted by two operations on three words. One tile
+more or less changes it by one at most, so the plans near a hand are among those that were not far from a similar hand.
+Pools keep these. The hands of a deal recur from play to play, so the results for each hand are cached as well.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,27 +29,27 @@ from broker.sim.plans import (
 )
 
 FURTHER: Final = 1
-"""Plans that lack so many tiles more than the nearest are looked at."""
+"""Plans that lack up to this many tiles more than the nearest are considered."""
 
 SHELVES: Final = (1, 64), (2, 64)
-"""Pools hold plans that lack so many tiles more than these, and so many are kept for the same melds: 15 and 150 kB."""
+"""For each shelf of pools: how many more tiles than near ones its plans lack, and its size (15 and 150 kB a pool)."""
 
 SEARCHED_WORDS: Final = 16
-"""Of how many words it is kept what all plans have in common with them: up to 360 kB each."""
+"""The number of words for which their tiles in common with all plans are cached, up to 360 kB each."""
 
 KINDS_OF_POOLS: Final = 256
-"""For how many melds they are kept."""
+"""The number of combinations of melds for which pools are kept."""
 
 HANDS: Final = 32_768
-"""Hands whose near plans are kept, 4 kB each."""
+"""The number of hands whose near plans are cached, 4 kB each."""
 
 NOTHING: Final = len(KINDS)
-"""The column of a tile that is always there: every plan asks for it, so that none lacks nothing."""
+"""The column of a tile that is always there. Every plan asks for it, so that no plan's list of tiles is empty."""
 
 COLUMNS: Final = NOTHING + 1
 
 OPEN: Final = np.array([0.0] * 6 + [0.05, 0.35] + [1.0] * 200)
-"""What a plan of a hand value counts for: 8 is enough, and what is missing may come by the way of winning."""
+"""The weight of a plan by its hand value: 8 is enough, and what is missing may come from the way of winning."""
 
 CLOSED: Final = np.array([0.0] * 6 + [0.6, 0.8] + [1.0] * 200)
 """The same without a claimed meld: a concealed hand is worth 2 more, or 4 if self-drawn."""
@@ -57,60 +57,60 @@ CLOSED: Final = np.array([0.0] * 6 + [0.6, 0.8] + [1.0] * 200)
 COUNTS: Final = np.stack([CLOSED, OPEN])
 
 BASES: Final = 24
-"""What the three others pay a winner beside the hand value."""
+"""What the three others pay a winner besides the hand value."""
 
 PAIRS_FAN: Final = 24
 
 FEW: Final = 6000
-"""So many plans are looked through without a pool."""
+"""Up to this many plans are searched without a pool."""
 
 NO_PLAN: Final = 99
-"""Tiles missing where no plan is left."""
+"""The number of missing tiles where no plan is left."""
 
 Sets = tuple[int, ...]
 Winds = tuple[int, int]
 
 
 class PlanKind(NamedTuple):
-    """What decides which plans there are, and what they count for."""
+    """What determines which plans exist and their weights."""
 
     melds: tuple[tuple[int, bool], ...]
-    """The number of each own set, sorted, and whether it is concealed."""
+    """The number of each of the player's sets, sorted, and whether it is concealed."""
     winds: Winds
     appetite: float
 
     @property
     def sets(self) -> Sets:
-        """Return the sets alone."""
+        """The sets alone."""
         return tuple(one for one, _ in self.melds)
 
     @property
     def claimed(self) -> bool:
-        """Return whether one of them was claimed."""
+        """Whether one of the sets was claimed."""
         return not all(concealed for _, concealed in self.melds)
 
 
 Hand = tuple[bytes, PlanKind]
-"""How many of each kind are held, and what is aimed at."""
+"""The counts of each kind held, and the kind of plans."""
 
 
 class NearPlans(NamedTuple):
     """The plans near some concealed tiles: n of them."""
 
     lacked: Whole
-    """What each lacks, one plan after the other: column by column, a second copy of a kind is 35 further on."""
+    """The tiles that each plan lacks, plan after plan, by column; a second copy of a kind is 35 further on."""
     lengths: Whole
-    """n: how many entries of `lacked` are of each plan, NOTHING among them."""
+    """n: how many entries of `lacked` belong to each plan, including NOTHING."""
     spare: Whole
-    """The kinds of which each asks for less than is held, so that a discard of one is not lacked; plan after plan."""
+    """Kinds of which each plan needs fewer than are held, so that one is free to be discarded; plan after plan."""
     spare_lengths: Whole
-    """n: how many entries of `spare` are of each plan."""
+    """n: how many entries of `spare` belong to each plan."""
     counts_for: Whole
-    """n."""
+    """n: the weight of each plan."""
     close: Whole
-    """n: whether it lacks one tile at most."""
+    """n: whether it lacks at most one tile."""
     missing: int
-    """What the nearest lacks, a winning tile included; NO_PLAN if there is none."""
+    """The number of tiles that the nearest plan lacks, including the winning tile; NO_PLAN if there is none."""
 
 
 _found: dict[Hand, NearPlans] = {}
@@ -128,16 +128,16 @@ def near_plans(hands: Sequence[Hand]) -> list[NearPlans]:
 
 
 class _Near(NamedTuple):
-    """The plans near some hands, those of each hand together: n of them."""
+    """The plans near some hands, grouped by hand: n of them."""
 
     hand: Whole
-    """n: beside which of the hands it is near."""
+    """n: the index of the hand."""
     less: Whole
-    """n x 34: its tiles, less those that are held."""
+    """n x 34: the plan's tiles minus those held."""
     lacks: Whole
-    """n."""
+    """n: the number of tiles lacking."""
     counts_for: Whole
-    """n."""
+    """n: the weight of the plan."""
 
 
 def _search(hands: Sequence[Hand], held: Whole) -> _Near:
@@ -165,7 +165,7 @@ def _search(hands: Sequence[Hand], held: Whole) -> _Near:
 
 
 def _counts_for(kinds: Sequence[PlanKind], hand: Whole, numbers: Whole) -> Whole:
-    """Return what plans count for, with what pungs of the seat's and the round's wind are worth."""
+    """Return the weights of plans, including the value of pungs of the seat's and the round's wind."""
     every = plans()
     own, of_round = np.array([kind.winds for kind in kinds]).T.take(hand, axis=1)
     value, winds = every.value.take(numbers), every.winds.take(numbers)
@@ -177,13 +177,13 @@ def _counts_for(kinds: Sequence[PlanKind], hand: Whole, numbers: Whole) -> Whole
 
 
 def _pays(value: Whole, appetite: Whole) -> Whole:
-    """Return what a hand pays when won on a discard, beside one of 8 fan."""
+    """Return what a hand pays when won on a discard, relative to one of 8 fan, with `appetite` as the exponent."""
     paid: Whole = ((BASES + np.maximum(value, ENOUGH_FAN)) / (BASES + ENOUGH_FAN)) ** appetite
     return paid
 
 
 def _made_for(hand: int, tiles: bytes, kind: PlanKind, within: int) -> list[_Near]:
-    """Return All Pungs and Seven Pairs, if the nearest may lack so few tiles."""
+    """Return All Pungs and Seven Pairs plans, if they lack few enough tiles."""
     pairs = len(KINDS) - tiles.count(0) - tiles.count(1)
     if pairs + len(kind.melds) < FEWEST_PAIRS:
         return []
@@ -200,7 +200,7 @@ def _made_for(hand: int, tiles: bytes, kind: PlanKind, within: int) -> list[_Nea
 
 
 def _listed(hands: Sequence[Hand]) -> list[NearPlans]:
-    """List what the plans near each of some hands lack, and what they have no use for."""
+    """List what the plans near each hand lack, and what they have no use for."""
     each = np.frombuffer(b"".join(tiles for tiles, _ in hands), dtype=np.int8).reshape(-1, len(KINDS))
     near = _search(hands, each)
     less = np.ones((len(near.lacks), COLUMNS), dtype=np.int8)
@@ -233,17 +233,17 @@ def _listed(hands: Sequence[Hand]) -> list[NearPlans]:
 
 
 class _Pool(NamedTuple):
-    """All plans that lack at most `most` tiles beside some that were held."""
+    """All plans that lack at most `most` tiles for a given hand."""
 
     most: int
     at: Whole
-    """Their numbers."""
+    """The numbers of the plans."""
     bits: Whole
     """3 x n."""
 
 
 class _Pools:
-    """The plans with some sets, and their pools."""
+    """The plans that contain certain sets, and their pools."""
 
     def __init__(self, sets: Sets) -> None:
         at, bits = _plans_with(sets), plans().bits
@@ -252,7 +252,7 @@ class _Pools:
         self._common_word = lru_cache(maxsize=SEARCHED_WORDS)(partial(_common_word, self._every.bits))
 
     def nearest(self, held: Whole) -> tuple[Whole, Whole]:
-        """Return the numbers of plans among which are all near ones, and how much each lacks."""
+        """Return the numbers of plans that include all near ones, and how many tiles each lacks."""
         every = self._every
         if every.at.size <= FEW:
             return every.at, TILES_OF_HAND - _common(every.bits, held)
@@ -266,7 +266,7 @@ class _Pools:
         return self._keep(hand, every, TILES_OF_HAND - reduce(np.add, words), NO_PLAN)
 
     def _keep(self, held: int, pool: _Pool, lacks: Whole, most: int) -> tuple[Whole, Whole]:
-        """Make smaller pools of one that has all plans which lack at most `most` tiles."""
+        """Create smaller pools from one that contains all plans lacking at most `most` tiles."""
         least = int(lacks.min(initial=NO_PLAN))
         for shelf in reversed(self._shelves):
             upto = least + FURTHER + shelf.beyond
@@ -279,16 +279,16 @@ class _Pools:
 
 
 class _Shelf:
-    """Pools that hold plans which lack `beyond` tiles more than the near ones; the oldest goes."""
+    """Pools of plans that lack up to `beyond` tiles more than the near ones. The oldest pool is replaced."""
 
     def __init__(self, beyond: int, most: int) -> None:
         self.beyond = beyond
         self._pools: list[tuple[int, _Pool]] = []
-        """With the bits of the hand each was made for."""
+        """Each with the bits of the hand for which it was created."""
         self._next, self._most = 0, most
 
     def like(self, held: int) -> Iterator[tuple[_Pool, int]]:
-        """Return those beside which few tiles are new, and how many are, from the one that differs least."""
+        """Return the pools whose hands lack few of the tiles held, with how many, the most similar first."""
         found = [
             ((held ^ other).bit_count(), at, new)
             for at, (other, _) in enumerate(self._pools)
@@ -297,7 +297,7 @@ class _Shelf:
         return ((self._pools[at][1], new) for _, at, new in sorted(found))
 
     def add(self, held: int, pool: _Pool) -> None:
-        """Put a pool on it."""
+        """Add a pool."""
         if len(self._pools) < self._most:
             self._pools.append((held, pool))
         else:
@@ -306,13 +306,13 @@ class _Shelf:
 
 
 def _common_word(bits: Whole, at: int, word: int) -> Whole:
-    """Count the tiles that hands have in common with one, of the kinds of one word."""
+    """Count the tiles that hands have in common with one hand, among the kinds of one word."""
     common: Whole = np.bitwise_count(bits[at] & np.uint64(word)).view(np.int8)
     return common
 
 
 def _common(bits: Whole, held: Whole) -> Whole:
-    """Count the tiles that hands, 3 x n, have in common with one; word by word, as numpy is quicker so."""
+    """Count the tiles that hands (3 x n) have in common with one hand, word by word, which is faster in numpy."""
     common = np.bitwise_count(bits[0] & held[0])
     for at in range(1, WORDS):
         common += np.bitwise_count(bits[at] & held[at])
@@ -331,7 +331,7 @@ def _tiles_of(sets: Sets) -> Whole:
 
 @lru_cache(maxsize=1024)
 def _plans_with(sets: Sets) -> Whole:
-    """Return the numbers of the plans that have these sets."""
+    """Return the numbers of the plans that contain these sets."""
     every = plans().sets
     if not sets:
         return np.arange(every.shape[1])

@@ -1,10 +1,10 @@
-"""How good hands are: the plans that each is near, weighed by the chance that they still come about.
+"""How good hands are: the plans that each is near, weighted by the chance that they are completed.
 
-A plan's weight is what it counts for times the product, over the tiles that it lacks, of the chance to get one: the
-copies unseen times `reach`, about the share of all unseen tiles that the player will still meet in time. The sum over
-plans measures a hand; it is no probability, but it grows with every way to win and with how near it is.
+A plan's weight is its value times the product, over the tiles that it lacks, of the chance to get each: the number of
+unseen copies times `reach`, roughly the share of all unseen tiles that the player will still meet in time. The sum over
+plans measures a hand. It is not a probability, but it grows with every way to win and with how near the hand is to it.
 
-Hands of many plays are weighed at once, as what numpy is asked takes longer to ask than to reckon.
+Hands of many plays are weighed at once, because numpy's overhead for one hand exceeds the time of the calculation.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from broker.sim.plans import Whole, set_of
 from broker.sim.view import PlayerView, stacked, unseen
 
 IN_TIME: Final = 0.25
-"""The part of the tiles still to come that comes in time. Found by play: 0.12 to 0.4 won more than 0.8, 1.6 and 2.5."""
+"""The share of tiles still to come that comes in time. By experiment: 0.12 to 0.4 won more than 0.8, 1.6 and 2.5."""
 
 PAIR: Final = 2
 
@@ -30,61 +30,61 @@ class Style(Struct, frozen=True):
     """How a player thinks."""
 
     reads: bool = True
-    """Reads what opponents may wait for, and weighs it."""
+    """Whether the player estimates what opponents wait for and takes it into account."""
     appetite: float = 0.0
-    """How much a dear hand draws: the power to which what it pays counts."""
+    """How much expensive hands attract: the exponent applied to what a hand pays."""
     whim: float = 0.3
-    """Points by which the worth of a discard is misjudged, so that people differ: the scale of Gumbel's noise."""
+    """The misjudgement of discards, in points, so that people differ: the scale of Gumbel noise."""
     pung: float = 2.0
-    """How much likelier the third of a pair comes: anybody may discard it."""
+    """How much more likely the third tile of a pair comes, since any player may discard it."""
     ready: float = 3.0
-    """How much likelier the last tile comes: anybody may discard it, whatever it completes."""
+    """How much more likely the last tile comes, since any player may discard it, whatever it completes."""
 
 
 PLAIN: Final = Style(reads=False, whim=0.0, pung=1.0, ready=1.0)
-"""Takes the likeliest hand of 8 fan, and discards what is safe among equals alone."""
+"""Aims at the most likely hand of 8 fan, and considers safety only among equal discards."""
 
 LIKELY: Final = 0.9
-"""No tile is surer than this."""
+"""The upper limit of the chance to get a tile."""
 
 NEVER: Final = 1e-9
 
 
 class Considered(NamedTuple):
-    """Tiles that a player might hold, beside what lies open."""
+    """Tiles that a player might hold, besides what lies open."""
 
     view: PlayerView
     held: Whole
-    """34: the concealed ones."""
+    """34: the concealed tiles."""
     melds: tuple[TableMeld, ...]
     style: Style
 
     @property
     def hand(self) -> Hand:
-        """Return what decides which plans are near."""
+        """The key that determines which plans are near."""
         return self.held.tobytes(), _plan_kind(self.melds, self.view.winds, self.style.appetite)
 
 
 class Outlooks(NamedTuple):
-    """How good some hands are."""
+    """The evaluation of some hands."""
 
     held: Whole
     """hands x 34."""
     sums: Whole
-    """How good each is."""
+    """The value of each hand."""
     missing: list[int]
-    """What the nearest plan of each lacks."""
+    """The number of tiles that each hand's nearest plan lacks."""
     after: Whole
-    """hands x 34: how good each is without one of a kind that it holds."""
+    """hands x 34: the value of each hand after discarding a tile of that kind, if it holds one."""
 
     def best_after(self) -> Whole:
-        """Return how good each hand is after its best discard."""
+        """Return the value of each hand after its best discard."""
         best: Whole = np.where(self.held > 0, self.after, -np.inf).max(axis=1)
         return best
 
 
 def outlooks(hands: Sequence[Considered]) -> Outlooks:
-    """Weigh the plans near each hand."""
+    """Evaluate hands by the plans near each."""
     near = near_plans([one.hand for one in hands])
     held = stacked([one.held for one in hands])
     chance = _chances(hands, held)
@@ -97,7 +97,7 @@ def outlooks(hands: Sequence[Considered]) -> Outlooks:
 
 
 def _weights(near: Sequence[NearPlans], chance: Whole, ready: Whole) -> tuple[Whole, Whole, Whole]:
-    """Return the weight of each plan, its hand, and the cells (hand x 34) for which plans have no use."""
+    """Return the weight of each plan, its hand, and the cells (hand x 34) of tiles that plans do not use."""
     hands = np.arange(len(near))
     lengths = np.concatenate([one.lengths for one in near])
     if not lengths.size:
@@ -114,7 +114,7 @@ def _weights(near: Sequence[NearPlans], chance: Whole, ready: Whole) -> tuple[Wh
 
 
 def _chances(hands: Sequence[Considered], held: Whole) -> Whole:
-    """Return the chance to get each copy of a kind that is lacked: hands x 4 x 35, of NOTHING 1."""
+    """Return the chance to get each lacked copy of a kind, hands x 4 x 35; it is 1 for NOTHING."""
     left = unseen([one.view for one in hands])
     wall = np.array([one.view.own.wall for one in hands])
     reach = IN_TIME * (wall + 0.5) / np.maximum(left.sum(axis=1), 1)

@@ -1,8 +1,8 @@
 """Par: simulated players play the deals of an event thousands of times, and the points of each seat are counted.
 
-The plays of a deal are numbered, and each has its own source of chance: the same seed gives the same counts, whoever
-plays them, in one go or with breaks. Players misjudge what they weigh, each in another measure, so that plays differ as
-they do among people.
+The plays of a deal are numbered, and each has its own random source, so the same seed gives the same counts on any
+machine, in one run or several. Players misjudge their options by different amounts, so that plays differ as they do
+among people.
 """
 
 from collections import Counter
@@ -23,17 +23,17 @@ from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable
 
 PLAYERS: Final = 1
-"""The version of the players, raised with every change by which they would play otherwise."""
+"""The version of the players, increased with every change that makes them play differently."""
 
 CHUNK: Final = 250
-"""Plays between two times that what was played is kept."""
+"""The number of plays after which the counts are stored."""
 
 LEAST_WHIM, MORE_WHIM = 0.2, 0.8
-"""By how much players misjudge a discard: points, even between the first and the sum of both."""
+"""How much players misjudge discards, in points: uniform between the first and the sum of both."""
 
 
 class Stretch(NamedTuple):
-    """Some plays of a deal that follow each other."""
+    """Consecutive plays of a deal."""
 
     deal: Deal
     payments: McrPaymentRules
@@ -77,9 +77,10 @@ def _judge(payments: McrPaymentRules) -> Judge:
 def still_to_play(
     par: EventPar, deals: Sequence[Deal], payments: McrPaymentRules, plays: int
 ) -> tuple[EventPar, list[Stretch]]:
-    """Return what is left to be played until each deal has so many plays.
+    """Return what is left to play until each deal has this many plays.
 
-    A deal that is another by now, or that is paid otherwise, starts over; all do where other players have played them.
+    A deal that has changed, or is paid differently, starts over; all deals do if another version of the players played
+    them.
     """
     known = dict(par.deals) if par.players == PLAYERS else {}
     for deal in deals:
@@ -95,12 +96,12 @@ def still_to_play(
 
 
 def play_par(par: EventPar, stretches: Sequence[Stretch], jobs: int) -> Iterator[EventPar]:
-    """Play these stretches, in `jobs` processes; return after each of them what has been counted by then."""
+    """Play the stretches in `jobs` processes, yielding all counts so far after each."""
     known = dict(par.deals)
     with ExitStack() as stack:
         each: Callable[..., Iterator[PointCounts]] = map
         if jobs > 1 and len(stretches) > 1:
-            plans()  # made once: processes that are forked have them
+            plans()  # computed once, so that forked processes share it
             pool = ProcessPoolExecutor(min(jobs, len(stretches)))
             stack.callback(pool.shutdown, cancel_futures=True)
             each = pool.map

@@ -1,11 +1,11 @@
-"""The hands that a beginner's book teaches to aim at: every complete hand of some families, with what it is worth.
+"""The hands that a beginner's book teaches to aim at: every complete hand of some families, with its value.
 
-Made once, in about a second. Each is four sets and a pair, or 14 single tiles, with a lower bound of its hand value:
-what it is worth when claimed and won on a discard, without anything that luck adds. Tests hold the bound to the fan
-counter. All Pungs and Seven Pairs are made for a hand when it comes near them.
+They are generated once, in about a second. Each is four sets and a pair, or 14 single tiles, with a lower bound of its
+hand value: its worth when claimed and won on a discard, without anything that luck adds. Tests check the bound against
+the fan counter. All Pungs and Seven Pairs are generated for a hand when it comes near them.
 
-Tiles are columns 0 to 33, in the order of `KINDS`. Sets are 0 to 54: the 21 chows by their lowest tile, then the 34
-pungs.
+Tiles are columns 0 to 33, in the order of `KINDS`. Sets are numbered 0 to 54: the 21 chows by their lowest tile, then
+the 34 pungs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,17 +39,17 @@ CHOW_OF: Final = {run: at for at, run in enumerate(RUNS)}
 
 
 def chow(suit: int, low: int) -> int:
-    """Number a chow by its suit and the rank of its lowest tile, from 0."""
+    """Return the number of a chow, by its suit and the rank of its lowest tile, from 0."""
     return 7 * suit + low
 
 
 def pung(tile: int) -> int:
-    """Number a pung."""
+    """Return the number of a pung."""
     return CHOWS + tile
 
 
 def set_of(meld: TableMeld) -> int:
-    """Number a meld; a kong is the pung that it contains."""
+    """Return the number of a meld. A kong has that of the pung which it contains."""
     return (
         CHOW_OF[(meld.tiles[0], meld.tiles[1], meld.tiles[2])] if meld.kind == "chow" else pung(COLUMN[meld.tiles[0]])
     )
@@ -64,14 +64,14 @@ def count_columns(tiles: Iterable[str]) -> Whole:
 
 
 WORDS: Final = 3
-"""Of 64 bits, four a kind: characters and honours, dots, bamboo. So a tile more changes one of them."""
+"""Words of 64 bits, four for each kind: characters and honours, dots, bamboo. One tile more changes one word only."""
 
 _UNARY: Final = np.array([0b0000, 0b0001, 0b0011, 0b0111, 0b1111], dtype=np.uint8)
-"""By how many copies there are, a bit for each."""
+"""A bit for each copy, by the number of copies."""
 
 
 def bits_of(counts: Whole) -> Whole:
-    """Return hands, n x 34, as bits, 3 x n: what two of them have in common is as many bits."""
+    """Return hands (n x 34) as bits (3 x n). Tiles common to two hands are the bits common to both."""
     each = np.zeros((len(counts), WORDS, 16), dtype=np.uint8)
     each[:, :, :9] = _UNARY.take(counts[:, :SUITED]).reshape(-1, WORDS, 9)
     each[:, 0, 9:] = _UNARY.take(counts[:, SUITED:])
@@ -93,7 +93,7 @@ TILES_OF: Final = _vectors()
 
 
 def _related() -> NDArray[np.bool_]:
-    """Return which two chows are worth 1 fan: alike, alike in two suits, a short straight, or both ends of a suit."""
+    """Return which pairs of chows are worth 1 fan: same numbers, a short straight, or both ends of a suit."""
     suit, low = np.divmod(np.arange(CHOWS), 7)
     same_suit = suit[:, None] == suit[None, :]
     apart = np.abs(low[:, None] - low[None, :])
@@ -105,13 +105,13 @@ def _related() -> NDArray[np.bool_]:
 RELATED: Final = _related()
 
 NONE: Final = -1
-"""In the place of a set that cannot be claimed: knitted tiles."""
+"""The number used for a set that cannot be claimed: knitted tiles."""
 
 LEAST: Final = 7
-"""Hands that are surely worth less are no plan."""
+"""Hands with a lower bound below this are not plans."""
 
 ENOUGH_FAN: Final = 8
-"""A family that is worth this needs nothing beside it."""
+"""A family with this value needs nothing in addition."""
 
 ALL: Final = tuple(range(SETS))
 PAIRS: Final = tuple(range(len(KINDS)))
@@ -125,23 +125,23 @@ class Plans(NamedTuple):
     """Complete hands as columns: entry k of each belongs to hand k."""
 
     tiles: Whole
-    """n x 34: how many of each kind."""
+    """n x 34: how many tiles of each kind."""
     bits: Whole
     """3 x n: the same as bits."""
     sets: Whole
-    """4 x n: their numbers, or NONE."""
+    """4 x n: the numbers of the sets, or NONE."""
     value: Whole
-    """n: the least hand value, but for winds of the seat and the round."""
+    """n: the least hand value, without winds of the seat and the round."""
     winds: Whole
-    """n: bit k is set where there is a pung of wind k."""
+    """n: bit k is set if there is a pung of wind k."""
 
 
 Listed = tuple[Whole, Whole, Whole]
-"""Tiles, sets and values of hands, a row a hand."""
+"""Tiles, sets and values of hands, one row each."""
 
 
 class Family(NamedTuple):
-    """Hands of one kind: rows of four sets, a pair for each, and what they are worth by their kind."""
+    """Hands of one kind: rows of four sets, a pair for each, and the value of the kind."""
 
     name: str
     value: int
@@ -151,7 +151,7 @@ class Family(NamedTuple):
 
 @cache
 def plans() -> Plans:
-    """Return all plans, each hand once, under the family in which it is worth most."""
+    """Return all plans, each hand once, in the family in which it is worth most."""
     families = sorted(_families(), key=lambda family: -family.value)
     sets = np.concatenate([np.sort(family.sets, axis=1) for family in families])
     pairs = np.concatenate([family.pairs for family in families])
@@ -216,7 +216,7 @@ def _tiles_of(suit: int) -> tuple[int, ...]:
 
 
 def _few_pungs(chows: Sequence[int], pungs: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
-    """Return so many sets of which one at most is a pung: more of them are matter for All Pungs."""
+    """Yield combinations of sets with at most one pung; more pungs are left to All Pungs."""
     yield from combinations_with_replacement(chows, count)
     for some in combinations_with_replacement(chows, count - 1):
         yield from ((*some, one) for one in pungs)
@@ -234,7 +234,7 @@ def _half_flush(suit: int) -> Iterator[tuple[int, ...]]:
 
 
 def _all_types() -> Iterator[Family]:
-    """Return hands with three suits, a wind and a dragon, one of the honours as the pair."""
+    """Yield hands with three suits, a wind and a dragon, one of the honours as the pair."""
     chows = [[chow(suit, low) for low in range(7)] for suit in SUITS]
     either = [[*chows[suit], *(pung(tile) for tile in _tiles_of(suit))] for suit in SUITS]
     of_suits = {sets for at in SUITS for sets in product(*(either[s] if s == at else chows[s] for s in SUITS))}
@@ -243,7 +243,7 @@ def _all_types() -> Iterator[Family]:
 
 
 def _with_any(name: str, value: int, cores: Sequence[Sequence[int]]) -> Family:
-    """Return three sets with any fourth and any pair."""
+    """Return the family of three given sets with any fourth set and any pair."""
     return _of(name, value, [(*core, one) for core in cores for one in ALL], PAIRS)
 
 
@@ -255,7 +255,7 @@ def _of(
 
 
 def _extras(sets: Whole, pairs: Whole, tiles: Whole) -> Whole:
-    """Return what a hand has beside Mixed Shifted Chows, Half Flush or All Types, as far as these never imply it."""
+    """Return fan besides Mixed Shifted Chows, Half Flush or All Types, limited to those that none of these implies."""
     chows = (sets < CHOWS).sum(axis=1)
     terminals = np.array([tile in ORPHANS for tile in range(len(KINDS))])
     simples = ~tiles[:, terminals].any(axis=1)
@@ -300,18 +300,18 @@ def _singles() -> Listed:
 
 
 FEWEST_PAIRS: Final = 4
-"""Pairs and pungs that a hand must have."""
+"""The least number of pairs and pungs for All Pungs and Seven Pairs."""
 
 LACKED: Final = 2
-"""What All Pungs, worth 6, need beside them."""
+"""The fan that All Pungs, worth 6, need in addition."""
 
 NO_PLANS: Final = (np.zeros((0, len(KINDS)), dtype=np.int8), np.zeros(0))
 
 
 def all_pungs(held: bytes, melds: Sequence[int], most: int) -> tuple[Whole, Whole]:
-    """Return All Pungs of what is there twice, with the pair of anything held, if they lack so few tiles.
+    """Return All Pungs plans of tiles held twice, with any held tile as the pair, that lack at most `most` tiles.
 
-    A row a hand, and what each counts for.
+    One row for each hand, and their weights.
     """
     twice = [tile for tile, count in enumerate(held) if count >= TILES_OF_PAIR]
     if len(twice) + len(melds) < FEWEST_PAIRS or any(meld < CHOWS for meld in melds):
@@ -334,7 +334,7 @@ def all_pungs(held: bytes, melds: Sequence[int], most: int) -> tuple[Whole, Whol
 
 @lru_cache(maxsize=20_000)
 def _all_pungs_counts_for(pungs: tuple[int, ...], pair: int) -> float:
-    """Two fan more than the six are needed; two pungs that are not claimed are worth as much."""
+    """Return the weight: 1 with two fan besides the six, less otherwise, since two unclaimed pungs may provide them."""
     extra = sum(2 if tile >= DRAGONS else tile in ORPHANS for tile in pungs)
     ranks = [tile % 9 for tile in pungs if tile < SUITED]
     doubles = len(ranks) - len(set(ranks))
@@ -343,9 +343,9 @@ def _all_pungs_counts_for(pungs: tuple[int, ...], pair: int) -> float:
 
 
 def seven_pairs(held: bytes) -> tuple[Whole, Whole]:
-    """Return Seven Pairs of the pairs that are there and what else is held, for a hand without melds.
+    """Return Seven Pairs plans of the pairs held and other tiles held, for a hand without melds.
 
-    A row a hand, and what each counts for.
+    One row for each hand, and their weights.
     """
     twice = [tile for tile, count in enumerate(held) if count >= TILES_OF_PAIR]
     if len(twice) < FEWEST_PAIRS:

@@ -1,12 +1,13 @@
-"""What simulated players do: each from a view, what is legal, a strength, and chance.
+"""The choices of simulated players, from a view, the legal options, a strength, and a random source.
 
-Players of many plays are asked at once, as that is much quicker; no choice depends on who else is asked. Everybody
-declares a hu that is one; that is not asked here.
+Players of many plays choose at once, which is much faster; no choice depends on who else is choosing. Every winning hu
+is declared, so that is not a choice here.
 
-How likely a discard is what an opponent waits for, they read from what lies open (`deal_in`), by a logistic model of
-whether a tile would complete an opponent's hand of 8 fan, fitted to 530,000 discards that simulated players could have
-made (McFadden's R² 0.19). It says what a club player would: who has melds and has drawn often is near; what is in that
-player's river or has just passed is safe; honours and terminals are safer; so is a tile of which few copies are left.
+How likely a discard is to be what an opponent waits for is estimated from what lies open (`deal_in`), by a logistic
+model of whether a tile would complete an opponent's hand of 8 fan, fitted to 530,000 discards that simulated players
+could have made (McFadden's R² 0.19). It agrees with the experience of club players: an opponent who has melds and has
+drawn often is near to winning; tiles in that player's river, or just passed, are safe; honours and terminals are safer;
+so is a tile of which few copies are left.
 """
 
 import math
@@ -29,7 +30,7 @@ from broker.sim.view import Chance, OpenSeat, PlayerView, stacked
 
 
 class SimulatedPlayer(Struct, frozen=True):
-    """A player at a seat. One of strength 1 always thinks; one of strength 0 never does."""
+    """A player at a seat. With strength 1 the player always thinks, with strength 0 never."""
 
     strength: float
     chance: Chance
@@ -37,7 +38,7 @@ class SimulatedPlayer(Struct, frozen=True):
 
 
 class Kong(NamedTuple):
-    """A kong that may be made of the own tiles."""
+    """A kong that may be made of the player's own tiles."""
 
     do: Literal["concealed_kong", "added_kong"]
     tile: int
@@ -56,7 +57,7 @@ class Claim(NamedTuple):
         return TableMeld(self.do, tuple(KINDS[one] for one in sorted((tile, *self.used))), SEATS[source], KINDS[tile])
 
     def left(self, held: Whole) -> Whole:
-        """Return what stays concealed, before the discard."""
+        """Return the concealed tiles after the claim, before the discard."""
         rest = held.copy()
         for used in self.used:
             rest[used] -= 1
@@ -64,7 +65,7 @@ class Claim(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A player holds a tile more, and discards one or makes a kong."""
+    """A player holds an extra tile, and discards one or makes a kong."""
 
     view: PlayerView
     kongs: Sequence[Kong]
@@ -80,11 +81,11 @@ class Offer(NamedTuple):
 
 
 Choice = int | Kong | Claim | None
-"""The tile that is discarded, a kong, a claim, or None if nothing is claimed."""
+"""A tile to discard, a kong, a claim, or None if nothing is claimed."""
 
 
 def choose(asked: Sequence[Hold | Offer]) -> list[Choice]:
-    """Choose for all who are asked, each by what that player sees alone."""
+    """Return all players' choices, each made from that player's own view."""
     chosen: list[Choice] = [None] * len(asked)
     holds, offers = dict[int, Hold](), dict[int, Offer]()
     for at, one in enumerate(asked):
@@ -106,7 +107,7 @@ def choose(asked: Sequence[Hold | Offer]) -> list[Choice]:
 
 
 def discards_or_kongs(holds: Sequence[Hold]) -> list[int | Kong]:
-    """Aim at hands of 8 fan and more; weigh what others may wait for, and give up late what cannot be won."""
+    """Return discards and kongs, aiming at hands of 8 fan and more while considering danger and hopeless hands."""
     if not holds:
         return []
     now = outlooks([Considered(view, view.held, view.melds, player.style) for view, _, player in holds])
@@ -129,7 +130,7 @@ def discards_or_kongs(holds: Sequence[Hold]) -> list[int | Kong]:
 
 
 def _whims(holds: Sequence[Hold], held: NDArray[np.bool_], discarding: NDArray[np.bool_]) -> Whole:
-    """Return by how much each discard is misjudged; who does not misjudge, or makes a kong, draws nothing."""
+    """Return the misjudgement of each discard. Players without it, or who make a kong, draw no random numbers."""
     whims = np.array([hold.player.style.whim for hold in holds])
     drawn = held & (discarding & (whims > 0))[:, None]
     noise = np.zeros(held.shape)
@@ -144,14 +145,14 @@ def _whims(holds: Sequence[Hold], held: NDArray[np.bool_], discarding: NDArray[n
 
 
 WIN, NO_WIN, DEAL_IN = 44.0, -12.0, -22.0
-"""Points that a seat gets on average when it wins, when it does not, and when others win on its discard."""
+"""A seat's average points when it wins, when it does not, and when others win on its discard."""
 
 LOGIT: Final = (-0.31, 0.53, 0.063)
-"""The chance to win: alone, by the logarithm of the outlook's sum, by tiles left in the wall. Fitted as danger is."""
+"""The chance to win: constant, by the logarithm of the hand's value, by the tiles left. Fitted as `deal_in` is."""
 
 
 def _worth(holds: Sequence[Hold], now: Outlooks, lost: NDArray[np.bool_]) -> Whole:
-    """Return what each discard is worth: expected points, or to who reads nobody how good the hand is without it."""
+    """Return the value of each discard: expected points, or for players who do not read, how good the hand stays."""
     worth: Whole = np.round(now.after / np.maximum(now.sums, NEVER)[:, None], 6)
     worth[lost] = 0
     if reading := [at for at, hold in enumerate(holds) if hold.player.style.reads]:
@@ -165,7 +166,7 @@ def _worth(holds: Sequence[Hold], now: Outlooks, lost: NDArray[np.bool_]) -> Who
 
 
 def _best_kong(hold: Hold, now: Outlooks, at: int) -> Kong | None:
-    """Return a kong with which the hand is as good as after any discard."""
+    """Return a kong that leaves the hand as good as the best discard does, if there is one."""
     if not hold.kongs:
         return None
     good = float(now.sums[at])
@@ -182,7 +183,7 @@ def _with_kong(hold: Hold, kong: Kong) -> Considered:
 
 
 def best_claims(offers: Sequence[Offer]) -> list[Claim | None]:
-    """Claim where the hand is better with it, after the best discard, than without."""
+    """Return for each offer the claim that most improves the hand after its best discard, or None."""
     if not offers:
         return []
     considered = [Considered(view, view.held, view.melds, player.style) for view, _, player in offers]
@@ -203,13 +204,13 @@ def _with_claim(offer: Offer, claim: Claim) -> Considered:
 
 
 def hopeless(view: PlayerView, missing: int, good: float) -> bool:
-    """Return whether more tiles are missing than can still come: from the wall, and one claim in about three turns."""
+    """Return whether a hand lacks more tiles than can come from the wall and by a claim in about every third turn."""
     left = view.own.wall
     return missing > left + (left + 2) // 3 or not good
 
 
 def safest(view: PlayerView, discards: Sequence[int]) -> int:
-    """Return the discard that most others have passed lately, then the one of which most is seen."""
+    """Return the safest discard: one just discarded by anybody, then the one of which most copies are visible."""
     if len(discards) == 1:
         return discards[0]
     latest = {tile for one in view.before for tile in one.river[-2:]}
@@ -221,7 +222,7 @@ def safest(view: PlayerView, discards: Sequence[int]) -> int:
 
 
 def _relative(value: float, to: float) -> float:
-    """Compare, rounded, so that what is equal is so on every machine, in whatever order it adds."""
+    """Compare two values, rounded so that equal ones are equal on every machine, whatever the order of summation."""
     return round(value / to, 6) if to else math.inf if value else 0.0
 
 
@@ -229,12 +230,12 @@ Melds = tuple[TableMeld, ...]
 
 
 def _careless_discard(held: Whole, melds: Melds) -> int:
-    """Discard what leaves the fewest tiles missing."""
+    """Return the discard that leaves the fewest tiles missing."""
     return min(np.flatnonzero(held).tolist(), key=lambda tile: _missing_after(held, melds, tile))
 
 
 def _careless_claim(view: PlayerView, claims: Sequence[Claim]) -> Claim | None:
-    """Claim whatever brings the hand nearer."""
+    """Return the claim that brings the hand nearest to complete, if any brings it nearer."""
     now = _shape(view.held.tobytes(), view.melds)[0]
     missing, at = min((_missing_with(view, claim), at) for at, claim in enumerate(claims))
     return claims[at] if missing < now else None
@@ -246,7 +247,7 @@ def _missing_with(view: PlayerView, claim: Claim) -> int:
 
 
 def _missing_after(held: Whole, melds: Melds, tile: int) -> tuple[int, int]:
-    """Return what is missing after a discard, and the fewer the better, how many kinds do not help."""
+    """Return the number of tiles missing after a discard, then minus the number of kinds that help."""
     rest = held.copy()
     rest[tile] -= 1
     return _shape(rest.tobytes(), melds)
@@ -262,20 +263,20 @@ def _shape(held: bytes, melds: Melds) -> tuple[int, int]:
 ALONE: Final = -8.77
 MELDS: Final = (0.0, 0.62, 1.24, 1.76, 1.76)
 TURN, TURN_SQUARED = 6.25, -1.65
-"""For each ten tiles drawn, and for its square."""
+"""For each ten tiles drawn, and for the square of that."""
 
 BY_LEFT: Final = np.array([-1.73, -0.78, -0.37, 0.0])
-"""By how many more of the tile the player has not seen."""
+"""By how many more copies of the tile the player has not seen."""
 
 IN_RIVER: Final = -2.83
 PASSED: Final = -1.62
-"""It was somebody's last discard, and nobody won on it."""
+"""For a tile that was somebody's last discard and that nobody won on."""
 
 SHARE: Final = -0.43
-"""For an opponent's river that is all of the tile's suit."""
+"""For an opponent's river that is entirely of the tile's suit."""
 
 FLUSH: Final = 0.35, -0.42
-"""Two melds and more are of one suit: of this one, of another."""
+"""For two melds or more, all of one suit: if the tile is of that suit, and if it is of another."""
 
 FLUSH_MELDS: Final = 2
 
@@ -290,14 +291,14 @@ def _by_kind() -> Whole:
 
 BY_KIND: Final = _by_kind()
 HONOURS: Final = 3
-"""Their place among the suits."""
+"""The index of honours among the suits."""
 
 SUIT_OF: Final = np.arange(len(KINDS)) // 9
-"""Of each column."""
+"""The suit of each column."""
 
 
 ODDS: Final = np.exp(ALONE + BY_KIND[:, None] + BY_LEFT.take([3, 3, 2, 1, 0]))
-"""34 x 5: that somebody wins on a kind, by how many of it the player sees, but for what makes opponents differ."""
+"""34 x 5: the odds that a kind wins, by how many the player sees, before factors for the individual opponents."""
 
 _ROWS: Final = np.arange(0, ODDS.size, ODDS.shape[1])
 OPPONENTS: Final = 3
@@ -320,7 +321,7 @@ def deal_in(views: Sequence[PlayerView]) -> Whole:
 
 
 def _of_opponents(opponents: Sequence[OpenSeat]) -> Whole:
-    """Return by what the odds of each kind are multiplied, from what lies before each opponent."""
+    """Return the factor for the odds of each kind, from what lies before each opponent."""
     turn = (WALL - np.array([one.wall for one in opponents])) / 10
     alone = np.array([MELDS[len(one.sets)] for one in opponents]) + TURN * turn + TURN_SQUARED * turn**2
     lengths = [len(one.river) for one in opponents]
@@ -343,7 +344,7 @@ def _of_opponents(opponents: Sequence[OpenSeat]) -> Whole:
 
 @lru_cache(maxsize=4096)
 def _flush(sets: tuple[int, ...]) -> int | None:
-    """Return the suit of which all melds are that can be seen."""
+    """Return the suit that all visible melds have in common, or None."""
     suits = {_suit(number) for number in sets if number != NONE}
     return suits.pop() if len(suits) == 1 and HONOURS not in suits else None
 

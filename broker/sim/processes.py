@@ -1,4 +1,4 @@
-"""The demo's processes: the scorer and the kiosks, started as anybody would start them, and ended by their id."""
+"""The demo's processes: scorer and kiosks, started like on a real system, and stopped by process id."""
 
 import re
 import subprocess
@@ -15,20 +15,21 @@ COMMAND: Final = Path(sys.executable).with_name("homologue")
 STOP_S: Final = 8.0
 
 Said = Callable[[str, str], None]
-"""Who said it, and the line."""
+"""Called with the process's name and a line of its output."""
 
 
 class DemoProcess:
-    """One process whose lines are read as they come."""
+    """One process whose output is read line by line."""
 
     def __init__(self, name: str, arguments: list[str], said: Said, program: Sequence[str] = (str(COMMAND),)) -> None:
-        """Start it. `program`: what is run in place of the command, for who wraps it."""
+        """Start the process. `program`: run instead of the command, for callers that wrap it."""
         self.name, self._said = name, said
         self._seen: list[str] = []
         self._all_seen = False
         self._news = threading.Condition()
         self._process = subprocess.Popen(
-            # Ended with us, even if we are killed. (The signal comes when the thread ends that started it: our first.)
+            # It ends with us, even if we are killed. (The signal is sent when the thread that started it ends: our
+            # first.)
             [find_setpriv(), "--pdeathsig", "TERM", *program, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -51,16 +52,16 @@ class DemoProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id."""
         return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended; None while it runs."""
+        """The exit code; None while the process runs."""
         return self._process.poll()
 
     def wait_for(self, pattern: str, timeout: float) -> str:
-        """Wait until it has said something; return the first group, or all of it. Raises TimeoutError."""
+        """Wait for a line that matches, and return the first group or the whole match. Raises TimeoutError."""
 
         def found() -> re.Match[str] | None:
             return next((match for line in self._seen if (match := re.search(pattern, line))), None)
@@ -73,18 +74,18 @@ class DemoProcess:
         return match[1] if match.lastindex else match[0]
 
     def wait(self, timeout: float) -> int:
-        """Wait for its end and give its exit code. Raises TimeoutExpired."""
+        """Wait for the process to end and return its exit code. Raises TimeoutExpired."""
         code = self._process.wait(timeout)
         self._reader.join(timeout)
         return code
 
     def kill(self) -> None:
-        """End it with SIGKILL, as a power cut would."""
+        """Kill the process with SIGKILL, as a power cut would."""
         self._process.kill()
         self._process.wait()
 
     def stop(self) -> None:
-        """End it in good order; may be called twice."""
+        """Stop the process in an orderly way. May be called twice."""
         if self.exit_code is None:
             self._process.terminate()
             try:

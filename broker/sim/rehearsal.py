@@ -1,8 +1,8 @@
-"""A rehearsal of an event that is set up: its players, movement and rules, with simulated tables and people, in a copy.
+"""A rehearsal of an event: its players, movement and rules, with simulated tables and people, in a copy.
 
-The event's folder is only read. The copy has deals and sets of its own, so that nothing of the event's deals shows, and
-keys and certificates of its own. How plays end is drawn by chance: nobody plays them out. Faults are trays that are
-laid wrongly, false hu, and a table that loses its power.
+The event's folder is only read. The copy has its own deals and sets, so that nothing of the event's deals is shown, and
+its own keys and certificates. The ends of plays are drawn at random, not played. Faults are wrongly laid trays, false
+hu, and a table that loses power.
 """
 
 import random
@@ -38,10 +38,10 @@ LONGEST_TITLE: Final = 100
 DAY_S: Final = 86_400.0
 
 SLIPS, FALSE_HU = 0.1, 0.05
-"""In how many plays a tray is laid wrongly, and somebody declares falsely."""
+"""The share of plays in which a tray is laid wrongly, and in which somebody declares falsely."""
 
 KINDS: Final = {"discard": 10, "two": 1, "self_drawn": 6, "draw": 3}
-"""How often plays end so."""
+"""The relative frequency of each kind of end."""
 
 
 class Rehearsal(Demo):
@@ -61,7 +61,7 @@ class Rehearsal(Demo):
         speed: float = 1.0,
         faults: bool = True,
     ) -> None:
-        """Look at the event. Raises RuleError `copy_inside`, `rehearsal_riichi`, `no_plays`, BadEvent."""
+        """Check the event. Raises RuleError `copy_inside`, `rehearsal_riichi`, `no_plays`, or BadEvent."""
         super().__init__(folder, broker, seed, stop)
         if folder.resolve().is_relative_to(source.resolve()):
             raise RuleError(
@@ -77,7 +77,7 @@ class Rehearsal(Demo):
         self._running: ExitStack | None = None
 
     def _make(self) -> int:
-        plan, chance = self._plan, random.Random(self._seed)  # noqa: S311 - a show, no secret
+        plan, chance = self._plan, random.Random(self._seed)  # noqa: S311 - a demonstration, no secret
         deals, sets = new_deals(sorted({play.deal for play in plan.plays}))
         save_event(self._folder, plan, deals, sets)
         for file in (PLAYERS, PROFILE):
@@ -96,7 +96,7 @@ class Rehearsal(Demo):
         super()._start(running)
 
     def _progress(self, view: dict[str, Any], plays: int) -> str:
-        """Return how far it is; once half of the plays are in, the last table loses its power."""
+        """Return the progress. Once half of the plays are in, the last table loses power."""
         if self._faults and self._running is not None and 2 * view["plays_in"] >= plays:
             running, self._running = self._running, None
             self._cut_power(running)
@@ -119,12 +119,12 @@ class Rehearsal(Demo):
 
 
 def rehearsed_plan(source: Path) -> Plan:
-    """Return what is rehearsed of an event: all of it, under a title that says what it is.
+    """Return the rehearsed plan of an event: all of it except riichi, with a title that marks it as a rehearsal.
 
-    A final that is seated by rank is played once somebody seats it at the desk.
-    Raises RuleError `rehearsal_riichi`, `no_plays`, BadEvent.
+    A final seated by rank is played once somebody seats it at the desk. Raises RuleError `rehearsal_riichi`,
+    `no_plays`, or BadEvent.
     """
-    open_event(source)  # checks it
+    open_event(source)  # to check it
     plan = read_plan(source)
     _mcr_rules(source, plan)
     if not plan.plays:
@@ -141,7 +141,7 @@ def _mcr_rules(folder: Path, plan: Plan) -> Profile:
 
 
 def refuse_started(source: Path) -> None:
-    """Raise RuleError `event_started` where a scorer has been started on an event."""
+    """Raise RuleError `event_started` if a scorer has been started on an event."""
     if has_started(source):
         raise RuleError(
             "event_started",
@@ -150,7 +150,7 @@ def refuse_started(source: Path) -> None:
 
 
 def draw_play(play: BookedPlay, profile: Profile, chance: random.Random, *, faults: bool) -> ScriptedPlay:
-    """Draw how a play ends, and what goes wrong in it."""
+    """Draw at random how a play ends, and what goes wrong in it."""
     (kind,) = chance.choices([*KINDS], [*KINDS.values()])
     if kind == "two" and profile.payments.several_hu.value == "nearest":
         kind = "discard"

@@ -1,8 +1,8 @@
 """Simulated players at their tables: one deal, played as often as wanted, or a whole event.
 
-`broker.rules.mcr.referee` judges each step of one play and keeps every state; here, in columns and in place, is only
-what a play needs that nobody disputes, some ten times as fast. Tests replay plays with the referee, and ask it at every
-step who may hu.
+`broker.rules.mcr.referee` judges each step of a play and keeps every state. This module does only what a play without
+disputes needs, in columns and in place, and is about ten times as fast. Tests replay plays with the referee, and ask it
+at every step who may declare hu.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -30,20 +30,20 @@ NEEDED: Final[Mapping[int, tuple[tuple[str, int, int], ...]]] = {
     COLUMN[claimed]: tuple((low, COLUMN[one], COLUMN[other]) for low, (one, other) in chows.items())
     for claimed, chows in CHOWS.items()
 }
-"""By claimed tile each chow by its lowest tile, with the columns of the two that have to be in the hand."""
+"""By claimed tile: each chow by its lowest tile, with the columns of the two tiles that the hand must hold."""
 
 
 class SimulatedPlay(Struct, frozen=True):
-    """A play that is over, with everything that was done in it."""
+    """A finished play, with everything that was done in it."""
 
     outcome: Outcome
     actions: tuple[Action, ...]
     tempted: tuple[Seat, ...]
-    """Who held, at some moment, a complete hand under the minimum: the false hu that nerves make."""
+    """Seats that at some point held a complete hand below the minimum, and might have declared a false hu."""
 
 
 class DealTable:
-    """A deal, laid out again for each play. What hands were worth is kept: the same ones come again and again."""
+    """A deal, laid out anew for each play. Hand values are cached, since the same hands recur."""
 
     def __init__(self, deal: Deal, payments: McrPaymentRules, judge: Judge) -> None:
         self._deal, self._judge = deal, judge
@@ -59,11 +59,11 @@ class DealTable:
         return self.play_all([players])[0]
 
     def play_all(self, several: Sequence[Mapping[Seat, SimulatedPlayer]]) -> list[SimulatedPlay]:
-        """Play the deal to its end with each of some players: all in step, so that many choose at once."""
+        """Play the deal to its end with each group of players, all in step so that many players choose at once."""
         return play_in_step([(self, players) for players in several])
 
     def value(self, hu: Hu) -> int:
-        """Return what a complete hand is worth; 0 under the minimum."""
+        """Return the value of a complete hand; 0 if it is below the minimum."""
         key = (
             hu.seat,
             tuple(sorted(hu.concealed)),
@@ -84,7 +84,7 @@ class DealTable:
 
 
 def play_in_step(several: Sequence[tuple[DealTable, Mapping[Seat, SimulatedPlayer]]]) -> list[SimulatedPlay]:
-    """Play one deal or many: whoever has to choose next in any of them is asked at once."""
+    """Play one deal or many in step. The players next to choose in all plays choose at once."""
     plays = [_Play(table, tuple(players[seat] for seat in SEATS)).to_the_end() for table, players in several]
     asked, over = {at: next(play) for at, play in enumerate(plays)}, dict[int, SimulatedPlay]()
     while asked:
@@ -99,7 +99,7 @@ def play_in_step(several: Sequence[tuple[DealTable, Mapping[Seat, SimulatedPlaye
 
 
 Asked = Generator[Sequence[Hold | Offer], Sequence[Choice], Returned]
-"""Asks players, is told what they choose, and returns what came of it."""
+"""Yields players' decisions to be made, is sent their choices, and returns a result."""
 
 
 def _counted(tiles: bytearray) -> Whole:
@@ -113,19 +113,19 @@ class _Play:
         self._trays, self._winds = table._trays, table._winds  # noqa: SLF001 - one thing in two classes
         self._held = [bytearray(count_columns(deal.faces[seat][: ROWS[0]])) for seat in SEATS]
         self._waits: list[frozenset[int] | None] = [None for _ in SEATS]
-        """What would complete each hand; None since it changed."""
+        """The tiles that would complete each hand; None if not computed since it changed."""
         self._melds: list[tuple[TableMeld, ...]] = [() for _ in SEATS]
         self._before = tuple(OpenSeat(WALL) for _ in SEATS)
         self._shown = bytearray(len(KINDS))
         self._seen_held, self._seen_shown = [_counted(one) for one in self._held], _counted(self._shown)
-        """The same as numpy sees it; in one tile at a time a bytearray is quicker."""
+        """Numpy views of the same memory. For single tiles a bytearray is faster."""
         self._turn = SEATS.index(deal.dealer)
         self._ltw = False
         self._actions: list[Action] = []
         self._tempted: dict[Seat, None] = {}
 
     def to_the_end(self) -> Asked[SimulatedPlay]:
-        """Draw, or hold what was claimed, discard, and see who claims; until somebody wins or nobody can draw."""
+        """Let seats draw or claim, discard, and claim in turn until somebody wins or nobody can draw."""
         claimed, outcome = False, None
         while outcome is None:
             outcome, discard = yield from self._hold(claimed=claimed)
@@ -134,7 +134,7 @@ class _Play:
         return SimulatedPlay(outcome, tuple(self._actions), tuple(self._tempted))
 
     def _hold(self, *, claimed: bool) -> Asked[tuple[Outcome | None, int]]:
-        """Let the turn's seat draw, make kongs and discard; return how the play ended, or what was discarded."""
+        """Let the seat in turn draw, make kongs and discard. Returns how the play ended, or the discard."""
         at, seat, replacement = self._turn, SEATS[self._turn], False
         held, before = self._held[at], self._before[at]
         while True:
@@ -195,7 +195,7 @@ class _Play:
         self._before[at].meld(meld)
 
     def _claims(self, tile: int) -> Asked[tuple[Outcome | None, bool]]:
-        """Ask who claims a discard; return how the play ended, or whether the next seat holds a claimed tile."""
+        """Collect claims on a discard. Returns how the play ended, or whether the next seat holds a claimed tile."""
         if (outcome := self._hu_by_others(tile, kong=False)) is not None:
             return outcome, False
         offers = [] if self._ltw else [offer for at in self._others() if (offer := self._offer(at, tile))]
@@ -254,13 +254,13 @@ class _Play:
         return Outcome("discard", won, SEATS[self._turn])
 
     def _waited(self, at: int) -> frozenset[int]:
-        """Return what would complete a hand."""
+        """Return the tiles that would complete a hand."""
         if (waited := self._waits[at]) is None:
             waited = self._waits[at] = waits(bytes(self._held[at]))
         return waited
 
     def _hu(self, at: int, tile: int, *, self_drawn: bool, kong: bool) -> int:
-        """Return what a hand is worth with a tile that completes it; 0 where it does not win."""
+        """Return the value of a hand with a tile that completes it; 0 if it does not win."""
         seat = SEATS[at]
         fans: tuple[SituationFan, ...] = ("Last Tile Draw" if self_drawn else "Last Tile Claim",) if self._ltw else ()
         if kong:
@@ -304,10 +304,10 @@ def play_event(
     payments: McrPaymentRules,
     new_chance: NewChance,
 ) -> Iterator[EventPlay]:
-    """Play all bookings, those of a round in step; `strengths` are by the players' numbers.
+    """Play all bookings, those of one round in step. `strengths` are by the players' numbers.
 
-    In a duplicate event `deal_of` gives the same deal wherever a booking's number is the same; in an ordinary one every
-    play has its own. Each seat of each play has its own source of chance, so that no play depends on another.
+    In a duplicate event `deal_of` returns the same deal for bookings with the same number; in an ordinary event each
+    play has its own deal. Each seat of each play has its own random source, so no play depends on another.
     """
     judge = fan_judge(payments)
     for _, of_round in groupby(bookings, key=lambda booking: booking.round):
@@ -324,7 +324,7 @@ def play_event(
 
 
 def scored_play(hosted: EventPlay, payments: McrPaymentRules, name_of: Callable[[int], str] = str) -> ScoredPlay:
-    """Return a play as scoring takes it."""
+    """Return a play for scoring."""
     booking = hosted.booking
     players = {seat: name_of(number) for seat, number in booking.players.items()}
     return ScoredPlay(booking.deal, booking.table, players, seat_points(hosted.played.outcome, payments))

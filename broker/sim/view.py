@@ -1,6 +1,6 @@
-"""What a simulated player sees of a play, and where chance comes from: nothing here draws it by itself.
+"""What a simulated player sees of a play, and the source of random numbers. Nothing here draws any by itself.
 
-Players are given this and nothing else, so that none can look at hidden tiles. Tiles are columns 0 to 33.
+Players get nothing but this, so none can look at hidden tiles. Tiles are columns 0 to 33.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,9 +20,9 @@ class OpenSeat(Struct):
     wall: int
     """Tiles left in the player's own wall."""
     river: list[int] = []
-    """What was discarded and not claimed for a set."""
+    """The tiles that were discarded and not claimed for a set."""
     sets: tuple[int, ...] = ()
-    """The number of each meld; NONE for another's concealed kong, which lies face down."""
+    """The number of each meld; NONE for another player's concealed kong, which lies face down."""
 
     def meld(self, meld: TableMeld) -> None:
         """Lay down a set."""
@@ -36,29 +36,29 @@ class PlayerView(Struct):
     held: Whole
     """34: the player's own concealed tiles."""
     melds: tuple[TableMeld, ...]
-    """The own ones."""
+    """The player's own melds."""
     before: tuple[OpenSeat, ...]
     shown: Whole
-    """34: tiles that lie open before anybody, own concealed kongs not among them."""
+    """34: all tiles lying open, without the player's own concealed kongs."""
     turn: int
     winds: tuple[int, int]
-    """Of the seat and of the round, 0 for east."""
+    """The seat wind and the round wind, 0 for east."""
     offered: int = NONE
     """The tile that may be claimed."""
 
     @property
     def own(self) -> OpenSeat:
-        """What lies before the player."""
+        """What lies open before the player."""
         return self.before[self.seat]
 
 
 def stacked(counts: Sequence[Whole]) -> Whole:
-    """Return counts of 34 kinds as rows, in one array."""
+    """Return counts of 34 kinds as the rows of one array."""
     return np.frombuffer(b"".join([one.tobytes() for one in counts]), dtype=np.int8).reshape(-1, len(KINDS))
 
 
 def unseen(views: Sequence[PlayerView]) -> Whole:
-    """Return for each view what is neither open nor in the player's own hand: views x 34."""
+    """Return the tiles that are neither open nor in the player's own hand: views x 34."""
     left: Whole = COPIES - stacked([one.shown for one in views]) - stacked([one.held for one in views])
     for row, view in enumerate(views):
         for meld in view.melds:
@@ -68,11 +68,11 @@ def unseen(views: Sequence[PlayerView]) -> Whole:
 
 
 class Chance(Protocol):
-    """Numbers by chance: `random.Random(seed)`."""
+    """A source of random numbers: `random.Random(seed)`."""
 
     def random(self) -> float:
-        """Return a number from 0 up to 1."""
+        """Return a random number from 0 up to 1."""
 
 
 NewChance = Callable[[str], Chance]
-"""Returns the same numbers each time for the same words: `random.Random`."""
+"""Returns a source that gives the same numbers each time for the same words: `random.Random`."""

@@ -1,4 +1,4 @@
-"""Which tiles complete a hand, from counts of its 34 kinds: what `broker.rules.mcr.mcr_waits` says, and quickly."""
+"""The tiles that complete a hand, from counts of its 34 kinds: a fast equivalent of `broker.rules.mcr.mcr_waits`."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,17 +15,17 @@ SUIT_STARTS: Final = (0, 9, 18, SUITED)
 KNITTED_TILES: Final = tuple((tuple(sorted(nine)), sum(1 << at for at in nine)) for nine in KNITTED)
 """The nine tiles of each knitted straight, and the bits of their kinds."""
 FEWEST_KNITTED: Final = 8
-"""A knitted straight that lacks a tile at most has so many of its nine."""
+"""The least number of the nine in a knitted straight that lacks at most one tile."""
 
 PAIR: Final = 2
-"""Tiles of a suit beyond its sets, where the pair is in it."""
+"""The number of tiles in a suit modulo 3, if the pair is in it."""
 
 WAITING: Final = 13
 
 
 @lru_cache(maxsize=20_000)
 def waits(held: bytes) -> frozenset[int]:
-    """Return the kinds that would complete concealed tiles: 13, or three less for each meld. No fifth copy does."""
+    """Return the kinds that complete concealed tiles: 13, or three less for each meld. A fifth copy does not count."""
     counts = tuple(held)
     found = set(_regular(counts))
     present = sum(_BITS[at] for at, count in enumerate(counts) if count)
@@ -38,7 +38,7 @@ def waits(held: bytes) -> frozenset[int]:
 
 
 def _regular(counts: Sequence[int]) -> set[int]:
-    """Return the tiles that make sets and a pair: of all suits but one or two the tiles are sets already."""
+    """Return the tiles that complete sets and a pair. All suits but one or two must already consist of sets."""
     parts = [tuple(counts[low:high]) for low, high in zip(SUIT_STARTS, (*SUIT_STARTS[1:], 34), strict=True)]
     sums = [sum(part) % 3 for part in parts]
     found = set[int]()
@@ -68,7 +68,7 @@ def _completing(part: Counts, low: int, *, pair: bool) -> set[int]:
 
 @lru_cache(maxsize=100_000)
 def _divides(part: Counts, *, honors: bool, pair: bool) -> bool:
-    """Return whether the tiles of one suit are sets, and a pair where one is asked for."""
+    """Return whether the tiles of one suit divide into sets, with a pair if requested."""
     if pair:
         return any(
             _divides((*part[:at], count - 2, *part[at + 1 :]), honors=honors, pair=False)

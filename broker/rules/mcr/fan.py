@@ -1,25 +1,26 @@
-"""The value of an MCR hand.
+"""Count the fan of an MCR hand.
 
-The 81 fan, PyMahjongGB that counts them, and what the Green Book counts otherwise (docs/rules.md).
+This module has the 81 fan, lets PyMahjongGB count them, and corrects its count to the Green Book (docs/rules.md).
 
-PyMahjongGB is asked only about hands that can be. It is a compiled module without a wheel for any platform, so it is
-imported when a hand is counted and not before. It writes past its arrays for more than four melds, returns values for
-tiles that no set has, and drops situations that contradict the hand: `broker.rules.mcr.hand` keeps such things from it.
+PyMahjongGB is only given hands that are possible. It is a compiled module without wheels, so it is imported only when a
+hand is counted. It writes past its arrays for more than four melds, returns values for tiles that no set has, and
+ignores situations that contradict the hand; `broker.rules.mcr.hand` refuses all of these first.
 
-Values differ in the Green Book for kongs (fan.toml). Beside that, *Fully Concealed Hand* is counted for a self-drawn
-hand of a kind that is concealed by nature, where the library counts *Self-Drawn* or, beside *Last Tile Draw* and *Out
-with Replacement Tile*, nothing. The library has already chosen the division of the hand that is worth most by *its*
-values. Another one may be worth more by the Green Book's, so each difference is looked at:
+The Green Book has other values for kongs (fan.toml). It also counts *Fully Concealed Hand* for a self-drawn hand of a
+kind that is concealed by nature, where the library counts *Self-Drawn* or, beside *Last Tile Draw* and *Out with
+Replacement Tile*, nothing. By then the library has chosen the division of the hand that is worth most by *its* values.
+Another division might be worth more by the Green Book's, so each difference has been examined:
 
-* Kongs are melds and so the same in every division.
-* Nine Gates, Seven Shifted Pairs and Thirteen Orphans are taken before any division, as in the book.
-* Four Concealed Pungs: only three consecutive pungs of a suit can be divided otherwise (into chows), and then the pungs
-  are worth Pure Shifted Pungs 24 as well: the library has chosen them already.
-* Seven Pairs gain up to 4. In a hand that is also four sets and a pair every count is even, and no sum of different
-  chows is even in every tile. So its chows are a, a, b, b or all alike, or there are pungs that make up for them: n and
-  n + 3 beside two chows, or n, n + 1 and n + 2 beside one. The last is all alike, too, and all alike is Quadruple Chow
-  48. Of the others Pure Terminal Chows 64 stay ahead, and all that comes near the 24 of Seven Pairs is All Fives, which
-  may be overtaken. So where the library says All Fives with Pure Double Chow, both are compared.
+* Kongs are melds and therefore the same in every division.
+* Nine Gates, Seven Shifted Pairs and Thirteen Orphans are recognised before any division, as in the book.
+* Four Concealed Pungs: only three consecutive pungs of a suit can be divided otherwise (into chows), and the pungs are
+  then worth Pure Shifted Pungs 24 as well, so the library has already chosen them.
+* Seven Pairs gain up to 4. In seven pairs that are also four sets and a pair, every tile occurs an even number of
+  times, which no sum of different chows does. So either its chows are a, a, b, b or all alike, or pungs make up the
+  difference: pungs of n and n + 3 beside two chows, or of n, n + 1 and n + 2 beside one. The last case is all alike
+  too, and all alike is Quadruple Chow 48. Of the other cases, Pure Terminal Chows 64 stay ahead, and only All Fives
+  comes near the 24 of Seven Pairs and may be overtaken. So where the library counts All Fives with Pure Double Chow,
+  both values are compared.
 
 Tests go through all these hands.
 """
@@ -53,7 +54,7 @@ from broker.rules.mcr.referee import Hu, Judge, TableMeld
 from broker.rules.profile import McrPaymentRules
 
 Ruleset = Literal["green-book", "1998"]
-"""Which book: the Green Book of 2006 (international events), or the Chinese text of 1998 as PyMahjongGB counts it."""
+"""The book: the Green Book of 2006 (international events), or the Chinese text of 1998 as PyMahjongGB counts it."""
 
 RULESETS: Final[tuple[Ruleset, ...]] = get_args(Ruleset)
 
@@ -65,7 +66,7 @@ Value = Annotated[int, Meta(ge=1, le=88)]
 
 
 class Fan(Struct, frozen=True, forbid_unknown_fields=True):
-    """One fan, as fan.toml explains it."""
+    """One fan; fan.toml explains the fields."""
 
     fan: Value
     en: str
@@ -93,19 +94,19 @@ def fan_81() -> Mapping[str, Fan]:
 
 @cache
 def fan_entries() -> Mapping[str, Fan]:
-    """Return by id all that a count can hold: the 81 fan and what lies beside them."""
+    """Return by id everything that a count can contain: the 81 fan and the entries besides them."""
     return _file().fan | _file().beside
 
 
 @cache
 def ids_by_library_name() -> Mapping[str, str]:
-    """Return the id for each English name of PyMahjongGB's."""
+    """Return our id for each English name that PyMahjongGB uses."""
     return {fan.library or fan.en: fan_id for fan_id, fan in fan_entries().items()}
 
 
 @cache
 def fan_place(fan_id: str) -> int:
-    """Return the place in the book, from 0."""
+    """Return a fan's index in the order of the book, from 0."""
     return list(fan_entries()).index(fan_id)
 
 
@@ -125,44 +126,44 @@ def fan_name(fan_id: str, language: Language = "en") -> str:
 
 SUITS: Final = {"m": "W", "p": "B", "s": "T"}
 HONORS: Final = {"1z": "F1", "2z": "F2", "3z": "F3", "4z": "F4", "5z": "J3", "6z": "J2", "7z": "J1"}
-"""East to north, then white, green and red, which the library has in the opposite order."""
+"""East to north, then white, green and red, whose numbers run the other way in the library."""
 
 MELDS: Final = {"chow": "CHI", "pung": "PENG", "kong": "GANG"}
 
 CONCEALED, CLAIMED = 0, 1
-"""Whom a meld was claimed from: nobody, or a player. From whom makes no difference to the value."""
+"""The library's number for where a meld came from: nobody, or some player. Which player does not change the value."""
 
 
 @cache
-def mahjong_gb() -> Any:  # noqa: ANN401 - it ships no types
-    """Import the library. Raises RuleError `fan_counter_missing`."""
+def mahjong_gb() -> Any:  # noqa: ANN401 - the library ships no types
+    """Import PyMahjongGB. Raises RuleError `fan_counter_missing`."""
     try:
-        import MahjongGB  # noqa: PLC0415 - most commands do without a module that has to be compiled
+        import MahjongGB  # noqa: PLC0415 - most commands do not need this module, which has to be compiled
     except ImportError as error:
         raise RuleError("fan_counter_missing", f"PyMahjongGB is not installed here: {error}") from None
     return MahjongGB
 
 
 def code_from_tile(tile: str) -> str:
-    """Return the library's word for a tile."""
+    """Return the library's code for a tile."""
     return HONORS.get(tile) or f"{SUITS[tile[1]]}{tile[0]}"
 
 
 @cache
 def tile_from_code(code: str) -> str:
-    """Return our word for a tile of the library's."""
+    """Return our name for a tile code of the library's."""
     return next(tile for tile in KINDS if code_from_tile(tile) == code)
 
 
 def pack_from_meld(meld: McrMeld) -> tuple[str, str, int]:
-    """Return the library's form of a meld; a chow is named by its middle tile."""
+    """Return a meld in the library's form, in which a chow is named by its middle tile."""
     return MELDS[meld.kind], code_from_tile(sorted(meld.tiles)[1]), CONCEALED if meld.concealed else CLAIMED
 
 
 def fan_ids(hand: McrHand, situation: McrSituation) -> list[str]:
-    """Return the id of each fan that the library counts, one for each time, for the division that is worth most to it.
+    """Return the ids of the fan that the library counts, repeated as often as each counts, for its best division.
 
-    It adds Last Tile by itself where the winner's own melds show the three others. Raises RuleError
+    The library adds Last Tile by itself where the winner's own melds show the three others. Raises RuleError
     `fan_counter_missing` or `fan_counter_failed`.
     """
     try:
@@ -180,7 +181,7 @@ def fan_ids(hand: McrHand, situation: McrSituation) -> list[str]:
             verbose=True,
         )
         return [ids_by_library_name()[english] for _, times, _, english in counted for _ in range(times)]
-    except (TypeError, KeyError) as error:  # what it raises, and a name of another version's
+    except (TypeError, KeyError) as error:  # the library's errors, and a fan name of another version
         raise RuleError("fan_counter_failed", f"PyMahjongGB does not count this hand: {error}") from None
 
 
@@ -199,11 +200,11 @@ OF_THE_DIVISION: Final = frozenset(
         "single_wait",
     ]
 )
-"""What the chows a, a, b, b and a pair, each with a five, can count that seven pairs do not."""
+"""Fan that four chows a, a, b, b and a pair, each with a five, can have and that seven pairs do not."""
 
 
 def by_green_book(fan_ids: Sequence[str], hand: McrHand, situation: McrSituation) -> list[str]:
-    """Return the fan that the Green Book counts, from those that the library does."""
+    """Return the fan that the Green Book counts, given those that the library counts."""
     if not situation.self_drawn:
         return list(fan_ids)
     ways = [_fully_concealed(fan_ids)]
@@ -219,7 +220,7 @@ def _fully_concealed(fan_ids: Sequence[str]) -> list[str]:
 
 
 def _as_seven_pairs(fan_ids: Sequence[str]) -> list[str]:
-    """Read All Fives as Seven Pairs. The division's fan go; All Simples comes back, which All Fives implied."""
+    """Recount All Fives as Seven Pairs: drop the division's fan, and restore All Simples, which All Fives implied."""
     kept = [fan_id for fan_id in fan_ids if fan_id not in OF_THE_DIVISION]
     simples = [] if "middle_tiles" in fan_ids else ["all_simples"]
     return ["seven_pairs", *kept, *simples]
@@ -227,7 +228,7 @@ def _as_seven_pairs(fan_ids: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class FanElement:
-    """One fan of a hand: its id in fan.toml, and what it is worth in the book by which it was counted."""
+    """One fan of a hand: its id in fan.toml, and its value in the book used for the count."""
 
     id: str
     fan: int
@@ -235,14 +236,14 @@ class FanElement:
 
 @dataclass(frozen=True, slots=True)
 class FanCount:
-    """A hand's value: the sum of its elements, which are in order of value, one for each time a fan is counted."""
+    """A hand's value: the sum of its elements, which are in order of value, one for each time a fan counts."""
 
     fan: int
     elements: tuple[FanElement, ...]
 
 
 def count_fan(hand: McrHand, situation: McrSituation, ruleset: Ruleset = "green-book") -> FanCount:
-    """Count a hand. It may be worth less than a profile's minimum: `check_minimum` asks for that.
+    """Count a hand. It may be worth less than a profile's minimum, which `check_minimum` tests.
 
     Raises RuleError with the codes of `check_situation`, `not_winning`, `unknown_ruleset`, `fan_counter_missing` or
     `fan_counter_failed`.
@@ -259,7 +260,7 @@ def count_fan(hand: McrHand, situation: McrSituation, ruleset: Ruleset = "green-
 
 
 def check_minimum(minimum: int, counted: FanCount) -> None:
-    """Raise RuleError `below_minimum` where a hand is not worth enough to win."""
+    """Raise RuleError `below_minimum` if a hand is not worth enough to win."""
     if counted.fan < minimum:
         raise RuleError(
             "below_minimum", N_("the hand is worth {fan}, under the minimum of {least}", fan=counted.fan, least=minimum)
@@ -267,7 +268,7 @@ def check_minimum(minimum: int, counted: FanCount) -> None:
 
 
 def count_hu(hu: Hu, ruleset: Ruleset = "green-book") -> FanCount:
-    """Count a declared hu; no minimum is asked for. Raises as `McrHand`, `McrSituation` and `count_fan` do."""
+    """Count a declared hu, without testing the minimum. Raises as `McrHand`, `McrSituation` and `count_fan` do."""
     hand = McrHand(hu.concealed, hu.winning_tile, tuple(meld_from_table(meld) for meld in hu.melds))
     how = McrSituation(hu.self_drawn, hu.seat_wind, hu.prevalent_wind, hu.last_of_kind, hu.last_tile, hu.kong)
     return count_fan(hand, how, ruleset)
@@ -275,12 +276,12 @@ def count_hu(hu: Hu, ruleset: Ruleset = "green-book") -> FanCount:
 
 @cache
 def meld_from_table(meld: TableMeld) -> McrMeld:
-    """Return a meld of the table's."""
+    """Return a meld on the table as one that can be counted."""
     return McrMeld(meld.kind, meld.tiles, concealed=meld.concealed)
 
 
 def fan_judge(payments: McrPaymentRules) -> Judge:
-    """Return the judge of a profile: the hand value of a hu, refused under the profile's minimum.
+    """Return a profile's judge, which returns the value of a hu and refuses one under the profile's minimum.
 
     The judge raises RuleError with the codes of `count_hu`, or `below_minimum`.
     """
@@ -304,15 +305,15 @@ FORMS: Final = {
     ),
     STARTING_TILES - 3: ("RegularShanten", "KnittedStraightShanten"),
 }
-"""The library's question for each shape, by the number of concealed tiles; with two melds and more only one is left."""
+"""The library's shanten functions by number of concealed tiles; with two melds or more only the regular one."""
 
 
 def shanten_and_useful(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> tuple[int, tuple[str, ...]]:
-    """Return the shanten, and the tiles that bring a hand nearer to the shape or shapes to which it is nearest.
+    """Return the shanten of a hand and the tiles that reduce it, over all the winning shapes to which it is nearest.
 
-    Shanten: how many tiles are missing until the hand waits; 0 where it does, and then `mcr_waits` is not empty. Tiles
-    of which the hand has all four are left out. `concealed`: the tiles after a discard, 13 and three less for each
-    meld. Raises RuleError `unknown_tile`, `wrong_tile_count`, `five_of_a_tile`, `fan_counter_missing` or
+    Shanten is the number of tiles still missing until the hand waits: 0 if it waits, and then `mcr_waits` is not empty.
+    Tiles of which the hand has all four are left out. `concealed`: the tiles after a discard, 13 and three less for
+    each meld. Raises RuleError `unknown_tile`, `wrong_tile_count`, `five_of_a_tile`, `fan_counter_missing` or
     `fan_counter_failed`.
     """
     check_tiles(concealed, melds)

@@ -1,8 +1,8 @@
-"""A hand as the winner lays it down, how it won, and whether its tiles win at all; none that cannot be is ever made.
+"""A winner's hand, how it was won, and whether its tiles win at all. Impossible hands cannot be constructed.
 
 Tiles are written as in `broker.rules.deal`. A winning shape is four sets and a pair, seven pairs, thirteen orphans, a
-knitted straight with a set and a pair, or fourteen single honours and knitted tiles (Green Book, 7). Melds take their
-sets away: 14, 11, 8, 5 or 2 tiles are left standing.
+knitted straight with a set and a pair, or fourteen single honours and knitted tiles (Green Book, 7). Each meld takes a
+set away, so that 14, 11, 8, 5 or 2 tiles are left standing.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ class McrMeld:
     concealed: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what is no meld."""
+        """Refuse tiles that do not form the meld."""
         refuse_unknown(self.tiles)
         if len(self.tiles) != SIZES.get(self.kind, -1):
             raise RuleError("not_a_meld", f"{len(self.tiles)} tiles are no {self.kind[:20]!r}: {self}")
@@ -50,7 +50,7 @@ class McrMeld:
 
 @dataclass(frozen=True, slots=True)
 class McrHand:
-    """What the winner holds: the concealed tiles without the winning one, the winning tile, the melds.
+    """A winner's tiles: the concealed ones without the winning tile, the winning tile, and the melds.
 
     Raises RuleError `unknown_tile`, `wrong_tile_count` or `five_of_a_tile`.
     """
@@ -60,12 +60,12 @@ class McrHand:
     melds: tuple[McrMeld, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse tiles that cannot be one player's."""
+        """Refuse tiles that one player cannot have."""
         check_tiles(self.concealed, self.melds, self.winning_tile)
 
     @property
     def standing(self) -> tuple[str, ...]:
-        """The tiles that are not in melds, with the winning one."""
+        """The tiles that are not in melds, including the winning tile."""
         return (*self.concealed, self.winning_tile)
 
 
@@ -74,7 +74,7 @@ class McrSituation:
     """How the hand won. Raises RuleError `unknown_wind`.
 
     `last_of_kind`: the three others of the winning tile lie open on the table. `last_tile`: the last tile of the wall
-    was reached (OEDMC rules 3 to 5). `kong`: the tile was drawn as a replacement, or a kong was robbed of it.
+    was reached (OEDMC rules 3 to 5). `kong`: the tile was drawn as a replacement, or won by robbing a kong.
     """
 
     self_drawn: bool
@@ -94,7 +94,7 @@ class McrSituation:
 def check_tiles(concealed: Sequence[str], melds: Sequence[McrMeld], *more: str) -> None:
     """Raise RuleError `unknown_tile`, `wrong_tile_count` or `five_of_a_tile` unless one player can have these tiles.
 
-    The concealed tiles are 13, three less for each meld; `more` is what was drawn or claimed then.
+    The concealed tiles are 13, three less for each meld. `more` holds the tiles drawn or claimed after that.
     """
     refuse_unknown((*concealed, *more))
     expected = STARTING_TILES - 3 * len(melds)
@@ -124,21 +124,20 @@ def _consecutive(tiles: Sequence[str]) -> bool:
 
 
 def check_situation(hand: McrHand, situation: McrSituation) -> None:
-    """Raise RuleError where the hand contradicts the situation.
+    """Raise RuleError if the hand contradicts the situation.
 
-    `not_last_of_kind`, `replacement_without_kong`, `robbed_on_last_tile`, `kong_not_robbed`.
-
-    The library drops such flags silently, and a judge would never know that what was said cannot be.
+    The codes are `not_last_of_kind`, `replacement_without_kong`, `robbed_on_last_tile` and `kong_not_robbed`.
+    PyMahjongGB drops such flags silently, so a judge would never learn that the declaration is impossible.
     """
     tile = hand.winning_tile
     if situation.last_of_kind and tile in hand.concealed:
         raise RuleError("not_last_of_kind", f"the winner holds another {tile}, so not all three others lie open")
     if situation.kong and situation.self_drawn:
-        # It may be the last tile, too: the turn that reaches it may have come by claiming the kong (OEDMC, LTW).
+        # This may be the last tile as well: the turn that reaches it may have come by claiming the kong (OEDMC, LTW).
         if all(meld.kind != "kong" for meld in hand.melds):
             raise RuleError("replacement_without_kong", "a replacement tile is drawn after a kong, and there is none")
     elif situation.kong:
-        # A kong is robbed of the tile that its owner adds to a melded pung: all four are accounted for.
+        # The robbed tile was to be added to its owner's melded pung, so all four tiles are accounted for.
         if situation.last_tile:
             raise RuleError(
                 "robbed_on_last_tile", "no kong is declared in the last tile of the wall, so none is robbed"
@@ -148,13 +147,13 @@ def check_situation(hand: McrHand, situation: McrSituation) -> None:
 
 
 Counts = list[int]
-"""How many there are of each of the 34 kinds, in the order of `KINDS`."""
+"""The number of each of the 34 kinds, in the order of `KINDS`."""
 
 WHOLE: Final = 14
-"""Standing tiles of a hand without melds."""
+"""Standing tiles of a hand without melds, including the winning tile."""
 
 SUITED: Final = 27
-"""Kinds below this index are of a suit, nine each; those from it on are honours."""
+"""Kinds below this index are suited, nine for each suit; the others are honours."""
 
 ORPHANS: Final = frozenset(index for index, kind in enumerate(KINDS) if kind[1] == "z" or kind[0] in "19")
 
@@ -162,11 +161,11 @@ KNITTED: Final = tuple(
     frozenset(9 * suit + low + step for suit, low in zip(suits, range(3), strict=True) for step in (0, 3, 6))
     for suits in permutations(range(3))
 )
-"""The six ways to spread 147, 258 and 369 over the suits, nine kinds each."""
+"""The six ways to assign 147, 258 and 369 to the three suits, nine kinds each."""
 
 
 def is_winning(standing: Sequence[str]) -> bool:
-    """Return whether the tiles outside melds, with the winning one, complete a hand."""
+    """Return whether the tiles outside melds, including the winning tile, complete a hand."""
     counts = kind_counts(standing)
     if len(standing) == WHOLE and (is_seven_pairs(counts) or is_thirteen_orphans(counts) or _is_knitted(counts)):
         return True
@@ -179,12 +178,12 @@ def kind_counts(tiles: Sequence[str]) -> Counts:
 
 
 def is_seven_pairs(counts: Counts) -> bool:
-    """Return whether 14 tiles are pairs; four alike are two pairs."""
+    """Return whether 14 tiles form seven pairs. Four alike are two pairs."""
     return sum(counts) == WHOLE and all(number % 2 == 0 for number in counts)
 
 
 def is_thirteen_orphans(counts: Counts) -> bool:
-    """Return whether 14 tiles are one of each terminal and honour, and another of one of them."""
+    """Return whether 14 tiles are one of each terminal and honour, and a second one of any of them."""
     return {index for index, number in enumerate(counts) if number} == ORPHANS
 
 
@@ -214,7 +213,7 @@ def _is_regular(counts: Counts) -> bool:
 
 
 def _are_sets(counts: Counts) -> bool:
-    """Return whether only pungs and chows are left; the lowest tile must be in one of them."""
+    """Return whether the tiles divide into pungs and chows, trying both for the lowest tile."""
     low = next((index for index, number in enumerate(counts) if number), None)
     if low is None:
         return True

@@ -1,13 +1,13 @@
-"""How a play went, from what lies on the table at its end: the rivers in their order, the melds, the hands left.
+"""Reconstruct a play from what lies on the table at its end: the rivers in order, the melds, the remaining hands.
 
 In a duplicate play everybody draws only from their own wall, in a known order, and each tile has a serial. So the tray
-to which a tile was dealt tells who drew it and when at the earliest, and a tile of another's in a meld was that
-player's discard. What is left open is when a claimed tile was discarded and when a kong was declared. The search goes
-through all orders of draws, discards and claims that the turns allow, step by step; equal positions are looked at once,
-so that all plays that fit are counted without listing them.
+to which a tile was dealt tells who drew it and when at the earliest, and another player's tile in a meld was that
+player's discard. Still open are when a claimed tile was discarded and when a kong was declared. The search goes through
+all orders of draws, discards and claims that the turns allow, step by step. Equal positions are examined once, so all
+plays that fit can be counted without listing them.
 
-A step that is the same in all of them is proved. The others have the share of the plays that have them, which is how
-likely they are if nothing is known of the players.
+A step that is the same in all of them is proved. Any other step gets the share of the plays that contain it, which is
+its probability if nothing is known of the players.
 """
 
 from collections import Counter
@@ -34,42 +34,42 @@ class Ending(Struct, frozen=True):
 
     outcome: Outcome
     winning: int | None = None
-    """The winning tile, wherever it lies. None: of a discard the last of the river, of an own tile the last drawn."""
+    """The winning tile, wherever it lies. None: the last tile of the discarder's river, or the last one drawn."""
 
 
 class PlayStep(Struct, frozen=True):
-    """Something that was done, and in which share of the plays that fit its player did it as the n-th, as here."""
+    """A step of the play, and the share of the fitting plays in which its player's n-th step is this one."""
 
     action: Action
-    """As the referee takes it; `tile` is None where a discard was not read and may be of several kinds."""
+    """In the referee's form. `tile` is None for an unread discard that may be of several kinds."""
     serial: int | None
-    """The tile drawn, discarded, claimed or added; None if that is unknown."""
+    """The tile drawn, discarded, claimed or added; None if unknown."""
     share: Fraction
 
     @property
     def certainty(self) -> Literal["proved", "likely", "ambiguous"]:
-        """How sure the step is: the same in all plays that fit, in more than half of them, or neither."""
+        """How certain the step is: the same in all plays that fit, in more than half of them, or neither."""
         if self.share == 1:
             return "proved"
         return "likely" if 2 * self.share > 1 else "ambiguous"
 
 
 class FoundPlay(Struct, frozen=True, dict=True):
-    """The plays that fit what lies on the table, and of them the one whose steps are the likeliest."""
+    """The plays that fit what lies on the table, and the one of them whose steps are the most likely."""
 
     steps: tuple[PlayStep, ...]
     plays: int
-    """How many orders fit."""
+    """The number of orders that fit."""
     ltw: bool | None
-    """Whether the last tile of the wall was reached when it ended; None if plays of both kinds fit."""
+    """Whether the last tile of the wall was reached at the end; None if plays of both kinds fit."""
     self_drawn: bool | None = False
-    """Whether the winner drew the winning tile; None if it is recorded so, and the winner's hand was not seen whole."""
+    """Whether the winner drew the winning tile; None if so recorded but the winner's hand was not read completely."""
     out_of_turn: Seat | None = None
-    """Who drew out of turn, where nothing fits unless somebody did; None too where it may have been several."""
+    """The seat that drew out of turn, if no regular play fits; None also if several seats are possible."""
     irregular: bool = False
     """Whether somebody drew out of turn in all plays that fit."""
     turned: tuple[Seat, ...] = ()
-    """Whose rivers lie the wrong way round in the likeliest play."""
+    """The seats whose rivers lie the wrong way round in the most likely play."""
 
     @property
     def proved(self) -> bool:
@@ -78,7 +78,7 @@ class FoundPlay(Struct, frozen=True, dict=True):
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:
-        """The steps as the referee takes them, with all that nobody claimed."""
+        """The steps in the referee's form, with a `no_claim` after each unclaimed discard."""
         done = []
         for at, step in enumerate(self.steps):
             done.append(step.action)
@@ -89,10 +89,10 @@ class FoundPlay(Struct, frozen=True, dict=True):
 
 
 MOST_UNREAD: Final = 3
-"""Unread tiles in melds up to which all that may lie there is tried."""
+"""The most unread tiles in melds for which all possibilities are tried."""
 
 TURNED: Final = Fraction(1, 100)
-"""How likely a river lies the wrong way round, against one that lies as it was read."""
+"""How likely a river is to lie the wrong way round, relative to one that lies as it was read."""
 
 
 def play_from_rivers(
@@ -101,9 +101,9 @@ def play_from_rivers(
     laid: Mapping[Seat, LaidSeat],
     ending: Ending,
 ) -> FoundPlay:
-    """Return the plays of a deal that fit; `order` has the serials of its tiles as they were dealt.
+    """Return the plays of a deal that fit. `order` has the serials of its tiles as they were dealt.
 
-    A river may have been laid or read from its end, as likely as not if its picture did not tell.
+    A river may have been laid or read from its end; the two are equally likely if its image did not show the direction.
 
     Raises RuleError `tile_laid_twice`, `unknown_serial`, `tile_of_another`, `not_a_meld`, `winning_tile_unknown`,
     `too_much_unread` or `no_play_fits`.
@@ -130,9 +130,9 @@ def play_from_rivers(
 
 
 def _readings(laid: Mapping[Seat, LaidSeat], ending: Ending, tiles: DealtTiles) -> Iterator[LaidTable]:
-    """Return what lies there without the winning tile: of a discard it is in its river, a kong, or a winner's hand.
+    """Yield the possible tables without the winning discard, which lies in its river, in a kong or in a winner's hand.
 
-    Where it was not seen, and the river of its discarder ends with a tile that was not read, it may be that one.
+    If the winning tile was not seen and its discarder's river ends with an unread tile, it may also be that one.
     """
     seats = {seat: laid.get(seat, LaidSeat()) for seat in SEATS}
     outcome, winning = ending.outcome, ending.winning
@@ -165,7 +165,7 @@ def _without(serials: tuple[Serial, ...], serial: int) -> tuple[Serial, ...]:
 
 
 def _with_drawn(seats: Mapping[Seat, LaidSeat], ending: Ending) -> Mapping[Seat, LaidSeat]:
-    """Lay a drawn winning tile to its hand, if it lies apart."""
+    """Add a self-drawn winning tile to the winner's hand if it lies apart."""
     return {
         seat: replace(one, hand=(*one.hand, ending.winning))
         if seat in ending.outcome.winners and one.hand is not None and ending.winning not in (None, *one.hand)
@@ -175,7 +175,7 @@ def _with_drawn(seats: Mapping[Seat, LaidSeat], ending: Ending) -> Mapping[Seat,
 
 
 def _check_tiles(table: LaidTable, tiles: DealtTiles) -> None:
-    """Refuse what cannot lie there, whatever was done."""
+    """Refuse tiles that cannot lie where they were read, whatever the play was."""
     lying = [serial for one in table.seats.values() for serial in _serials(one)]
     if table.outcome.discarder is not None:
         lying.append(table.winning)
@@ -192,19 +192,19 @@ def _check_tiles(table: LaidTable, tiles: DealtTiles) -> None:
 
 
 def _serials(one: LaidSeat) -> tuple[Serial, ...]:
-    """Return all that lies before a seat."""
+    """Return all tiles in front of a seat."""
     return (*one.river, *chain.from_iterable(one.melds), *(one.hand or ()))
 
 
 def _ways_round(laid: Mapping[Seat, LaidSeat]) -> Iterator[tuple[Seat, ...]]:
-    """Return whose rivers may be read from their ends: none first."""
+    """Yield the sets of seats whose rivers may be read from their ends, starting with none."""
     turnable = [seat for seat in SEATS if seat in laid and len(laid[seat].river) > 1]
     ways = product((False, True), repeat=len(turnable))
     yield from sorted((tuple(compress(turnable, way)) for way in ways), key=len)
 
 
 def _turn(laid: Mapping[Seat, LaidSeat], turned: Sequence[Seat]) -> Mapping[Seat, LaidSeat]:
-    """Read some rivers from their ends; what is bare after the last tile is no gap."""
+    """Reverse some rivers. Empty places after the last tile are not gaps."""
     return {
         seat: replace(one, river=_up_to_last(one.river[::-1] if seat in turned else one.river))
         for seat, one in laid.items()
@@ -217,7 +217,7 @@ def _up_to_last(river: tuple[Serial, ...]) -> tuple[Serial, ...]:
 
 
 def _melds_of(read: LaidTable, tiles: DealtTiles) -> Iterator[tuple[DeclaredMeld, ...]]:
-    """Return what the melds can be: once, or where tiles of them were not read, once for each that may lie there."""
+    """Yield the melds: once, or if tiles were not read, once for each combination of tiles that may lie there."""
     laid = [(seat, meld) for seat, one in read.seats.items() for meld in one.melds]
     unread = [(at, place) for at, (_, meld) in enumerate(laid) for place, serial in enumerate(meld) if serial is None]
     if len(unread) > MOST_UNREAD:
@@ -236,7 +236,7 @@ def _melds_of(read: LaidTable, tiles: DealtTiles) -> Iterator[tuple[DeclaredMeld
 
 
 def _completions(seat: Seat, meld: tuple[Serial, ...], free: Sequence[int], tiles: DealtTiles) -> list[tuple[int, ...]]:
-    """Return all that a meld can be with its unread tiles."""
+    """Return all possible forms of a meld, given its unread tiles."""
     read, missing = [serial for serial in meld if serial is not None], meld.count(None)
     found: list[tuple[int, ...]] = []
     for more in product(free, repeat=missing):
@@ -255,7 +255,7 @@ def _is_meld(seat: Seat, serials: tuple[int, ...], tiles: DealtTiles) -> bool:
 
 
 def _meld(seat: Seat, laid: Sequence[Serial], number: int, tiles: DealtTiles) -> DeclaredMeld:
-    """Return what a meld is. Raises RuleError `not_a_meld`."""
+    """Classify a meld. Raises RuleError `not_a_meld`."""
     serials = tuple(serial for serial in laid if serial is not None)
     faces = sorted(tiles.face(serial) for serial in serials)
     others = [serial for serial in serials if tiles.seat[serial] != seat]
@@ -274,15 +274,15 @@ def _meld(seat: Seat, laid: Sequence[Serial], number: int, tiles: DealtTiles) ->
 
 
 class _Fit(NamedTuple):
-    """One reading of what lies there, with the plays that fit it."""
+    """One reading of the table, with the plays that fit it."""
 
     turned: tuple[Seat, ...]
-    """Whose rivers lie the wrong way round, if their pictures told which way it is."""
+    """The seats whose rivers lie the wrong way round, of those whose image showed the direction."""
     search: PlaySearch
 
     @property
     def weight(self) -> Fraction:
-        """How likely each of its plays is, against one in which all rivers lie as they were read."""
+        """How likely each of its plays is, relative to one in which all rivers lie as they were read."""
         return TURNED ** len(self.turned)
 
 
@@ -291,7 +291,7 @@ def _searches(table: LaidTable, tiles: DealtTiles, *, irregular: bool) -> Iterat
 
 
 def _summary(fits: Sequence[_Fit], tiles: DealtTiles, *, irregular: bool) -> FoundPlay:
-    """Put together what fits."""
+    """Combine all fits into one result."""
     total = sum(fit.weight * fit.search.plays for fit in fits)
     shares: dict[Done, Fraction] = {}
     for fit in fits:
@@ -313,7 +313,7 @@ def _summary(fits: Sequence[_Fit], tiles: DealtTiles, *, irregular: bool) -> Fou
 
 
 def _is_self_drawn(laid: Mapping[Seat, LaidSeat], outcome: Outcome) -> bool | None:
-    """Return whether this is proved of a play that fits: a hand that is complete with its owner's tiles alone."""
+    """Return whether the winner surely drew the winning tile: all of their hand was read, and is made of own tiles."""
     if outcome.win != "self_drawn":
         return False
     hands = [laid[seat].hand if seat in laid else None for seat in outcome.winners]
@@ -321,7 +321,7 @@ def _is_self_drawn(laid: Mapping[Seat, LaidSeat], outcome: Outcome) -> bool | No
 
 
 def _with_unread(steps: Iterable[PlayStep], fits: Sequence[_Fit], tiles: DealtTiles) -> Iterator[PlayStep]:
-    """Put a tile into each unread discard: one that was drawn by then and lies nowhere else."""
+    """Assign a tile to each unread discard: one that had been drawn by then and lies nowhere else."""
     possible = {seat: frozenset[int]().union(*(fit.search.may_be_unread(seat) for fit in fits)) for seat in SEATS}
     drawn = {seat: set(tiles.trays[seat][: ROWS[0]]) for seat in SEATS}
     for step in steps:

@@ -1,7 +1,7 @@
-"""The search for all plays that come to what lies on the table, position by position.
+"""Search for all plays that lead to what lies on the table, position by position.
 
-What each seat holds follows from how many tiles were drawn, what lies in the rivers, and which melds were declared. So
-a position is small, many orders come to the same one, and all that fit are counted without listing them.
+What each seat holds follows from the number of tiles drawn, the rivers, and which melds were declared. So a position is
+small, many orders lead to the same one, and all that fit can be counted without listing them.
 """
 
 from collections import Counter
@@ -18,10 +18,10 @@ from broker.rules.mcr.turns import WALL, Action, Do, Over, Turns, apply_turn, be
 from broker.rules.points import Outcome
 
 Serial = int | None
-"""None: a tile that was not read."""
+"""A tile's serial; None if the tile was not read."""
 
 CALLED: Final = 0
-"""In a river: the gap that a claimed tile has left, but the last ones, which cannot be seen."""
+"""In a river, the gap that a claimed tile has left. Gaps at the end cannot be seen."""
 
 
 class DealtTiles(NamedTuple):
@@ -30,18 +30,18 @@ class DealtTiles(NamedTuple):
     deal: Deal
     seat: Mapping[int, Seat]
     place: Mapping[int, int]
-    """In its tray, 0 to 33: the wall begins at 13."""
+    """A tile's index in its tray, 0 to 33. The wall begins at 13."""
     trays: Mapping[Seat, tuple[int, ...]]
 
     @classmethod
     def of(cls, deal: Deal, order: Mapping[Seat, SerialTray]) -> "DealtTiles":
-        """Look up a deal's tiles by their serials."""
+        """Index a deal's tiles by their serials."""
         trays = {seat: tuple(chain.from_iterable(order[seat])) for seat in SEATS}
         seat = {serial: seat for seat, tray in trays.items() for serial in tray}
         return cls(deal, seat, {serial: at for tray in trays.values() for at, serial in enumerate(tray)}, trays)
 
     def face(self, serial: int) -> str:
-        """Return what is on a tile."""
+        """Return the face of a tile."""
         return self.deal.faces[self.seat[serial]][self.place[serial]]
 
 
@@ -56,45 +56,45 @@ class LaidTable(NamedTuple):
 
 
 class DeclaredMeld(NamedTuple):
-    """A meld, and which bits say that it was declared, and that a fourth tile was added to it."""
+    """A meld, with the bits that record that it was declared and that a fourth tile was added to it."""
 
     seat: Seat
     do: Do
-    """Chow, pung, melded or concealed kong; `melded_kong` may have been a pung first."""
+    """Chow, pung, melded or concealed kong. `melded_kong` may have been a pung first."""
     serials: tuple[int, ...]
     own: tuple[int, ...]
     """Places of the seat's own tiles in its tray, sorted."""
     source: Seat | None
     claimed: int | None
     tile: str
-    """As an action names it."""
+    """The tile that the action names."""
     bit: int
     added: int
 
     @property
     def face(self) -> str | None:
-        """The face of a claimed pung, to which a fourth tile may be added; None of other melds."""
+        """The face of a pung, to which a fourth tile may be added; None for other melds."""
         return self.tile if self.do == "pung" else None
 
 
 class Position(NamedTuple):
-    """Where a play stands. Which tiles each seat holds follows from it."""
+    """The state of a play. The tiles that each seat holds follow from it."""
 
     turns: Turns
     thrown: tuple[int, ...] = (0, 0, 0, 0)
-    """How many tiles lie in each river, in the order of SEATS."""
+    """The number of tiles in each river, in the order of SEATS."""
     melds: int = 0
-    """The bits of what was declared."""
+    """The bits of the melds declared so far."""
     offered: int = -1
-    """Number of the meld for which the tile that lies open is claimed; below 0 there is none."""
+    """The number of the meld for which the open tile is claimed; below 0, `_NOTHING`, `_WON` or `_KONG`."""
     odd: Seat | None = None
-    """Who has drawn out of turn."""
+    """The seat that has drawn out of turn."""
     done: tuple[int, ...] = (0, 0, 0, 0)
-    """How many steps each seat has done."""
+    """The number of steps that each seat has taken."""
 
 
 class SearchStep(NamedTuple):
-    """A step, as it is told from others."""
+    """A step of a play. Equal values are the same step."""
 
     do: Do
     seats: tuple[Seat, ...]
@@ -103,14 +103,14 @@ class SearchStep(NamedTuple):
 
     @property
     def action(self) -> Action:
-        """The step as the referee takes it."""
+        """The step in the referee's form."""
         if self.do == "hu_on_discard":
             return Action(self.do, seats=self.seats)
         return Action(self.do, self.seats[0], self.tile)
 
 
 class Done(NamedTuple):
-    """A step, and how many its seat has done before; no step where a kong at once is told from a pung first."""
+    """A step and its index among its seat's steps. The step is None where a kong at once is padded to two steps."""
 
     at: int
     number: int
@@ -118,7 +118,7 @@ class Done(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """What may follow on a position."""
+    """A step from a position, and the position that it leads to."""
 
     done: Done
     after: Position
@@ -127,16 +127,17 @@ class Edge(NamedTuple):
 _NOTHING: Final = -1
 _WON: Final = -2
 _KONG: Final = -3
-"""In the place of a meld: no tile lies open; it is claimed for hu; it has just been claimed for a kong."""
+"""Values of `offered` that are not a meld: no tile lies open; claimed for hu; just claimed for a kong."""
 
 
 Next = tuple[SearchStep | None, Position]
 
 
 class PlaySearch:
-    """All plays that come to what lies there.
+    """All plays that lead to what lies on the table.
 
-    Each has the same steps in another order, a pung to which a tile was added apart, so all have the same number.
+    They have the same steps in different orders, except that a kong at once may also have been a pung with a tile added
+    later. Both ways count as equally many steps, so all plays have the same length.
     """
 
     def __init__(self, tiles: DealtTiles, read: LaidTable, melds: tuple[DeclaredMeld, ...], *, irregular: bool) -> None:
@@ -156,7 +157,7 @@ class PlaySearch:
             tuple(serial for serial in tiles.trays[seat] if serial not in known and serial not in (hand or ()))
             for seat, hand in zip(SEATS, hands, strict=True)
         )
-        """By seat: tiles that lie nowhere that was read, in the order of drawing."""
+        """By seat: the tiles that were read nowhere, in drawing order."""
         self._free_drawn = tuple(
             tuple(sum(tiles.place[serial] < drawn for serial in free) for drawn in range(TRAY + 1))
             for free in self._free
@@ -169,10 +170,10 @@ class PlaySearch:
             None if hand is None else hand.count(None) + unread[-1]
             for hand, unread in zip(hands, self._unread, strict=True)
         )
-        """By seat: how many tiles were drawn that lie nowhere; None if nobody has looked at the hand."""
+        """By seat: how many tiles were drawn that were read nowhere; None if nobody has looked at the hand."""
         self._last_held = tuple(max((tiles.place[one] for one in hand or () if one), default=-1) for hand in hands)
         self.plays = 0
-        """How many orders fit."""
+        """The number of orders that fit."""
         self.ends: list[Position] = []
         """The positions in which they end."""
         self._forward: list[dict[Position, int]] = [{Position(_start(tiles.deal)): 1}]
@@ -181,7 +182,7 @@ class PlaySearch:
         self._run()
 
     def _run(self) -> None:
-        """Go forward step by step, then back, and keep what leads to an end that fits."""
+        """Expand all positions forward, step by step, then go back from the ends that fit, keeping what leads there."""
         while self._forward[-1]:
             following: dict[Position, int] = {}
             edges = {position: list(self._edges_of(position)) for position in self._forward[-1]}
@@ -208,12 +209,12 @@ class PlaySearch:
 
     @property
     def furthest(self) -> int:
-        """How many steps the longest order has that fits so far."""
+        """The length of the longest order that fits so far, in steps."""
         return len(self._edges) - 1
 
     @property
     def why(self) -> str:
-        """What hinders the longest order: the next tile of the river whose turn it is, or the end of the play."""
+        """What blocks the longest order: the next tile of the river of the seat to play, or the end of the play."""
         position = next(iter(self._forward[-2]))
         seat = position.turns.turn
         at = SEAT_INDEX[seat]
@@ -235,7 +236,7 @@ class PlaySearch:
         return True
 
     def counts(self) -> Counter[Done]:
-        """Count the plays in which a step is the n-th that its seat does, for each seat, number and step."""
+        """Count, for each seat, number and step, the plays in which the seat's n-th step is that step."""
         counts: Counter[Done] = Counter()
         for at, back in enumerate(self._back[1:]):
             for position, edges in self._edges[at].items():
@@ -245,7 +246,7 @@ class PlaySearch:
         return counts
 
     def likeliest(self, shares: Mapping[Done, float]) -> tuple[float, tuple[Done, ...]]:
-        """Return the play of which the shares of its steps add up to most, and that sum."""
+        """Return the play whose steps have the greatest sum of shares, and that sum."""
         best: dict[Position, tuple[float, tuple[Done, ...]]] = dict.fromkeys(self.ends, (0.0, ()))
         for at in reversed(range(len(self._back) - 1)):
             following, best = best, {}
@@ -261,12 +262,12 @@ class PlaySearch:
         return found
 
     def may_be_unread(self, seat: Seat) -> frozenset[int]:
-        """Return the tiles one of which each unread tile of a river is."""
+        """Return the tiles that an unread tile of a seat's river may be."""
         at = SEAT_INDEX[seat]
         drawn = max(TRAY - position.turns.walls[at] for position in self.ends)
         return frozenset(self._free[at][: self._free_drawn[at][drawn]])
 
-    # ---- what may follow on a position ----------------------------------------------------------
+    # ---- steps from a position ------------------------------------------------------------------
 
     def _next(self, position: Position) -> Iterator[Next]:
         turns = position.turns
@@ -286,7 +287,7 @@ class PlaySearch:
             yield from self._self_hu(position)
 
     def _held(self, position: Position, seat: Seat, place: int) -> bool:
-        """Return whether a tile was drawn; where it has gone since, its caller knows."""
+        """Return whether a seat has drawn the tile at a place of its tray. The caller knows where it went since."""
         return place < TRAY - position.turns.walls[SEAT_INDEX[seat]]
 
     def _drawn(self, position: Position, serial: int) -> bool:
@@ -339,7 +340,7 @@ class PlaySearch:
 
     def _into_river(self, position: Position, seat: Seat, serial: Serial, lying: Position) -> Iterator[Next]:
         at = SEAT_INDEX[seat]
-        if serial is None:  # some tile that lies nowhere else: each unread one before it has taken one of them
+        if serial is None:  # one that lies nowhere else; each earlier unread discard has used one up
             drawn = TRAY - position.turns.walls[at]
             possible = self._free_drawn[at][drawn] > self._unread[at][position.thrown[at]]
         else:
@@ -366,7 +367,7 @@ class PlaySearch:
             after = _applied(position.turns, Action(do, meld.seat))
             if after is not None:
                 step = SearchStep(do, (meld.seat,), meld.claimed, meld.tile)
-                # A kong at once is one step; a pung and a kong later are two, and all plays shall have as many.
+                # A kong at once is one step, a pung and a kong later are two; padding keeps all plays equally long.
                 offered = _KONG if do == "melded_kong" else _NOTHING
                 yield step, position._replace(turns=after, melds=position.melds | bits, offered=offered)
 
@@ -389,7 +390,7 @@ class PlaySearch:
             yield SearchStep(do, (seat,), None, tile), position._replace(turns=after, melds=position.melds | bits)
 
     def _is_robbed_of(self, position: Position, pung: DeclaredMeld) -> bool:
-        """Return whether the winning tile may now be added to a pung."""
+        """Return whether the winning tile can now be added to a pung."""
         winning = self._read.winning
         if winning is None or self._read.outcome.discarder != pung.seat or self._read.robbed is False:
             return False
@@ -397,7 +398,7 @@ class PlaySearch:
         return fits and self._is_done(position) and self._drawn(position, winning)
 
     def _is_done(self, position: Position) -> bool:
-        """Return whether all lies on the table that lies there at the end."""
+        """Return whether the rivers and melds are complete as they lie at the end."""
         lying = zip(self._rivers, position.thrown, strict=True)
         return position.melds == self._whole and all(len(river) == thrown for river, thrown in lying)
 

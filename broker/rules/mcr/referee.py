@@ -1,8 +1,7 @@
-"""The referee of a play with its tiles: what each seat may do, what becomes of it, and a recorded play judged again.
+"""The referee of a play with its tiles: which actions are legal, what they change, and the replay of a recorded play.
 
-All that `turns` says holds; here is only what the tiles add. What the tiles allow is said in one place, `OPTIONS`: a
-move that is not among the options is refused. A declared hu is put to a judge, who counts hands: nothing of the referee
-counts fan.
+All rules of `turns` apply; this module adds those that depend on the tiles. `OPTIONS` alone decides which moves the
+tiles allow, and any other move is refused. A declared hu is put to a judge; the referee itself never counts fan.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,12 +20,12 @@ MeldKind = Literal["chow", "pung", "kong"]
 
 
 class TableMeld(Struct, frozen=True):
-    """A declared set. A kong that was added to a pung keeps that pung's source and claimed tile."""
+    """A declared set. A kong made by adding a tile to a pung keeps that pung's source and claimed tile."""
 
     kind: MeldKind
     tiles: tuple[str, ...]
     source: Seat | None = None
-    """Who discarded its claimed tile; nobody did for a concealed kong."""
+    """The discarder of the claimed tile; None for a concealed kong."""
     claimed: str | None = None
 
     @property
@@ -36,32 +35,32 @@ class TableMeld(Struct, frozen=True):
 
 
 class SeatTiles(Struct, frozen=True):
-    """One seat's tiles but for the wall."""
+    """One seat's tiles, without its wall."""
 
     concealed: tuple[str, ...]
-    """In the order of the tray, then as drawn: while its player holds a drawn tile, that is the last."""
+    """In the order of the tray, then as drawn: while the player holds a drawn tile, it is the last."""
     melds: tuple[TableMeld, ...] = ()
     river: tuple[str, ...] = ()
-    """What was discarded and not claimed for a set."""
+    """The tiles that were discarded and not claimed for a set."""
 
     def drew(self, tile: str) -> "SeatTiles":
-        """Take a tile from the wall."""
+        """Return the tiles after drawing one from the wall."""
         return replace(self, concealed=(*self.concealed, tile))
 
     def discarded(self, tile: str) -> "SeatTiles":
-        """Lay a tile into the river."""
+        """Return the tiles after discarding one into the river."""
         return replace(self, concealed=tiles_left(self.concealed, (tile,)), river=(*self.river, tile))
 
     def gave(self) -> "SeatTiles":
-        """Lose the last discard to who claimed it."""
+        """Return the tiles after another player claimed the last discard."""
         return replace(self, river=self.river[:-1])
 
     def melded(self, meld: TableMeld, used: Sequence[str]) -> "SeatTiles":
-        """Declare a set with tiles of the hand."""
+        """Return the tiles after declaring a set with tiles of the hand."""
         return replace(self, concealed=tiles_left(self.concealed, used), melds=(*self.melds, meld))
 
     def added(self, tile: str) -> "SeatTiles":
-        """Make a pung a kong: the only meld with that tile, since it has the three others."""
+        """Return the tiles after adding one to a pung, the only meld that can contain it."""
         melds = tuple(
             replace(meld, kind="kong", tiles=(*meld.tiles, tile)) if tile in meld.tiles else meld for meld in self.melds
         )
@@ -69,7 +68,7 @@ class SeatTiles(Struct, frozen=True):
 
 
 def tiles_left(tiles: Sequence[str], used: Sequence[str]) -> tuple[str, ...]:
-    """Take tiles out of a hand."""
+    """Return a hand without the given tiles."""
     left = list(tiles)
     for tile in used:
         left.remove(tile)
@@ -77,7 +76,7 @@ def tiles_left(tiles: Sequence[str], used: Sequence[str]) -> tuple[str, ...]:
 
 
 class Hu(Struct, frozen=True):
-    """A hand and how it wins."""
+    """A declared hu: the hand and how it wins."""
 
     seat: Seat
     concealed: tuple[str, ...]
@@ -88,7 +87,7 @@ class Hu(Struct, frozen=True):
     seat_wind: Wind
     prevalent_wind: Wind
     last_of_kind: bool
-    """Whether everybody saw the other three of the winning tile, in rivers and melds, before it came."""
+    """Whether the other three of the winning tile were visible to everybody, in rivers and melds, before it came."""
     situation_fans: tuple[SituationFan, ...]
 
     @property
@@ -98,26 +97,26 @@ class Hu(Struct, frozen=True):
 
     @property
     def kong(self) -> bool:
-        """Whether the tile replaced one of a kong, or robbed it."""
+        """Whether the winning tile was a kong's replacement, or was robbed from a kong."""
         return "Out with Replacement Tile" in self.situation_fans or "Robbing the Kong" in self.situation_fans
 
 
 class Judge(Protocol):
-    """Who counts hands."""
+    """A function that values declared hands."""
 
     def __call__(self, hu: Hu, /) -> int:
-        """Return the hand value. Raises RuleError if this is no win."""
+        """Return the hand value. Raises RuleError if the hand does not win."""
 
 
 class WonHu(Struct, frozen=True):
-    """A hu that was found good."""
+    """A hu that the judge has accepted."""
 
     hu: Hu
     hand_value: int
 
 
 class PlayState(Struct, frozen=True):
-    """Where a play stands, all tiles face up: a player may be shown their own hand, every river and every open meld."""
+    """The state of a play, all tiles face up. Players may be shown their own hand, the rivers and all open melds."""
 
     deal: Deal
     turns: Turns
@@ -128,7 +127,7 @@ class PlayState(Struct, frozen=True):
     wins: tuple[WonHu, ...] = ()
 
     def hand(self, seat: Seat) -> SeatTiles:
-        """Return what lies before a seat."""
+        """Return a seat's tiles, without its wall."""
         return self.hands[SEAT_INDEX[seat]]
 
     def wall(self, seat: Seat) -> tuple[str, ...]:
@@ -137,7 +136,7 @@ class PlayState(Struct, frozen=True):
 
 
 def open_play(deal: Deal, payments: McrPaymentRules) -> PlayState:
-    """Open a play: 13 tiles and a full wall each; the dealer draws first, then discards (MIL)."""
+    """Return a play's first state: 13 tiles and a full wall for each seat. The dealer draws, then discards (MIL)."""
     nearest_only = payments.several_hu.value == "nearest"
     turns = begin_turns(dict.fromkeys(SEATS, WALL), deal.dealer, one_winner=nearest_only)
     return PlayState(deal, turns, tuple(SeatTiles(deal.faces[seat][: ROWS[0]]) for seat in SEATS))
@@ -154,7 +153,7 @@ CHOWS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     claimed: {run[0]: tuple(tile for tile in run if tile != claimed) for run in RUNS if claimed in run}
     for claimed in KINDS
 }
-"""By claimed tile, each chow by its lowest tile, with the two that have to be in the hand."""
+"""By claimed tile: each possible chow by its lowest tile, with the two tiles that the hand must hold."""
 
 
 def _draw_options(play: PlayState, seat: Seat) -> Options:
@@ -197,16 +196,16 @@ OPTIONS: Final[Mapping[Do, Callable[[PlayState, Seat], Options]]] = {
     "concealed_kong": _concealed_kong_options,
     "added_kong": _added_kong_options,
 }
-"""Every action that is of a tile."""
+"""For each action that is of a tile: the possible tiles, each with the tiles of the hand that it uses."""
 
 ONE_TILE_ONLY: Final[frozenset[Do]] = frozenset({"draw", "pung", "melded_kong"})
-"""Actions that can be of one tile only, the next of the wall or the one discarded, and need not name it."""
+"""Actions that are possible with one tile only, the next of the wall or the discard, so they need not name it."""
 
 
 def apply_action(play: PlayState, action: Action, judge: Judge) -> PlayState:
-    """Return the play after an action.
+    """Return the play after an action, leaving the given one unchanged.
 
-    Raises RuleError if the turns, the tiles or the judge do not allow it; the play is a value and stays.
+    Raises RuleError if the turns, the tiles or the judge do not allow it.
     """
     turns = apply_turn(play.turns, action)
     if turns.over == "win":
@@ -218,7 +217,7 @@ def apply_action(play: PlayState, action: Action, judge: Judge) -> PlayState:
 
 
 def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str, ...]]:
-    """Return the tile that the action is of, and the tiles of the hand that it takes."""
+    """Return the action's tile, and the tiles of the hand that it uses."""
     options = OPTIONS[action.do](play, seat)
     tile = action.tile or ""
     if not tile and action.do in ONE_TILE_ONLY:
@@ -231,7 +230,7 @@ def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str
 
 
 def _laid(play: PlayState, turns: Turns, do: Do, tile: str, used: tuple[str, ...]) -> PlayState:
-    """Return the play with what becomes of the tiles."""
+    """Return the play with the tiles moved as the action says."""
     hand = play.hand(turns.turn)
     match do:
         case "draw":
@@ -257,7 +256,7 @@ def _with(play: PlayState, seat: Seat, hand: SeatTiles) -> tuple[SeatTiles, ...]
 
 
 def _won(play: PlayState, turns: Turns, action: Action, judge: Judge) -> PlayState:
-    """End the play if the judge finds every declared hu good; a false hu is the arbiter's matter, not a move."""
+    """End the play if the judge accepts every declared hu. A false hu is not a move but a matter for the arbiter."""
     declared = [_declared_hu(play, turns, seat, self_drawn=action.do == "self_hu") for seat in action.actors]
     return replace(play, turns=turns, wins=tuple(WonHu(hu, judge(hu)) for hu in declared))
 
@@ -273,13 +272,13 @@ def _declared_hu(play: PlayState, turns: Turns, seat: Seat, *, self_drawn: bool)
         self_drawn=self_drawn,
         seat_wind=seat_wind(seat, play.deal.dealer),
         prevalent_wind=play.deal.prevalent_wind,
-        last_of_kind=_seen_by_all(play, tile) == (COPIES - 1 if self_drawn else COPIES),  # a tile offered is seen too
+        last_of_kind=_seen_by_all(play, tile) == (COPIES - 1 if self_drawn else COPIES),  # an offered tile counts too
         situation_fans=turns.situation_fans,
     )
 
 
 def _seen_by_all(play: PlayState, tile: str) -> int:
-    """Count a tile in rivers and melds. In a concealed kong are all four, so whether those are seen never matters."""
+    """Count a tile in rivers and melds. A concealed kong has all four, so whether they are visible never matters."""
     return sum(hand.river.count(tile) + sum(meld.tiles.count(tile) for meld in hand.melds) for hand in play.hands)
 
 
@@ -289,15 +288,15 @@ class StepRefused(RuleError):
     def __init__(self, problem: RuleError, step: int, play: PlayState) -> None:
         super().__init__(problem.code, f"step {step}: {problem.text}")
         self.reason = problem.text
-        """Why, without the number of the step."""
+        """The refusal's text, without the number of the step."""
         self.step = step
         """Counted from 1."""
         self.play = play
-        """Where the play stood before it."""
+        """The play before the illegal step."""
 
 
 def replay_actions(deal: Deal, actions: Iterable[Action], payments: McrPaymentRules, judge: Judge) -> PlayState:
-    """Return where the play stands after all actions, over or not. Raises StepRefused at the first illegal one."""
+    """Return the play after all actions, finished or not. Raises StepRefused at the first illegal one."""
     play = open_play(deal, payments)
     for step, action in enumerate(actions, 1):
         try:

@@ -1,6 +1,6 @@
-"""Turns: who may do what, known from the number of tiles in each wall alone (OEDMC rules 3-5, MIL).
+"""Turns: what each seat may do, and which claim takes precedence (OEDMC rules 3-5, MIL).
 
-Which claim goes through.
+All of this follows from the number of tiles in each wall; the tiles themselves are not needed.
 """
 
 from collections import Counter
@@ -27,17 +27,17 @@ Do = Literal[
     "self_hu",
     "hu_on_discard",
 ]
-"""All that happens in a play."""
+"""Everything that happens in a play."""
 
 DOES: Final[tuple[Do, ...]] = get_args(Do)
 
 
 class Action(Struct, frozen=True):
-    """Something done.
+    """An action of a play.
 
-    `seat` acts; nobody does for `no_claim`, and hu on a discard names its one to three `seats`.
-    `tile` is what a discard or a kong is of, and the lowest of a chow's three. A draw, a pung and a melded kong can be
-    of one tile only and need not name it. Turns look at no tiles.
+    `seat` is the acting seat. It is None for `no_claim`; hu on a discard names its one to three winners in `seats`.
+    `tile` is the tile of a discard or a kong, or the lowest of a chow's three. A draw, a pung and a melded kong can be
+    of one tile only and need not name it. Turns ignore the tile.
     """
 
     do: Do
@@ -47,7 +47,7 @@ class Action(Struct, frozen=True):
 
     @property
     def actors(self) -> tuple[Seat, ...]:
-        """Who acts. Only hu on a discard looks at `seats`; a single winner may as well be its `seat`."""
+        """The acting seats. Only hu on a discard uses `seats`; a single winner may be given as `seat` instead."""
         if self.do == "hu_on_discard" and self.seats:
             return self.seats
         return () if self.seat is None else (self.seat,)
@@ -59,11 +59,14 @@ WALL: Final = TRAY - ROWS[0]
 StartPhase = Literal["draw", "hold", "claim"]
 
 Phase = Literal[StartPhase, "kong"]
-"""`draw`: the turn's seat takes a tile. `hold`: it holds the extra tile. `claim`: its discard may be claimed.
-`kong`: its added kong lies open and may be robbed."""
+"""What may happen next.
+
+`draw`: the seat whose turn it is takes a tile. `hold`: it holds the extra tile. `claim`: its discard may be claimed.
+`kong`: its added kong lies open and may be robbed.
+"""
 
 Extra = Literal["drawn", "replacement", "claimed", "unknown"]
-"""How the extra tile was come by, or in `draw` and `kong` how the next one will be."""
+"""How the extra tile was obtained or, in the phases `draw` and `kong`, how the next one will be."""
 
 Over = Literal["win", "exhausted draw"]
 
@@ -71,7 +74,7 @@ SituationFan = Literal["Last Tile Draw", "Last Tile Claim", "Out with Replacemen
 
 
 class Turns(Struct, frozen=True):
-    """Where a play stands. `turn` stays with the discarder until somebody else draws or claims."""
+    """The state of a play. `turn` stays with the discarder until another player draws or claims."""
 
     walls: tuple[int, ...]
     """Tiles left, in the order of SEATS."""
@@ -80,16 +83,16 @@ class Turns(Struct, frozen=True):
     ltw: bool
     extra: Extra
     one_winner: bool
-    """Whether only the nearest in turn order wins on a discard."""
+    """Whether only the declarer nearest in turn order wins on a discard."""
     over: Over | None = None
     situation_fans: tuple[SituationFan, ...] = ()
-    """What the way of winning adds to every winner's hand; empty until a win."""
+    """The fan that the way of winning adds to each winner's hand; empty until a win."""
 
 
 def begin_turns(
     walls: Mapping[Seat, int], turn: Seat, phase: StartPhase = "draw", *, ltw: bool = False, one_winner: bool = False
 ) -> Turns:
-    """Start from a position. LTW counts as reached where the walls say so, even if `ltw` does not.
+    """Return the state at a given position. LTW counts as reached if the walls show it, even if `ltw` is False.
 
     Raises RuleError `bad_walls` unless there are four walls of 0 to 21 tiles.
     """
@@ -102,7 +105,7 @@ def begin_turns(
 
 
 def apply_turn(state: Turns, action: Action) -> Turns:
-    """Return the state after an action. Raises RuleError if it is not legal; the state is a value and stays."""
+    """Return the state after an action; the given one is unchanged. Raises RuleError if the action is not legal."""
     if state.over is not None:
         raise RuleError("play_over", f"{action.do}: the play is over ({state.over})")
     if state.phase not in PHASES[action.do]:
@@ -124,7 +127,7 @@ def _discard(state: Turns, action: Action) -> Turns:
 
 
 def _no_claim(state: Turns, _: Action) -> Turns:
-    if state.phase == "kong":  # nobody robs it: its replacement is still to be drawn
+    if state.phase == "kong":  # nobody robs it, and its replacement is still to be drawn
         return replace(state, phase="draw")
     if state.ltw:
         return replace(state, over="exhausted draw")
@@ -184,12 +187,12 @@ def _hu_on_discard(state: Turns, action: Action) -> Turns:
 
 
 def _comes_to(state: Turns, seat: Seat, phase: Phase, extra: Extra) -> Turns:
-    """Make it a seat's turn, by drawing or by a claim: LTW is reached if the next player's wall is empty (OEDMC)."""
+    """Pass the turn to a seat, by a draw or a claim. LTW is reached if the next player's wall is empty (OEDMC)."""
     return replace(state, turn=seat, phase=phase, extra=extra, ltw=not state.walls[SEAT_INDEX[NEXT_SEAT[seat]]])
 
 
 def _claimant(state: Turns, action: Action) -> Seat:
-    """Return who claims a discard for a set, which nobody can in LTW (OEDMC rule 4)."""
+    """Return the seat that claims a discard for a set, which nobody can in LTW (OEDMC rule 4)."""
     seat = acting_seat(action)
     if seat == state.turn:
         raise RuleError("own_discard", f"{seat} has discarded this tile")
@@ -209,7 +212,7 @@ def _refuse_kong_without_wall(state: Turns, seat: Seat) -> None:
 
 
 def _refuse_own_kong(state: Turns, action: Action) -> None:
-    """Refuse a concealed or added kong in LTW, with an empty wall, or on a tile that was claimed and not drawn."""
+    """Refuse a concealed or added kong in LTW, with an empty wall, or when the extra tile was claimed."""
     seat = seat_in_turn(state.turn, action)
     _refuse_in_ltw(state, action)
     _refuse_kong_without_wall(state, seat)
@@ -218,7 +221,7 @@ def _refuse_own_kong(state: Turns, action: Action) -> None:
 
 
 PHASES: Final[Mapping[Do, tuple[Phase, ...]]] = {
-    "draw": ("draw", "kong"),  # drawing the replacement says that nobody robbed the kong
+    "draw": ("draw", "kong"),  # drawing the replacement means that nobody robbed the kong
     "discard": ("hold",),
     "no_claim": ("claim", "kong"),
     "chow": ("claim",),
@@ -229,7 +232,7 @@ PHASES: Final[Mapping[Do, tuple[Phase, ...]]] = {
     "self_hu": ("hold",),
     "hu_on_discard": ("claim", "kong"),
 }
-"""When each action has its place."""
+"""The phases in which each action is possible."""
 
 MOVES: Final[Mapping[Do, Callable[[Turns, Action], Turns]]] = {
     "draw": _draw,
@@ -245,15 +248,15 @@ MOVES: Final[Mapping[Do, Callable[[Turns, Action], Turns]]] = {
 }
 
 PRECEDENCE: Final[Mapping[Do, int]] = {"hu_on_discard": 0, "pung": 1, "melded_kong": 1, "chow": 2}
-"""Hu before pung and kong before chow."""
+"""Hu goes before pung and kong, which go before chow."""
 
 
 def settle_claims(state: Turns, claims: Iterable[Action]) -> Action:
-    """Return the action that the claims on one tile come to, whatever order they arrived in; `no_claim` for none.
+    """Return the action that results from the claims on one tile, in whatever order they arrived; `no_claim` for none.
 
-    Each claim should have been found legal by itself: what is told here is only which comes first. All hu go through
-    (OEDMC rule 2), or the nearest in turn order where the profile says so. Two hands cannot both have a pung or kong of
-    one tile. Raises RuleError `not_a_claim`, `seat_missing` or `claimed_twice`.
+    Each claim must already be legal by itself; only their precedence is decided here. All hu go through (OEDMC rule 2),
+    or only the nearest in turn order where the profile says so. Two hands cannot both have a pung or kong of one tile.
+    Raises RuleError `not_a_claim`, `seat_missing` or `claimed_twice`.
     """
     made = tuple(claims)
     _check_claims(made)

@@ -1,10 +1,10 @@
-"""What happened: from the counted walls, whose turn it was and who claimed, what is legal and how the play goes on.
+"""What is legal and how the play goes on, given the counted walls, whose turn it was and who claimed.
 
-Turns say what is legal; here is only what an arbiter who comes to a table asks of them, in words and with the rule.
-Whether the walls fit is known without asking who drew when. Every turn begins with a draw or a claim and ends with a
-discard, which the next player draws after unless somebody claims it. So of two neighbours the next one has drawn as
-often for a turn, but for the sets that the first has claimed (more) and that were claimed from the first (fewer); the
-replacement of each kong comes on top.
+`turns` decides what is legal. This module answers, in sentences that cite the rule, the questions of an arbiter who
+comes to a table. Whether the walls fit can be told without knowing who drew when. Every turn begins with a draw or a
+claim and ends with a discard, after which the next player draws unless somebody claims it. So the next player has drawn
+as often as the one before, plus one for each set which that player has claimed, minus one for each set claimed from
+them. Each kong's replacement tile is counted on top.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ CLAIMS: Final[Mapping[Do, Message]] = {
     "melded_kong": N_("kong"),
     "hu_on_discard": N_("hu"),
 }
-"""What may be claimed, as arbiters are asked."""
+"""The possible claims, as labels for arbiters."""
 
 PHASE_ASKED: Final[Mapping[Phase, Message]] = {
     "claim": N_("has discarded, and nobody has drawn since"),
@@ -35,7 +35,7 @@ PHASE_ASKED: Final[Mapping[Phase, Message]] = {
     "hold": N_("holds the extra tile"),
     "kong": N_("has declared a kong, and not drawn its replacement"),
 }
-"""How far whose turn it was had come, as arbiters are asked; the usual question first."""
+"""The state of the player whose turn it was, as labels for arbiters; the most usual first."""
 
 ASKED: Final[Mapping[str, Message]] = {
     "walls": N_("Tiles left in each wall, counted"),
@@ -44,31 +44,31 @@ ASKED: Final[Mapping[str, Message]] = {
     "claims": N_("Who claims the discard, and what for"),
     "sets": N_("Sets claimed so far: how many, and from whom"),
 }
-"""What arbiters are asked, at the desk and at the table, in this order."""
+"""The questions to the arbiter, at the desk and at the table, in this order."""
 
 ABOUT_SETS: Final = N_(
     "A kong counts twice: as a set, if its tile was claimed, and under kongs. The turned tile says from whom."
 )
 MOST_SETS: Final = 4
-"""That a player can have."""
+"""The most sets that a player can have."""
 
 Tone = Literal["plain", "yes", "no"]
 
 
 class Scene(Struct, frozen=True, kw_only=True):
-    """What an arbiter has been told, and has counted."""
+    """What an arbiter has been told and has counted."""
 
     walls: Mapping[Seat, int]
     """Tiles left."""
     turn: Seat
     phase: Phase
     claims: Mapping[Seat, Do] = {}
-    """Who claims the tile that lies open, and what for."""
+    """The seats that claim the open tile, and what for."""
     dealer: Seat
     taken: Mapping[tuple[Seat, Seat], int] | None = None
-    """How many sets each has claimed so far from each other, kongs among them; None: nobody has looked."""
+    """How many sets each seat has claimed so far from each other seat, including kongs; None if nobody has looked."""
     kongs: Mapping[Seat, int] = {}
-    """How many kongs each has declared, of all kinds."""
+    """How many kongs of all kinds each seat has declared."""
 
 
 class Answer(NamedTuple):
@@ -80,7 +80,7 @@ class Answer(NamedTuple):
     tone: Tone = "plain"
 
     def in_words(self, _: Translator) -> str:
-        """Return the sentence in a language, with the seats as they are called there."""
+        """Return the sentence in a language, with the names of the seats in that language."""
         return _(self.text, **{name: _word(_, value) for name, value in self.text.values.items()})
 
 
@@ -99,7 +99,7 @@ def _word(_: Translator, value: object) -> object:
 
 
 def what_happened(scene: Scene, *, one_winner: bool = False) -> tuple[Answer, ...]:
-    """Return what the rules say of a scene. `one_winner`: only the nearest in turn order wins on a discard.
+    """Return what the rules say about a scene. `one_winner`: only the nearest in turn order wins on a discard.
 
     Raises RuleError `bad_walls` unless there are four walls of 0 to 21 tiles.
     """
@@ -193,7 +193,7 @@ WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
     "discarder_wins": (N_("{seat}, {claim}: not allowed. Players cannot claim their own discard."), "MCR"),
     "wrong_phase": (N_("{seat}, {claim}: not allowed. The tile of a kong can be claimed for hu only."), "MCR"),
 }
-"""By the code with which a claim is refused."""
+"""The sentence and rule for each refusal code of a claim."""
 
 
 def _refusal(state: Turns, claim: Action) -> Answer | None:
@@ -207,7 +207,7 @@ def _refusal(state: Turns, claim: Action) -> Answer | None:
 
 
 def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iterator[Answer]:
-    """Say whose tile it is, and who goes on."""
+    """Say who gets the tile, and who plays next."""
     after = apply_turn(state, settled)
     if settled.do == "no_claim":
         yield from _nobody_claims(after)
@@ -238,7 +238,7 @@ def _nobody_claims(after: Turns) -> Iterator[Answer]:
         text = N_("Nobody wins on this discard: the play is over, a draw.")
         yield Answer("exhausted_draw", text, "MIL", "yes")
         return
-    # After a kong it is the same player's turn, and the tile drawn is the replacement.
+    # After a kong it is still the same player's turn, and the tile drawn is the replacement.
     if after.extra == "replacement":
         text = N_("{seat} draws the replacement, the next tile of their own wall, then discards.", seat=after.turn)
         yield Answer("draws_replacement", text, _rule("3A"), "yes")
@@ -266,7 +266,7 @@ def _fan(name: SituationFan) -> Fan:
 
 
 def _last_draw(state: Turns) -> Answer:
-    """Say who draws the last tile of the play, if from now on everybody draws and discards."""
+    """Say who draws the last tile of the play if from now on everybody just draws and discards."""
     last, count = None, 0
     while state.over is None:
         if state.phase == "draw":
@@ -298,11 +298,11 @@ _PHASES: Final[Mapping[Phase, Callable[[Turns, Scene], Iterator[Answer]]]] = {
 }
 
 
-# ---- whether the walls fit ----------------------------------------------------------------------
+# ---- whether the walls fit ------------------------------------------------------------------
 
 
 def _counted(scene: Scene) -> Iterator[Answer]:
-    """Say whether the walls fit the turns, and else who has drawn out of turn."""
+    """Say whether the walls fit the turns, and if not, who has drawn out of turn."""
     odd = _odd_draws(scene)
     if not any(odd.values()):
         yield Answer("walls_fit", N_("The four walls fit: everybody has drawn in turn."), "MIL", "yes")
@@ -332,14 +332,14 @@ def _out_of_turn(odd: Mapping[Seat, int]) -> Iterator[Answer]:
 
 
 def _odd_draws(scene: Scene) -> dict[Seat, int]:
-    """Return how many tiles each has drawn too many, or below zero too few, where most have drawn as they should."""
+    """Return each seat's surplus of drawn tiles (negative: too few), taking the most common surplus as correct."""
     over = {seat: WALL - scene.walls[seat] - due for seat, due in _draws_due(scene).items()}
     at = _usual(over.values())
     return {seat: over[seat] - at for seat in SEATS}
 
 
 def _usual(numbers: Iterable[int]) -> int:
-    """Return the number that most have; of several the one that is nearest to the others."""
+    """Return the most frequent number; among several, the one that is nearest to the others."""
     counted = Counter(numbers)
     most = max(counted.values())
     return min(
@@ -349,10 +349,10 @@ def _usual(numbers: Iterable[int]) -> int:
 
 
 def _draws_due(scene: Scene) -> dict[Seat, int]:
-    """Return how many tiles each should have drawn more than the dealer has for turns of the own."""
+    """Return how many more tiles than the dealer each seat should have drawn."""
     taken, due = scene.taken or {}, dict.fromkeys(SEATS, 0)
-    # The discard that lies open is not yet drawn after, nor is the one whose draw is awaited; a turn that goes on has
-    # not come to its discard.
+    # The open discard has not been followed by a draw yet, and neither has the one before an awaited draw. A turn in
+    # progress has not come to its discard.
     open_at = next(seat for seat in SEATS if NEXT_SEAT[seat] == scene.turn) if scene.phase == "draw" else scene.turn
     seat = scene.dealer
     while NEXT_SEAT[seat] != scene.dealer:

@@ -1,4 +1,4 @@
-"""Riichi, the second rule book: a hand's value, what it pays, its referee, a session."""
+"""Riichi, the second rule book: the value of a hand, its payments, the referee, and sessions."""
 
 from broker.rules.deal import CommonWall, common_wall, wall_of
 from broker.rules.riichi.events import (

@@ -1,7 +1,7 @@
-"""Where a hand of riichi stands, as everybody at the table may see it; concealed tiles only where they are known.
+"""The state of a riichi hand as everybody at the table can see it; concealed tiles only where they are known.
 
-With it what is done in a hand, what becomes of a seat's tiles, and when a hand is broken off (MONTREAL: all aborts,
-nine terminals that differ).
+Also the actions of a hand, how they change a seat's tiles, and when a hand is aborted (MONTREAL: all abortive draws,
+nine terminals must be different).
 """
 
 from collections.abc import Sequence
@@ -32,16 +32,17 @@ Do = Literal[
     "ron",
     "nine_terminals",
 ]
-"""All that happens. `riichi` is the discard with which it is declared."""
+"""Everything that happens in a hand. `riichi` is the discard with which riichi is declared."""
 
 DOES: Final[tuple[Do, ...]] = get_args(Do)
 
 
 class RiichiAction(Struct, frozen=True):
-    """Something done.
+    """An action in a hand.
 
-    `seat` acts; nobody does for `no_call`, and a ron may name its `seats`. `tile`: what is drawn (where it is known),
-    discarded, or made a kan of. `tiles`: the two tiles of the hand that a chii takes, or a pon where one may be red.
+    `seat` is the acting seat; it is None for `no_call`, and a ron may list its `seats` instead. `tile`: the tile drawn
+    (where known), discarded, or made a kan of. `tiles`: the two tiles of the hand used for a chii, or for a pon where
+    one may be red.
     """
 
     do: Do
@@ -52,23 +53,26 @@ class RiichiAction(Struct, frozen=True):
 
     @property
     def actors(self) -> tuple[Seat, ...]:
-        """Who acts."""
+        """The acting seats."""
         if self.do == "ron" and self.seats:
             return self.seats
         return () if self.seat is None else (self.seat,)
 
 
 LIVE_WALL: Final = 136 - DEAD_WALL - 4 * 13
-"""Tiles to draw once everybody has 13."""
+"""Tiles left to draw once everybody has 13."""
 
 MOST_KANS: Final = 4
 
 Phase = Literal["draw", "hold", "claim", "kan"]
-"""`draw`: the turn's seat takes a tile. `hold`: it holds the extra tile. `claim`: its discard may be called.
-`kan`: its kan lies open and may be robbed."""
+"""What may happen next.
+
+`draw`: the seat whose turn it is takes a tile. `hold`: it holds the extra tile. `claim`: its discard may be called.
+`kan`: its kan lies open and may be robbed.
+"""
 
 Extra = Literal["drawn", "replacement", "claimed"]
-"""How the extra tile was come by, or in `draw` and `kan` how the next one will be."""
+"""How the extra tile was obtained or, in the phases `draw` and `kan`, how the next one will be."""
 
 Over = Literal["win", "exhaustive_draw", "four_winds", "four_riichi", "four_kans", "nine_terminals", "triple_ron"]
 
@@ -79,30 +83,30 @@ WinSituation = Literal[
 
 @dataclass(frozen=True, slots=True)
 class SeatBoard:
-    """What belongs to one seat."""
+    """The state of one seat."""
 
     melds: tuple[RiichiHandMeld, ...] = ()
     concealed: tuple[str, ...] | None = None
-    """None: not known, so that what needs it is believed."""
+    """None if unknown; then actions that need these tiles are assumed to be possible."""
     points: int | None = None
     riichi: Literal["", "riichi", "double_riichi"] = ""
     ippatsu: bool = False
     called: bool = False
-    """Whether another has called one of its discards."""
+    """Whether another player has called one of its discards."""
 
     @property
     def open(self) -> bool:
-        """Whether a tile of another's was called."""
+        """Whether one of the melds has a tile claimed from another player."""
         return any(meld.open for meld in self.melds)
 
     def waits(self) -> tuple[str, ...]:
-        """Return what a known hand waits for."""
+        """Return the tiles that a known hand waits for."""
         return riichi_waits(self.concealed or (), [meld.tiles for meld in self.melds])
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """Where a hand stands. `turn` stays with the discarder until somebody else draws or calls."""
+    """The state of a hand. `turn` stays with the discarder until another player draws or calls."""
 
     dealer: Seat
     turn: Seat
@@ -112,43 +116,43 @@ class Board:
     owns: tuple[SeatBoard, ...] = field(default=(SeatBoard(),) * 4)
     """In the order of SEATS."""
     seen: tuple[PassedTile, ...] = ()
-    """Every tile that could be won on, in order; the one that is offered now is the last."""
+    """Every tile that could be won on, in order. The tile offered now is the last."""
     drawn: str = ""
     """The extra tile, where it is known."""
     kans: tuple[Seat, ...] = ()
-    """Who made each."""
+    """The seat that made each kan."""
     indicators: int = 1
-    """Dora indicators that are turned."""
+    """The number of dora indicators turned so far."""
     to_turn: int = 0
-    """Those that are turned with the next discard."""
+    """The number of indicators that will be turned with the next discard."""
     unbroken: bool = True
-    """Whether nobody has called or made a kan."""
+    """Whether nobody has called or made a kan yet."""
     forbidden: frozenset[str] = frozenset()
-    """What the caller may not discard (kuikae)."""
+    """Tiles that the caller may not discard now (kuikae)."""
     over: Over | None = None
     situation: dict[Seat, tuple[WinSituation, ...]] = field(default_factory=dict)
     """What the way of winning adds to each winner's hand."""
 
     def own(self, seat: Seat) -> SeatBoard:
-        """Return what belongs to a seat."""
+        """Return the state of a seat."""
         return self.owns[SEAT_INDEX[seat]]
 
     def river(self, seat: Seat) -> tuple[str, ...]:
-        """Return what a seat has discarded, in order; called tiles count as its own (RIICHI-PLAY)."""
+        """Return a seat's discards in order. Tiles called by others still count as its own (RIICHI-PLAY)."""
         return tuple(one.tile for one in self.seen if one.player == SEAT_INDEX[seat] and not one.kan)
 
     @property
     def offered(self) -> str:
-        """The tile that others may call or rob now."""
+        """The tile that others may call or rob now; empty if there is none."""
         return self.seen[-1].tile if self.phase in ("claim", "kan") and self.seen else ""
 
     def first_turn(self, seat: Seat) -> bool:
-        """Whether a seat has not discarded, and nobody has called."""
+        """Return whether a seat has not discarded yet and nobody has called."""
         return self.unbroken and not self.river(seat)
 
 
 def check_board(board: Board) -> Board:
-    """Check where a hand starts from. Raises RuleError `bad_wall`, `five_of_a_tile`, `wrong_tile_count` and others."""
+    """Return a starting board. Raises RuleError `bad_wall`, `five_of_a_tile`, `wrong_tile_count` and others."""
     if not 0 <= board.live <= LIVE_WALL or len(board.kans) > MOST_KANS:
         raise RuleError("bad_wall", f"0 to {LIVE_WALL} tiles in the live wall and at most {MOST_KANS} kans are needed")
     for seat in SEATS:
@@ -170,13 +174,13 @@ def _only_four(board: Board) -> None:
 
 
 def with_seat(board: Board, seat: Seat, own: SeatBoard) -> tuple[SeatBoard, ...]:
-    """Return what belongs to all, with one seat's changed."""
+    """Return the states of all seats, with one seat's replaced."""
     at = SEAT_INDEX[seat]
     return (*board.owns[:at], own, *board.owns[at + 1 :])
 
 
 def with_drawn(own: SeatBoard, tile: str | None) -> SeatBoard:
-    """Take a tile. A known hand that draws an unknown one is known no longer."""
+    """Return a seat after drawing a tile. A known hand that draws an unknown tile becomes unknown."""
     if tile is not None:
         tile_kind(tile)
     if own.concealed is None:
@@ -185,7 +189,7 @@ def with_drawn(own: SeatBoard, tile: str | None) -> SeatBoard:
 
 
 def without_tiles(own: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None:
-    """Return a hand without tiles. Raises RuleError `tiles_missing`, `unknown_tile`."""
+    """Return a hand without the given tiles. Raises RuleError `tiles_missing` or `unknown_tile`."""
     kinds = [tile_kind(tile) for tile in used]
     if own.concealed is None:
         return None
@@ -199,12 +203,12 @@ def without_tiles(own: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None
 
 
 def with_meld(own: SeatBoard, meld: RiichiHandMeld, used: Sequence[str]) -> SeatBoard:
-    """Lay a set down with tiles of the hand."""
+    """Return a seat after laying down a set with tiles of the hand."""
     return replace(own, concealed=without_tiles(own, used), melds=(*own.melds, meld))
 
 
 def check_sets_left(own: SeatBoard, seat: Seat) -> None:
-    """Raise RuleError `tiles_missing` where four sets lie there already."""
+    """Raise RuleError `tiles_missing` if the seat has four sets already."""
     if len(own.melds) == 4:  # noqa: PLR2004 - sets of a hand
         raise RuleError("tiles_missing", f"{seat} has laid four sets down")
 
@@ -215,7 +219,7 @@ WINDS: Final = frozenset({"1z", "2z", "3z", "4z"})
 
 
 def abort_after_pass(board: Board, rules: RiichiProfile) -> Over | None:
-    """Return why a hand is broken off once nobody wants a discard, or None."""
+    """Return why a hand is aborted once nobody calls a discard, or None."""
     found: list[tuple[bool, AbortReason, Over]] = [
         (_four_winds(board), "four_winds", "four_winds"),
         (all(own.riichi for own in board.owns), "four_riichi", "four_riichi"),
@@ -230,7 +234,7 @@ def _four_winds(board: Board) -> bool:
 
 
 def check_nine_terminals(board: Board, seat: Seat, rules: RiichiProfile) -> None:
-    """Raise RuleError unless a seat may break the hand off for nine different terminals and honours."""
+    """Raise RuleError unless a seat may abort the hand for nine different terminals and honours."""
     if "nine_terminals" not in rules.session.draw.aborts.value:
         raise RuleError("abort_not_played", N_("nine terminals do not abort a hand under these rules"))
     if not board.first_turn(seat) or board.extra != "drawn":
@@ -241,9 +245,9 @@ def check_nine_terminals(board: Board, seat: Seat, rules: RiichiProfile) -> None
 
 
 def nagashi_seats(board: Board) -> tuple[Seat, ...]:
-    """Those with nothing but terminals and honours discarded, none of them called, and no set or kan of their own.
+    """Return the seats that discarded only terminals and honours, had none called, and have no sets or kans.
 
-    MONTREAL: no call of theirs or of their tiles, and no concealed kan either. Only an exhaustive draw asks.
+    MONTREAL: no call by them or of their tiles, and no concealed kan either. Used after an exhaustive draw only.
     """
     return tuple(
         seat

@@ -1,7 +1,7 @@
-"""Calls and kans (RIICHI-PLAY, "Voler une tuile"): chii, pon, kan, and which call goes through.
+"""Calls and kans (RIICHI-PLAY, "Voler une tuile"): chii, pon, kan, and which call takes precedence.
 
-The indicator of a kan is turned late, but for concealed ones (MONTREAL). Calls on one tile have their times: 0.5 s, and
-3 s for a ron (MONTREAL). Kuikae, discarding what would have completed the same set, is forbidden by some house rules
+The indicator of an open kan is turned late (MONTREAL). Calls on one tile have time limits: 0.5 s, and 3 s for a ron
+(MONTREAL). Kuikae, discarding a tile that would have completed the same set, is forbidden by some house rules
 (RIICHI-PLAY, note B).
 """
 
@@ -35,8 +35,8 @@ KuikaeRule = Literal["allowed", "same_tile", "forbidden"]
 def kuikae_tiles(meld: RiichiHandMeld, claimed: str, rule: KuikaeRule) -> frozenset[str]:
     """Return the tiles that may not be discarded straight after a call.
 
-    `same_tile`: the claimed one. `forbidden`: also the one at the other end, which with the two tiles of the hand made
-    the same chii: 23 of the hand take 4 and must not give 1.
+    `same_tile`: the claimed one. `forbidden`: also the tile at the other end, which would have made the same chii with
+    the two tiles of the hand: with 23 in hand, a player who claims 4 must not discard 1.
     """
     if rule == "allowed" or meld.kind == "kan":
         return frozenset()
@@ -50,7 +50,7 @@ def kuikae_tiles(meld: RiichiHandMeld, claimed: str, rule: KuikaeRule) -> frozen
 
 
 def check_kan_limits(board: Board) -> None:
-    """Raise RuleError where nobody can make a kan: after the fourth, or without a tile to replace it."""
+    """Raise RuleError if nobody can make a kan: after the fourth, or without a tile to replace it."""
     if len(board.kans) == MOST_KANS:
         raise RuleError("fifth_kan", f"{MOST_KANS} kans have been made; there is no tile for another")
     if not board.live:
@@ -86,21 +86,21 @@ def declare_shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> 
 
 
 def form_kan(board: Board, rules: RiichiProfile) -> Board:
-    """Count the kan that lies open: nobody robbed it. Only now is it one (MONTREAL: chankan never forms it)."""
+    """Register the kan that lies open, since nobody robbed it. A robbed kan never counts (MONTREAL, chankan)."""
     open_ = board.seen[-1].kan == "added"
     quiet = tuple(replace(own, ippatsu=False) for own in board.owns)
     return count_kan(replace(board, owns=quiet, unbroken=False), board.turn, rules, open_=open_)
 
 
 def count_kan(board: Board, seat: Seat, rules: RiichiProfile, *, open_: bool) -> Board:
-    """Turn the indicators that are due, and note the one of this kan."""
+    """Turn the indicators that are due, and turn or schedule the one of this kan."""
     late = open_ and rules.play.open_kan_dora.value == "with_discard"
     turned = board.indicators + board.to_turn + (0 if late else 1)
     return replace(board, kans=(*board.kans, seat), indicators=turned, to_turn=1 if late else 0)
 
 
 def _own_kan(board: Board, action: RiichiAction) -> tuple[Seat, str]:
-    """Return who makes a kan, and of which tile."""
+    """Return the seat that makes a kan, and the tile of the kan."""
     seat, tile = seat_in_turn(board.turn, action), action.tile
     if tile is None:
         raise RuleError("tile_missing", f"{seat} makes a kan: of which tile?")
@@ -111,7 +111,7 @@ def _own_kan(board: Board, action: RiichiAction) -> tuple[Seat, str]:
 
 
 def _keeps_waits(board: Board, own: SeatBoard, kind: str) -> None:
-    """Raise RuleError where a kan in riichi is not of the drawn tile, or changes what the hand waits for."""
+    """Raise RuleError if a kan in riichi is not of the drawn tile, or changes the waits of the hand."""
     if board.drawn and tile_kind(board.drawn) != kind:
         raise RuleError("drawn_tile_only", "in riichi a kan is made of the drawn tile")
     if own.concealed is None:
@@ -129,7 +129,7 @@ def _open_to_robbing(board: Board, seat: Seat, own: SeatBoard, kan: PassedTile) 
 
 
 def call_chii(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    """Claim the discard of the player before for a run."""
+    """Claim the previous player's discard for a run."""
     seat, used = _caller(board, action, rules), action.tiles
     if seat != NEXT_SEAT[board.turn]:
         raise RuleError("chow_not_next", f"{seat} does not sit next after {board.turn}")
@@ -144,7 +144,7 @@ def call_pon(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
 
 
 def call_daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    """Claim a discard for four alike; an open pon cannot be completed with it (RIICHI-PLAY)."""
+    """Claim a discard for four alike. It cannot complete an open pon (RIICHI-PLAY)."""
     seat = _caller(board, action, rules)
     check_kan_limits(board)
     tile = tile_kind(board.offered)
@@ -155,7 +155,7 @@ def call_daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> 
 
 
 def _caller(board: Board, action: RiichiAction, rules: RiichiProfile) -> Seat:
-    """Return who calls, if they may."""
+    """Return the calling seat. Raises RuleError if it may not call."""
     seat = acting_seat(action)
     if seat == board.turn:
         raise RuleError("own_discard", f"{seat} has discarded this tile")
@@ -168,7 +168,7 @@ def _caller(board: Board, action: RiichiAction, rules: RiichiProfile) -> Seat:
 
 
 def _taken(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], rules: RiichiProfile) -> Board:
-    """Move the turn to the caller; who was between misses theirs. Nobody's ippatsu or first turn outlives a call."""
+    """Move the turn to the caller, skipping the seats between. A call ends all ippatsu and first turns."""
     discarder = replace(board.own(board.turn), called=True)
     owns = with_seat(
         replace(board, owns=with_seat(board, board.turn, discarder)), seat, with_meld(board.own(seat), meld, used)
@@ -186,28 +186,28 @@ def _taken(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], 
 
 
 def _if_any_other(barred: frozenset[str], left: Sequence[str] | None) -> frozenset[str]:
-    """Return what may not be discarded. A call after which nothing may be discarded is none."""
+    """Return the forbidden discards. A call after which nothing could be discarded is refused."""
     if left is not None and left and not Counter(tile_kind(tile) for tile in left).keys() - barred:
         raise RuleError("kuikae", "after this call no tile could be discarded")
     return barred
 
 
 PRECEDENCE: Final[Mapping[Do, int]] = {"ron": 0, "pon": 1, "daiminkan": 1, "chii": 2}
-"""Ron before pon and kan before chii (RIICHI-PLAY)."""
+"""Ron goes before pon and kan, which go before chii (RIICHI-PLAY)."""
 
 Why = Literal["too_late", "other_call"]
 
 
 @dataclass(frozen=True, slots=True)
 class TimedCall:
-    """A call, and when it was made, in milliseconds from the discard (the edge of the seat's button)."""
+    """A call and its time, in milliseconds from the discard (taken at the edge of the seat's button)."""
 
     action: RiichiAction
     ms: int
 
     @property
     def seat(self) -> Seat:
-        """Who calls. Raises RuleError `seat_missing`."""
+        """The calling seat. Raises RuleError `seat_missing`."""
         if self.action.seat is None:
             raise RuleError("seat_missing", f"{self.action.do}: whose?")
         return self.action.seat
@@ -215,19 +215,19 @@ class TimedCall:
 
 @dataclass(frozen=True, slots=True)
 class SettledCalls:
-    """What the calls on a tile come to, `no_call` for none, and who is refused for which reason."""
+    """The action that results from the calls on a tile (`no_call` for none), and why each other call was refused."""
 
     action: RiichiAction
     refused: Mapping[Seat, Why]
 
 
 def settle_calls(discarder: Seat, calls: Iterable[TimedCall], rules: RiichiProfile) -> SettledCalls:
-    """Return what calls come to, in whatever order they are told.
+    """Return what the calls result in, in whatever order they are given.
 
-    A ron goes through until `ron_ms`, several as the rules say. Of the others the one with precedence goes through that
-    was made until `priority_ms`; if there is none, the first. A player may turn a call into a ron in time
-    (MONTREAL, note 1). Each call should have been found legal by itself. Raises RuleError `not_a_claim`,
-    `seat_missing`, `own_discard`, `claimed_twice` or `time_negative`.
+    A ron is accepted until `ron_ms`, and several of them as the rules say. Of the other calls, the one with the highest
+    precedence wins among those made until `priority_ms`; if there are none, the earliest call wins. A player may turn a
+    call into a ron in time (MONTREAL, note 1). Each call must already be legal by itself. Raises RuleError
+    `not_a_claim`, `seat_missing`, `own_discard`, `claimed_twice` or `time_negative`.
     """
     made = tuple(calls)
     _check_calls(discarder, made)

@@ -1,7 +1,7 @@
-"""Where a session stands between two hands, and what may happen in a hand, as values; both from and for messages.
+"""The state of a session between two hands, and the events of a hand, as values and as messages.
 
-Nothing here says what an event is worth: that is the rules' matter. Messages name seats; the rules number players, 0 to
-3, the seats in turn order.
+What an event is worth is decided elsewhere. Messages name seats; the rules number players from 0 to 3, as the seats in
+turn order.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +14,7 @@ from broker.protocol import SEATS, RiichiEvent, RiichiStanding, RiichiWin, Seat
 from broker.rules.deal import SEAT_INDEX
 
 PlayerNo = int
-"""0 to 3 in turn order; player 0 deals the first hand."""
+"""0 to 3 in turn order. Player 0 deals the first hand."""
 
 PLAYERS: Final = range(4)
 
@@ -29,7 +29,7 @@ NOTHING: Final[PlayerPoints] = (0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """Round, dealer, counters (honba), deposits (sticks of 1000 on the table), the four scores."""
+    """Round, dealer, counters (honba), deposits (sticks of 1000 on the table) and the four scores."""
 
     round_wind: RoundWind
     dealer: PlayerNo
@@ -39,7 +39,7 @@ class SessionState:
     over: bool = False
 
     def __post_init__(self) -> None:
-        """Raise RuleError where there can be no such state."""
+        """Raise RuleError if no such state is possible."""
         check_player(self.dealer)
         if self.counters < 0:
             raise RuleError("negative_counters", f"{self.counters} counters")
@@ -48,19 +48,19 @@ class SessionState:
 
     @property
     def round(self) -> int:
-        """Rounds played before this one."""
+        """The number of rounds before this one."""
         return ROUNDS.index(self.round_wind)
 
 
 def check_player(player: PlayerNo) -> PlayerNo:
-    """Return a player back. Raises RuleError `no_such_player`."""
+    """Return the player unchanged. Raises RuleError `no_such_player`."""
     if player not in PLAYERS:
         raise RuleError("no_such_player", f"player {player}: there are 0, 1, 2 and 3, in turn order")
     return player
 
 
 def player_points(of_players: Iterable[int]) -> PlayerPoints:
-    """Return the points of the four, in turn order."""
+    """Return the points of the four players as a tuple, in turn order."""
     east, south, west, north = of_players
     return east, south, west, north
 
@@ -71,7 +71,7 @@ def add_points(*parts: PlayerPoints) -> PlayerPoints:
 
 
 def pay_one(amounts: dict[PlayerNo, int], receiver: PlayerNo) -> PlayerPoints:
-    """Return who wins and loses what where players pay one of them; what the receiver would pay is not paid."""
+    """Return the gains and losses when players pay one of them. An amount owed by the receiver is dropped."""
     owed = [0 if player == receiver else amounts.get(player, 0) for player in PLAYERS]
     return player_points(sum(owed) if player == receiver else -owed[player] for player in PLAYERS)
 
@@ -86,16 +86,16 @@ class SessionWin:
     yakuman: tuple[str, ...] = ()
     """Names, as they are written in the profile."""
     yakuman_count: int | None = None
-    """How many yakuman it is worth in all; None: what the names are worth."""
+    """The total number of yakuman; None to count them by the names."""
     yaku: tuple[str, ...] = ()
-    """Only those matter that have a value of their own (renhou)."""
+    """Only yaku with a value of their own matter here (renhou)."""
     responsible: PlayerNo | None = None
-    """Who fed the set that made the yakuman certain (pao)."""
+    """The player who fed the set that made the yakuman certain (pao)."""
     after_eight_counters: bool | None = None
-    """Whether it is the win that follows the last counter of paarenchan; None: as the counters say."""
+    """Whether this is the win after the last counter of paarenchan; None to decide by the state's counters."""
 
     def __post_init__(self) -> None:
-        """Raise RuleError where there can be no such win."""
+        """Raise RuleError if no such win is possible."""
         check_player(self.winner)
         if self.responsible is not None and check_player(self.responsible) == self.winner:
             raise RuleError(
@@ -105,13 +105,13 @@ class SessionWin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandEnd:
-    """What any hand may have: riichi declared in it, each with its deposit, and hands that were dead."""
+    """What the end of any hand may include: riichi declared in it, each with its deposit, and dead hands."""
 
     riichi: tuple[PlayerNo, ...] = ()
     dead: tuple[PlayerNo, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise RuleError where there can be no such players."""
+        """Raise RuleError if these are not players, each named once."""
         _each_once(self.riichi)
         _each_once(self.dead)
 
@@ -123,10 +123,10 @@ class Ron(HandEnd):
     loser: PlayerNo
     wins: tuple[SessionWin, ...]
     chombo: tuple[PlayerNo, ...] = ()
-    """Who committed a grave fault in the same hand."""
+    """Players who committed a grave fault in the same hand."""
 
     def __post_init__(self) -> None:
-        """Raise RuleError where there can be no such win."""
+        """Raise RuleError if no such win is possible."""
         HandEnd.__post_init__(self)
         check_player(self.loser)
         _each_once(self.chombo)
@@ -140,14 +140,14 @@ class Ron(HandEnd):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tsumo(HandEnd):
-    """A player wins on the tile drawn. `kan_from`: whose discard was made a kan, when its replacement wins."""
+    """A player wins on the drawn tile. `kan_from`: who discarded the tile of a live kan, if its replacement wins."""
 
     win: SessionWin
     kan_from: PlayerNo | None = None
     chombo: tuple[PlayerNo, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise RuleError where there can be no such win."""
+        """Raise RuleError if no such win is possible."""
         HandEnd.__post_init__(self)
         _each_once(self.chombo)
         _check_alive((self.win.winner,), self.dead)
@@ -160,13 +160,13 @@ class Tsumo(HandEnd):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExhaustiveDraw(HandEnd):
-    """The wall is empty. `nagashi`: whose discards were all terminals and honours, none of them called."""
+    """The wall is empty. `nagashi`: players who discarded only terminals and honours, none of them called."""
 
     tenpai: tuple[PlayerNo, ...] = ()
     nagashi: tuple[PlayerNo, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise RuleError where there can be no such draw."""
+        """Raise RuleError if no such draw is possible."""
         HandEnd.__post_init__(self)
         _each_once(self.tenpai)
         _each_once(self.nagashi)
@@ -178,7 +178,7 @@ class ExhaustiveDraw(HandEnd):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abort(HandEnd):
-    """The hand is broken off."""
+    """The hand is aborted."""
 
     reason: str
 
@@ -187,8 +187,8 @@ class Abort(HandEnd):
 class Chombo(HandEnd):
     """A grave fault ends the hand.
 
-    `dependent`: offenders whose fault followed from another's, who do not pay. `yakuman_tenpai`: whose hands could
-    still have become a yakuman.
+    `dependent`: offenders who do not pay because their fault followed from another's. `yakuman_tenpai`: players whose
+    hands could still have become a yakuman.
     """
 
     offenders: tuple[PlayerNo, ...]
@@ -196,7 +196,7 @@ class Chombo(HandEnd):
     yakuman_tenpai: tuple[PlayerNo, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise RuleError where there can be no such fault."""
+        """Raise RuleError if no such fault is possible."""
         HandEnd.__post_init__(self)
         _check_offenders(self.offenders)
         _each_once(self.yakuman_tenpai)
@@ -206,33 +206,33 @@ class Chombo(HandEnd):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinorFault:
-    """A fault that is fined; the hand goes on."""
+    """A fault that is fined; the hand continues."""
 
     offenders: tuple[PlayerNo, ...]
 
     def __post_init__(self) -> None:
-        """Raise RuleError where there can be no such fault."""
+        """Raise RuleError if no such fault is possible."""
         _check_offenders(self.offenders)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadHand:
-    """A player may no longer win; the hand goes on."""
+    """A player may no longer win; the hand continues."""
 
     offenders: tuple[PlayerNo, ...]
 
     def __post_init__(self) -> None:
-        """Raise RuleError where there can be no such fault."""
+        """Raise RuleError if no such fault is possible."""
         _check_offenders(self.offenders)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionEnd:
-    """The last hand has been played, or the time is up: what lies on the table is given out."""
+    """The last hand has been played or time is up. Points on the table are distributed."""
 
 
 def _each_once(players: Iterable[PlayerNo]) -> tuple[PlayerNo, ...]:
-    """Return the players back. Raises RuleError `no_such_player`, `player_named_twice`."""
+    """Return the players unchanged. Raises RuleError `no_such_player` or `player_named_twice`."""
     found = tuple(map(check_player, players))
     if len({*found}) < len(found):
         raise RuleError("player_named_twice", f"a player is named twice in {list(found)}")
@@ -254,7 +254,7 @@ SessionEvent = Ron | Tsumo | ExhaustiveDraw | Abort | Chombo | MinorFault | Dead
 
 
 def event_from_message(told: RiichiEvent) -> SessionEvent:
-    """Return the event. Raises RuleError if it cannot be, `winner_missing`, `loser_missing` or `reason_missing`."""
+    """Return a message's event. Raises RuleError if impossible, `winner_missing`, `loser_missing`, `reason_missing`."""
     return _EVENTS[told.kind](told)
 
 
@@ -322,7 +322,7 @@ _EVENTS: Final[Mapping[str, Callable[[RiichiEvent], SessionEvent]]] = {
 
 
 def state_from_standing(standing: RiichiStanding) -> SessionState:
-    """Return the state. Raises RuleError if there can be no such state."""
+    """Return the state that a message reports. Raises RuleError if it is impossible."""
     round_wind = ROUNDS[SEATS.index(standing.round_wind)]
     scores = player_points(standing.scores.get(seat, 0) for seat in SEATS)
     return SessionState(
@@ -331,7 +331,7 @@ def state_from_standing(standing: RiichiStanding) -> SessionState:
 
 
 def standing_from_state(state: SessionState, hand: int) -> RiichiStanding:
-    """Return where a session stands before a hand."""
+    """Return the message that reports a session's state before a hand."""
     return RiichiStanding(
         hand=hand,
         round_wind=SEATS[state.round],

@@ -1,8 +1,8 @@
 """The readings of a winning hand, and the fu of each, item by item (RIICHI-POINTS, "Compter les fus").
 
-A reading has sets, a pair, and the part that the winning tile completes. A set that the winning tile completes on a
-discard is open where fu are counted ("réalisé sans voler", RIICHI-POINTS). Fu are counted for a reading that has the
-yaku of the hand.
+A reading consists of sets, a pair, and which of them the winning tile completes. A set completed by the winning tile on
+a discard counts as open for fu ("réalisé sans voler", RIICHI-POINTS). Fu are counted for a reading that has the yaku of
+the hand.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -19,15 +19,15 @@ from broker.rules.riichi.waits import ORPHANS
 SetKind = Literal["chii", "pon", "kan"]
 
 Wait = Literal["two_sided", "edge", "closed", "pair", "two_pairs"]
-"""What the hand waited with; `two_pairs`: for the third tile of either."""
+"""The shape of the hand's wait. `two_pairs`: waiting for the third tile of either pair."""
 
 FIRST_OF_LAST_CHII: Final = 6
-"""Place in a suit, from 0, of the lowest tile of 789."""
+"""The index within a suit, from 0, of the lowest tile of 789."""
 
 
 @dataclass(frozen=True, slots=True)
 class TileSet:
-    """A set: its kind, its lowest tile, and whether fu are counted for it as for an open one."""
+    """A set: its kind, its lowest tile, and whether its fu are those of an open set."""
 
     kind: SetKind
     tile: str
@@ -44,7 +44,7 @@ class TileSet:
 
 @dataclass(frozen=True, slots=True)
 class HandReading:
-    """Four sets and a pair. `open`: a set was called before the win, so the hand is an open one."""
+    """Four sets and a pair. `open`: whether a set was called before the win, so that the hand is an open one."""
 
     sets: tuple[TileSet, ...]
     pair: str
@@ -58,9 +58,9 @@ class SevenPairs:
 
 
 def hand_readings(hand: RiichiHand, *, self_drawn: bool) -> tuple[HandReading | SevenPairs, ...]:
-    """Return each way to read a hand; none where it does not win or is thirteen orphans."""
+    """Return all readings of a hand; none if it does not win or is thirteen orphans."""
     counts = kind_counts(hand.standing)
-    pairs = is_seven_pairs(counts) and max(counts) == 2  # noqa: PLR2004 - seven pairs are different ones
+    pairs = is_seven_pairs(counts) and max(counts) == 2  # noqa: PLR2004 - in riichi the seven pairs must be different
     called = tuple(TileSet(_kind(meld.kind), min(without_red(meld.tiles)), meld.open) for meld in hand.melds)
     regular = (
         reading
@@ -72,7 +72,7 @@ def hand_readings(hand: RiichiHand, *, self_drawn: bool) -> tuple[HandReading | 
 
 @lru_cache(maxsize=4096)
 def divisions(counts: tuple[int, ...]) -> tuple[tuple[str, tuple[TileSet, ...]], ...]:
-    """Return each way to divide standing tiles into a pair and closed sets."""
+    """Return all divisions of standing tiles into a pair and closed sets."""
     found = []
     for index, number in enumerate(counts):
         if number > 1:
@@ -83,7 +83,7 @@ def divisions(counts: tuple[int, ...]) -> tuple[tuple[str, tuple[TileSet, ...]],
 
 
 def _sets(counts: Counts) -> Iterator[tuple[TileSet, ...]]:
-    """Divide tiles into pon and chii: the lowest tile is in one or the other."""
+    """Yield all divisions of tiles into pon and chii, trying both for the lowest tile."""
     low = next((index for index, number in enumerate(counts) if number), None)
     if low is None:
         yield ()
@@ -101,7 +101,7 @@ def _sets(counts: Counts) -> Iterator[tuple[TileSet, ...]]:
 def _completed(
     called: tuple[TileSet, ...], own: tuple[TileSet, ...], pair: str, tile: str, *, self_drawn: bool
 ) -> Iterator[HandReading]:
-    """Return a reading for each closed part of a division that the winning tile can have completed."""
+    """Yield a reading for each closed part of a division that the winning tile can have completed."""
     is_open = any(group.open for group in called)
     if pair == tile:
         yield HandReading((*called, *own), pair, "pair", is_open)
@@ -128,11 +128,11 @@ def _kind(said: str) -> SetKind:
 
 WINNING: Final = 20
 CONCEALED_RON: Final = 10
-"""What winning on a discard with a closed hand has beside the 20: 30 in all."""
+"""Fu for winning on a discard with a closed hand, on top of the 20: 30 in all."""
 
 SEVEN_PAIRS: Final = 25
 PLAIN_PON: Final = 2
-"""An open pon of 2 to 8. Terminals and honours double it, closed doubles it, a kan is worth four pon."""
+"""Fu for an open pon of 2 to 8. Terminals and honours double it, a closed set doubles it, a kan quadruples it."""
 
 SINGLE_WAIT: Final = 2
 TSUMO: Final = 2
@@ -144,7 +144,7 @@ WIND_TILES: Final = {"east": "1z", "south": "2z", "west": "3z", "north": "4z"}
 
 @dataclass(frozen=True, slots=True)
 class FuItem:
-    """One reason for fu: its id in names.toml, the fu, and the tiles where some are meant."""
+    """One item of fu: its id in names.toml, the fu, and the tiles that give them, if any."""
 
     id: str
     fu: int
@@ -153,7 +153,7 @@ class FuItem:
 
 @dataclass(frozen=True, slots=True)
 class Fu:
-    """All reasons, and what they come to: the sum, and that rounded up to the next 10 (never for seven pairs)."""
+    """All items of a hand, their sum, and the sum rounded up to the next 10 (never for seven pairs)."""
 
     items: tuple[FuItem, ...]
     sum: int
@@ -161,7 +161,7 @@ class Fu:
 
 
 def fu_of(reading: HandReading | SevenPairs, said: RiichiSituation, rules: FuRules) -> Fu:
-    """Count the fu of a hand that is read in one way."""
+    """Count the fu of one reading of a hand."""
     if isinstance(reading, SevenPairs):
         return Fu((FuItem("seven_pairs", SEVEN_PAIRS),), SEVEN_PAIRS, SEVEN_PAIRS)
     items = tuple(_items(reading, said, rules))
@@ -170,7 +170,7 @@ def fu_of(reading: HandReading | SevenPairs, said: RiichiSituation, rules: FuRul
 
 
 def is_pinfu(reading: HandReading | SevenPairs, said: RiichiSituation) -> bool:
-    """Whether a closed hand has nothing that gives fu: chii alone, a pair without value, two sides to wait on."""
+    """Return whether a closed hand has no extra fu: chii only, a pair without value, a two-sided wait."""
     if isinstance(reading, SevenPairs) or reading.open:
         return False
     return _is_without_fu(reading, said)
@@ -202,7 +202,7 @@ def _of_set(group: TileSet) -> FuItem:
 
 
 def _pair_values(pair: str, said: RiichiSituation) -> tuple[bool, bool, bool]:
-    """Return whether a pair is of dragons, of the seat wind, of the round wind."""
+    """Return whether a pair is of dragons, of the seat wind, and of the round wind."""
     return pair in DRAGONS, pair == WIND_TILES[said.seat_wind], pair == WIND_TILES[said.round_wind]
 
 
@@ -269,11 +269,11 @@ FORMS: Final[Mapping[str, Test]] = {
     "sanshoku_doujun": lambda reading: _has_three_suits(reading, chii=True),
     "sanshoku_doukou": lambda reading: _has_three_suits(reading, chii=False),
 }
-"""What a reading must have for each yaku that only some readings of the same tiles have."""
+"""The test that a reading must pass for each yaku that only some readings of the same tiles have."""
 
 
 def has_yaku(reading: HandReading | SevenPairs, yaku: Collection[str], said: RiichiSituation) -> bool:
-    """Return whether a reading is one in which these yaku were counted."""
+    """Return whether a reading is one for which these yaku were counted."""
     if isinstance(reading, SevenPairs):
         return "chiitoitsu" in yaku
     if "chiitoitsu" in yaku or ("pinfu" in yaku) != is_pinfu(reading, said):

@@ -1,8 +1,6 @@
-"""A riichi hand as the winner lays it down, and whether it can have won as it is said.
+"""A winner's riichi hand, and whether it can have won in the given situation.
 
-None that cannot be is ever made.
-
-Tiles are written as in `broker.rules.deal`, with `0m 0p 0s` for the red fives.
+Impossible hands cannot be constructed. Tiles are written as in `broker.rules.deal`, with `0m 0p 0s` for the red fives.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,10 +14,10 @@ from broker.rules.mcr import hand
 from broker.rules.riichi.profile import HandRules
 
 KINDS_OF_MELD: Final[Mapping[str, str]] = {"chii": "chow", "pon": "pung", "kan": "kong"}
-"""What the other rule book calls them."""
+"""The MCR kind of each kind of meld."""
 
 MOST_INDICATORS: Final = 5
-"""One to begin with, and one for each of four kans."""
+"""One at the start, and one for each of four kans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +32,20 @@ class RiichiHandMeld:
     open: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what is no meld."""
+        """Refuse tiles that do not form the meld."""
         if self.kind not in KINDS_OF_MELD:
             raise RuleError("not_a_meld", f"{self.kind[:20]!r} is no meld; there are: {', '.join(KINDS_OF_MELD)}")
         _ = self.plain
 
     @property
     def plain(self) -> hand.McrMeld:
-        """The meld without red, as the tiles of any rule book are checked."""
+        """The meld with ordinary fives, in the form whose tiles can be checked under either rule book."""
         return hand.McrMeld(KINDS_OF_MELD[self.kind], without_red(self.tiles), concealed=not self.open)
 
 
 @dataclass(frozen=True, slots=True)
 class RiichiHand:
-    """What the winner holds: the concealed tiles without the winning one, the winning tile, the melds.
+    """A winner's tiles: the concealed ones without the winning tile, the winning tile, and the melds.
 
     Raises RuleError `unknown_tile`, `wrong_tile_count` or `five_of_a_tile`.
     """
@@ -57,23 +55,23 @@ class RiichiHand:
     melds: tuple[RiichiHandMeld, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse tiles that cannot be one player's."""
+        """Refuse tiles that one player cannot have."""
         melds = [meld.plain for meld in self.melds]
         hand.check_tiles(without_red(self.concealed), melds, *without_red((self.winning_tile,)))
 
     @property
     def standing(self) -> tuple[str, ...]:
-        """The tiles outside melds with the winning one, red as any five."""
+        """The tiles outside melds, including the winning tile, with red fives as ordinary ones."""
         return without_red((*self.concealed, self.winning_tile))
 
     @property
     def all_tiles(self) -> tuple[str, ...]:
-        """All tiles as they are, the winning one last."""
+        """All tiles, with red fives as such, the winning tile last."""
         return (*(tile for meld in self.melds for tile in meld.tiles), *self.concealed, self.winning_tile)
 
     @property
     def open(self) -> bool:
-        """Whether a tile of another's was claimed before the win."""
+        """Whether a tile was claimed from another player before the win."""
         return any(meld.open for meld in self.melds)
 
 
@@ -82,7 +80,7 @@ class RiichiSituation:
     """How the hand won. Raises RuleError `unknown_wind`, `unknown_tile` or `too_many_indicators`.
 
     `riichi`: 0 none, 1 riichi, 2 double riichi. `first_turn`: before any call and before the winner's first discard
-    (tenhou, chiihou, renhou). `after_eight_counters`: eight counters lay on the table (paarenchan).
+    (tenhou, chiihou, renhou). `after_eight_counters`: there were eight counters on the table (paarenchan).
     """
 
     seat_wind: str
@@ -101,7 +99,7 @@ class RiichiSituation:
     ura_indicators: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse winds and tiles that do not exist."""
+        """Refuse winds and tiles that do not exist, and impossible numbers of indicators."""
         for which, said in (("seat", self.seat_wind), ("round", self.round_wind)):
             if said not in SEATS:
                 raise RuleError("unknown_wind", f"{said[:20]!r} is no {which} wind; there are: {', '.join(SEATS)}")
@@ -110,22 +108,22 @@ class RiichiSituation:
             if len(indicators) > MOST_INDICATORS:
                 raise RuleError("too_many_indicators", f"{len(indicators)} indicators, at most {MOST_INDICATORS}")
         dora, ura = len(self.dora_indicators), len(self.ura_indicators)
-        if 0 < dora < ura:  # where no dora is told, those below may be all that is asked about
+        if 0 < dora < ura:  # without dora, the request may be about the indicators below them only
             raise RuleError("too_many_indicators", f"{ura} indicators below {dora}: one lies under each")
 
     @property
     def dealer(self) -> bool:
-        """Whether the winner deals: the dealer's wind is east."""
+        """Whether the winner is the dealer, whose wind is east."""
         return self.seat_wind == "east"
 
 
 def without_red(tiles: Iterable[str]) -> tuple[str, ...]:
-    """Return tiles with a red five as a five."""
+    """Return tiles with red fives as ordinary fives."""
     return tuple(RED.get(tile, tile) for tile in tiles)
 
 
 def check_seen(hand: RiichiHand, situation: RiichiSituation) -> None:
-    """Raise RuleError `five_of_a_tile` where the hand and the indicators together have too many of a tile."""
+    """Raise RuleError `five_of_a_tile` if the hand and the indicators together have too many of a tile."""
     seen = without_red((*hand.all_tiles, *situation.dora_indicators, *situation.ura_indicators))
     for tile in set(seen):
         if seen.count(tile) > COPIES:
@@ -134,7 +132,7 @@ def check_seen(hand: RiichiHand, situation: RiichiSituation) -> None:
 
 
 def check_riichi_situation(hand: RiichiHand, situation: RiichiSituation, rules: HandRules) -> None:
-    """Raise RuleError where tiles, situation and rules contradict each other; docs/riichi.md lists the codes."""
+    """Raise RuleError if tiles, situation and rules contradict each other; docs/riichi.md lists the codes."""
     check_seen(hand, situation)
     _check_red(hand, rules)
     _check_riichi(hand, situation, rules)
@@ -146,7 +144,7 @@ def check_riichi_situation(hand: RiichiHand, situation: RiichiSituation, rules: 
 
 def _check_red(hand: RiichiHand, rules: HandRules) -> None:
     if not rules.red_fives.value:
-        return  # a red five is a five then: many sets have them, also where they are not counted
+        return  # a red five is then an ordinary one: many sets have them even where they do not count
     tiles = hand.all_tiles
     for red, five in RED.items():
         wrong = tiles.count(red) > 1 or tiles.count(five) > 3  # noqa: PLR2004 - the fourth one is red
@@ -178,7 +176,7 @@ def _check_kan(hand: RiichiHand, said: RiichiSituation) -> None:
     refuse_if(no_kan, "replacement_without_kong", "a replacement tile is drawn after a kan, and there is none")
     refuse_if(said.chankan and said.self_drawn, "chankan_self_drawn", "a kan is robbed of another's tile")
     if said.chankan:
-        # All four of the kan are accounted for: three of its owner's, and the one that is robbed.
+        # All four tiles of the kan are accounted for: three of its owner's, and the one robbed.
         seen = without_red((*hand.all_tiles, *said.dora_indicators, *said.ura_indicators))
         tile = without_red((hand.winning_tile,))[0]
         refuse_if(seen.count(tile) > 1, "kong_not_robbed", f"another {tile} is seen, so nobody has a kan of it")

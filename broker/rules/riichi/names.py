@@ -1,4 +1,4 @@
-"""What yaku, items of fu and limits are called."""
+"""The names of yaku, items of fu and limits."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 Language = Literal["ja", "en", "fr", "kanji", "zh"]
-"""`ja`: Japanese terms in Latin letters, `kanji`: as they are written."""
+"""`ja`: Japanese terms in Latin letters; `kanji`: in Japanese script."""
 
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
@@ -36,7 +36,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def riichi_names(part: Part) -> Mapping[str, RiichiNames]:
-    """Return the names of all yaku, items of fu or limits by id, in the order in which they are told."""
+    """Return the names of all yaku, items of fu or limits by id, in the order in which they are listed."""
     text = (files("broker.rules.riichi") / "names.toml").read_text(encoding="utf-8")
     read = msgspec.toml.decode(text, type=_File)
     return {"yaku": read.yaku, "fu": read.fu, "limit": read.limit}[part]
@@ -51,7 +51,7 @@ def ids_by_number(of: Literal["library", "tenhou"]) -> Mapping[int, str]:
 
 @cache
 def yaku_place(yaku_id: str) -> int:
-    """Return the place of a yaku in the order in which they are told, from 0."""
+    """Return the index of a yaku in the order in which they are listed, from 0."""
     return list(riichi_names("yaku")).index(yaku_id)
 
 

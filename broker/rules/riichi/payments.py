@@ -1,9 +1,7 @@
-"""What a hand of a session pays (MONTREAL, RIICHI-POINTS).
+"""The payments of a hand in a session (MONTREAL, RIICHI-POINTS).
 
-Shares, counters, responsibility, deposits, tenpai, nagashi, faults.
-
-A win is worth a base, of which somebody may be responsible for a part. Yakuman are known by their names, as people
-write them.
+Covers shares, counters, responsibility, deposits, tenpai, nagashi and faults. A win is worth base points, for part of
+which another player may be responsible. Yakuman are recognised by their names, in the spellings that people use.
 """
 
 import re
@@ -36,10 +34,10 @@ PAARENCHAN: Final = "paarenchan"
 KAZOE: Final = "kazoe"
 
 OF_OWN_VALUE: Final = ("renhou", "shiisanputa")
-"""A yakuman in some clubs, a mangan in others."""
+"""Yaku that are a yakuman in some clubs and a mangan in others."""
 
 EIGHT: Final = 8
-"""Counters after which a win is paarenchan: the word says it."""
+"""The number of counters after which a win is paarenchan, as its name says."""
 
 WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
     "tenhou": ("tenho",),
@@ -63,7 +61,7 @@ WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
     PAARENCHAN: ("parenchan",),
     KAZOE: ("kazoeyakuman", "kazoyakuman"),
 }
-"""Our name of each, and the other ways in which it is written. Spaces, hyphens and case do not matter."""
+"""Our name of each yakuman, and its other spellings. Spaces, hyphens and case do not matter."""
 
 
 def _plain(written: str) -> str:
@@ -80,7 +78,7 @@ def special_yaku(yaku: Iterable[str], rules: HandRules) -> tuple[str, ...]:
 
 
 def yakuman_names(written: Iterable[str]) -> tuple[str, ...]:
-    """Return our names of yakuman. Raises RuleError `unknown_yakuman`, `yakuman_named_twice`."""
+    """Return our names of yakuman. Raises RuleError `unknown_yakuman` or `yakuman_named_twice`."""
     found = tuple(map(_yakuman_name, written))
     if len({*found}) < len(found):
         raise RuleError("yakuman_named_twice", f"a yakuman is named twice in {', '.join(found)}")
@@ -88,7 +86,7 @@ def yakuman_names(written: Iterable[str]) -> tuple[str, ...]:
 
 
 def yakuman_worth(name: str, rules: HandRules) -> int:
-    """Count one yakuman by its name: 1, 2 where it is doubled, 0 where it is a hand of the value of a mangan.
+    """Return the count of one yakuman by its name: 1, 2 if it is doubled, or 0 if it is worth a mangan.
 
     Raises RuleError `yakuman_not_played`.
     """
@@ -108,7 +106,7 @@ def count_yakuman(found: Iterable[str], rules: HandRules) -> int:
 
 
 def add_yakuman(numbers: Iterable[int], rules: HandRules) -> int:
-    """Count yakuman that one hand has for several reasons."""
+    """Combine the yakuman counts that one hand has for several reasons."""
     return sum(numbers) if rules.several_yakuman.value == "added" else max(numbers, default=0)
 
 
@@ -130,19 +128,22 @@ def _setting(name: str, rules: HandRules) -> str:
 
 
 FU_MATTER_UNDER: Final = 5
-"""Han."""
+"""The han from which fu no longer matter."""
 
 
 @dataclass(frozen=True, slots=True)
 class WinWorth:
-    """Base points of a hand, and those of the part that pao covers."""
+    """The base points of a hand, and of the part that pao covers."""
 
     base: int
     of_pao: int
 
 
 def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile, *, self_drawn: bool) -> WinWorth:
-    """Return what a win is worth. Raises RuleError if its value is missing or cannot be, or pao is of no yakuman."""
+    """Return what a win is worth.
+
+    Raises RuleError if its value is missing or impossible, or if pao is claimed for no yakuman.
+    """
     special = special_yaku(win.yaku, rules.hand)
     names = yakuman_names(dict.fromkeys((*win.yakuman, *special)))
     number = _number(state, win, names, rules)
@@ -158,7 +159,7 @@ def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile, *, sel
 
 
 def _base(win: SessionWin, number: int, rules: RiichiProfile, *, self_drawn: bool) -> int:
-    """Return the base that yakuman, or han and fu, make; 0 where too little is said."""
+    """Return the base points from the yakuman, or from han and fu; 0 if neither is given completely."""
     if not number and (win.han is None or (win.fu is None and win.han < FU_MATTER_UNDER)):
         return 0
     hand = points.PaidWin(win.han or 0, win.fu or 0, dealer=False, self_drawn=self_drawn, yakuman=number)
@@ -167,7 +168,7 @@ def _base(win: SessionWin, number: int, rules: RiichiProfile, *, self_drawn: boo
 
 
 def _number(state: SessionState, win: SessionWin, names: tuple[str, ...], rules: RiichiProfile) -> int:
-    """Count the yakuman of a win, paarenchan among them."""
+    """Count the yakuman of a win, including paarenchan."""
     if win.yakuman_count is not None and win.yakuman_count < 0:
         raise RuleError("negative_yakuman", N_("the number of yakuman cannot be {count}", count=win.yakuman_count))
     own = count_yakuman(names, rules.hand) if win.yakuman_count is None else win.yakuman_count
@@ -188,7 +189,7 @@ def _of_pao(win: SessionWin, names: tuple[str, ...], number: int, base: int, rul
         return 0
     played = rules.session.pao.yakuman.value
     fed = [name for name in names if name in played]
-    only_counted = not names and bool(win.yakuman_count)  # the number was told without the names
+    only_counted = not names and bool(win.yakuman_count)  # the number was given without the names
     if not played or not number or not (fed or only_counted):
         raise RuleError(
             "pao_not_asked",
@@ -200,9 +201,9 @@ def _of_pao(win: SessionWin, names: tuple[str, ...], number: int, base: int, rul
 
 
 def wins_that_count(state: SessionState, ron: Ron, rules: RiichiProfile) -> tuple[SessionWin, ...]:
-    """Return the wins that count, in turn order after the loser: none where the hand is broken off."""
+    """Return the wins that count, in turn order after the loser; none if the hand is aborted."""
     in_turn = tuple(sorted(ron.wins, key=lambda win: (win.winner - ron.loser) % len(PLAYERS)))
-    for win in in_turn:  # a win that cannot be is refused, even where another comes first
+    for win in in_turn:  # an impossible win is refused even if another one takes precedence
         win_worth(state, win, rules, self_drawn=False)
     several = rules.session.ron.several.value
     if several == "nearest":
@@ -213,10 +214,10 @@ def wins_that_count(state: SessionState, ron: Ron, rules: RiichiProfile) -> tupl
 def ron_payment(
     state: SessionState, loser: PlayerNo, win: SessionWin, counters: int, rules: RiichiProfile
 ) -> PlayerPoints:
-    """Return what one win on a discard pays, with so many counters. The responsible pays half (MONTREAL)."""
+    """Return the payments for one win on a discard, with these counters. A responsible player pays half (MONTREAL)."""
     value, times = win_worth(state, win, rules, self_drawn=False), 6 if win.winner == state.dealer else 4
     more = counters * rules.points.counter.value
-    fed = points.share(value.of_pao, times) // 2  # a yakuman's half is a multiple of 1000 too
+    fed = points.share(value.of_pao, times) // 2  # half of a yakuman is a multiple of 1000 too
     owed = {loser: points.share(value.base, times) - fed}
     responsible = loser if win.responsible is None else win.responsible
     owed[responsible] = owed.get(responsible, 0) + fed
@@ -225,7 +226,7 @@ def ron_payment(
 
 
 def tsumo_payment(state: SessionState, tsumo: Tsumo, rules: RiichiProfile) -> PlayerPoints:
-    """Return what a win on a drawn tile pays. Who is responsible, for a yakuman or a live kan, pays for the others."""
+    """Return the payments for a win on a drawn tile. Whoever is responsible (yakuman, live kan) pays for the others."""
     win, value = tsumo.win, win_worth(state, tsumo.win, rules, self_drawn=True)
     more = state.counters * rules.points.counter.value // 3
     if win.responsible is not None:
@@ -252,7 +253,7 @@ def _all_by(responsible: PlayerNo, state: SessionState, winner: PlayerNo, base: 
 
 
 def deposits_to(winner: PlayerNo, deposits: int, rules: RiichiProfile) -> PlayerPoints:
-    """Return the points of deposits that somebody takes from the table."""
+    """Return the points that a player gets for deposits taken from the table."""
     return player_points(deposits * rules.points.deposit.value if player == winner else 0 for player in PLAYERS)
 
 
@@ -266,7 +267,7 @@ def _negated(points: PlayerPoints) -> PlayerPoints:
 
 
 def draw_payment(dealer: PlayerNo, draw: ExhaustiveDraw, rules: SessionRules) -> PlayerPoints:
-    """Return what an exhaustive draw pays. Nagashi takes the place of tenpai payments, without counters or deposits."""
+    """Return the payments of an exhaustive draw. Nagashi replaces tenpai payments, without counters or deposits."""
     if draw.nagashi and rules.draw.nagashi.value:
         return add_points(*(mangan_tsumo(player, dealer) for player in draw.nagashi))
     return _tenpai(draw.tenpai, rules.draw.tenpai.value)
@@ -280,13 +281,13 @@ def _tenpai(tenpai: tuple[PlayerNo, ...], pot: int) -> PlayerPoints:
 
 
 def mangan_tsumo(winner: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
-    """Return what a mangan pays that is drawn."""
+    """Return the payments for a self-drawn mangan."""
     owed = {player: points.share(points.MANGAN, 2 if dealer in (player, winner) else 1) for player in PLAYERS}
     return pay_one(owed, winner)
 
 
 def chombo_payment(dealer: PlayerNo, chombo: Chombo, rules: SessionRules) -> PlayerPoints:
-    """Return what grave faults pay: each a mangan the other way round, and more where a yakuman was spoilt."""
+    """Return the payments for grave faults: a reversed mangan for each, and more if a possible yakuman was spoilt."""
     parts = [NOTHING]
     for player in (one for one in chombo.offenders if one not in chombo.dependent):
         spoilt = any(one != player for one in chombo.yakuman_tenpai)

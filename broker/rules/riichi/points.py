@@ -1,8 +1,8 @@
-"""What a win pays, from han and fu (RIICHI-POINTS, "Valeur de la main").
+"""The payments for a win, from han and fu (RIICHI-POINTS, "Valeur de la main").
 
-The base is fu doubled twice and once more for each han, 2000 at most; from 5 han on a limit alone counts. Shares of it
-are rounded up to the next 100: on a discard 4 (won by the dealer 6), self-drawn 1 from each and 2 from the dealer,
-or 2 from each to the dealer. Counters are added after that, deposits are only moved.
+The base is fu doubled twice and once more for each han, 2000 at most; from 5 han on only the limit counts. Shares of it
+are rounded up to the next 100: on a discard 4 (6 if the dealer wins); self-drawn 1 from each player and 2 from the
+dealer, or 2 from each if the dealer wins. Counters are added after that, and deposits are taken as they are.
 """
 
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ from broker.rules.riichi.profile import FuRules, PointRules
 Limit = Literal["mangan", "haneman", "baiman", "sanbaiman", "counted_yakuman", "yakuman"]
 
 MANGAN: Final = 2000
-"""Base of a mangan; those of the other limits are multiples of it."""
+"""The base of a mangan. Those of the other limits are multiples of it."""
 
 YAKUMAN: Final = 4 * MANGAN
-"""Base of one yakuman."""
+"""The base of one yakuman."""
 
 COUNTED: Final = 13
-"""Han from which a hand without a yakuman is a counted one."""
+"""The han from which a hand without a yakuman is a counted one."""
 
 MOST_FU: Final = 170
-"""More than any hand has."""
+"""An upper bound of the fu of any hand."""
 
 SEVEN_PAIRS_FU: Final = 25
-"""The only number that is never rounded."""
+"""The only count of fu that is never rounded."""
 
 WINNING_FU: Final = 20
-"""What winning alone has: of a self-drawn pinfu, and by some rules of an open hand without other fu."""
+"""The fu for winning alone: a self-drawn pinfu, and under some rules an open hand without other fu."""
 
 LIMITS: Final[tuple[tuple[int, Limit, int], ...]] = (
     (COUNTED, "counted_yakuman", YAKUMAN),
@@ -39,18 +39,18 @@ LIMITS: Final[tuple[tuple[int, Limit, int], ...]] = (
     (6, "haneman", MANGAN * 3 // 2),
     (5, "mangan", MANGAN),
 )
-"""Han from which on, its name, its base: highest first."""
+"""The least han of each limit, its name and its base, highest first."""
 
 ROUNDED_UP: Final = ((4, 30), (3, 60))
-"""Han and fu whose base is 1920, which the rule called kiriage takes for a mangan."""
+"""Han and fu with a base of 1920, which the kiriage rule rounds up to a mangan."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaidWin:
-    """A hand that won: its value, who won it, and what lies on the table.
+    """A hand that won: its value, how it was won, and what lies on the table.
 
-    `fu` is rounded already (or 25), and asked for only under 5 han. `yakuman` counts them; where there is one, han and
-    fu do not matter. `honba`: counters; `deposits`: riichi deposits that the winner takes.
+    `fu` is already rounded (or 25), and only used under 5 han. `yakuman` is their number; if there is one, han and fu
+    do not matter. `honba`: counters; `deposits`: riichi deposits that the winner takes.
 
     Raises RuleError `han_missing`, `impossible_fu`, `negative_counters`, `negative_deposits` or `negative_yakuman`.
     """
@@ -64,7 +64,7 @@ class PaidWin:
     deposits: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what no hand is worth."""
+        """Refuse values that no hand has."""
         refuse_if(self.honba < 0, "negative_counters", f"{self.honba} counters: none is the least")
         refuse_if(self.deposits < 0, "negative_deposits", f"{self.deposits} deposits: none is the least")
         refuse_if(
@@ -86,10 +86,10 @@ class PaidWin:
 
 @dataclass(frozen=True, slots=True)
 class RiichiPayments:
-    """What each pays, in points, counters included; None if nobody pays in that way.
+    """The payments of each player in points, including counters; None for a payment that does not occur.
 
-    `discarder_pays` on a discard; `each_other_pays` to the dealer, self-drawn; `dealer_pays` and
-    `each_non_dealer_pays` to another, self-drawn. `winner_gain` is the sum, with the deposits.
+    `discarder_pays` on a discard; `each_other_pays` to a dealer who draws the tile; `dealer_pays` and
+    `each_non_dealer_pays` to another player who draws it. `winner_gain` is the sum, with the deposits.
     """
 
     base: int
@@ -102,7 +102,7 @@ class RiichiPayments:
 
 
 def riichi_payments(win: PaidWin, rules: PointRules) -> RiichiPayments:
-    """Return what a win pays."""
+    """Return the payments for a win."""
     base, limit = base_of(win, rules)
     counters, taken = win.honba * rules.counter.value, win.deposits * rules.deposit.value
     if not win.self_drawn:
@@ -117,7 +117,7 @@ def riichi_payments(win: PaidWin, rules: PointRules) -> RiichiPayments:
 
 
 def base_of(win: PaidWin, rules: PointRules) -> tuple[int, Limit | None]:
-    """Return the base of a hand's value in points, and the limit that set it."""
+    """Return the base of a hand's value in points, and the limit that set it, if any."""
     if win.yakuman:
         return win.yakuman * YAKUMAN, "yakuman"
     han = min(win.han, COUNTED - 1) if rules.counted_yakuman.value == "sanbaiman" else win.han
@@ -131,9 +131,10 @@ def base_of(win: PaidWin, rules: PointRules) -> tuple[int, Limit | None]:
 
 
 def possible_wins(han: int, fu: int, rules: FuRules) -> tuple[bool, bool]:
-    """Return whether there are hands of so many han and fu on a discard, and self-drawn.
+    """Return whether hands with these han and fu exist on a discard, and self-drawn.
 
-    20 fu self-drawn are a pinfu (RIICHI-POINTS), so 2 han at least; 25 are seven pairs, 2 han and self-drawn 3.
+    20 fu self-drawn are a pinfu (RIICHI-POINTS), so at least 2 han; 25 are seven pairs, at least 2 han and self-drawn
+    3.
     """
     if fu == WINNING_FU:
         return rules.open_pinfu.value == WINNING_FU, han > 1
@@ -143,7 +144,7 @@ def possible_wins(han: int, fu: int, rules: FuRules) -> tuple[bool, bool]:
 
 
 def refuse_impossible_win(win: PaidWin, rules: FuRules) -> None:
-    """Raise RuleError `impossible_value` where no hand has this value."""
+    """Raise RuleError `impossible_value` if no hand has this value."""
     if win.yakuman or win.han >= LIMITS[-1][0] or possible_wins(win.han, win.fu, rules)[win.self_drawn]:
         return
     text = (

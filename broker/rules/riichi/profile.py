@@ -1,6 +1,6 @@
 """Riichi profiles: what the sources leave open or settle differently, as data with its provenance.
 
-TOML as for the other rule book (`broker.rules.profile`): one table a setting, with `value` and `source`.
+TOML as for MCR (`broker.rules.profile`): one table per setting, with `value` and `source`.
 """
 
 from typing import Annotated, Literal
@@ -23,7 +23,7 @@ PaoYakuman = Literal["daisangen", "daisuushii", "suukantsu"]
 
 
 class ScoreRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """What each begins with, what somebody needs at the end, and which score ends the session at once."""
+    """The starting score, the score needed to finish, and the score that ends the session at once."""
 
     start: Stated[StartScore]
     finish: Stated[StartScore]
@@ -31,10 +31,10 @@ class ScoreRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LengthRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """Rounds that are played in any case, and further ones at most while nobody has what is needed.
+    """The rounds that are always played, and the most further ones while nobody has the score to finish.
 
-    `ends_on`: whether the session may end by a hand that nobody won. `dealer_stops`: whether a dealer who would stay
-    after the last hand ends the session by leading it.
+    `ends_on`: whether the session may also end with a hand that nobody won. `dealer_stops`: whether a dealer who would
+    stay after the last hand ends the session by being in the lead.
     """
 
     rounds: Stated[Annotated[int, Meta(ge=1, le=4)]]
@@ -44,21 +44,21 @@ class LengthRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DealerRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """When the dealer stays: in the first round, and in those after it."""
+    """When the dealer stays: in the first round, and in later ones."""
 
     first_round: Stated[Renchan]
     later_rounds: Stated[Renchan]
 
 
 class RonRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """What becomes of several ron on one tile, and who of two winners gets the counters."""
+    """What happens if several declare ron on one tile, and which of two winners gets the counters."""
 
     several: Stated[Literal["triple_aborts", "all", "nearest"]]
     counters: Stated[Literal["first", "each"]]
 
 
 class PaoRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """Responsibility: for which yakuman, for how much of the hand, who pays the counters of a ron, for a live kan."""
+    """Responsibility (pao): for which yakuman, for what part of the hand, for a ron's counters, and for a live kan."""
 
     yakuman: Stated[tuple[PaoYakuman, ...]]
     covers: Stated[Literal["hand", "yakuman"]]
@@ -67,7 +67,7 @@ class PaoRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DrawRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """What those who are not tenpai pay in all; whether nagashi counts; for which reasons a hand is broken off."""
+    """The total paid by players who are not tenpai, whether nagashi counts, and the reasons that abort a hand."""
 
     tenpai: Stated[Annotated[int, Meta(ge=0, le=30_000, multiple_of=600)]]
     nagashi: Stated[bool]
@@ -75,11 +75,11 @@ class DrawRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FaultRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """What faults cost.
+    """The cost of faults.
 
-    `yakuman_tenpai`: what a chombo costs beside, in reversed mangans, that spoilt a possible yakuman. `win_cancels`:
-    the chombo of a hand that somebody won costs nothing. `dealer`: what a dealer's chombo does to the deal; with
-    `passes_unless_winning` a dealer whom it would let win the session deals again. `minor`: in deposits.
+    `yakuman_tenpai`: reversed mangans paid in addition for a chombo that spoilt a possible yakuman. `win_cancels`:
+    whether a chombo costs nothing if somebody won the hand. `dealer`: what a dealer's chombo does to the deal; under
+    `passes_unless_winning` a dealer who would then still win the session deals again. `minor`: in deposits.
     """
 
     yakuman_tenpai: Stated[Annotated[int, Meta(ge=0, le=4)]]
@@ -89,7 +89,7 @@ class FaultRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EndRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who gets the deposits that nobody won; whether equal scores share a place or are parted by the first seats."""
+    """Who gets unclaimed deposits, and whether equal scores share a place or are ordered by seat."""
 
     deposits: Stated[Literal["winners", "nobody"]]
     ties: Stated[Literal["shared", "seat_order"]]
@@ -114,11 +114,12 @@ Milliseconds = Annotated[int, Meta(ge=0, le=60_000)]
 class PlayRules(Struct, frozen=True, forbid_unknown_fields=True):
     """How a hand is played.
 
-    `kuikae`: whether a caller may discard at once a tile that would have completed the same set. `riichi_tiles_left`:
-    tiles that have to be in the live wall. `priority_ms`: from the discard; so long a pon or kan comes before a chii,
-    afterwards who is first. `ron_ms`: so long a ron comes before all. `open_kan_dora`: when its indicator is turned;
-    that of a concealed kan is at once. `rinshan_dora`: whether a win on the replacement tile counts one that is still
-    to be turned. `orphans_rob`: whether thirteen orphans may rob a concealed kan.
+    `kuikae`: whether a caller may at once discard a tile that would have completed the same set. `riichi_tiles_left`:
+    the least number of tiles in the live wall for riichi. `priority_ms`: time from the discard in which a pon or kan
+    goes before a chii; after it the earliest call wins. `ron_ms`: time in which a ron goes before all other calls.
+    `open_kan_dora`: when an open kan's indicator is turned; that of a concealed kan is turned at once. `rinshan_dora`:
+    whether a win on the replacement tile counts an indicator that is still to be turned. `orphans_rob`: whether
+    thirteen orphans may rob a concealed kan.
     """
 
     kuikae: Stated[Literal["allowed", "same_tile", "forbidden"]]
@@ -135,12 +136,12 @@ DoubleYakuman = Literal["kokushi_thirteen_wait", "suuankou_tanki", "junsei_chuur
 
 
 class HandRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which yaku there are and what they are worth.
+    """Which yaku exist and what they are worth.
 
-    `red_fives`: one five of each suit is red and counts as dora; else a red five is a five. `renhou`, `shiisanputa`
-    (thirteen kinds, one of them twice, no two within one sequence, as drawn on the first turn): a mangan unless the
-    hand is worth more by itself, or a yakuman. `daisharin`: 22334455667788. `paarenchan`: the win after eight counters.
-    `several_yakuman`: whether they are added, or the highest counts.
+    `red_fives`: one five of each suit is red and counts as dora; otherwise red fives are ordinary fives. `renhou`,
+    `shiisanputa` (thirteen kinds, one of them twice, no two within one sequence, as drawn on the first turn): a mangan
+    unless the hand is worth more by itself, or a yakuman. `daisharin`: 22334455667788. `paarenchan`: the win after
+    eight counters. `several_yakuman`: whether they are added, or only the highest counts.
     """
 
     open_tanyao: Stated[bool]
@@ -155,11 +156,11 @@ class HandRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FuRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is counted in fu where sources differ.
+    """How fu are counted where sources differ.
 
-    `double_wind_pair`: a pair of the wind that is both the round's and the seat's. `replacement_tile`: for winning on
-    the tile drawn after a kan, in place of the 2 for tsumo. `open_pinfu`: what an open hand without any other fu
-    has when it wins on a discard.
+    `double_wind_pair`: for a pair of the wind that is both the round's and the seat's. `replacement_tile`: for winning
+    on the tile drawn after a kan, instead of the 2 for tsumo. `open_pinfu`: the total of an open hand without any other
+    fu that wins on a discard.
     """
 
     double_wind_pair: Stated[Literal[2, 4]]
@@ -168,10 +169,10 @@ class FuRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PointRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """From han and fu to points.
+    """How han and fu become points.
 
-    `kiriage`: 4 han 30 fu and 3 han 60 fu are rounded up to a mangan. `counted_yakuman`: what 13 han and more are
-    without a yakuman. `counter`: what one counter adds in all; a third of it from each where three pay.
+    `kiriage`: 4 han 30 fu and 3 han 60 fu are rounded up to a mangan. `counted_yakuman`: the limit of 13 han and more
+    without a yakuman. `counter`: what one counter adds in all; where three players pay, each adds a third.
     """
 
     kiriage: Stated[bool]
@@ -181,7 +182,7 @@ class PointRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RiichiProfile(ComparisonRules, frozen=True, forbid_unknown_fields=True):
-    """One riichi rule set; its id is stamped on every result."""
+    """One riichi rule set. Its id is stamped on every result."""
 
     id: ProfileId
     version: Annotated[int, Meta(ge=1)]
@@ -194,5 +195,5 @@ class RiichiProfile(ComparisonRules, frozen=True, forbid_unknown_fields=True):
 
     @property
     def most_points(self) -> int:
-        """More than any seat can win or lose in one play, in hundreds: two dealers' hands of six yakuman each."""
+        """A bound, in hundreds, on what a seat can win or lose in a play: two dealer's hands of six yakuman each."""
         return 2 * 6 * 480

@@ -1,6 +1,6 @@
-"""The riichi referee: an action into the board after it (RIICHI-PLAY, MONTREAL): turn order, riichi, tsumo and ron.
+"""The riichi referee: from an action to the board after it (RIICHI-PLAY, MONTREAL). Turns, riichi, tsumo and ron.
 
-It says who may win and what the way of winning adds; yaku are counted elsewhere (`value.py`).
+It decides who may win and what the way of winning adds; yaku are counted elsewhere (`value.py`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +29,7 @@ from broker.rules.riichi.waits import PassedTile, furiten, orphans_wait, riichi_
 
 
 def check_riichi(board: Board, seat: Seat, tile: str | None, rules: RiichiProfile) -> None:
-    """Raise RuleError where a seat may not declare riichi with the discard of a tile."""
+    """Raise RuleError if a seat may not declare riichi with the discard of a tile."""
     own, needed = board.own(seat), rules.play.riichi_tiles_left.value
     if own.riichi:
         raise RuleError("riichi_twice", f"{seat} has declared riichi")
@@ -45,7 +45,7 @@ def check_riichi(board: Board, seat: Seat, tile: str | None, rules: RiichiProfil
 
 
 def declare_riichi(board: Board, seat: Seat, own: SeatBoard, rules: RiichiProfile) -> SeatBoard:
-    """Return what belongs to a seat after its riichi: double where it is the first discard and nobody has called."""
+    """Return a seat after declaring riichi: double if this is its first discard and nobody has called."""
     points = None if own.points is None else own.points - rules.points.deposit.value
     return replace(own, riichi="double_riichi" if board.first_turn(seat) else "riichi", ippatsu=True, points=points)
 
@@ -66,9 +66,9 @@ def _tsumo(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
 
 
 def _ron(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    """Win on another's tile.
+    """Win on another player's tile.
 
-    Where only the nearest wins, the others are annulled (RIICHI-PLAY); three may break the hand off (MONTREAL).
+    Where only the nearest wins, the other declarations are annulled (RIICHI-PLAY); three may abort the hand (MONTREAL).
     """
     declared = action.actors
     if not declared:
@@ -104,7 +104,7 @@ def _may_ron(board: Board, seat: Seat, rules: RiichiProfile) -> None:
 
 
 def _deposit_back(board: Board, rules: RiichiProfile) -> tuple[SeatBoard, ...]:
-    """A riichi whose own discard is won on has not come about: its deposit is not paid."""
+    """Return the deposit of a riichi whose own discard is won on, since that riichi never took effect."""
     own = board.own(board.turn)
     if board.phase != "claim" or not board.seen[-1].riichi:
         return board.owns
@@ -113,7 +113,7 @@ def _deposit_back(board: Board, rules: RiichiProfile) -> tuple[SeatBoard, ...]:
 
 
 def _of_tsumo(board: Board, seat: Seat) -> Iterator[WinSituation]:
-    """MONTREAL: a replacement tile is never the last one, so rinshan stands alone."""
+    """MONTREAL: a replacement tile is never the last one, so rinshan and haitei exclude each other."""
     if board.extra == "replacement":
         yield "rinshan"
     elif not board.live:
@@ -139,7 +139,7 @@ def _of_riichi(own: SeatBoard) -> Iterator[WinSituation]:
 
 
 def apply_riichi_action(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
-    """Return the board after an action. Raises RuleError if it is not legal; the board is a value and stays."""
+    """Return the board after an action; the given one is unchanged. Raises RuleError if the action is not legal."""
     if board.over is not None:
         raise RuleError("play_over", f"{action.do}: the hand is over ({board.over})")
     if board.phase not in PHASES[action.do]:
@@ -168,7 +168,7 @@ def _riichi(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
 
 
 def _laid(board: Board, seat: Seat, tile: str | None, rules: RiichiProfile, *, declares: bool) -> Board:
-    """Lay a tile into the river."""
+    """Discard a tile into the river."""
     named = _discarded(board, seat, tile)
     own = board.own(seat)
     left = replace(own, concealed=without_tiles(own, (named,)), ippatsu=False)
@@ -180,7 +180,7 @@ def _laid(board: Board, seat: Seat, tile: str | None, rules: RiichiProfile, *, d
 
 
 def _discarded(board: Board, seat: Seat, tile: str | None) -> str:
-    """Return what is discarded: in riichi always the drawn tile, and after a call nothing that kuikae forbids."""
+    """Return the discarded tile: in riichi always the drawn one, and after a call none that kuikae forbids."""
     if tile is None:
         raise RuleError("tile_missing", f"{seat} discards: which tile?")
     if tile_kind(tile) in board.forbidden:
@@ -220,7 +220,7 @@ PHASES: Final[Mapping[Do, tuple[Phase, ...]]] = {
     "ron": ("claim", "kan"),
     "nine_terminals": ("hold",),
 }
-"""When each action has its place."""
+"""The phases in which each action is possible."""
 
 MOVES: Final[Mapping[Do, Callable[[Board, RiichiAction, RiichiProfile], Board]]] = {
     "draw": _draw,

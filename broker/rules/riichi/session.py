@@ -1,7 +1,8 @@
-"""A riichi session from its first hand to its last: an event into what it pays and the state after it.
+"""A riichi session from its first hand to its last: from an event to its payments and the state after it.
 
-Points are conserved but for what lies on the table. Who deals next and with how many counters, when the session is
-over, who is first, and who gets what lies on the table (MONTREAL: nanba-renchan, extension).
+Points are conserved, apart from those lying on the table. This module decides who deals next and with how many
+counters, when the session is over, who is first, and who gets what lies on the table (MONTREAL: nanba-renchan,
+extension).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -50,13 +51,13 @@ def is_out(scores: PlayerPoints, rules: SessionRules) -> bool:
 
 
 def session_winners(scores: PlayerPoints, rules: SessionRules) -> tuple[PlayerNo, ...]:
-    """Return who is first, several where ties stand."""
+    """Return the players in first place, several if they are tied."""
     places_ = session_places(scores, rules)
     return tuple(player for player in PLAYERS if places_[player] == 1)
 
 
 def session_places(scores: PlayerPoints, rules: SessionRules) -> tuple[int, ...]:
-    """Return everybody's place: equal scores share it, or the earlier seat comes first."""
+    """Return each player's place. Equal scores share it, or the earlier seat comes first."""
     apart = rules.end.ties.value == "seat_order"
 
     def rank(player: PlayerNo) -> tuple[int, int]:
@@ -66,10 +67,10 @@ def session_places(scores: PlayerPoints, rules: SessionRules) -> tuple[int, ...]
 
 
 def unclaimed(scores: PlayerPoints, points: int, rules: SessionRules) -> PlayerPoints:
-    """Share out the points that lie on the table among the winners.
+    """Distribute the points that lie on the table among the winners.
 
-    In hundreds, the smallest stick; what cannot be shared goes to the first of them in seat order, and parts no tie:
-    places are those of the scores before.
+    They are shared in hundreds, the smallest stick, and the rest goes to the winner first in seat order. This breaks no
+    tie, since places follow from the scores before.
     """
     if rules.end.deposits.value == "nobody":
         points = 0
@@ -83,7 +84,7 @@ HandOutcome = Literal["won", "drawn", "aborted"]
 
 
 def dealer_stays(state: SessionState, outcome: HandOutcome, good: Collection[PlayerNo], rules: SessionRules) -> bool:
-    """Return whether the dealer deals again. `good` are those who won, or were tenpai."""
+    """Return whether the dealer deals again. `good` are the players who won or were tenpai."""
     renchan: Renchan = (rules.deal.later_rounds if state.round else rules.deal.first_round).value
     if renchan == "never":
         return False
@@ -97,9 +98,9 @@ def dealer_stays(state: SessionState, outcome: HandOutcome, good: Collection[Pla
 def state_after(
     state: SessionState, outcome: HandOutcome, good: Collection[PlayerNo], rules: SessionRules
 ) -> SessionState:
-    """Return the state after a hand; `state` has its scores and deposits already.
+    """Return the state after a hand, given the state with its new scores and deposits.
 
-    A win by others clears the counters; anything else adds one, also where the deal passes (MONTREAL).
+    A win by others clears the counters; anything else adds one, even if the deal passes (MONTREAL).
     """
     again = dealer_stays(state, outcome, good, rules)
     cleared = outcome == "won" and state.dealer not in good
@@ -108,16 +109,16 @@ def state_after(
 
 
 def after_chombo(state: SessionState, offenders: Collection[PlayerNo], rules: SessionRules) -> SessionState:
-    """Return the state after a grave fault: the counters stay, a dealer who committed it loses the deal (MONTREAL)."""
+    """Return the state after a grave fault. Counters stay, and a dealer who committed it loses the deal (MONTREAL)."""
     loses = state.dealer in offenders and rules.faults.dealer.value != "replays"
     if rules.faults.dealer.value == "passes_unless_winning" and _last(state, rules) and _enough(state, rules):
-        # The dealer has paid; who would still win by the end of the last round replays the hand.
+        # The dealer has paid. One who would still win at the end of the last round replays the hand.
         loses = loses and state.dealer not in session_winners(state.scores, rules)
     return _ended(state, "aborted", rules, again=not loses)
 
 
 def _ended(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, again: bool) -> SessionState:
-    """Return the next hand, or the end where nobody may or need go on."""
+    """Return the state of the next hand, or of the finished session if nobody may or need continue."""
     if is_out(state.scores, rules) or _decided(state, outcome, rules, again=again):
         return replace(state, over=True)
     if again:
@@ -132,7 +133,7 @@ def _ended(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, ag
 
 
 def _decided(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, again: bool) -> bool:
-    """Return whether somebody has enough when that counts: after the last hand, or after any of the extension."""
+    """Return whether somebody's score finishes the session now: after the last hand, or any hand of the extension."""
     if not _enough(state, rules) or (outcome != "won" and rules.length.ends_on.value == "won_hand"):
         return False
     if state.round >= rules.length.rounds.value:
@@ -143,7 +144,7 @@ def _decided(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, 
 
 
 def _last(state: SessionState, rules: SessionRules) -> bool:
-    """Return whether this is the last deal of the rounds that are played in any case, or comes after it."""
+    """Return whether this is the last deal of the rounds that are always played, or comes after it."""
     last_round = state.round == rules.length.rounds.value - 1
     return state.round >= rules.length.rounds.value or (last_round and state.dealer == PLAYERS[-1])
 
@@ -154,7 +155,7 @@ def _enough(state: SessionState, rules: SessionRules) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SettledEvent:
-    """What an event pays to each player, deposits included, the state after it, and the places at the end."""
+    """What an event pays to each player, including deposits; the state after it; the places if the session ended."""
 
     deltas: PlayerPoints
     state: SessionState
@@ -162,7 +163,7 @@ class SettledEvent:
 
 
 def settle_event(state: SessionState, event: SessionEvent, rules: RiichiProfile) -> SettledEvent:
-    """Settle an event. Raises RuleError if it cannot be; the state is a value and stays."""
+    """Settle an event; the given state is unchanged. Raises RuleError if the event is impossible."""
     if not isinstance(event, SessionEnd) and (state.over or is_out(state.scores, rules.session)):
         raise RuleError("session_over", "the session is over; only its end can be settled")
     if isinstance(event, HandEnd):
@@ -178,7 +179,7 @@ def _can_pay(state: SessionState, riichi: tuple[PlayerNo, ...], rules: RiichiPro
 
 def _ron(state: SessionState, ron: Ron, rules: RiichiProfile) -> SettledEvent:
     wins = wins_that_count(state, ron, rules)
-    if not wins:  # a triple ron is refused: the hand is broken off
+    if not wins:  # a triple ron is refused and aborts the hand
         return _abort(state, Abort(reason="triple_ron", riichi=ron.riichi), rules)
     each = rules.session.ron.counters.value == "each"
     paid = (
@@ -195,7 +196,7 @@ def _tsumo(state: SessionState, tsumo: Tsumo, rules: RiichiProfile) -> SettledEv
 def _won(
     state: SessionState, hand: Ron | Tsumo, paid: PlayerPoints, won: list[PlayerNo], rules: RiichiProfile
 ) -> SettledEvent:
-    """Settle a win: the first in turn order takes what lies on the table."""
+    """Settle a win. The winner first in turn order takes what lies on the table."""
     taken = deposits_to(won[0], state.deposits + len(hand.riichi), rules)
     fault = NOTHING
     if hand.chombo and not rules.session.faults.win_cancels.value:
@@ -224,7 +225,7 @@ def _abort(state: SessionState, abort: Abort, rules: RiichiProfile) -> SettledEv
 
 
 def _chombo(state: SessionState, chombo: Chombo, rules: RiichiProfile) -> SettledEvent:
-    """Settle grave faults. Riichi deposits of the hand are given back, so they are not taken at all."""
+    """Settle grave faults. Riichi deposits of the hand would be returned, so they are never taken."""
     deltas = chombo_payment(state.dealer, chombo, rules.session)
     came = _with(state, deltas, state.deposits)
     return _settled(deltas, after_chombo(came, chombo.offenders, rules.session), rules)
@@ -262,12 +263,12 @@ SETTLES: Final[Mapping[type, Callable[[SessionState, Any, RiichiProfile], Settle
     DeadHand: lambda state, _, rules: _settled(NOTHING, state, rules),
     SessionEnd: _end,
 }
-"""How each event is settled."""
+"""The function that settles each kind of event."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """What happened, where the session stood, and what came of it."""
+    """An event, the state before it, and its result."""
 
     before: SessionState
     event: SessionEvent
@@ -275,7 +276,7 @@ class RecordedEvent:
 
 
 class EventRefused(RuleError):
-    """An event that cannot be. `code` is that of its refusal."""
+    """An event that is impossible. `code` is that of its refusal."""
 
     def __init__(self, problem: RuleError, number: int) -> None:
         super().__init__(problem.code, f"event {number}: {problem.text}")
@@ -290,7 +291,7 @@ def first_state(rules: RiichiProfile) -> SessionState:
 
 
 def play_session(events: Iterable[SessionEvent], rules: RiichiProfile) -> tuple[RecordedEvent, ...]:
-    """Settle a session's events. Raises EventRefused at the first that cannot be."""
+    """Settle a session's events. Raises EventRefused at the first impossible one."""
     state, entries = first_state(rules), list[RecordedEvent]()
     for number, event in enumerate(events, 1):
         try:

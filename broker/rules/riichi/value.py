@@ -1,8 +1,8 @@
 """The value of a riichi hand: the one function through which all hands are counted.
 
-The `mahjong` library is asked for the yaku of hands that can be, and that win. First turns, paarenchan, the disjoint
-hand and fu are counted by us: the library adds renhou to other yaku, does not know the disjoint hand, and has fu for
-every replacement tile.
+The `mahjong` library counts the yaku of possible, winning hands. We count first turns, paarenchan, the disjoint hand
+and fu ourselves, since the library adds renhou to other yaku, does not know the disjoint hand, and gives fu for every
+replacement tile.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ MELDS: Final[Mapping[str, str]] = {"chii": LibraryMeld.CHI, "pon": LibraryMeld.P
 
 @dataclass(frozen=True, slots=True)
 class _LibrarySet:
-    """A set as the library is told of it."""
+    """A set in the form that is passed to the library."""
 
     kind: str
     tiles: tuple[str, ...]
@@ -46,7 +46,7 @@ class _LibrarySet:
 
 @dataclass(frozen=True, slots=True)
 class LibraryCount:
-    """What the library counts: han by yaku, and its own fu."""
+    """The library's count: han by yaku, and its own fu."""
 
     yaku: Mapping[str, int]
     fu: int
@@ -58,9 +58,9 @@ def count_by_library(
     profile: RiichiProfile,
     closed_sets: Sequence[tuple[str, tuple[str, ...]]] = (),
 ) -> LibraryCount:
-    """Ask for the most valuable reading; with `closed_sets` (kind and tiles) for that one reading.
+    """Let the library count the most valuable reading, or with `closed_sets` (kind and tiles) that one reading.
 
-    A hand that wins without any yaku has none here. Raises RuleError `yaku_counter_failed`.
+    A hand that wins without any yaku gets none here. Raises RuleError `yaku_counter_failed`.
     """
     sets = [_LibrarySet(meld.kind, meld.tiles, meld.open) for meld in hand.melds]
     sets += [_LibrarySet(kind, tiles, open=False) for kind, tiles in closed_sets]
@@ -88,7 +88,7 @@ def count_by_library(
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """The library's number of each tile, 0 to 135, those of the sets first; and of the winning tile or one alike."""
+    """The library's numbers of all tiles, 0 to 135, those of the sets first; and of the winning tile or one like it."""
 
     all: tuple[int, ...]
     winning: int
@@ -103,7 +103,7 @@ class _Numbers:
 
 
 def _numbers(in_sets: list[str], hand: RiichiHand, *, red: bool) -> _Numbers:
-    """Number the tiles; where red fives count, the first five of each suit is the red one."""
+    """Number the tiles. Where red fives count, the first five of each suit is the red one."""
     left = list(hand.all_tiles)
     first = [_taken(left, tile) for tile in in_sets]
     used: dict[str, int] = {}
@@ -121,7 +121,7 @@ def _numbers(in_sets: list[str], hand: RiichiHand, *, red: bool) -> _Numbers:
 
 
 def _taken(left: list[str], tile: str) -> str:
-    """Take a tile out of those that are left, or the red one of its face where no other is there."""
+    """Remove a tile from those left, or the red five of its face if there is no other, and return it."""
     found = tile if tile in left else next(red for red, face in RED.items() if face == tile)
     left.remove(found)
     return found
@@ -160,7 +160,7 @@ def _options(profile: RiichiProfile) -> OptionalRules:
     return OptionalRules(
         has_open_tanyao=profile.hand.open_tanyao.value,
         has_aka_dora=profile.hand.red_fives.value,
-        has_double_yakuman=True,  # we count which are double
+        has_double_yakuman=True,  # which ones are double is decided here
         kazoe_limit=HandConfig.KAZOE_LIMITED if counted_yakuman == "yakuman" else HandConfig.KAZOE_SANBAIMAN,
         kiriage=profile.points.kiriage.value,
         fu_for_open_pinfu=profile.fu.open_pinfu.value == 30,  # noqa: PLR2004 - as the setting says
@@ -170,14 +170,14 @@ def _options(profile: RiichiProfile) -> OptionalRules:
 
 
 DISJOINT_KINDS: Final = 13
-"""Kinds of tiles in the disjoint hand: one of them is there twice."""
+"""The number of kinds in the disjoint hand, one of which occurs twice."""
 
 NEAR: Final = 2
-"""Tiles of a suit that are so far apart or less can come into one chii."""
+"""The greatest distance between two tiles of a suit that can be in one chii."""
 
 
 def is_disjoint(hand: RiichiHand, said: RiichiSituation, rules: HandRules) -> bool:
-    """Whether the first 14 tiles are one pair and twelve others without any two that fit together (shiisanputa)."""
+    """Return whether the first 14 tiles are a pair and twelve singles, no two of which fit together (shiisanputa)."""
     if rules.shiisanputa.value == "none" or not (said.first_turn and said.self_drawn):
         return False
     counts = kind_counts(hand.standing)
@@ -188,7 +188,7 @@ def is_disjoint(hand: RiichiHand, said: RiichiSituation, rules: HandRules) -> bo
 
 
 def yakuman_by_timing(said: RiichiSituation, rules: HandRules, yaku: Collection[str]) -> Iterator[str]:
-    """Return the yakuman that a win has by when it comes, whatever its tiles."""
+    """Yield the yakuman that a win has by its timing, whatever its tiles."""
     if said.first_turn and said.self_drawn:
         yield "tenhou" if said.dealer else "chiihou"
     elif said.first_turn and rules.renhou.value == "yakuman":
@@ -215,7 +215,7 @@ YAKUMAN: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Yaku:
-    """One yaku (or dora) of a hand: its id in names.toml, its han; how many yakuman, with 13 han for each."""
+    """One yaku (or dora) of a hand: its id in names.toml, its han, and how many yakuman it is, at 13 han each."""
 
     id: str
     han: int
@@ -224,33 +224,33 @@ class Yaku:
 
 @dataclass(frozen=True, slots=True)
 class RiichiHandValue:
-    """What a hand is worth. `fu` is None for hands without sets, where none are counted."""
+    """What a hand is worth. `fu` is None for hands without sets, which have no fu."""
 
     yaku: tuple[Yaku, ...]
     fu: Fu | None
 
     @property
     def han(self) -> int:
-        """All han; 13 for each yakuman."""
+        """The sum of all han; 13 for each yakuman."""
         return sum(one.han for one in self.yaku)
 
     @property
     def yakuman(self) -> int:
-        """How many yakuman; a counted one is none."""
+        """The number of yakuman, without counted ones."""
         return sum(one.yakuman for one in self.yaku)
 
     @property
     def rounded_fu(self) -> int:
-        """The fu that pay; 0 where none are counted."""
+        """The fu used for payments; 0 if there are none."""
         return self.fu.rounded if self.fu else 0
 
     def win(self, said: RiichiSituation, honba: int = 0, deposits: int = 0) -> PaidWin:
-        """Return the win that pays."""
+        """Return the win to be paid."""
         return PaidWin(self.han, self.rounded_fu, said.dealer, said.self_drawn, self.yakuman, honba, deposits)
 
 
 def riichi_value(hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile) -> RiichiHandValue:
-    """Count a hand for the reading that is worth most.
+    """Count a hand by the reading that is worth most.
 
     Raises RuleError with the codes of `check_riichi_situation`, `not_winning`, `no_yaku` or `yaku_counter_failed`.
     """
@@ -269,7 +269,7 @@ def riichi_value(hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile
 def value_and_payments(
     hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile, honba: int = 0, deposits: int = 0
 ) -> tuple[RiichiHandValue, RiichiPayments]:
-    """Count a hand, and give what it pays. Raises RuleError with the codes of `riichi_value` and `PaidWin`."""
+    """Return a hand's value and its payments. Raises RuleError with the codes of `riichi_value` and `PaidWin`."""
     counted_value = riichi_value(hand, said, profile)
     return counted_value, riichi_payments(counted_value.win(said, honba, deposits), profile.points)
 
@@ -277,7 +277,7 @@ def value_and_payments(
 def _values(
     hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile, found: tuple[HandReading | SevenPairs, ...]
 ) -> Iterable[RiichiHandValue]:
-    """Return the value of the best reading; of each, where the library would weigh their fu otherwise than we do."""
+    """Yield the value of the best reading, or of each division if the library's fu could make it prefer another one."""
     by_division = _by_division(found)
     if not (said.rinshan and profile.fu.replacement_tile.value == 0) or len(by_division) == 1:
         yield _value(said, profile, found, count_by_library(hand, said, profile).yaku)
@@ -288,7 +288,7 @@ def _values(
 
 
 def _by_division(found: Iterable[HandReading | SevenPairs]) -> Mapping[object, tuple[HandReading, ...]]:
-    """Group readings by their sets: a hand with a kan, which rinshan needs, is never seven pairs."""
+    """Group readings by their sets. A hand with a kan, which rinshan requires, is never seven pairs."""
     divided: dict[object, tuple[HandReading, ...]] = {}
     for one in found:
         if isinstance(one, HandReading):
@@ -314,7 +314,7 @@ def _value(
 def _fu(
     said: RiichiSituation, profile: RiichiProfile, found: Iterable[HandReading | SevenPairs], yaku: Mapping[str, int]
 ) -> Fu | None:
-    """Count the fu of the reading that has these yaku, of several the most."""
+    """Return the highest fu among the readings that have these yaku."""
     same = [one for one in found if has_yaku(one, yaku, said)] or found
     return max((fu_of(one, said, profile.fu) for one in same), key=lambda fu: fu.sum, default=None)
 
@@ -332,13 +332,13 @@ def _ordered(yaku: Iterable[Yaku]) -> tuple[Yaku, ...]:
 
 
 def _worth(one: RiichiHandValue, said: RiichiSituation, profile: RiichiProfile) -> tuple[int, int, int]:
-    """Return what readings are compared by: the base of the payments, then han, then fu."""
+    """Return the key by which readings are compared: the base of the payments, then han, then fu."""
     base = base_of(one.win(said), profile.points)[0] if one.yaku else 0
     return base, one.han, one.fu.sum if one.fu else 0
 
 
 def _of_disjoint(said: RiichiSituation, profile: RiichiProfile) -> RiichiHandValue:
-    """Count the disjoint hand: no sets, so neither tenhou nor chiihou, but a win after eight counters as any other."""
+    """Count the disjoint hand. It has no sets, so neither tenhou nor chiihou, but counts paarenchan as any other."""
     yakuman = ["shiisanputa"] if profile.hand.shiisanputa.value == "yakuman" else []
     if said.after_eight_counters and profile.hand.paarenchan.value != "none":
         yakuman.append("paarenchan")

@@ -1,10 +1,8 @@
-"""Which tiles complete a riichi hand, and furiten.
-
-A player who waits may be kept from winning on a discard (MONTREAL).
+"""Which tiles complete a riichi hand, and when furiten prevents a waiting player from winning on a discard (MONTREAL).
 
 A hand is complete with four sets and a pair, seven different pairs, or thirteen orphans. There are three kinds of
-furiten: a tile of the wait is among the player's own discards, claimed ones too (RIICHI-PLAY), until the wait changes;
-one was discarded since the end of the player's last turn; one was discarded since the player's riichi.
+furiten: a tile of the wait is among the player's own discards, including claimed ones (RIICHI-PLAY), until the wait
+changes; one was discarded since the end of the player's last turn; or one was discarded since the player's riichi.
 """
 
 from collections import Counter
@@ -25,7 +23,7 @@ INDEX: Final = {kind: index for index, kind in enumerate(KINDS)}
 
 
 def tile_kind(tile: str) -> str:
-    """Return a tile's face, a red five's too. Raises RuleError `unknown_tile`."""
+    """Return a tile's face, with a red five as a five. Raises RuleError `unknown_tile`."""
     kind = f"5{tile[1]}" if len(tile) == 2 and tile[0] == "0" else tile  # noqa: PLR2004 - rank and suit
     if kind not in INDEX:
         raise RuleError("unknown_tile", f"{tile[:20]!r} is no tile: 1m..9m, 1p..9p, 1s..9s, 1z..7z, red 0m 0p 0s")
@@ -73,16 +71,17 @@ class PassedTile:
     tile: str
     riichi: bool = False
     kan: Literal["", "added", "concealed"] = ""
-    """`added` to a pon, for others to rob; `concealed`: only thirteen orphans may."""
+    """`added`: added to a pon, so others may rob it. `concealed`: only thirteen orphans may rob it."""
 
 
 def furiten(
     player: int, wait: Collection[str], seen: Iterable[PassedTile], *, orphans: bool = False
 ) -> tuple[Furiten, ...]:
-    """Return why a player may not ron, empty where nothing forbids it.
+    """Return the reasons why a player may not declare ron; empty if there are none.
 
-    `seen`: everything that could have been won on, in order, and passed. A turn ends with one's own discard, also after
-    a call; then what went by before it is forgotten, but for riichi. `orphans`: the player waits for thirteen orphans.
+    `seen`: every tile that could have been won on and was passed, in order. A turn ends with the player's own discard,
+    also after a call; tiles passed before it no longer count, except in riichi. `orphans`: the player waits for
+    thirteen orphans.
     """
     tiles = tuple(one for one in seen if orphans or one.kan != "concealed")
     waiting = {tile_kind(tile) for tile in wait}
@@ -99,10 +98,7 @@ def furiten(
 def may_ron(
     player: int, wait: Collection[str], seen: Iterable[PassedTile], tile: str, *, orphans: bool = False
 ) -> bool:
-    """Return whether a player may win on a tile of another, as far as wait and furiten go.
-
-    Yaku are the hand's matter.
-    """
+    """Return whether wait and furiten let a player win on another player's tile. Yaku are not checked."""
     return tile_kind(tile) in {tile_kind(one) for one in wait} and not furiten(player, wait, seen, orphans=orphans)
 
 
@@ -111,7 +107,7 @@ def _passed(seen: Sequence[PassedTile], player: int, since: int) -> set[str]:
 
 
 def _last_turn(seen: Sequence[PassedTile], player: int) -> int:
-    """Return the place after the player's last discard."""
+    """Return the index after the player's last discard."""
     ends = [at for at, one in enumerate(seen) if one.player == player and not one.kan]
     return ends[-1] + 1 if ends else 0
 
