@@ -348,7 +348,7 @@ class ArbiterAccess:
     def _of(self, table: int) -> _TableVisits:
         return self._tables.setdefault(table, _TableVisits())
 
-    # ---- a PIN ------------------------------------------------------------------------------
+    # ---- PINs -------------------------------------------------------------------------------
 
     def ask(self, asked: PinGiven) -> PinAnswer | None:
         """Judge a PIN entered at a table, and open a session if it is right. None: the answer comes later."""

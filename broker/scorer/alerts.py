@@ -187,7 +187,7 @@ class Concern:
 def concern_of_refusal(topic: str, place: ParsedTopic | None, verdict: IntakeVerdict) -> Concern:
     """Return the concern for a refused message. Its table is that of the topic, to which no other table can write."""
     fact = verdict.message
-    # Each fact in conflict is reported; of other refusals there may be any number.
+    # Each conflicting fact is reported by itself. Other refusals share an alert, as there may be any number.
     about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
     return Concern(
         verdict.code or "", place.table if place else None, about=about, topic=topic[:200], found=verdict.text
@@ -268,7 +268,7 @@ OF_NO_CONCERN: Final = frozenset({Confirmed, Declared, Call, TilesLaid})
 
 
 def concerns_without_repeats(state: EventState, message: LogMessage, now: int) -> Iterable[Concern]:
-    """Return the same, without players who repeat a deal, which are found faster in another way for a long journal."""
+    """Return the concerns of a fact, except repeated deals: in a long journal there is a faster way to find those."""
     event, fact = state.event, message.fact
     found: Iterable[Concern] = ()
     if type(fact) in OF_NO_CONCERN:

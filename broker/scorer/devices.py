@@ -38,7 +38,7 @@ LOOK_S: Final = 1.0
 """Interval between checks for silent tables."""
 
 LONGEST_S: Final = 3 * LOOK_S
-"""Most of the time between two checks that counts as listened. A longer gap means that this program was not running."""
+"""Longest time between two checks that counts as listening. In a longer gap, this program was not running."""
 
 
 class Liveness:
@@ -464,7 +464,7 @@ class Devices:
             return ()
         return (Concern("device_waits", table, values={"device": state.device[:ID_SHOWN]}),)
 
-    # ---- who is admitted --------------------------------------------------------------------
+    # ---- admission --------------------------------------------------------------------------
 
     def admit(self, table: int, key: str, machine: str) -> None:
         """Admit a device that was paired, or that the organiser has listed."""

@@ -80,7 +80,10 @@ def grid(snapshot: Snapshot, tables: Sequence[TableView]) -> Grid:
 
 
 def urgent(rows: Iterable[GridRow], now: int) -> list[tuple[GridRow, tuple[Need, ...]]]:
-    """Return the rows that need attention, with reasons: the most urgent first, led by the longest waiting call."""
+    """Return the rows that need attention, with reasons: the most urgent first, led by the longest waiting call.
+
+    Rows of equal urgency are in the order of the tables, so that none moves while its reader looks for it.
+    """
     found = [(row, wants) for row in rows if (wants := row.wants(now))]
     return sorted(found, key=lambda one: (NEEDS.index(one[1][0]), _waited(one[0]), one[0].view.table))
 

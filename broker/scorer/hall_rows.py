@@ -1,4 +1,7 @@
-"""Journal rows between halls and centre: how the centre handles them, and how tables hear that they arrived."""
+"""Journal rows between halls and centre: how the centre handles them, and how tables hear that they arrived.
+
+At the centre, facts are handled like all other facts, and decisions of the halls' desks are adopted.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 

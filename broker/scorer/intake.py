@@ -80,10 +80,7 @@ MOST_IN_A_SESSION: Final = 2_000
 """The same limit for a riichi session, in which one round contains the hands and calls of a whole evening."""
 
 COUNTED_TOGETHER: Final = "arbiters"
-"""Kind under which all facts about arbiters, except rulings, are counted.
-
-A session is one long round with many visits.
-"""
+"""Kind under which all facts about arbiters, except rulings, are counted: a session, one round, has many visits."""
 
 OVER_QUOTA: Final = frozenset({"too_many_rulings", "too_many_facts"})
 """Codes of refusals for exceeding a limit."""
@@ -543,10 +540,7 @@ class Intake:
             self._check_ruled(message.table, fact)
 
     def _check_ruled(self, table: int, fact: Ruled) -> None:
-        """Refuse a ruling that no table can make.
-
-        Its device speaks for anyone who has its PIN, not the head arbiter.
-        """
+        """Refuse a ruling that no table can make. Its device speaks for whoever has its PIN, not the head arbiter."""
         if fact.role != "table_arbiter":
             raise Refused("not_ruled_here", N_("the head arbiter makes rulings at the desk, not at a table"))
         named, exactly = set(players_named(fact.decision)), isinstance(fact.decision, Adjusted)

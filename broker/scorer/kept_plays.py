@@ -43,7 +43,7 @@ OF_FACES: Final = frozenset({"not_a_meld", "no_play_fits"})
 
 
 class WrittenSeat(LaidSeat, frozen=True, forbid_unknown_fields=True):
-    """The same, as written by a person: an unknown field is an error."""
+    """The laid tiles of a seat as written by a person: an unknown field is an error."""
 
 
 class LaidPlay(Struct, frozen=True, forbid_unknown_fields=True):

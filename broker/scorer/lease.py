@@ -34,7 +34,7 @@ ANSWER_S: Final = 3.0
 """How long to wait for an answer, once the broker has delivered our own question to us."""
 
 LONG_S: Final = 30.0
-"""The same, if the broker reports a standby that has taken our place meanwhile."""
+"""How long to wait instead if the broker reports a standby that has taken our place meanwhile."""
 
 DEAF_S: Final = 30.0
 """How long the broker may take to deliver our own question to us."""

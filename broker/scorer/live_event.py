@@ -208,7 +208,7 @@ class LiveEvent:
             self.centre.lack(self.intake.refused())
             self.intake.access = None  # each hall has already judged whom it let in at its tables
 
-    # ---- what comes -------------------------------------------------------------------------
+    # ---- incoming messages ------------------------------------------------------------------
 
     def take(self, batch: Sequence[Incoming], now: int, centre: Centre | None = None) -> list[IntakeVerdict]:
         """Judge and store a batch, and return the verdicts. `centre`: also store how far its halls have been read."""
@@ -278,7 +278,7 @@ class LiveEvent:
         if verdict.new:
             self.intake.take(fact, verdict.hash)
 
-    # ---- what follows -----------------------------------------------------------------------
+    # ---- after the commit -------------------------------------------------------------------
 
     def apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:
         """Apply a judged and committed message. Return the deals that have changed. `now` in ms since 1970."""

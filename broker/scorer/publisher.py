@@ -490,9 +490,9 @@ class Publisher:
         yield from self.write_standings()
 
     def write_standings(self) -> Iterator[Concern | None]:
-        """Write the standings file step by step.
+        """Write the standings file step by step. A failure is only reported: the file is derived from the store.
 
-        A failure is only reported: the file can be made again from the store.
+        It is not synced to the disk, which takes a second when the disk is busy: the file is made again at every start.
         """
         parts = list[str]()
         for part in standings_csv_parts(self._state.snapshot().standings, self._state.event.origin_of):

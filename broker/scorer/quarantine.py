@@ -2,8 +2,8 @@
 
 A projection in front of the event's state. It judges facts in the order of their numbers, by the same table of rules
 that tables use (`protocol/play_sequence.py`). A fact that follows counts from then on. One that does not is stored and
-receipted, but is in no result, embargo, export or standings until the head arbiter has accepted it. A fact that comes
-after a missing one waits, and counts by itself once that has arrived. A fact that has once counted always counts.
+receipted, but is in no result, embargo, export or standings until the head arbiter admits it. A fact that comes after a
+missing one waits, and counts by itself once that has arrived. A fact that has once counted always counts.
 """
 
 from bisect import insort
@@ -300,7 +300,7 @@ class Quarantine:
         new._tables = dict(self._tables)
         return new
 
-    # ---- what happens to it -----------------------------------------------------------------
+    # ---- changes -----------------------------------------------------------------------------
 
     def take(self, message: LogMessage) -> Iterable[Judged]:
         """Add a fact, and return what it changes, in the order of the table's numbers.
@@ -418,7 +418,7 @@ class Quarantine:
         """Return the ids of all facts that do not count by themselves."""
         return {id_ for table in self._tables.values() for id_ in table.apart}
 
-    # ---- its own ----------------------------------------------------------------------------
+    # ---- internals --------------------------------------------------------------------------
 
     def _table(self, table: int) -> _TableFacts:
         found = self._tables.get(table)

@@ -234,7 +234,10 @@ class Snapshot:
 
     @cached_property
     def skipped(self) -> tuple[tuple[int, int], ...]:
-        """Round and table of plays that arbiters have settled unplayed, so that nobody has to sit down there."""
+        """Round and table of plays that arbiters have settled unplayed, so that nobody has to sit down there.
+
+        They reveal nothing about a deal, and so are not under embargo.
+        """
         return tuple(
             sorted(
                 (round_, table)

@@ -159,7 +159,10 @@ class TeamState:
         return new
 
     def update(self, ledger: Ledger, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
-        """Compare some deals again. `complete`: whether all plays of a deal are settled; others do not count yet."""
+        """Compare some deals again. `complete`: whether all plays of a deal are settled; others do not count yet.
+
+        A fine or an award may be known before its play is over, while the teams' standings are public.
+        """
         for deal in deals if self._teams else ():
             for key in [key for key in self._played if key[0] == deal]:
                 del self._played[key]

@@ -225,7 +225,10 @@ class StandingsHistory(Struct, frozen=True):
 
 
 def standings_history(snapshot: Snapshot, players: Sequence[str]) -> StandingsHistory:
-    """Return some players' totals after each deal of a snapshot. If there are very many, only some are included."""
+    """Return some players' totals after each deal of a snapshot. If there are very many, only some are included.
+
+    In an event in stages, only deals of the last stage are included.
+    """
     entries = snapshot.ledger.entries
     numbers = [entries.number[player] for player in players]
     stage = max((one.stage for one in snapshot.sections), default=None)

@@ -91,14 +91,14 @@ class EventState:
         self.tables = TableFacts(event.session_rules)
         """Projections of the tables' facts other than results."""
         self.quarantine = Quarantine(event, self._passed, self._decided)
-        """Facts that do not follow. They count only if the head arbiter has accepted them."""
+        """Facts that do not follow. They count only if the head arbiter admits them (`TakenOver`)."""
         self._told: dict[PlayKey, LogMessage | WholePlay] = {}
         self.results = Results(self._told)
-        """Results entered by tables or accepted by arbiters. `play` returns what counts of them."""
+        """Results entered by tables or admitted by arbiters. `play` returns what counts of them."""
         self._followed: dict[PlayKey, LogMessage | None] = {}
-        """For plays with accepted facts, the result that would count without those."""
+        """For plays with admitted facts, the result that would count without those."""
         self._taken_over: dict[PlayKey, dict[str, LogMessage]] = {}
-        """For the same plays, the accepted facts that count, by id."""
+        """For the same plays, the admitted facts, by id."""
         self._other_results: dict[PlayKey, list[LogMessage]] = {}
         """Further results of a play, kept until the fact that reopened it between the two arrives."""
         self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
@@ -320,7 +320,7 @@ class EventState:
         about = root.play
         if isinstance(root.decision, TakenOver) and about is not None:
             self._take_over(about)
-        # An accepted fact may show that a play has begun; a withdrawn acceptance, that it has not.
+        # An admitted fact may have begun a play. If the ruling is withdrawn, the play has not begun.
         if isinstance(root.decision, PlanChanged | TakenOver) and self.book.last(WHO_PLAYS):
             self._replan()
         elif isinstance(root.decision, CheckedIn):
@@ -337,7 +337,7 @@ class EventState:
         self.planned = plan.planned_event(self.original, self.book, self.tables.seatings.begun())
         self.event = plan.with_corrections(self.planned, self.event)
 
-    # ---- what the head arbiter has taken over ----------------------------------------------
+    # ---- facts admitted by the head arbiter -------------------------------------------------
 
     def _tables_of(self, ruling: Ruling) -> set[int]:
         """Return the tables in which a ruling may change which facts follow."""
@@ -386,13 +386,13 @@ class EventState:
         return apply_rulings(planned_play(event, key), message, (), event.profile.awards)
 
     def _taken(self, key: PlayKey, book: RulingBook) -> dict[str, list[LogMessage]]:
-        """Return the accepted facts of a play, by the rulings that count, in the order of the rulings."""
+        """Return the admitted facts of a play, by the rulings that admitted them, in the order of those."""
         taken = {one.id: one.decision for one in book.of(key) if isinstance(one.decision, TakenOver)}
         apart = {one.message.id: one.message for one in self.quarantine.apart(key)} if taken else {}
         return {id_: [apart[one] for one in decision.facts if one in apart] for id_, decision in taken.items()}
 
     def _take_over(self, key: PlayKey) -> None:
-        """Update which facts of a play count because the head arbiter has accepted them."""
+        """Update which facts of a play count because the head arbiter has admitted them."""
         taken = self._taken(key, self.book)
         for ruling, facts in taken.items():
             for message in facts:
@@ -408,7 +408,7 @@ class EventState:
         self._set_result(key, self._followed.get(key, self.results.get(key)))
 
     def _set_result(self, key: PlayKey, followed: LogMessage | None) -> None:
-        """Store the result that a play has without accepted facts, and let the one count that replaces it, if any."""
+        """Store the result that a play has without admitted facts, and set the one that counts instead, if any."""
         self._followed[key] = followed
         if (result := self.result_under(key, self.book)) is not None:
             self._told[key] = result
@@ -430,7 +430,7 @@ class EventState:
         return found
 
     def _followed_results(self) -> Mapping[PlayKey, LogMessage | WholePlay]:
-        """Return the results that would count without accepted facts."""
+        """Return the results that would count without admitted facts."""
         if not self._followed:
             return self._told
         found = {key: self.result_under(key, None) for key in {**self._told, **self._followed}}

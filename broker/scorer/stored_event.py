@@ -100,7 +100,10 @@ class StoredEvent(Struct, frozen=True):
                 yield message, _counted_result(message.fact, play) if play.rulings else message.fact
 
     def played(self) -> Iterator[tuple[int, CountedPlay]]:
-        """Yield plays with points, as they count with every ruling, by round and table, each after its time (ms)."""
+        """Yield plays with points, as they count with every ruling, by round and table, each after its time (ms).
+
+        The time is that of the table's result or, if there is none, of the ruling in its place.
+        """
         for key in sorted(self.room.touched(), key=lambda key: (key[1], key[0])):
             play, result = self.room.play(key), self.room.results.get(key)
             if play.points is not None and play.win is not None:

@@ -81,7 +81,7 @@ class TableFacts:
         self.sessions.apply(message)
 
     def leave_out(self, message: LogMessage) -> None:
-        """Forget a fact that was accepted by an arbiter and is not any longer."""
+        """Forget a fact that an arbiter no longer lets count."""
         self.seatings.forget(message)
         self.sessions.forget(message)
 
@@ -305,10 +305,9 @@ class FactTimes:
         """Time of each table's last fact, ms since 1970."""
 
     def corrected(self, message: LogMessage, received_at: int) -> LogMessage:
-        """Return the message with its true time, which lies between the table's previous fact and its arrival.
+        """Return the message, with `received_at` as its time unless its own is between the table's last fact and that.
 
-        `received_at`: ms since 1970, by the scorer's clock. A table's first fact gets that time, since nothing vouches
-        for its clock.
+        `received_at`: ms since 1970, by the scorer's clock. For a table's first fact nothing vouches for its clock.
         """
         before = self._before.get(message.table)
         right = before is not None and before <= message.at <= received_at

@@ -229,7 +229,7 @@ def time_up_at(table: TableView) -> int | None:
 
 
 def paused_left_ms(table: TableView) -> int | None:
-    """Return the time left (ms) during an arbiter's pause, negative if it was already up; otherwise None."""
+    """Return the time left (ms) in an arbiter's pause, negative if it was already up; None if unknown or not paused."""
     allowed = _allowed_ms(table)
     return None if allowed is None or not table.paused or table.played_ms is None else allowed - table.played_ms
 
@@ -241,7 +241,7 @@ def time_left_ms(table: TableView, now: int) -> int | None:
 
 
 def whole_minutes(left: int) -> int:
-    """Return remaining ms in minutes, rounded up. Below zero, the whole minutes since the time was up."""
+    """Return a remaining time (ms) in minutes, rounded up: below zero, only full minutes of overtime count."""
     return -(-left // MINUTE_MS)
 
 

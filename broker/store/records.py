@@ -212,6 +212,7 @@ ANCHOR_CHARACTERS: Final = 28
 """Characters in base 32: 110 bits of SHA-256, 10 to find the entry, 10 of the event's name, 10 against typing slips."""
 
 HASH_BITS: Final = 110
+"""Bits of the SHA-256 over both chain heads."""
 SMALL_BITS: Final = 10
 """Bits in each of the three parts after the hash."""
 
