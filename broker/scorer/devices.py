@@ -71,7 +71,7 @@ class Liveness:
 
     @property
     def there(self) -> int:
-        """The number of tables that are expected and not silent. From any thread."""
+        """The number of tables that are expected and not silent. Thread-safe."""
         return len({*tuple(self._heard)} - self.silent)
 
     def look(self, now: float, *, listening: bool) -> set[int]:

@@ -199,7 +199,7 @@ class SecondHomes:
         writer.begin(self._journal)
 
     def wait(self) -> None:
-        """Wait until all decisions are on the other disk, if there is one and it responds. From any thread."""
+        """Wait until all decisions are on the other disk, if there is one and it responds. Thread-safe."""
         if self.writer:
             self.writer.wait()
 

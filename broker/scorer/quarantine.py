@@ -150,7 +150,7 @@ class _TableFacts:
         new = _TableFacts(sequence, decided)
         new._facts, new._highest, new._missing = [*self.facts], self._highest, self._missing
         new._passed, new._settled, new.apart = self._passed, self._settled, dict(self.apart)
-        new._told, new._lost = {*self._told}, self._lost  # copies, since a ruling may only be tried
+        new._told, new._lost = {*self._told}, self._lost  # _told is copied, since a ruling may only be tried
         here = decided.taken | decided.discarded
         new._decided_upto = max((one.seq for one in self.facts if one.id in here), default=0) if here else 0
         return new

@@ -66,7 +66,7 @@ class RepeatedDeal(Struct, frozen=True):
 
 
 class Results(Mapping[tuple[int, int], LogMessage]):
-    """Results by table and round. Those of whole plays are decoded on access. From any thread.
+    """Results by table and round. Those of whole plays are decoded on access. Thread-safe.
 
     `told` may change meanwhile.
     """

@@ -150,7 +150,7 @@ class StandbyWatch:
         return StandbyState(self.peer.desk, behind, now - since, heard)
 
     def wait(self) -> None:
-        """Wait until the standby, if it is there, has the desk's decisions. From any thread."""
+        """Wait until the standby, if it is there, has the desk's decisions. Thread-safe."""
         state, wanted = self.state, self.decided
         if state and state.heard:
             with self._changed:

@@ -354,7 +354,7 @@ class RiichiSessions:
     def entries(self, key: SessionKey) -> tuple[RiichiRecorded, ...]:
         """Return the entries of a session: the same object until its table adds to it.
 
-        From any thread, because the tuple is replaced as a whole.
+        Thread-safe, because the tuple is replaced as a whole.
         """
         return self._entries.get(key, ())
 

@@ -265,7 +265,7 @@ class ViewFeed:
         return self._view
 
     def publish(self, view: DashboardView) -> None:
-        """Publish a newer view and wake the readers. From any thread."""
+        """Publish a newer view and wake the readers. Thread-safe."""
         with self._lock:
             self._view = view
             for loop, changed in self._waiting:
