@@ -1,4 +1,4 @@
-"""Messages in, standings out; the store."""
+"""The scorer: receives messages, stores them, and publishes standings."""
 
 from broker.scorer.alerts import ALERT_CODES, Concern, concerns_of_faults
 from broker.scorer.intake import Intake

@@ -1,13 +1,14 @@
-"""Who may speak for a table, and who may rule there: devices by their keys, arbiters by their sessions.
+"""Who may speak for a table, and who may rule there: devices identified by keys, arbiters by sessions.
 
 A device is admitted when it is paired at the desk, when the organiser has listed its key, or when the head arbiter
 accepts it. The records are in the journal, so that whoever reads it can verify every fact in it.
 
-An arbiter's session is opened by the desk, or by a PIN, which is judged here alone. Each fact of an arbiter names its
-session. One that names none, or one that was not opened for its table, or that has ended, is refused. Wrong PINs make
-their own table wait, and no other: where there are very many in all, tables that have given wrong ones wait sooner. To
-compare a PIN with its hash takes a moment, on purpose: another thread does it, and what needs to know waits. A device
-that signs nothing, and that the head arbiter has accepted all the same, names no session: it is believed as it was.
+An arbiter's session is opened by the desk, or by a PIN, which only this module judges. Each fact of an arbiter names
+its session. A fact is refused if it names no session, or one that was not opened for its table or has ended. After
+wrong PINs a table must wait. This does not affect other tables, except that after many wrong PINs in all, tables that
+have entered a wrong one must wait sooner. Comparing a PIN with its hash is slow on purpose, so another thread does it,
+and messages that depend on the result wait. A device that signs nothing, but was accepted by the head arbiter, names no
+session; its facts are accepted without one.
 """
 
 from collections import deque
@@ -66,32 +67,32 @@ from broker.protocol.link import Incoming
 OfArbiter = Ruled | Overridden | Paused | TimeAdded | LetIn | Left
 OF_ARBITERS: Final = (Ruled, Overridden, Paused, TimeAdded, LetIn, Left)
 KINDS: Final = frozenset(OF_ARBITERS)
-"""Facts that name a session; a result names one for each fine."""
+"""Facts that name a session. A result names one for each fine."""
 
 IN_PERSON: Final = {BY_PIN: "pin", GIVEN: "pin", BY_DESK: "desk"}
-"""What lets an arbiter in at a table, and how a `LetIn` names it. Any other session is one order's."""
+"""Scopes of sessions that let an arbiter in at a table, and the name of each in `LetIn`. Others are for one order."""
 
 FREE_TRIES: Final = 3
-"""So many wrong PINs at a table cost no waiting."""
+"""Wrong PINs at a table that cost no waiting."""
 
 SESSION_UNKNOWN: Final = "session_unknown"
 
 FIRST_WAIT_S: Final = 60.0
 LONGEST_WAIT_S: Final = 3600.0
-"""After each further one the wait doubles, to an hour."""
+"""The wait doubles after each further wrong PIN, up to an hour."""
 
 MOST_IN_ALL: Final = 30
-"""With so many wrong PINs in an hour at all tables, a table that has given one waits at once."""
+"""With this many wrong PINs in an hour at all tables, a table that has entered one must wait at once."""
 
 MOST_HELD: Final = 100
-"""Facts of one table that wait until it is known whether a PIN is right; its device sends more than these again."""
+"""Facts of one table that wait until a PIN is judged. Its device resends any beyond these."""
 
 JUDGED_KEPT: Final = 100
-"""Of each table: what was found of a PIN is found again of the same one, at no cost."""
+"""PIN verdicts remembered per table, so that the same PIN need not be compared again."""
 
 
 class _Seal(Struct, frozen=True):
-    """What is looked at of a fact to prove it."""
+    """The fields of a fact that are needed to verify its signature."""
 
     table: int
     seq: int = 0
@@ -104,24 +105,24 @@ _SEALS = msgspec.json.Decoder(_Seal)
 
 
 class Admissions:
-    """The devices that are admitted at each table."""
+    """The devices admitted at each table."""
 
     def __init__(self, records: Iterable[object] = ()) -> None:
-        """Start from what is stored: whatever is no record of a device is passed over."""
+        """Start from the stored messages, ignoring those that are not device records."""
         self._admitted: dict[tuple[int, str], DeviceAdmitted] = {}
         self._proven: set[str] = set()
-        """Hashes of facts in this batch that were proven."""
+        """Hashes of the facts in this batch whose signature was verified."""
         self._hashes: dict[bytes, str] = {}
-        """Of the facts in this batch."""
+        """Hashes of the facts in this batch."""
         self._decided: set[tuple[int, str]] = set()
         self.number = 0
-        """The highest of a record that is here, or known to have been given."""
+        """The highest record number that is stored here, or known to have been used."""
         for record in records:
             if isinstance(record, DeviceRecord):
                 self.apply(record)
 
     def apply(self, record: DeviceRecord) -> None:
-        """Take in one record."""
+        """Apply one record."""
         self.number = max(self.number, record.number)
         self._decided.add((record.table, record.device))
         if isinstance(record, DeviceAdmitted):
@@ -134,11 +135,11 @@ class Admissions:
         return (table, device) in self._admitted
 
     def knew(self, table: int, device: str) -> bool:
-        """Return whether a device has ever been admitted at a table, or revoked there: one of the two may be lost."""
+        """Return whether a device was ever admitted or revoked at a table; one of the two records may be lost."""
         return (table, device) in self._decided
 
     def all(self) -> Sequence[DeviceAdmitted]:
-        """Return all devices that are admitted, by table."""
+        """Return all admitted devices, by table."""
         return [one for _, one in sorted(self._admitted.items())]
 
     def prove(
@@ -146,17 +147,18 @@ class Admissions:
         payloads: Sequence[bytes],
         has_taken: Callable[[int, int, str], bool] = lambda _table, _number, _hash: False,
     ) -> None:
-        """Verify the facts of a batch together: a signature is over the hash of the fact before.
+        """Verify the facts of a batch together. A signature also covers the hash of the previous fact.
 
-        So where a device has made several in a row, its last signature proves them all. `has_taken`: whether a fact,
-        by table, number and hash, was taken, and so was proven then: after a backlog a broker sends many again.
+        So if a device has made several facts in a row, its last signature proves them all. `has_taken` returns whether
+        the fact with a table, number and hash was accepted, and therefore verified, before: after a backlog a broker
+        sends many again.
         """
         self._proven.clear()
         self._hashes.clear()
         vouched: set[tuple[int, str | None, str]] = set()
         for payload in reversed(payloads):
             try:
-                seal = _SEALS.decode(kept_form(payload))  # no further: nothing behind a signature is signed
+                seal = _SEALS.decode(kept_form(payload))  # only this part is signed
             except UNREADABLE:
                 continue
             digest = self._hashes[payload] = fact_hash(payload)
@@ -170,11 +172,11 @@ class Admissions:
                 vouched.add((seal.table, seal.device, seal.before))
 
     def hash_of(self, payload: bytes) -> str:
-        """Return the hash of a fact, as it came: it is computed once."""
+        """Return the hash of a fact as it was received, computed only once."""
         return self._hashes.get(payload) or fact_hash(payload)
 
     def check_sender(self, given: PinGiven, payload: bytes) -> None:
-        """Refuse a PIN that no device has sent which is admitted at its table. Raises Refused."""
+        """Refuse a PIN that was not sent by a device admitted at its table. Raises Refused."""
         if given.signature is None:
             raise Refused("unsigned", N_("no device has signed this message"))
         if not self.admits(given.table, given.device):
@@ -188,7 +190,7 @@ class Admissions:
         return found is not None and found.key is not None and is_signed_by(found.key, payload, seal.signature)
 
     def check(self, fact: LogMessage, payload: bytes, digest: str) -> None:
-        """Refuse a fact that no device has signed which is admitted at its table. Raises Refused."""
+        """Refuse a fact that was not signed by a device admitted at its table. Raises Refused."""
         if fact.signature is None:
             sender = self._admitted.get((fact.table, fact.sender or fact.device or ""))
             if sender is None or sender.key is not None:
@@ -204,12 +206,12 @@ class Admissions:
 
 
 class PinWaits(Exception):
-    """It is not known yet whether a PIN is right: what needs to know is judged again then."""
+    """Whether a PIN is right is not known yet. The message that depends on it is judged again when it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class PinCheck:
-    """A PIN that is to be compared with the hash."""
+    """A PIN to be compared with the hash."""
 
     table: int
     nonce: str
@@ -217,35 +219,35 @@ class PinCheck:
     hashed: str = field(repr=False)
 
     def is_right(self) -> bool:
-        """Return whether it is the hash's. Takes a moment."""
+        """Return whether the PIN matches the hash. This is slow."""
         return pin_matches(self.hashed, self.pin)
 
 
 class PinChecker:
-    """Compares PINs one after the other, on a thread of its own, and holds back the facts that wait for that."""
+    """Compares PINs one after the other on its own thread, and holds back the facts that wait for the result."""
 
     def __init__(self, found: Callable[[PinCheck, bool], None]) -> None:
         """`found` is called on that thread."""
         self._found = found
         self._held: dict[int, list[Incoming]] = {}
-        """By table, in order. They are acknowledged, but no receipt names them yet."""
+        """Facts held back, by table, in order. They are acknowledged, but no receipt lists them yet."""
         self._thread = ThreadPoolExecutor(1, "pin")
 
     def start(self, check: PinCheck) -> None:
-        """Begin, as soon as those before are done."""
+        """Queue a comparison."""
         self._thread.submit(lambda: self._found(check, check.is_right()))
 
     def close(self) -> None:
-        """Begin no more."""
+        """Cancel the queued comparisons."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def hold(self, table: int, first: Incoming) -> None:
-        """Hold back a fact, and all that its table says after it."""
+        """Hold back a fact, and all later ones of its table."""
         self._held[table] = []
         self.holds(first)
 
     def holds(self, one: Incoming) -> bool:
-        """Return whether a message is a fact of a table that waits; it is held back then."""
+        """Return whether a message is a fact of a table that waits. If so, hold it back."""
         place = parse_topic(one.topic) if self._held else None
         if place is None or place.topic is not LOG or place.table not in self._held:
             return False
@@ -254,32 +256,32 @@ class PinChecker:
         return True
 
     def released(self, table: int) -> list[Incoming]:
-        """Return what was held back of a table, which waits no more."""
+        """Return the facts held back for a table, which no longer waits."""
         return self._held.pop(table, [])
 
 
 @dataclass(slots=True)
 class _TableVisits:
-    """What is known of the arbiters at one table."""
+    """The arbiters' visits at one table, and its PINs."""
 
     visits: dict[int, LetIn | Left] = field(default_factory=dict)
-    """By number of the fact."""
+    """Visits, by number of the fact."""
     orders: dict[str, int] = field(default_factory=dict)
-    """Sessions of orders that were carried out, by the fact that said so."""
+    """Sessions of orders that were carried out, with the number of the fact that reported it."""
     judged: dict[str, str | None] = field(default_factory=dict)
-    """PINs that were judged, by nonce, oldest first: why one is not right."""
+    """Judged PINs by nonce, oldest first: the refusal code, or None for a right one."""
     wrong: int = 0
     """Wrong PINs since the last right one."""
     wrong_at: float = 0.0
     answer: PinAnswer | None = None
-    """What the table was told last."""
+    """The last answer sent to the table."""
     checking: bool = False
     """Whether a PIN is being compared."""
     asked: PinGiven | None = None
-    """The last one that has no answer yet."""
+    """The last request that has not been answered yet."""
 
     def opened(self, session: str) -> int:
-        """Return the number of the fact that began a session; 0 if there is none."""
+        """Return the number of the fact that began a session, or 0 if there is none."""
         began = (seq for seq, one in self.visits.items() if isinstance(one, LetIn) and one.session == session)
         return next(began, 0)
 
@@ -293,13 +295,13 @@ class _TableVisits:
         )
 
     def nameless(self, seq: int) -> bool:
-        """Return whether the arbiter who is there was let in before sessions had names."""
+        """Return whether the arbiter at the table was let in before sessions had names."""
         last = max((at for at in self.visits if at < seq), default=None)
         return last is not None and isinstance(self.visits[last], LetIn) and self.visits[last].session is None
 
 
 class ArbiterAccess:
-    """All sessions of an event. On the scorer's thread alone, but for the desk's orders."""
+    """All arbiter sessions of an event. For the scorer's thread only, except for the desk's orders."""
 
     def __init__(
         self,
@@ -310,19 +312,19 @@ class ArbiterAccess:
         start: Callable[[PinCheck], None],
         stored: Iterable[object] = (),
     ) -> None:
-        """Take the event's key, the wall clock in ms, a clock in s that counts on, and what is stored.
+        """Take the event's key, the wall clock in ms, a monotonic clock in s, and the stored messages.
 
-        `start` begins to compare a PIN; what comes of it is for `found`.
+        `start` begins to compare a PIN; the result is passed to `found`.
         """
         self._start = start
         self.sessions = SessionKey.of_event(event, key)
         self.pin_key = PinKey.of_event(key)
         self.hashed: Callable[[], str | None] = lambda: None
-        """Return the hash of the event's PIN, where one is set; it stays on this machine."""
+        """Returns the hash of the event's PIN, or None if no PIN is set. The hash never leaves this machine."""
         self._event, self._clock, self._seconds = event, clock, seconds
         self._tables: dict[int, _TableVisits] = {}
         self._wrong: deque[float] = deque(maxlen=MOST_IN_ALL)
-        """When the last wrong PINs were given, at any table."""
+        """Times of the last wrong PINs at any table."""
         self._news: list[tuple[int, int]] = []
         for message in stored:
             if isinstance(message, LogMessage) and type(message.fact) in KINDS:
@@ -330,26 +332,26 @@ class ArbiterAccess:
 
     @property
     def mark(self) -> PinMark | None:
-        """What tells one setting of the PIN from another; None: there is none."""
+        """The mark that tells one setting of the PIN from another, or None if no PIN is set."""
         hashed = self.hashed()
         return hashed and pin_mark(hashed)
 
     def answer(self, table: int) -> PinAnswer | None:
-        """Return what a table was told last."""
+        """Return the last answer sent to a table."""
         return self._of(table).answer
 
     def wrong_pins(self) -> Iterator[tuple[int, int]]:
-        """Return, once, the tables at which a wrong PIN was given, and how many were since the last right one."""
+        """Yield, once, the tables with new wrong PINs, and their number since the last right one."""
         news, self._news = self._news, []
         yield from news
 
     def _of(self, table: int) -> _TableVisits:
         return self._tables.setdefault(table, _TableVisits())
 
-    # ---- a PIN ------------------------------------------------------------------------------
+    # ---- PINs -------------------------------------------------------------------------------
 
     def ask(self, asked: PinGiven) -> PinAnswer | None:
-        """Judge a PIN that was given at a table; where it is right, open a session. None: the answer comes later."""
+        """Judge a PIN entered at a table, and open a session if it is right. None: the answer comes later."""
         try:
             code = self._judge(asked.table, asked.device, asked.session, asked.sealed)
         except PinWaits:
@@ -364,7 +366,7 @@ class ArbiterAccess:
         return answer
 
     def _judge(self, table: int, device: str, nonce: str, sealed: str) -> str | None:
-        """Return why a PIN is not right. Raises PinWaits if it was not judged before."""
+        """Return why a PIN is wrong, or None if it is right. Raises PinWaits if it has not been judged yet."""
         visits = self._of(table)
         if nonce in visits.judged:
             return visits.judged[nonce]
@@ -381,7 +383,7 @@ class ArbiterAccess:
         raise PinWaits
 
     def found(self, check: PinCheck, *, right: bool) -> None:
-        """Take in whether a PIN is right, unless another has been set meanwhile; who has asked has the answer then."""
+        """Record whether a PIN is right, unless the PIN was changed meanwhile, and answer the waiting request."""
         visits = self._of(check.table)
         visits.checking = False
         if check.hashed == self.hashed():
@@ -391,7 +393,7 @@ class ArbiterAccess:
             self.ask(asked)
 
     def _note(self, table: int, nonce: str, *, right: bool) -> str | None:
-        """Remember whether a PIN was right; return why it was not."""
+        """Remember whether a PIN was right. Return the refusal code if it was not."""
         visits = self._of(table)
         visits.judged[nonce] = None if right else "pin_wrong"
         if len(visits.judged) > JUDGED_KEPT:
@@ -413,9 +415,9 @@ class ArbiterAccess:
     # ---- facts ------------------------------------------------------------------------------
 
     def check(self, message: LogMessage, began: int) -> None:
-        """Refuse an arbiter's fact whose session does not allow it. `began`: the number of its play's first fact.
+        """Refuse an arbiter's fact that its session does not allow. `began`: the number of its play's first fact.
 
-        Raises Refused; PinWaits: judge it again once `found` was called for its table.
+        Raises Refused, or PinWaits: then judge it again once `found` was called for its table.
         """
         fact = message.fact
         if message.signature is None:
@@ -441,7 +443,7 @@ class ArbiterAccess:
             raise Refused("session_ended", N_("the arbiter’s session at table {table} had ended", table=table))
 
     def _check_scope(self, message: LogMessage, fact: OfArbiter) -> None:
-        """Refuse what a session is not good for: an order's is, once, for what was ordered."""
+        """Refuse a fact outside its session's scope. An order's session is valid once, for what was ordered."""
         session, visits = fact.session, self._of(message.table)
         if session is None:
             return
@@ -456,7 +458,7 @@ class ArbiterAccess:
             self._check_pin(message, fact, nonce_of(session))
 
     def _check_pin(self, message: LogMessage, fact: LetIn, nonce: str) -> None:
-        """Refuse an arbiter who was let in by a PIN that nobody could judge then, where it proves wrong."""
+        """Refuse an arbiter who was let in by a PIN that could not be judged at the time, if it proves wrong."""
         code = self._judge(message.table, fact.sealed_by or message.device or "", nonce, fact.sealed or "")
         self._of(message.table).answer = PinAnswer(asked=nonce, session=fact.session if not code else None, code=code)
         if code == "pin_locked":
@@ -465,7 +467,7 @@ class ArbiterAccess:
             raise Refused("pin_unproven", N_("the PIN entered at table {table} was wrong", table=message.table))
 
     def apply(self, message: LogMessage) -> None:
-        """Take in a fact that is (about to be) in the journal."""
+        """Apply a fact that is (about to be) in the journal."""
         fact = message.fact
         if isinstance(fact, (LetIn, Left)):
             self._of(message.table).visits[message.seq] = fact
@@ -474,7 +476,7 @@ class ArbiterAccess:
 
 
 def _is_ordered(scope: str, fact: OfArbiter) -> bool:
-    """Return whether a fact follows from an order."""
+    """Return whether a fact carries out an order of this scope."""
     match fact:
         case Paused(begin=begin):
             return scope == ("pause" if begin else "resume")

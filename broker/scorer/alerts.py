@@ -1,11 +1,12 @@
-"""Alerts: what arbiters must know, found in the tables' facts as they arrive or are read again, and kept for the desk.
+"""Alerts for the arbiters, derived from facts as they arrive or are replayed, and stored for the desk.
 
-A concern is a code with values; the desk says its sentence in the reader's language, the wire in English. Rulings at a
-table come from its device, not from an account, so arbiters are always alerted to them.
+A concern is a code with values. The desk shows its sentence in the reader's language; messages carry it in English.
+Rulings at a table come from its device, not from an account, so arbiters are always alerted to them.
 
-Which arbiter goes to which call, and who has seen which alert, is kept in the store, so that a restart forgets nothing.
-Of two who press at once the first goes: each says what they saw, and the second saw something else. A mark holds for
-what was there when it was made: a call that is opened later has nobody, an alert that comes again nobody has seen.
+Which arbiter goes to which call, and who has seen which alert, is in the store, so that it survives a restart. If two
+arbiters accept a call at once, the first one goes: each request contains what its sender saw, and the second saw
+something else. Such marks apply to what existed at the time: nobody is going to a call opened later, and nobody has
+seen an alert that comes again.
 """
 
 from collections import Counter
@@ -160,33 +161,33 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
     "password_set": N_("{who} set the password of {about}."),
     "standings_unwritten": N_("The standings file cannot be written: {text}"),
 }
-"""What each code is said with: `{table}`, or the concern's values. What is refused or kept apart is said otherwise."""
+"""The sentence for each code, filled with `{table}` and the concern's values. Other codes use `Concern.found`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """One thing that an arbiter must know. `about` sets it apart from others of its code at its table."""
+    """Something that an arbiter must know. `about` distinguishes it from others with the same code and table."""
 
     code: str
     table: int | None = None
     about: int | None = None
     values: Mapping[str, int | str] = field(default_factory=dict)
-    """What is filled into the sentence for the code."""
+    """The values for the code's sentence."""
     topic: str | None = None
     found: str = ""
-    """What there is to say, in English, where the code has no sentence in ALERT_CODES: why a message was refused."""
+    """The English text, if the code has no sentence in ALERT_CODES, such as the reason of a refusal."""
 
     @property
     def text(self) -> str:
-        """The whole in English."""
+        """The full English text."""
         sentence = ALERT_CODES.get(self.code)
         return sentence.format(**{"table": self.table or "?", **self.values}) if sentence else self.found
 
 
 def concern_of_refusal(topic: str, place: ParsedTopic | None, verdict: IntakeVerdict) -> Concern:
-    """Return the concern of a refused message, at the table of its topic: a broker lets no table write on another's."""
+    """Return the concern for a refused message. Its table is that of the topic, to which no other table can write."""
     fact = verdict.message
-    # Each fact of which there are two versions counts; of rubbish there may be any amount.
+    # Each conflicting fact is reported by itself. Other refusals share an alert, as there may be any number.
     about = fact.seq if verdict.code == "conflict" and isinstance(fact, LogMessage) else None
     return Concern(
         verdict.code or "", place.table if place else None, about=about, topic=topic[:200], found=verdict.text
@@ -194,23 +195,23 @@ def concern_of_refusal(topic: str, place: ParsedTopic | None, verdict: IntakeVer
 
 
 def concern_of_hall(code: str, hall: str = "", what: str = "") -> Concern:
-    """Return what arbiters must know of a hall at the centre, or in a hall of the centre."""
-    about = crc32(hall.encode()) if hall else None  # sets halls apart
+    """Return a concern about a hall (at the centre), or about the centre (in a hall)."""
+    about = crc32(hall.encode()) if hall else None  # distinguishes halls
     return Concern(code, about=about, values={"hall": hall, "what": what})
 
 
 def concern_of_gap(table: int, seq: int) -> Concern:
-    """Return what an arbiter must know where the fact before this one is missing."""
+    """Return the concern that the fact before this one is missing."""
     return Concern("gap", table, about=seq, values={"number": seq})
 
 
 GONE_CODES: Final = frozenset({"row_lost", "row_missing"})
 ROW_CODES: Final = frozenset({"row_altered", "row_unreadable", "row_wrong_points", "row_bad_signature", "link_altered"})
-"""What can be wrong with a stored row (broker/store/records.py)."""
+"""Codes of faults in stored rows (broker/store/records.py)."""
 
 
 def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
-    """Return what an arbiter must know of what is wrong with the store: what is gone together, each row by itself."""
+    """Yield the concerns for faults of the store: one for everything that is missing, and one for each other row."""
     gone = [fault for fault in faults if fault.code in GONE_CODES]
     if gone:
         tables, rulings = _numbers_by_table(gone), ranges(fault.seq or 0 for fault in gone if fault.table == DESK)
@@ -228,7 +229,7 @@ def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
 
 
 def _numbers_by_table(faults: Iterable[Fault]) -> str:
-    """Name rows by table and numbers: `1: 3-5, 9; 2: 7`; those of which that is not known by their height, `?: 17`."""
+    """Return row numbers by table, as in `1: 3-5, 9; 2: 7`. Where the table is unknown, give heights: `?: 17`."""
     numbers: dict[int, list[int]] = {}
     for fault in faults:
         if fault.table != DESK:
@@ -237,7 +238,7 @@ def _numbers_by_table(faults: Iterable[Fault]) -> str:
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Write numbers as `3-5, 9`."""
+    """Format numbers as `3-5, 9`."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and number == runs[-1][1] + 1:
@@ -248,7 +249,7 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def concern_of_apart(fact: ApartFact) -> Concern:
-    """Return what an arbiter must know of a fact that does not follow and is kept apart: one concern a play."""
+    """Return the concern for a fact kept apart because it does not follow: one concern per play."""
     table, round_ = fact.key
     deal = fact.message.fact.deal
     text = f"table {table}: what it says of round {round_}, deal {deal} does not follow, and is kept apart"
@@ -256,18 +257,18 @@ def concern_of_apart(fact: ApartFact) -> Concern:
 
 
 def concerns_of_fact(state: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
-    """Return the concerns of a fact that was just applied. `now` in ms since 1970, by the scorer's clock."""
+    """Yield the concerns for a fact that was just applied. `now` in ms since 1970, by the scorer's clock."""
     yield from concerns_without_repeats(state, message, now)
     if isinstance(message.fact, Seated | Result):
         yield from concerns_of_repeats(state.event, state.tables.seatings, message, message.fact)
 
 
 OF_NO_CONCERN: Final = frozenset({Confirmed, Declared, Call, TilesLaid})
-"""Kinds of facts of which arbiters hear nothing, and that a long journal has very many of."""
+"""Kinds of facts that never concern arbiters. A long journal has very many of them."""
 
 
 def concerns_without_repeats(state: EventState, message: LogMessage, now: int) -> Iterable[Concern]:
-    """Return the same but for players who repeat a deal: for a long journal there is a quicker way to find those."""
+    """Return the concerns of a fact, except repeated deals: in a long journal there is a faster way to find those."""
     event, fact = state.event, message.fact
     found: Iterable[Concern] = ()
     if type(fact) in OF_NO_CONCERN:
@@ -292,7 +293,7 @@ def concerns_without_repeats(state: EventState, message: LogMessage, now: int) -
 def _concerns_of_result(event: Event, state: EventState, message: LogMessage, fact: Result) -> Iterable[Concern]:
     seated = _concerns_of_seats(event, state.tables.seatings, message, fact)
     if not fact.fines and state.book.last((message.table, fact.round)) is None:
-        return seated  # as nearly always: a long journal has very many results
+        return seated  # nearly always so, and a long journal has very many results
     return chain(_concerns_of_settled(state, message, fact), _concerns_of_fines(event, message, fact), seated)
 
 
@@ -309,7 +310,7 @@ def _concerns_of_walls(event: Event, message: LogMessage, fact: Restored) -> Ite
 
 
 def _concerns_of_ruling(state: EventState, message: LogMessage, now: int) -> Iterator[Concern]:
-    """Return what an arbiter must know of a ruling at a table. `now` in ms since 1970: a table's own clock may lie."""
+    """Yield the concerns for a ruling at a table. `now` in ms since 1970, because a table's own clock may be wrong."""
     fact, table = message.fact, message.table
     if not isinstance(fact, Ruled):
         return
@@ -321,7 +322,7 @@ def _concerns_of_ruling(state: EventState, message: LogMessage, now: int) -> Ite
 
 
 def _concerns_of_fines(event: Event, message: LogMessage, result: Result) -> Iterator[Concern]:
-    """Return the fines that a result brings with it; an older table does not say who gave them."""
+    """Yield the concern for fines that come with a result. An older table does not report who gave them."""
     if not result.fines:
         return
     about = ((event.players[result.players[seat]].name, fine.imp) for seat, fine in result.fines.items())
@@ -337,7 +338,7 @@ def _concerns_of_fines(event: Event, message: LogMessage, result: Result) -> Ite
 
 
 def _concerns_of_settled(state: EventState, message: LogMessage, result: Result) -> Iterator[Concern]:
-    """Return what an arbiter must know of a result that comes for a play with a ruling in its place."""
+    """Yield the concern for a result whose play was already settled by another ruling."""
     table = message.table
     entry = _settled_by(state.book.of((table, result.round)))
     if entry is None or _as_settled(entry, result):
@@ -351,14 +352,14 @@ def _concerns_of_settled(state: EventState, message: LogMessage, result: Result)
 
 
 def _settled_by(entries: Sequence[RulingEntry]) -> RulingEntry | None:
-    """Return the desk's ruling that stands in a result's place. What is ruled at the table follows its own results."""
+    """Return the desk's ruling that replaces a result, if any. Rulings at the table follow the table's own results."""
     outcomes = (entry for entry in reversed(entries) if isinstance(entry.decision, Correct | Void | Adjusted | Reopen))
     last = next(outcomes, None)
     return None if last is None or last.at_table or isinstance(last.decision, Reopen) else last
 
 
 def _as_settled(entry: RulingEntry, result: Result) -> bool:
-    """Return whether a ruling has the play as the table does, fines and all."""
+    """Return whether a ruling records the play as the table does, including fines."""
     ruled = entry.decision
     if not isinstance(ruled, Correct):
         return False
@@ -370,7 +371,7 @@ def _as_settled(entry: RulingEntry, result: Result) -> bool:
 def _concerns_of_seats(
     event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result
 ) -> tuple[Concern, ...]:
-    """Return what an arbiter must know of who sits where: not as planned, or not as the table said before."""
+    """Return the concern if players sit neither as planned nor as the table reported before."""
     key = message.table, fact.round
     seated = seatings.of(key) if isinstance(fact, Result) else None
     if fact.players == (seated or event.bookings[key].players):
@@ -381,27 +382,27 @@ def _concerns_of_seats(
 def concerns_of_repeats(
     event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result
 ) -> Iterator[Concern]:
-    """Return what an arbiter must know of those who had this deal before."""
+    """Yield the concern for players who have played this deal before."""
     if again := seatings.repeating((message.table, fact.round), fact.deal, fact.players.values()):
         names = ", ".join(event.players[one].name for one in again)
         yield Concern("player_repeats_deal", message.table, message.seq, {"names": names, "deal": fact.deal})
 
 
 KEPT: Final = 50
-"""Of each code: what a device says of itself every minute pushes no fouled deal out, nor what another one says."""
+"""Alerts stored per code, so that frequent alerts of one kind do not displace those of another."""
 
 MOST_AT_ONCE: Final = 20
-"""Alerts from one batch: a table that floods the wire does not flood the arbiter."""
+"""Most alerts from one batch, so that a table that floods the broker does not flood the arbiter."""
 
 PAUSE_MS: Final = 1000
-"""The same concern of the same table is reported again only after a second without it."""
+"""A concern of the same kind is reported again only after a second without it."""
 
 Kind = tuple[str, int | None, int | None]
-"""Code, table and what it is about."""
+"""Code, table, and `about`."""
 
 
 class AlertBook:
-    """The last alerts of each code, newest first, and the concerns of which no alert was made yet."""
+    """The most recent alerts of each code, newest first, and the concerns not yet turned into alerts."""
 
     def __init__(self) -> None:
         self._kept: dict[str, list[tuple[int, AlertView]]] = {}
@@ -411,18 +412,18 @@ class AlertBook:
         self._found: list[Concern] = []
 
     def note(self, concerns: Iterable[Concern]) -> None:
-        """Keep concerns for the next `add`."""
+        """Collect concerns for the next `add`."""
         self._found.extend(concerns)
 
     def add(self, concerns: Iterable[Concern], now: int) -> tuple[Concern, ...]:
-        """Make alerts of what was noted and of these, and return what is new: one of a kind, and not too many.
+        """Turn the collected concerns and these into alerts. Return the new ones: one of each kind, up to a limit.
 
-        `now` in ms. What was one too many counts as never found: it is reported when it comes again.
+        `now` in ms. Concerns beyond the limit are dropped, and are reported when they occur again.
         """
         found = (*self._found, *concerns)
         self._found.clear()
         one_each = {(concern.code, concern.table, concern.about): concern for concern in found}
-        # A wall clock that was put back must not silence anything: only what was reported just before `now` is quiet.
+        # A clock that was set back must not silence anything, so only concerns reported just before `now` are skipped.
         self._last = {kind: at for kind, at in self._last.items() if 0 <= now - at < PAUSE_MS}
         quiet = one_each.keys() & self._last.keys()
         fresh = {kind: concern for kind, concern in one_each.items() if kind not in quiet}
@@ -433,7 +434,7 @@ class AlertBook:
         return tuple(new.values())
 
     def load(self, past: Iterable[tuple[int, Concern]]) -> None:
-        """Keep alerts of the time before this scorer was started, with when they were (ms), beside those kept."""
+        """Add alerts from before this scorer's start, with their timestamps (ms), to those already stored."""
         before = [
             (one.at, Concern(one.code, one.table, one.about, one.values, found=one.text))
             for one in reversed(self.newest_first())
@@ -443,7 +444,7 @@ class AlertBook:
             self._keep(at, concern)
 
     def newest_first(self) -> tuple[AlertView, ...]:
-        """Return what is kept."""
+        """Return the stored alerts, newest first."""
         if self._newest_first is None:
             kept = sorted((one for of_code in self._kept.values() for one in of_code), key=itemgetter(0), reverse=True)
             self._newest_first = tuple(alert for _, alert in kept)
@@ -461,30 +462,33 @@ class AlertBook:
 
 GOING: Final = "goes/"
 SEEN: Final = "seen/"
-"""Under which keys the store keeps them: by table, and by `key_of` an alert."""
+"""Key prefixes in the store, followed by the table, and by the `alert_key`."""
 
 
 class GoingToCall(Struct, frozen=True):
-    """That somebody goes to the call that a table opened at a time (ms since 1970); None: not known yet."""
+    """Records that someone goes to the call that a table opened at a time (ms since 1970; None: unknown)."""
 
     by: Attending
     call: int | None
 
 
 class SeenMark(Struct, frozen=True):
-    """That somebody has seen the alerts of one kind up to a time (ms since 1970)."""
+    """Records that someone has seen the alerts of one kind up to a time (ms since 1970)."""
 
     by: Attending
     upto: int
 
 
 def alert_key(alert: AlertView) -> str:
-    """Name what an alert is of: one that comes again has the same name."""
+    """Return the key of an alert: its code, table and `about`. An alert that comes again has the same key."""
     return "/".join((alert.code, *("" if one is None else str(one) for one in (alert.table, alert.about))))
 
 
 class Attendance:
-    """On the scorer's thread alone. `clock` gives ms since 1970; `changed` is called with the tables concerned."""
+    """Who goes to which call, and who has seen which alert. For the scorer's thread only.
+
+    `clock` returns ms since 1970. `changed` is called with the tables concerned.
+    """
 
     def __init__(self, journal: Journal, clock: Callable[[], int], changed: Callable[[set[int]], None]) -> None:
         self._journal, self._clock, self._changed = journal, clock, changed
@@ -495,7 +499,7 @@ class Attendance:
     # ---- calls ------------------------------------------------------------------------------
 
     def call(self, table: int, since: int | None) -> Attending | None:
-        """Return who goes to a table's call; `since` when it was opened, None where that is not known."""
+        """Return who goes to a table's call. `since`: when it was opened, or None if unknown."""
         found = self._goes.get(table)
         if found is None:
             return None
@@ -503,13 +507,13 @@ class Attendance:
         return found.by if found.call == since or opened_before else None
 
     def comes(self, table: int, call: Since | None) -> bool:
-        """Return whether an arbiter is on the way to this call of a table, if there is one."""
+        """Return whether an arbiter is on the way to this call of a table."""
         return call is not None and self.call(table, call.at) is not None
 
     def go(self, table: int, since: int | None, seen: int, account: str, name: str) -> bool:
-        """Let an arbiter go to a call. `seen`: the `at` of whom they saw go there, to take over; 0: nobody.
+        """Record that an arbiter goes to a call. `seen`: the `at` of whoever they saw going and replace; 0: nobody.
 
-        Return whether that is news. Raises CallAttended if another one goes by now.
+        Return whether this is new. Raises CallAttended if someone else goes.
         """
         before = self.call(table, since)
         if before and before.account == account:
@@ -520,9 +524,9 @@ class Attendance:
         return True
 
     def stay(self, table: int, since: int | None, seen: int, account: str) -> bool:
-        """Let an arbiter who goes to a call not go; return whether that is news.
+        """Record that an arbiter no longer goes to a call. Return whether this is new.
 
-        Raises CallAttended if another one goes by now.
+        Raises CallAttended if someone else goes.
         """
         before = self.call(table, since)
         if before is None:
@@ -532,7 +536,7 @@ class Attendance:
         return True
 
     def apply(self, message: LogMessage) -> None:
-        """Forget who went to a call that is over. By a clock that is behind a later one could seem the same."""
+        """Forget who went to a call that is over. If a clock is slow, a later call could have the same time."""
         if isinstance(message.fact, Call) and not message.fact.open and message.table in self._goes:
             self._keep(message.table, None)
 
@@ -552,15 +556,15 @@ class Attendance:
     # ---- alerts -----------------------------------------------------------------------------
 
     def alerts(self, kept: tuple[AlertView, ...]) -> tuple[AlertView, ...]:
-        """Return alerts with who has seen each."""
+        """Return the alerts with who has seen each."""
         if self._shown[0] is not kept:
             self._shown = kept, tuple(self._with_who(alert) for alert in kept) if self._seen else kept
         return self._shown[1]
 
     def see(self, alert: AlertView, account: str, name: str) -> bool:
-        """Note that somebody has seen an alert, and those of its kind before it; the first who has is named.
+        """Record that someone has seen an alert, and earlier ones of its kind. The first to see it stays recorded.
 
-        Return whether that is news.
+        Return whether this is new.
         """
         mark = self._seen.get(alert_key(alert))
         if mark is not None and mark.upto >= alert.at:
@@ -569,7 +573,7 @@ class Attendance:
         return True
 
     def unsee(self, alert: AlertView) -> bool:
-        """Take back that an alert was seen; return whether that is news."""
+        """Record that an alert was not seen after all. Return whether this is new."""
         if alert_key(alert) not in self._seen:
             return False
         self._note(alert_key(alert), None)

@@ -1,11 +1,11 @@
-"""Where each carrier is and where it goes next, how long plays take, and when rounds and sessions will end. Pure.
+"""Forecast where each carrier is and goes next, how long plays take, and when rounds and sessions end. Pure functions.
 
 The forecast follows every table and carrier to the end. A play begins when its table and its carrier are free and the
-clock of its session has begun; it then takes as long as plays do (`play_pace`). What is under way ends now or later.
+clock of its session has started. It then takes as long as plays do (`play_pace`). A play under way ends now or later.
 
-A measured play is the time from one result of a table to its next, restoring and carrying included, within a session.
-The range holds four of five measured plays. Medians are used, since a table that waited for an arbiter must not slow
-down the forecast of all.
+A play is measured from one result of a table to its next, including restoring and carrying, within a session. The range
+covers four of five measured plays. Medians are used, so that a table that waited for an arbiter does not slow down the
+forecast for all.
 """
 
 from collections import Counter
@@ -19,10 +19,10 @@ from broker.event import ASSUMED_MS, MINUTE_MS
 from broker.rulings import PlayKey
 
 Stage = Literal["to_come", "laid_out", "under_way", "recorded"]
-"""`laid_out`: the table says that it restores it; `under_way`: the tiles were verified, the carrier is there."""
+"""`laid_out`: the table reports that it is restoring the deal; `under_way`: its tiles were verified."""
 
 CarrierKey = tuple[int, int]
-"""Deal and copy, from 1."""
+"""Deal, and number of the copy from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,37 +35,37 @@ class Leg:
 
     @property
     def key(self) -> PlayKey:
-        """Which play it is."""
+        """The play's table and round."""
         return self.table, self.round
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The plan, and what is known of it at one time. Times are wall clock, ms since 1970."""
+    """The plan, and its progress at one time. Times are wall clock, ms since 1970."""
 
     legs: tuple[Leg, ...]
     now: int
     recorded: Mapping[PlayKey, int] = field(default_factory=dict)
     """When each result was accepted."""
     at_work: Mapping[int, tuple[int, Stage]] = field(default_factory=dict)
-    """Of a table that is busy: its round, and how far it is."""
+    """The current round and stage of each busy table."""
     begins: Mapping[int, int] = field(default_factory=dict)
-    """Of a round before which nobody plays: when, by the plan's clocks."""
+    """When a round starts by the plan's clocks, for rounds that must not start earlier."""
     last_of_session: frozenset[int] = frozenset()
-    """Rounds after which there is a long pause."""
+    """Rounds followed by a long break."""
 
     @cached_property
     def ways(self) -> "Mapping[CarrierKey, Way]":
-        """Each carrier's way."""
+        """The route of each carrier."""
         return by_carrier(self.legs)
 
     @cached_property
     def copies(self) -> Mapping[int, int]:
-        """How many carriers each deal has."""
+        """The number of carriers of each deal."""
         return most_at_once(self.legs)
 
     def stage(self, leg: Leg) -> Stage:
-        """Return how far a play is."""
+        """Return the stage of a play."""
         if leg.key in self.recorded:
             return "recorded"
         round_, stage = self.at_work.get(leg.table, (0, "to_come"))
@@ -78,10 +78,10 @@ Way = tuple[Leg, ...]
 
 
 def by_carrier(legs: Iterable[Leg]) -> dict[CarrierKey, Way]:
-    """Return each carrier's way: deal and copy (from 1), and its plays in order.
+    """Return the route of each carrier: its plays in order, by deal and copy (from 1).
 
-    A deal has as many carriers as tables that play it at once: fewer could not serve the plan. A play gets the copy
-    that has been free longest, so that copies of a deal share its tables evenly.
+    A deal has as many carriers as there are tables that play it at once, since the plan could not work with fewer. A
+    play gets the copy that has been free longest, so that the copies of a deal share its tables evenly.
     """
     ordered = sorted(legs, key=lambda leg: (leg.deal, leg.round, leg.table))
     copies = most_at_once(ordered)
@@ -94,7 +94,7 @@ def by_carrier(legs: Iterable[Leg]) -> dict[CarrierKey, Way]:
 
 
 def most_at_once(legs: Iterable[Leg]) -> dict[int, int]:
-    """Say of each deal at how many tables it is played in one round, at most."""
+    """Return, for each deal, the largest number of tables that play it in the same round."""
     found: dict[int, int] = {}
     for (deal, _), count in Counter((leg.deal, leg.round) for leg in legs).items():
         found[deal] = max(count, found.get(deal, 0))
@@ -102,15 +102,15 @@ def most_at_once(legs: Iterable[Leg]) -> dict[int, int]:
 
 
 ENOUGH: Final = 4
-"""Measured plays from which on they are believed."""
+"""Measured plays needed before their times are used."""
 
 LONGEST: Final = 180 * MINUTE_MS
-"""Longer is a pause, or a clock that was set."""
+"""A longer time is a break, or a clock that was set."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayPace:
-    """Time for one play in ms: usual, quick and slow. `measured`: from how many plays; below ENOUGH it is assumed."""
+    """Time for a play in ms: usual, quick and slow. `measured`: from how many plays; assumed if below ENOUGH."""
 
     usual: int
     quick: int
@@ -119,12 +119,12 @@ class PlayPace:
 
     @property
     def assumed(self) -> bool:
-        """Whether it is not from measured plays."""
+        """Whether the times are assumed rather than measured."""
         return self.measured < ENOUGH
 
 
 def play_pace(progress: Progress, planned_minutes: int | None = None) -> PlayPace:
-    """Measure the plays so far; until there are enough of them, take the plan's time for a play."""
+    """Measure the plays so far. Until there are enough of them, use the plan's time for a play."""
     times = sorted(measured_times(progress))
     if len(times) < ENOUGH:
         usual = planned_minutes * MINUTE_MS if planned_minutes else ASSUMED_MS
@@ -134,7 +134,7 @@ def play_pace(progress: Progress, planned_minutes: int | None = None) -> PlayPac
 
 
 def measured_times(progress: Progress) -> Iterator[int]:
-    """Return the time of each play whose table has played the round before it in the same session."""
+    """Yield the time of each play whose table has played the round before it in the same session."""
     for (table, round_), at in progress.recorded.items():
         before = progress.recorded.get((table, round_ - 1))
         if before is not None and round_ - 1 not in progress.last_of_session and 0 < at - before <= LONGEST:
@@ -143,7 +143,7 @@ def measured_times(progress: Progress) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A time that is to come: as it usually would be, and the range, ms since 1970."""
+    """A forecast time: the usual one, and the range, in ms since 1970."""
 
     usual: int
     early: int
@@ -152,21 +152,21 @@ class Span:
 
 @dataclass(frozen=True)
 class Forecast:
-    """When each play that has no result yet will be over."""
+    """When each play without a result will end."""
 
     plays: Mapping[PlayKey, Span]
 
     def round(self, number: int) -> Span | None:
-        """Return when the last table finishes a round; None: it is over."""
+        """Return when the last table finishes a round, or None if the round is over."""
         return _last([span for (_, round_), span in self.plays.items() if round_ == number])
 
     def rounds(self, first: int, last: int) -> Span | None:
-        """Return when the last table finishes the last of some rounds; None: they are over."""
+        """Return when the last table finishes a range of rounds, or None if they are over."""
         return _last([span for (_, round_), span in self.plays.items() if first <= round_ <= last])
 
 
 def forecast_carriers(progress: Progress, pace: PlayPace) -> Forecast:
-    """Follow all tables and carriers to the end, at three speeds."""
+    """Simulate all tables and carriers to the end, at the usual, quick and slow pace."""
     carrier_of = {leg.key: carrier for carrier, way in progress.ways.items() for leg in way}
     legs = sorted(progress.legs, key=lambda leg: (leg.round, leg.table))
     runs = [_run(progress, legs, carrier_of, takes) for takes in (pace.usual, pace.quick, pace.slow)]
@@ -201,14 +201,14 @@ def _last(spans: list[Span]) -> Span | None:
 
 
 Urgency = Literal["now", "ready", "later"]
-"""`now`: a table waits for it; `ready`: it is free, its next table still plays; `later`: it is in play itself."""
+"""`now`: a table waits for the carrier; `ready`: it is free, but its next table still plays; `later`: it is in use."""
 
 ORDER: Final[tuple[Urgency, ...]] = ("now", "ready", "later")
 
 
 @dataclass(frozen=True, slots=True)
 class CarrierMove:
-    """A carrier's next way. `from_table` None: from where the carriers are kept."""
+    """The next move of a carrier. `from_table` None: from where the carriers are stored."""
 
     deal: int
     copy: int
@@ -218,9 +218,9 @@ class CarrierMove:
     round: int
     urgency: Urgency
     laid_out: bool
-    """The table says that it restores this deal: the carrier may be there already."""
+    """Whether the table reports that it is restoring this deal. If so, the carrier may be there already."""
     free_at: Span | None
-    """When its play where it is will be over; None: it is free."""
+    """When the carrier's current play will end, or None if it is free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +231,15 @@ class Carrier:
     copy: int
     copies: int
     table: int | None
-    """None: not yet brought to any."""
+    """None: not brought to any table yet."""
     in_play: bool
     left: int
-    """Plays that it has still to come to, the present one not counted."""
+    """Plays still to come for this carrier, without the current one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlowTable:
-    """A table that is behind: minutes since its last result, or since its session began."""
+    """A table that is behind, with the time since its last result, or since its session began."""
 
     table: int
     round: int
@@ -247,7 +247,7 @@ class SlowTable:
 
 
 def carrier_moves(progress: Progress, forecast: Forecast) -> tuple[CarrierMove, ...]:
-    """Return each carrier's next way, the most urgent first."""
+    """Return the next move of each carrier, the most urgent first."""
     open_at, copies = _first_open(progress), progress.copies
     found = [
         move
@@ -278,10 +278,10 @@ def _move(
 
 
 def _split(progress: Progress, way: Way) -> tuple[Leg | None, Leg | None]:
-    """Return the play where the carrier is, and the next one that it goes to.
+    """Return the play at which the carrier is, and the next play that needs it.
 
-    The last play that has been played or is under way is where it is: a play before it without a result is one whose
-    result has not arrived, or that was left out.
+    The carrier is at the last of its plays that is recorded or under way. An earlier play without a result has not been
+    reported yet, or was left out.
     """
     touched = [at for at, leg in enumerate(way) if progress.stage(leg) in {"recorded", "under_way"}]
     at = touched[-1] if touched else -1
@@ -289,7 +289,7 @@ def _split(progress: Progress, way: Way) -> tuple[Leg | None, Leg | None]:
 
 
 def _first_open(progress: Progress) -> dict[int, int]:
-    """Return of each table its first round that is not over: it waits for what it plays then."""
+    """Return, for each table, its first round without a result, whose carrier it waits for."""
     found: dict[int, int] = {}
     for leg in progress.legs:
         if leg.key not in progress.recorded:
@@ -298,7 +298,7 @@ def _first_open(progress: Progress) -> dict[int, int]:
 
 
 def carrier_places(progress: Progress) -> Iterator[Carrier]:
-    """Return where each carrier is, by deal."""
+    """Yield where each carrier is, by deal."""
     copies = progress.copies
     for (deal, copy), way in sorted(progress.ways.items()):
         here, after = _split(progress, way)
@@ -308,7 +308,7 @@ def carrier_places(progress: Progress) -> Iterator[Carrier]:
 
 
 def slow_tables(progress: Progress, pace: PlayPace) -> tuple[SlowTable, ...]:
-    """Name the tables at work on one play for longer than nine of ten plays took, the slowest first."""
+    """Return the tables that take longer over a play than nine of ten plays took, slowest first."""
     found: list[SlowTable] = []
     for table, (round_, stage) in progress.at_work.items():
         since = progress.recorded.get((table, round_ - 1), progress.begins.get(round_))

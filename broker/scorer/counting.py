@@ -1,10 +1,10 @@
-"""What a declared hand is worth, asked by its table: the scorer alone knows which face lies under which serial.
+"""Counts a declared hand at its table's request, since only the scorer knows the face of each serial.
 
-No table can look faces up by asking. A hand is counted only of the play at the table, when its winner has declared and
-while the play has no result; its tiles must be such as the winner can have drawn or claimed, all hands that do not win
-have one answer (broker/rules/hand_value.py), and a play has so many counts and no more. A sealed deal is opened for one
-answer at a time, and not before.
-Who drew a tile its wall tells, where a device has read the walls; where they were ticked by hand it is asked.
+No table can find out faces by asking. A hand is counted only for the current play at the table, after its winner has
+declared and before the play has a result. Its tiles must be ones that the winner can have drawn or claimed, all hands
+that do not win get the same answer (broker/rules/hand_value.py), and the number of counts per play is limited. A sealed
+deal is opened for one answer at a time, and never earlier. Who drew a tile is known from the walls if a device has read
+them; if they were ticked off by hand, the table is asked.
 """
 
 from collections import Counter
@@ -34,28 +34,29 @@ from broker.rules import RuleError, is_whole_registry
 from broker.rules.hand_value import KnownTiles, answer_count
 
 MOST_COUNTS: Final = 24
-"""Counts for one play: four hands that are laid again five times each."""
+"""Most counts for one play: four hands, each laid again five times."""
 
 CORRECTED, OUT_OF_ORDER = "declarations_corrected", "out_of_order"
-"""Among the guards of an override: an arbiter has put right who declared; has had this play brought forward."""
+"""Guards of an override by which an arbiter has corrected who declared, or has had this play brought forward."""
 
 
 class HandCounter:
-    """Answers one event's tables."""
+    """Answers the tables of one event."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
         self._asked: Counter[tuple[int, int, int]] = Counter()
-        """How many counts a play (table, round, deal) has had; a scorer that starts again starts over."""
+        """Counts per play (table, round, deal). A restarted scorer begins again at zero."""
         self._last: dict[int, tuple[CountRequest, AnyCountAnswer]] = {}
-        """The last answer to each table: an answer that was lost is asked for again."""
+        """The last request and answer of each table, so that a lost answer can be repeated."""
 
     def answer(
         self, request: CountRequest, facts: Collection[LogMessage], *, recorded: Collection[int] = ()
     ) -> AnyCountAnswer:
-        """Answer a table of the event, by its `facts` so far; `recorded`: its rounds that have their result.
+        """Answer a table, given its `facts` so far. `recorded`: its rounds that already have a result.
 
-        What is too early today may be right in a moment: it is neither kept nor counted.
+        A request that comes too early may be valid soon, so its answer is not stored and does not count towards the
+        limit.
         """
         last = self._last.get(request.table)
         if last is not None and last[0] == request:
@@ -75,7 +76,7 @@ class HandCounter:
     def _refuse_before_the_end(
         self, request: CountRequest, facts: Collection[LogMessage], recorded: Collection[int]
     ) -> None:
-        """Let nobody ask about a hand that does not lie open yet, or so often that faces could be guessed."""
+        """Refuse requests about hands that are not open yet, or so many that faces could be guessed."""
         if request.seat not in _declarers(request, facts):
             raise Refused("not_declared", f"{request.seat} has not declared in round {request.round}")
         if not _is_newest(request, facts) or self._skips(request, facts, recorded):
@@ -89,7 +90,7 @@ class HandCounter:
             raise Refused("counted_too_often", f"round {request.round} has had {MOST_COUNTS} counts")
 
     def _skips(self, request: CountRequest, facts: Collection[LogMessage], recorded: Collection[int]) -> bool:
-        """Return whether the table has an earlier play to play, and no arbiter has changed their order."""
+        """Return whether the table has an earlier play to finish, and no arbiter has changed the order."""
         if (request.table, request.round) in self._event.riichi:
             return False
         if any(isinstance(fact, Overridden) and OUT_OF_ORDER in fact.guards for fact in _facts(request, facts)):
@@ -104,12 +105,12 @@ class HandCounter:
             tiles = self._tiles(request, facts, session)
         except RuleError as sealed:
             return NotCounted(code=Refused("deal_sealed", str(sealed)).code)
-        if not is_whole_registry(tiles.faces):  # only the sets of deals are looked at when an event is opened
+        if not is_whole_registry(tiles.faces):  # when an event is opened, only the tile sets of deals are checked
             return NotCounted(code=Refused("set_not_registered", "nobody has entered all tiles of this set").code)
         return answer_count(request, tiles, self._event.session_rules(session) if session else self._event.profile)
 
     def _tiles(self, request: CountRequest, facts: Collection[LogMessage], session: RiichiBooking | None) -> KnownTiles:
-        """Return what is known of the tiles of a play, opened for this one answer. Raises RuleError if it is not."""
+        """Return the known tiles of a play, opened for this one answer. Raises RuleError if it cannot be opened."""
         if session is not None:
             return KnownTiles(self._event.set_faces(session.set))
         read = _are_read(request, facts, self._event.form(request.deal))
@@ -118,7 +119,7 @@ class HandCounter:
 
 
 def _play_of(request: CountRequest) -> tuple[int, int, int]:
-    """Return table, round and deal: of a session the deal is the hand."""
+    """Return table, round and deal. In a session the deal is the number of the hand."""
     return request.table, request.round, request.deal
 
 
@@ -129,14 +130,14 @@ def _facts(request: CountRequest, facts: Iterable[LogMessage]) -> list[Fact]:
 
 
 def _is_newest(request: CountRequest, facts: Iterable[LogMessage]) -> bool:
-    """Return whether the table has begun no other play after this one."""
+    """Return whether the table has not begun another play after this one."""
     begun = [one for one in facts if isinstance(one.fact, Restored | Confirmed | Declared)]
     newest = max(begun, key=lambda one: one.seq, default=None)
     return newest is not None and (newest.fact.round, newest.fact.deal) == (request.round, request.deal)
 
 
 def _are_read(request: CountRequest, facts: Iterable[LogMessage], form: str) -> bool:
-    """Return whether the walls lay in this form by what a device has read, and not by somebody's word."""
+    """Return whether a device has verified that the walls had this form, rather than a person."""
     restored = _restored(request, facts)
     return bool(restored) and restored[-1].verified and restored[-1].form == form
 
@@ -146,12 +147,12 @@ def _restored(request: CountRequest, facts: Iterable[LogMessage]) -> list[Restor
 
 
 def _needs_walls(request: CountRequest) -> bool:
-    """Return whether the walls are to tell who drew which tile."""
+    """Return whether the walls are needed to know who drew which tile."""
     return isinstance(request.said, McrWinDetails) and request.said.laid is None
 
 
 def _is_recorded(request: CountRequest, facts: Iterable[LogMessage]) -> bool:
-    """Return whether this hand of a session has been recorded: a fault ends none, and a record may be taken back."""
+    """Return whether this hand of a session is recorded. Faults end no hand, and records can be taken back."""
     over = False
     for fact in _facts(request, facts):
         if isinstance(fact, RiichiRecorded) and fact.event.kind != "minor_fault":
@@ -162,7 +163,7 @@ def _is_recorded(request: CountRequest, facts: Iterable[LogMessage]) -> bool:
 
 
 def _declarers(request: CountRequest, facts: Iterable[LogMessage]) -> frozenset[Seat]:
-    """Return who has declared in a play, by the button; anybody where an arbiter has put that right at the table."""
+    """Return the seats that have declared by the button, or all seats if an arbiter has corrected the declarations."""
     found: set[Seat] = set()
     for fact in _facts(request, facts):
         if isinstance(fact, Declared):

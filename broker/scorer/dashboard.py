@@ -1,6 +1,6 @@
-"""The desk's view, built from the scorer's state; what has not changed since the last one is reused.
+"""The desk's view, built from the scorer's state. Unchanged parts of the last view are reused.
 
-A line of a result is built when it is read, and kept while nothing that it shows has changed.
+The line of a result is built when it is read, and reused while nothing that it shows has changed.
 """
 
 import time
@@ -48,52 +48,52 @@ from broker.scoring import ComparisonGroup, exact_quotient, json_imp
 from broker.version import program_version
 
 SAID: Final = tuple({*TableState.__struct_fields__} & {*TableView.__struct_fields__} - {"table"})
-"""What a card has from the table's last state."""
+"""Fields of a table's card that are copied from its last state."""
 
 VIEW_PAUSE_S: Final = 0.05
-"""In a large event the view is made at most so often, and not after each message: no page changes faster."""
+"""Shortest interval between views in a large event, instead of one view per message. No page updates faster."""
 
 
 class _ArrivalLine(NamedTuple):
-    """A line beside all that it was made from."""
+    """A line, with everything it was made from."""
 
     told: LogMessage | WholePlay
     group: ComparisonGroup | None
     provisional: bool
     named: tuple[tuple[StandIn, ...], Event]
-    """Who sits there, and how they are called."""
+    """Substitutes, and the event with the players' names."""
     play: PlayView
 
 
 _ArrivalLines = dict[PlayKey, _ArrivalLine]
-"""By table and round."""
+"""Lines by table and round."""
 
 _Settled = tuple[LogMessage | WholePlay | PlayKey, ...]
-"""Results, and the plays that were settled without one."""
+"""Results, and the keys of plays that were settled without one."""
 
 
 class Arrivals(Sequence[PlayView]):
-    """All plays of a snapshot that are settled, newest first: results, before them what was ruled in their place.
+    """All settled plays of a snapshot, newest first: results, preceded by rulings that stand in for a result.
 
-    Equal to any sequence of equal lines; may be read from any thread.
+    Equal to any sequence of equal lines. May be read from any thread.
     """
 
     def __init__(self, snapshot: Snapshot, lines: _ArrivalLines, settled: _Settled | None = None) -> None:
-        """`lines` are shared between snapshots: what was made for one is used for the next if it still holds.
+        """`lines` are shared between snapshots, so that a line that is still valid is not made again.
 
-        `settled`: of all plays these alone.
+        `settled`: only these plays instead of all.
         """
         self.snapshot, self._lines = snapshot, lines
         self._settled: _Settled = (*snapshot.results.told.values(), *snapshot.instead) if settled is None else settled
 
     def of_complete_deals(self) -> "Arrivals":
-        """Return those of deals that all their tables have played."""
+        """Return the plays of deals that all their tables have played."""
         return Arrivals(
             self.snapshot, self._lines, tuple(one for one in self._settled if self._deal(one) in self.snapshot.complete)
         )
 
     def places(self) -> set[PlayKey]:
-        """Return table and round of each; no line is made for it."""
+        """Return the table and round of each play, without making the lines."""
         return {*map(_key_of, self._settled)}
 
     def _deal(self, play: LogMessage | WholePlay | PlayKey) -> int:
@@ -125,7 +125,7 @@ class Arrivals(Sequence[PlayView]):
         return hash(self._settled)
 
     def _play(self, play: LogMessage | WholePlay | PlayKey) -> PlayView:
-        if isinstance(play, tuple):  # settled without a result of its table: keyed from paper, adjusted or void
+        if isinstance(play, tuple):  # settled without a result from its table: keyed from paper, adjusted or void
             return self._line(self.snapshot.instead[play], None, *self.snapshot.ruled[play])
         return self._entered(play)
 
@@ -144,7 +144,7 @@ class Arrivals(Sequence[PlayView]):
         return play
 
     def _line(self, at: int, entered: Result | None, play: CountedPlay, kinds: tuple[str, ...] = ()) -> PlayView:
-        """Return a play as it counts: what was entered is shown where its points do not count."""
+        """Return a play as it counts. If its points do not count, the entered ones are shown."""
         group = self._group(play.line, play.deal)
         imp = _imps(group, play.line) if group and play.points is not None else {}
         points = play.points or (entered.points if entered else dict.fromkeys(SEATS, 0))
@@ -175,7 +175,7 @@ class Arrivals(Sequence[PlayView]):
         )
 
     def _group(self, table: int, deal: int) -> ComparisonGroup | None:
-        """Return what a play is compared with; None if there is nothing yet."""
+        """Return the group with which a play is compared, or None if there is no other play in it yet."""
         groups = (row.group for row in self.snapshot.by_deal.get(deal, ()) if row.of_table(table))
         return next((group for group in groups if len(group.members) > 1), None)
 
@@ -187,14 +187,13 @@ def _key_of(play: LogMessage | WholePlay | PlayKey) -> PlayKey:
 
 
 class Dashboard:
-    """Shows the desk's view: at once, or in a large event not more often than any page changes.
+    """Publishes the desk's view: at once, or in a large event no more often than a page updates.
 
-    A change at one table costs that table's card, and not all of them. `snapshot` and `feed` may be read from any
-    thread.
+    A change at one table rebuilds only that table's card. `snapshot` and `feed` may be read from any thread.
     """
 
     def __init__(self, live: LiveEvent, anchor: Callable[[], str], seconds: Callable[[], float]) -> None:
-        """`anchor` returns that of what is stored now."""
+        """`anchor` returns the anchor of what is stored now."""
         self._live, self._new_anchor = live, anchor
         self._version = 0
         self.disk: DiskLevel = "ample"
@@ -204,29 +203,29 @@ class Dashboard:
         self._stale = set(self._event.tables)
         self._tables: tuple[TableView, ...] = ()
         self._lost: dict[int, int] = {}
-        """Messages of tables that were in the store and are not, where there are any."""
+        """Number of messages lost from the store, by table, where not zero."""
         self._apart: dict[int, int] = {}
-        """Plays of tables that are kept apart and to be decided, where there are any."""
+        """Number of plays kept apart and still to be decided, by table, where not zero."""
         self._hall_of: Mapping[int, str] = {}
-        """In which hall each table was when these were counted."""
+        """The hall of each table at the time of the counts below."""
         self._plays_in, self._expected = Counter[str](), Counter[str]()
-        """Of each hall."""
+        """Plays recorded and plays expected, by hall."""
         self._arrivals: Arrivals | None = None
         self._follow_ups: tuple[object, int] = (None, 0)
         self._anchor: AnchorView | None = None
         self._contacts: dict[str, HallContact] = {}
-        """At the centre, of the halls that were heard of."""
+        """At the centre: contact with the halls heard from."""
         self.snapshot = live.state.snapshot()
         self.feed = ViewFeed(self.view())
 
     def show(self) -> None:
-        """Show what has changed, as soon as it is due."""
+        """Publish what has changed, as soon as a view is due."""
         self.snapshot = self._live.state.snapshot()
         self.due.ask()
         self.show_if_due()
 
     def show_if_due(self) -> None:
-        """Show what is waiting to be shown."""
+        """Publish the pending view, if it is due."""
         if self.due.due():
             self._version += 1
             self.feed.publish(self.view())
@@ -237,11 +236,11 @@ class Dashboard:
         return self._live.state.planned
 
     def changed(self, tables: Iterable[int] | None = None) -> None:
-        """Build the cards of these tables again for the next view; None: of all."""
+        """Mark the cards of these tables (None: of all) to be rebuilt for the next view."""
         self._stale.update(self._event.tables if tables is None else tables)
 
     def view(self) -> DashboardView:
-        """Return the view of the whole event now."""
+        """Return the current view of the whole event."""
         state = self._live.state
         event, snapshot = state.event, state.snapshot()
         return DashboardView(
@@ -271,7 +270,7 @@ class Dashboard:
         )
 
     def _halls(self, centre: Centre) -> Iterator[HallView]:
-        """Return how the halls stand, each with the plays of its tables."""
+        """Yield the status of each hall, with the counts of its tables' plays."""
         if self._hall_of is not centre.hall_of:
             self._hall_of = centre.hall_of
             self._plays_in.clear()
@@ -287,13 +286,13 @@ class Dashboard:
         self._expected[hall] += sign * table.plays_expected
 
     def _lost_of(self, table: int) -> int:
-        """Return how many facts were in the store and are not: it names them, or their table has receipts for them."""
+        """Return how many stored facts of a table are lost, by the store's own faults or the table's receipts."""
         book = self._live.intake.books[table]
         named = sum(height is None for height in book.wanted.values())
         return named + max(0, self._live.devices.receipted(table) - book.upto)
 
     def _follow_halls(self, centre: Centre) -> None:
-        """Build the cards of a hall's tables again when it comes into contact, or goes."""
+        """Mark the cards of a hall's tables to be rebuilt when contact with the hall is made or lost."""
         now: dict[str, HallContact] = {
             one.name: "away" if one.silent or one.lifecycle == "gone" else "there"
             for one in centre.views()
@@ -325,14 +324,14 @@ class Dashboard:
         return self._tables
 
     def _anchor_of_round(self) -> AnchorView | None:
-        """Return the anchor of the last round that is over, made when that was found."""
+        """Return the anchor of the last complete round, made when its completion was noticed."""
         over = self._live.state.rounds_over()
         if over != (self._anchor.round if self._anchor else 0):
             self._anchor = AnchorView(over, self._new_anchor()) if over else None
         return self._anchor
 
     def _count_follow_ups(self) -> int:
-        """Count what follows from rulings: again only after a ruling, or after a result of a deal out of place."""
+        """Count the follow-ups of rulings; recount only after a ruling, or after a result of a deal out of place."""
         state = self._live.state
         deals = {play.deal for play in state.out_of_place()}
         basis = len(state.book.entries), {deal: state.plays_of(deal) for deal in deals}
@@ -346,7 +345,7 @@ class Dashboard:
         return self._arrivals
 
     def _card(self, table: int) -> TableView:
-        """Return a table as it is now: what it has said last is in the card as it was said."""
+        """Return a table's current card, with the values that the table reported last."""
         live, room, said = self._live, self._live.state, self._live.devices.states.last.get(table)
         key = table, said.round if said and said.round else self._next_round(table)
         booking = self._event.bookings.get(key) or self._event.riichi.get(key)
@@ -372,14 +371,14 @@ class Dashboard:
         )
 
     def _next_round(self, table: int) -> int:
-        """Return the first round in which a table has something to enter; 0: none is left."""
+        """Return the first round in which a table still has something to enter, or 0 if there is none."""
         recorded = self._live.state.recorded(table)
         planned = {*self._event.rounds_at.get(table, ()), *(round_ for at, round_ in self._event.riichi if at == table)}
         return min(planned.difference(recorded), default=0)
 
 
 def _walls(event: Event, restored: RestoredWalls | None, state: TableState | None) -> Walls | None:
-    """Return what is the matter with the walls of a table's present play."""
+    """Return what is wrong with the walls of a table's current play, if anything."""
     if restored is None or state is None or (restored.round, restored.deal) != (state.round, state.deal):
         return None
     if restored.form != event.form(restored.deal):
@@ -391,7 +390,7 @@ TABLE = attrgetter("table")
 
 
 def _imp_in_all(play: CountedPlay, player: str, compared: Imp | None) -> Imp | None:
-    """Return what a play gives a player in all; None if it is compared with nothing, and nothing was ruled."""
+    """Return the total IMPs of a play for a player, or None if it is not compared and nothing was ruled."""
     given = play.awards.get(player, 0) + play.instead.get(player, 0) - play.fines.get(player, 0)
     if compared is None and play.points is not None and not (given and play.rulings):
         return None

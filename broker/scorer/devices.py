@@ -1,10 +1,10 @@
-"""The tables' devices: which serves each table, whether it is there, whether its clock is right, and how it is.
+"""The tables' devices: which one serves each table, whether it is there, its clock, and its health.
 
-The first device that speaks serves a table until it is gone; another is refused. A refused device is silent from then
-on, so whatever it says later means that somebody asks again: once the first is gone, it is let in. A device that was
-away and comes back still serves, unless another was let in meanwhile. An arbiter may hand a table over to the device
-that was refused while the first is still alive. Which device serves is kept in the store: a scorer that restarts
-without knowing it could take an idle device for the one that serves.
+The first device that speaks serves a table until it is gone, and others are refused. A refused device is silent from
+then on, so if it speaks later, somebody asks again; once the first is gone, it is let in. A device that was away and
+comes back still serves, unless another was let in meanwhile. An arbiter may hand a table over to the refused device
+while the first is still alive. The store has which device serves, because a restarted scorer could otherwise mistake an
+idle device for the one that serves.
 """
 
 import uuid
@@ -35,14 +35,14 @@ from broker.scorer.alerts import Concern
 from broker.store import Journal
 
 LOOK_S: Final = 1.0
-"""How often is looked."""
+"""Interval between checks for silent tables."""
 
 LONGEST_S: Final = 3 * LOOK_S
-"""Of the time between two looks no more counts: in the rest we did not listen."""
+"""Longest time between two checks that counts as listening. In a longer gap, this program was not running."""
 
 
 class Liveness:
-    """The tables that say every few seconds that they are there, and those of them that do so no more."""
+    """Tracks the tables that send a sign of life every few seconds, and those that have fallen silent."""
 
     def __init__(self) -> None:
         self._listened, self._looked = 0.0, 0.0
@@ -50,32 +50,32 @@ class Liveness:
         self.silent: set[int] = set()
 
     def heard(self, table: int) -> bool:
-        """Take in that a table has said something; return whether it had been silent."""
+        """Record that a table was heard. Return whether it had been silent."""
         self._heard[table] = self._listened
         was_silent = table in self.silent
         self.silent.discard(table)
         return was_silent
 
     def expect(self, table: int) -> None:
-        """Take it that a table has something to say from now on, though it has not been heard."""
+        """Expect signs of life from a table from now on, although it has not been heard."""
         self._heard.setdefault(table, self._listened)
 
     def forget(self, table: int) -> None:
-        """Expect nothing of a table: it is known to be gone, or its program says nothing by itself."""
+        """Stop expecting signs of life from a table that is gone, or whose program sends none."""
         self._heard.pop(table, None)
         self.silent.discard(table)
 
     def expected(self, table: int) -> bool:
-        """Return whether a table is to say something."""
+        """Return whether signs of life are expected from a table."""
         return table in self._heard
 
     @property
     def there(self) -> int:
-        """How many tables have something to say, and do. From any thread."""
+        """The number of tables that are expected and not silent. Thread-safe."""
         return len({*tuple(self._heard)} - self.silent)
 
     def look(self, now: float, *, listening: bool) -> set[int]:
-        """Return the tables that have grown silent by now. `now` in s of a clock that counts on."""
+        """Return the tables that have newly fallen silent. `now` in s of a monotonic clock."""
         passed = now - self._looked
         if 0 <= passed < LOOK_S:
             return set()
@@ -91,14 +91,14 @@ GONE: Final = ("lost", "disconnected")
 
 
 class TableStates:
-    """What the tables last said of themselves, and whether two devices speak for one of them."""
+    """The last state of each table, and whether two devices speak for the same table."""
 
     def __init__(self) -> None:
         self.last: dict[int, TableState] = {}
         self._spoke_twice: set[tuple[int, frozenset[str]]] = set()
 
     def is_hello(self, state: TableState) -> bool:
-        """Return whether a device has just connected: this is its first state, or the last one repeated."""
+        """Return whether a device has just connected: this is its first state, or its last one repeated."""
         before = self.last.get(state.table)
         if state.lifecycle in GONE:
             return False
@@ -107,15 +107,15 @@ class TableStates:
         return replace(before, id=state.id, count=state.count, at=state.at, heard=state.heard) == state
 
     def apply(self, state: TableState) -> Iterable[Concern]:
-        """Take in a state; return a concern where another device spoke for the table while the first was there.
+        """Apply a state. Return a concern if another device spoke for the table while the first was there.
 
-        A broker may bring an old state after a newer one. A last will was written when its device started: it says
-        only that the device is lost; the rest of its last state stays.
+        A broker may deliver an old state after a newer one. A last will was written when its device started, so it only
+        means that the device is lost; the rest of the device's last state still holds.
         """
         before = self.last.get(state.table)
         if before is None or before.device != state.device:
             if before is not None and state.lifecycle in GONE:
-                return ()  # somebody else has this table by now
+                return ()  # another device serves this table now
             self.last[state.table] = state
             return self._another(before, state)
         if state.lifecycle == "lost":
@@ -137,12 +137,12 @@ class TableStates:
 
 
 def _put_back(before: TableState, state: TableState) -> bool:
-    """Whether a device that was gone speaks with an older copy of its journal: it counts its starts from there."""
+    """Return whether a device that was gone uses an older copy of its journal, from which it counts its starts."""
     return before.lifecycle in GONE and state.start < before.start
 
 
 ID_SHOWN: Final = 8
-"""Characters by which people tell devices apart."""
+"""Characters of an id shown to people, enough to tell devices apart."""
 
 
 class Holder(Struct, frozen=True):
@@ -152,34 +152,35 @@ class Holder(Struct, frozen=True):
     start: int
     gone: bool = False
     refused: str | None = None
-    """Another one that was refused last."""
+    """Another device, if one was refused; the latest."""
 
 
 class Serving:
-    """Which device serves each table of an event."""
+    """Tracks which device serves each table of an event."""
 
     def __init__(self, kept: Mapping[str, Holder] = MappingProxyType({})) -> None:
-        """Start from what was kept, by table."""
+        """Start from the stored holders, by table."""
         self._holders = {int(table): holder for table, holder in kept.items() if table.isdecimal()}
 
     def holder(self, table: int) -> Holder | None:
-        """Return what is known of a table, to be kept for a scorer that starts again."""
+        """Return the holder of a table, to be stored for the next start of the scorer."""
         return self._holders.get(table)
 
     def waiting(self) -> dict[int, tuple[str, str]]:
-        """Return the tables at which a device was refused: which serves, and which was refused."""
+        """Return the tables at which a device was refused, with the device that serves and the one refused."""
         there = sorted(self._holders.items())
         return {table: (one.device, one.refused) for table, one in there if one.refused is not None}
 
     def of(self, table: int) -> tuple[str | None, str | None]:
-        """Return the device that serves a table, and another one that was refused last."""
+        """Return the device that serves a table, and the one refused last."""
         found = self._holders.get(table)
         return (found.device, found.refused) if found else (None, None)
 
     def hand_over(self, table: int, to: str) -> None:
-        """Let the device `to` serve, which was refused last; the one that did is refused now. Raises NoDeviceWaits.
+        """Let the device `to`, refused last, serve the table, and refuse the former one instead. Raises NoDeviceWaits.
 
-        To undo it, hand the table back. Whether either is gone does not matter: who orders this stands before them.
+        To undo it, hand the table back. It does not matter whether either device is gone: the person who orders this
+        can see both.
         """
         found = self._holders.get(table)
         if found is None or found.refused != to:
@@ -187,7 +188,7 @@ class Serving:
         self._holders[table] = Holder(to, 0, refused=found.device)
 
     def forget(self, table: int, device: str) -> None:
-        """Let a device serve its table no more, nor wait for it."""
+        """Forget that a device serves its table, or waits to."""
         found = self._holders.get(table)
         if found is not None and found.device == device:
             del self._holders[table]
@@ -195,22 +196,22 @@ class Serving:
             self._holders[table] = replace(found, refused=None)
 
     def refuses(self, table: int, device: str | None) -> bool:
-        """Return whether a device's facts are refused; not those of a device that does not give its id."""
+        """Return whether a device's facts are refused. Those of a device that gives no id are not."""
         found = self._holders.get(table)
         return found is not None and device is not None and found.device != device
 
     def lose(self, table: int) -> None:
-        """Take in that the device that serves a table is not heard of any more: another one may be let in."""
+        """Record that the device that serves a table is no longer heard, so that another one may be let in."""
         if table in self._holders:
             self._holders[table] = replace(self._holders[table], gone=True)
 
     def found(self, table: int, device: str) -> None:
-        """Take in that a device is heard of again. It serves its table, unless another one was let in meanwhile."""
+        """Record that a device is heard again. It serves its table, unless another one was let in meanwhile."""
         if table in self._holders and self._holders[table].device == device:
             self._holders[table] = replace(self._holders[table], gone=False)
 
     def apply(self, state: TableState) -> bool:
-        """Take in a device's state; return whether it serves its table."""
+        """Apply a device's state. Return whether the device serves its table."""
         found, gone = self._holders.get(state.table), state.lifecycle in GONE
         if found is None or (found.device != state.device and found.gone):
             if not gone:
@@ -220,12 +221,12 @@ class Serving:
             if not gone:
                 self._holders[state.table] = replace(found, refused=state.device)
             return False
-        if state.start >= found.start or found.gone:  # an older start's last will may come late
+        if state.start >= found.start or found.gone:  # the last will of an older start may arrive late
             self._holders[state.table] = Holder(state.device, state.start, gone, found.refused)
         return True
 
     def concerns(self, state: TableState) -> Iterable[Concern]:
-        """Return what an arbiter must know if this device was refused just now."""
+        """Yield a concern if this device was just refused."""
         if self.of(state.table)[1] == state.device and state.lifecycle not in GONE:
             yield Concern("two_devices", state.table)
 
@@ -241,7 +242,7 @@ class ClockWatch:
         self._news: dict[int, Concern] = {}
 
     def apply(self, state: TableState, now: int) -> None:
-        """Take in the state of a table that is there. `now` in ms since 1970, by our clock."""
+        """Check the clock of a table that is there. `now` in ms since 1970, by our clock."""
         off = None if state.lifecycle in GONE else clock_offset(state, now)
         if off is None:
             return
@@ -251,11 +252,11 @@ class ClockWatch:
             self._news[state.table] = concern
 
     def concerns(self) -> list[Concern]:
-        """Return the news, one concern a table; the same again until they were `reported`."""
+        """Return the news, one concern per table. They are repeated until `reported`."""
         return list(self._news.values())
 
     def reported(self, concerns: Collection[Concern]) -> None:
-        """Learn which concerns, among others, were reported."""
+        """Note which concerns (among others) were reported."""
         for concern in concerns:
             if concern.code in CLOCK_CODES and concern.table in self._news:
                 self._reported[concern.table] = self._news.pop(concern.table).code
@@ -270,37 +271,37 @@ def _clock_concern(table: int, off: int) -> Concern:
 
 HEALTH_CODES: Final = frozenset({"device_unwell", "device_well"})
 REPORTED_ELSEWHERE: Final = "refused"
-"""What the scorer has refused of a table it reports itself."""
+"""Health code that is left out, since the scorer itself reports what it refuses."""
 
 Health = Mapping[str, str]
-"""What is wrong, by part of the table's device."""
+"""Health problems, by part of the table's device."""
 
 
 class HealthWatch:
-    """Reports changes of each table's health, which is in each of its states.
+    """Reports changes of each table's health, which is part of each of its states.
 
-    What came and went between two reports is reported as neither.
+    A problem that comes and goes between two reports is not reported at all.
     """
 
     def __init__(self) -> None:
         self._reported: dict[int, Health] = {}
         self._news: dict[int, Health] = {}
-        """The health of tables where it differs from what was reported."""
+        """The health of tables for which it differs from what was reported."""
         self._changes = count(1)
 
     def apply(self, state: TableState) -> None:
-        """Take in a table's state."""
+        """Apply a table's state."""
         health = {part: code for part, code in state.health.items() if part != REPORTED_ELSEWHERE}
         self._news.pop(state.table, None)
         if health != self._reported.get(state.table, {}):
             self._news[state.table] = health
 
     def concerns(self) -> list[Concern]:
-        """Return the news, of each table what fails and what works again; the same again until they were `reported`."""
+        """Return the news: for each table what fails and what works again. They are repeated until `reported`."""
         return [concern for table, health in self._news.items() for concern in self._concerns(table, health)]
 
     def reported(self, concerns: Collection[Concern]) -> None:
-        """Learn which concerns, among others, were reported; the rest come with a later batch."""
+        """Note which concerns (among others) were reported. The rest come with a later batch."""
         for concern in concerns:
             if concern.code not in HEALTH_CODES or concern.table not in self._news:
                 continue
@@ -321,23 +322,23 @@ class HealthWatch:
 
 
 SERVES: Final = "serves/"
-"""Under which keys the store keeps which device serves which table."""
+"""Key prefix in the store for the device that serves a table."""
 
 
 class UnknownDevice(Struct, frozen=True):
-    """A device that speaks for a table at which it was not admitted."""
+    """A device that speaks for a table without being admitted there."""
 
     table: int
     device: str
     key: str | None
-    """Its public key; None if its program is too old to sign."""
+    """Its public key, or None if its program is too old to sign."""
 
 
 class Reading(Struct, frozen=True):
-    """What a table's device has told last of its machine. Times in ms."""
+    """The latest measurements that a table's device has reported. Times in ms."""
 
     heard_at: float
-    """By our clock that counts on, in s."""
+    """In s, by our monotonic clock."""
     offset_ms: int | None = None
     """How far its wall clock is ahead of ours."""
     disk_mib: int | None = None
@@ -354,9 +355,9 @@ class _RecordHead(TypedDict):
 
 
 class Devices:
-    """All that is known of the tables' devices. On the scorer's thread alone.
+    """All state of the tables' devices. For the scorer's thread only.
 
-    `changed` is called with the tables that an arbiter has handed over, or at which one has admitted a device.
+    `changed` is called with the tables that an arbiter has handed over, or where one has admitted a device.
     """
 
     def __init__(
@@ -370,37 +371,38 @@ class Devices:
         self._journal, self._event, self._clock, self._changed = journal, event, clock, changed
         self.admissions = Admissions(records)
         self.unknown: dict[int, UnknownDevice] = {}
-        """By table, the last device that spoke there without having been admitted."""
+        """By table, the last device that spoke there without being admitted."""
         self.serving = Serving(journal.kept(SERVES, Holder))
         self.states = TableStates()
         self.upgrades = Upgrades(journal, lambda: changed({*self.states.last}))
         self._watches = HealthWatch(), ClockWatch()
         self._older: dict[int, int] = {}
-        """By table, up to which number of its receipts it was told that the store has less."""
+        """By table, the highest receipt number for which it was reported that the store has less."""
         self.liveness = Liveness()
         self.readings: dict[int, Reading] = {}
-        """By table, of the device that serves it."""
+        """By table, from the device that serves it."""
         self.connected: set[int] = set()
-        """Tables whose device has connected since the last answer: they need their plan and their receipt."""
+        """Tables whose device has connected since the last answer, and so needs its plan and its receipt."""
         self.refused: set[int] = set()
         """Tables at which a device was refused since the last answer."""
         self.heard_again: set[int] = set()
-        """Tables that had been silent and were heard of since the last answer."""
+        """Tables that were silent and have been heard again since the last answer."""
         self.unseen: set[int] = set()
-        """Tables whose device has said since the last answer that it is there, and has to say how they stand.
+        """Tables whose device has sent a beat since the last answer, but whose state is not known.
 
-        A broker may bring a state neither as new nor as kept that comes while the scorer subscribes.
+        A broker may lose a state that arrives while the scorer subscribes: it is neither sent on nor delivered as
+        retained.
         """
 
     def apply(self, state: TableState, now: int) -> Iterable[Concern]:
-        """Take in a device's state, within a commit; a device that does not serve its table changes nothing else.
+        """Apply a device's state, within a commit. A device that does not serve its table changes nothing else.
 
-        Return what is to be reported; changes of health and clocks follow with `concerns`.
+        Return what is to be reported. Changes of health and clocks are returned by `concerns`.
         """
         if not self.admissions.admits(state.table, state.device):
             return self._not_admitted(state)
         if not self._serves(state):
-            if state.table not in self.states.last:  # the one that serves may have died before this scorer was started
+            if state.table not in self.states.last:  # the one that serves may have died before this scorer started
                 self.liveness.expect(state.table)
             self.refused.add(state.table)
             return self.serving.concerns(state)
@@ -412,18 +414,18 @@ class Devices:
             self.liveness.forget(state.table)
         else:
             self.liveness.heard(state.table)
-        if last.lifecycle in GONE and state.lifecycle not in GONE:  # an older state, which came after the last will
+        if last.lifecycle in GONE and state.lifecycle not in GONE:  # an older state that arrived after the last will
             self.serving.lose(state.table)
             self._keep(state.table)
         health, clock = self._watches
-        health.apply(self.states.last[state.table])  # a last will does not make a device well
+        health.apply(self.states.last[state.table])  # a last will leaves the health as it was
         clock.apply(state, now)
         return found
 
     def heard(self, beat: Beat, now: int, seconds: float) -> None:
-        """Take in, within a commit, that a device has said it is there.
+        """Apply a device's beat, within a commit.
 
-        `now`: ms since 1970; `seconds`: of a clock that counts on.
+        `now`: ms since 1970; `seconds`: of a monotonic clock.
         """
         table, holder = beat.table, self.serving.of(beat.table)[0]
         if not self.liveness.expected(table) and holder in (None, beat.device):
@@ -440,7 +442,7 @@ class Devices:
             self.heard_again.add(table)
 
     def look(self, now: float, *, listening: bool) -> list[Concern]:
-        """Return which tables are not heard of any more. `now` in s of a clock that counts on."""
+        """Return concerns for the tables that have fallen silent. `now` in s of a monotonic clock."""
         silent = self.liveness.look(now, listening=listening)
         if silent:
             with self._journal.commit():
@@ -462,7 +464,7 @@ class Devices:
             return ()
         return (Concern("device_waits", table, values={"device": state.device[:ID_SHOWN]}),)
 
-    # ---- who is admitted --------------------------------------------------------------------
+    # ---- admission --------------------------------------------------------------------------
 
     def admit(self, table: int, key: str, machine: str) -> None:
         """Admit a device that was paired, or that the organiser has listed."""
@@ -470,7 +472,7 @@ class Devices:
             self.record(DeviceAdmitted(**self._head(table, device_of(key)), key=key, machine=machine))
 
     def admit_listed(self, listed: Iterable[ListedDevice]) -> None:
-        """Admit devices that the organiser has listed, in one commit; not those on which somebody has decided."""
+        """Admit the listed devices in one commit, except those about which something was decided before."""
         new = {(one.table, one.device): one for one in listed if not self.admissions.knew(one.table, one.device)}
         self.record(
             *(
@@ -480,32 +482,32 @@ class Devices:
         )
 
     def accept(self, table: int, device: str, author: str, account: str) -> None:
-        """Admit the device that speaks for a table, as an arbiter decides. Raises NoDeviceWaits."""
+        """Admit the device that speaks for a table, as decided by an arbiter. Raises NoDeviceWaits."""
         found = self.unknown.get(table)
         if found is None or found.device != device:
             raise NoDeviceWaits(f"no device {device[:ID_SHOWN]} waits to be admitted at table {table}")
         self.record(DeviceAdmitted(**self._head(table, device), key=found.key, author=author, account=account))
 
     def revoke(self, table: int, device: str, reason: str, author: str, account: str) -> None:
-        """Take nothing more from a device at a table. To undo it, accept it again. Raises NoDeviceWaits."""
+        """Stop accepting facts from a device at a table. To undo it, accept the device again. Raises NoDeviceWaits."""
         if not self.admissions.admits(table, device):
             raise NoDeviceWaits(f"the device {device[:ID_SHOWN]} is not admitted at table {table}")
         self.record(DeviceRevoked(**self._head(table, device), author=author, account=account, reason=reason))
 
     def revoke_all(self, reason: str, author: str) -> int:
-        """Take nothing more from any device, in one commit; return how many there were."""
+        """Stop accepting facts from any device, in one commit. Return how many devices there were."""
         admitted = self.admissions.all()
         heads = [self._head(one.table, one.device) for one in admitted]
         self.record(*(DeviceRevoked(**head, author=author, account="", reason=reason) for head in heads))
         return len(admitted)
 
     def _head(self, table: int, device: str) -> _RecordHead:
-        """Return what every record begins with; `record` gives it its number."""
+        """Return the fields common to all records. `record` replaces the number."""
         id_, at = uuid.uuid4().hex, self._clock()
         return {"id": id_, "event": self._event, "number": 1, "table": table, "device": device, "at": at}
 
     def record(self, *records: DeviceRecord) -> None:
-        """Keep what was decided, here or at another desk, under our next numbers and in one commit; let it hold."""
+        """Store decisions made here or at another desk, with our next numbers, in one commit, and apply them."""
         if not records:
             return
         numbered = [replace(one, number=self.admissions.number + at) for at, one in enumerate(records, 1)]
@@ -519,7 +521,7 @@ class Devices:
             self.hold(record)
 
     def hold(self, record: DeviceRecord) -> None:
-        """Let hold what was decided, and is stored."""
+        """Apply a stored decision."""
         table, device = record.table, record.device
         if isinstance(record, DeviceAdmitted):
             if table in self.unknown and self.unknown[table].device == device:
@@ -531,35 +533,35 @@ class Devices:
         self._changed({table})
 
     def answered(self) -> None:
-        """Forget which devices wait for an answer."""
+        """Clear the sets of devices that wait for an answer."""
         self.connected.clear()
         self.refused.clear()
         self.heard_again.clear()
         self.unseen.clear()
 
     def receipted(self, table: int) -> int:
-        """Return up to which number the device that serves a table has receipts of this store for its facts."""
+        """Return the number up to which a table's device has receipts of this store."""
         state = self.states.last.get(table)
         return state.safe if state is not None and state.store == self._journal.store else 0
 
     def compare_receipts(self, table: int, upto: int) -> Iterable[Concern]:
-        """Return that a table has receipts of this store for more than is in it, once for each number."""
+        """Yield a concern if a table has receipts of this store for more than the store has, once for each number."""
         safe = self.receipted(table)
         if safe > max(upto, self._older.get(table, 0)):
             self._older[table] = safe
             yield Concern("store_older", table, about=safe, values={"safe": safe, "upto": upto})
 
     def concerns(self) -> list[Concern]:
-        """Return changes of health and clocks that were not reported yet."""
+        """Return the changes of health and clocks that have not been reported yet."""
         return [concern for watch in self._watches for concern in watch.concerns()]
 
     def reported(self, concerns: Collection[Concern]) -> None:
-        """Learn which concerns, among others, were reported."""
+        """Note which concerns (among others) were reported."""
         for watch in self._watches:
             watch.reported(concerns)
 
     def hand_over(self, table: int, to: str) -> None:
-        """Let a table's second device serve it. Raises NoDeviceWaits."""
+        """Let a table's waiting device serve it. Raises NoDeviceWaits."""
         with self._journal.commit():
             self.serving.hand_over(table, to)
             self._keep(table)
@@ -576,11 +578,11 @@ class Devices:
 
 
 OFFERED: Final = "upgrade"
-"""Under which key the store keeps it."""
+"""Key of the offered upgrade in the store."""
 
 
 class Offered(Struct, frozen=True):
-    """What is offered, by its manifest's hash, and the tables that have been let change to it."""
+    """The offered version, the hash of its manifest, and the tables that may install it."""
 
     version: str
     manifest: str
@@ -588,30 +590,30 @@ class Offered(Struct, frozen=True):
 
 
 class Upgrades:
-    """On the scorer's thread alone."""
+    """Offers upgrades to the tables. For the scorer's thread only."""
 
     def __init__(self, journal: Journal, changed: Callable[[], None]) -> None:
-        """`changed` tells the tables."""
+        """`changed` is called to notify the tables."""
         self._journal, self._changed = journal, changed
         self.desk: tuple[str | None, int] | None = None
-        """Where tables reach the desk: host (None: the broker's) and port. None: there is none."""
+        """The desk's address for tables: host (None: the broker's) and port. None: there is no desk."""
         self.offered = journal.kept(OFFERED, Offered).get("")
 
     def offer(self, version: str, manifest: str) -> None:
-        """Let all tables fetch a version."""
+        """Let all tables download a version."""
         self._keep(Offered(version, manifest))
 
     def withdraw(self) -> None:
-        """Offer nothing any more; tables keep what they have installed."""
+        """Withdraw the offer. Tables keep what they have installed."""
         self._keep(None)
 
     def install(self, tables: Iterable[int]) -> None:
-        """Let these tables change to what is offered, once no play is on there."""
+        """Let these tables install the offered version, as soon as no play is in progress there."""
         if self.offered is not None:
             self._keep(replace(self.offered, install=tuple(sorted({*self.offered.install, *tables}))))
 
     def for_table(self, table: int) -> UpgradeOffer | None:
-        """Return what a table is told."""
+        """Return the offer for a table, if any."""
         if self.offered is None or self.desk is None:
             return None
         version, manifest, install = self.offered.version, self.offered.manifest, table in self.offered.install

@@ -1,4 +1,4 @@
-"""The grid of tables and rounds: where each play stands."""
+"""The grid of tables and rounds, with the stage of each play."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, get_args
@@ -9,21 +9,21 @@ from broker.scorer.snapshot import Snapshot
 from broker.scorer.view import TableView, time_left_ms
 
 MOST_ROUNDS: Final = 12
-"""Columns: more do not fit, and rounds long over are not looked at. What is missing of them stands in the row."""
+"""Most columns shown; more do not fit. Results missing in earlier rounds are listed in the row."""
 
 Stage = Literal["in", "now", "missing", "to_come", "none"]
-"""Of one play: its result is in, the table is at it, the table has gone on without it being in, or is not there yet."""
+"""Of a play: its result is in, the table is at it, the table went on without a result, or has not come to it yet."""
 
 
 Need = Literal["calling", "walls", "offline_unsent", "over", "lost", "missing", "gaps", "unwell"]
-"""Why a table wants looking after. `walls`: those of its play are not as dealt, or were not verified."""
+"""Reasons to attend to a table. `walls`: those of its play are not as dealt, or were not verified."""
 
 NEEDS: Final[tuple[Need, ...]] = get_args(Need)
-"""The most urgent first."""
+"""The reasons, most urgent first."""
 
 
 class GridCell(Struct, frozen=True):
-    """One play of the plan; `deal` is None where the table has none in this round."""
+    """One play of the plan. `deal` is None if the table has none in this round."""
 
     round: int
     deal: int | None
@@ -36,15 +36,15 @@ class GridRow(Struct, frozen=True):
     view: TableView
     cells: tuple[GridCell, ...]
     missing: tuple[int, ...]
-    """Rounds that the table has left behind without a result here."""
+    """Rounds that the table has left without a result here."""
 
     @property
     def offline_unsent(self) -> bool:
-        """Whether the table is away and has facts that are not here."""
+        """Whether the table is offline and has facts that have not arrived."""
         return self.view.away and self.view.unsent > 0
 
     def wants(self, now: int) -> tuple[Need, ...]:
-        """Return why somebody should look after it at a time (ms since 1970), the most urgent reason first."""
+        """Return the reasons to attend to the table at `now` (ms since 1970), most urgent first."""
         view, left = self.view, time_left_ms(self.view, now)
         holds: dict[Need, object] = {
             "calling": view.calling,
@@ -67,7 +67,7 @@ class Grid(Struct, frozen=True):
 
     @property
     def tables(self) -> frozenset[int]:
-        """Which tables have a row."""
+        """The tables that have a row."""
         return frozenset(row.view.table for row in self.rows)
 
 
@@ -80,36 +80,36 @@ def grid(snapshot: Snapshot, tables: Sequence[TableView]) -> Grid:
 
 
 def urgent(rows: Iterable[GridRow], now: int) -> list[tuple[GridRow, tuple[Need, ...]]]:
-    """Return the rows that want looking after, and why: the most urgent first, the longest waiting call above all.
+    """Return the rows that need attention, with reasons: the most urgent first, led by the longest waiting call.
 
-    Of those alike the order is that of the tables, so that none moves while its reader looks for it.
+    Rows of equal urgency are in the order of the tables, so that none moves while its reader looks for it.
     """
     found = [(row, wants) for row in rows if (wants := row.wants(now))]
     return sorted(found, key=lambda one: (NEEDS.index(one[1][0]), _waited(one[0]), one[0].view.table))
 
 
 def _waited(row: GridRow) -> tuple[bool, int]:
-    """Order calls: those to which nobody goes, by when they were opened."""
+    """Return the sort key of calls: those that nobody is going to come first, by the time they were opened."""
     view = row.view
     return (view.attended is not None, view.calling_since or 0) if view.calling else (False, 0)
 
 
 def _deals(snapshot: Snapshot, table: int) -> dict[int, int]:
-    """Return by round what a table has really played, or is to play."""
+    """Return, by round, the deal that a table has actually played or is to play."""
     planned = snapshot.event.rounds_at.get(table, {})
     ruled = {round_: snapshot.ruled.get((table, round_)) for round_ in planned}
     return {round_: counted[0].deal if (counted := ruled[round_]) else deal for round_, deal in planned.items()}
 
 
 def _next(snapshot: Snapshot, table: TableView, plan: Iterable[int]) -> int | None:
-    """The round that a table is in; of one that has not been heard, the first of which the result is not here."""
+    """Return the round that a table is in. For a table not heard from, it is the first without a result here."""
     if table.round is not None:
         return table.round
     return min((round_ for round_ in plan if not snapshot.settled((table.table, round_))), default=None)
 
 
 def _window(rounds: Iterable[int], at: Iterable[int | None]) -> tuple[int, ...]:
-    """The rounds that are shown: around the earliest that a table is in, or of an event that is over the last."""
+    """Return the rounds to show: around the earliest that a table is in, or the last ones once the event is over."""
     every = sorted(rounds)
     earliest = min((round_ for round_ in at if round_ is not None), default=None)
     begin = len(every) if earliest is None else sum(one < earliest for one in every) - 1

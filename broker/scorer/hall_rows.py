@@ -1,6 +1,6 @@
-"""Rows between halls and centre: what the centre's scorer does with them, and what a hall's tells its tables of them.
+"""Journal rows between halls and centre: how the centre handles them, and how tables hear that they arrived.
 
-At the centre facts go the way of all facts, and the rest is adopted.
+At the centre, facts are handled like all other facts, and decisions of the halls' desks are adopted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ from broker.store import Journal, RefusedRow
 
 
 class FactsAtCentre:
-    """Which of its facts each table of a hall is told to be at the centre, too. At most once in PAUSE_S it is told."""
+    """Tells each table of a hall which of its facts are at the centre, too. At most once per PAUSE_S."""
 
     def __init__(
         self, link: HallLink, journal: Journal, books: Mapping[int, TableBook], seconds: Callable[[], float]
@@ -28,15 +28,15 @@ class FactsAtCentre:
         self._rows: RowsAtCentre | None = None
         self._facts: dict[int, AtCentre] = {}
         self._waiting: dict[int, int] = {}
-        """The first fact that is on its way, by table."""
+        """The first fact that has not reached the centre, by table."""
         self._follow()
 
     def of(self, table: int) -> AtCentre | None:
-        """Return what the centre has of a table's facts; None: it was never heard of."""
+        """Return what the centre has of a table's facts, or None if the centre was never heard from."""
         return self._facts.get(table)
 
     def tell(self, receipt: Callable[[int], None]) -> None:
-        """Publish the receipts of tables for which it has changed, but not while more of the same table is to come."""
+        """Publish changed receipts, but not for a table with more facts on their way."""
         if self._link.has != self._rows:
             self._due.ask()
         if self._due.due():
@@ -66,9 +66,9 @@ class FactsAtCentre:
 def rows_of_halls(
     centre: Centre, batch: Iterable[Incoming], note: Callable[[Iterable[Concern]], None]
 ) -> Iterator[Incoming | OfHall]:
-    """Return what is to be judged: facts as if their tables had sent them here, and what halls' desks have decided.
+    """Yield the rows to judge: facts as if their tables had sent them here, and decisions of halls' desks.
 
-    `note` hears what was refused.
+    `note` is called with concerns about refused rows.
     """
     for one in batch:
         if not centre.is_of_hall(one):
@@ -83,7 +83,7 @@ def rows_of_halls(
 
 
 def adopt(centre: Centre, rows: list[OfHall], rulings: RulingService, devices: Devices) -> Iterator[Concern]:
-    """Take in which devices halls' desks have admitted, in one commit, and their rulings; return why one cannot be."""
+    """Adopt the device records, in one commit, and the rulings of halls' desks. Yield a concern for each refusal."""
     first = {row.record.id: row.record for row in reversed(rows) if isinstance(row.record, DeviceRecord)}
     devices.record(*reversed(first.values()))
     for row in rows:
@@ -99,14 +99,14 @@ def adopt(centre: Centre, rows: list[OfHall], rulings: RulingService, devices: D
 
 
 def note_judged(centre: Centre, verdicts: Iterable[IntakeVerdict]) -> None:
-    """Let the centre know which facts were refused, for the receipts of their halls."""
+    """Tell the centre which facts were refused, for the receipts of their halls."""
     for one in verdicts:
         if isinstance(one.message, LogMessage):
             centre.judged(one.message, refused=one.code is not None)
 
 
 def pass_over(centre: Centre, intake: Intake, journal: Journal, event: str, now: int) -> list[tuple[int, int]]:
-    """Wait no more for facts that halls have refused; return table and number of those that are new."""
+    """Stop waiting for facts that halls have refused. Return the table and number of those that are new."""
     told, centre.passed_over = centre.passed_over, []
     new = [one for one in dict.fromkeys(told) if intake.pass_over(*one)]
     if new:

@@ -1,4 +1,4 @@
-"""Deals worth talking about: where tables differed most, what won most IMPs, and hands that one table alone found."""
+"""Remarkable deals: the largest differences, the largest gains in IMPs, and hands that only one table found."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
@@ -24,45 +24,45 @@ TITLES: Final[Mapping[Kind, Message]] = {
 }
 
 OF_EACH: Final = 3
-"""Deals of each kind that an event tells of."""
+"""Highlights of each kind per event."""
 
 LEAST_TABLES: Final = 4
-"""Where fewer have played a deal, it is no wonder that one alone has won."""
+"""If fewer tables have played a deal, a single win is not remarkable."""
 
 
 class Highlight(NamedTuple):
-    """One thing worth talking about; `size` compares it with others of its kind."""
+    """One highlight. `size` is compared with others of the same kind."""
 
     kind: Kind
     deal: int
     seat: Seat
     size: Fraction
     values: Mapping[str, Any]
-    """For its text; `low`, `high` and `imp` are sums with a sign."""
+    """Values for the text. `low`, `high` and `imp` are shown with a sign."""
 
 
 SUMS: Final = ("low", "high", "imp")
 
 
 def highlight_text(_: Callable[..., str], one: Highlight, signed: Callable[[Any], str]) -> str:
-    """Say it in a reader's language; `signed` writes sums."""
+    """Return the text in the reader's language. `signed` formats sums."""
     values = {name: signed(value) if name in SUMS else value for name, value in one.values.items()}
     return _(TEXTS[one.kind], seat=_(SEAT_NAMES[one.seat]), **values)
 
 
 def deal_highlights(sheet: DealSheet) -> list[Highlight]:
-    """Return the greatest of each kind in a deal, in the order of `TEXTS`."""
+    """Return the greatest highlight of each kind in a deal, in the order of `TEXTS`."""
     found = [one for group in sheet.groups for one in _of_group(sheet.deal, group)]
     return [one for of_kind in greatest(found, 1).values() for one in of_kind]
 
 
 def event_highlights(snapshot: Snapshot) -> dict[Kind, list[Highlight]]:
-    """Return the greatest of each kind in all deals that every table has played."""
+    """Return the greatest highlights of each kind among all deals that every table has played."""
     return greatest(one for deal in sorted(snapshot.complete) for one in deal_highlights(deal_sheet(snapshot, deal)))
 
 
 def greatest(found: Iterable[Highlight], count: int = OF_EACH) -> dict[Kind, list[Highlight]]:
-    """Return so many of each kind that there is, the greatest first, in the order of `TEXTS`; of equals the first."""
+    """Return the `count` greatest of each kind, greatest first, in the order of `TEXTS`. Ties keep their order."""
     down = sorted(found, key=lambda one: -one.size)
     return {kind: of_kind[:count] for kind in TEXTS if (of_kind := [one for one in down if one.kind == kind])}
 
@@ -99,5 +99,5 @@ def _found(deal: int, seat: Seat, play: PlayLine, tables: int) -> Highlight:
 
 
 def _who(line: SeatLine) -> str:
-    """Return who did it, who may be a substitute."""
+    """Return the name of who played, which may be a substitute."""
     return line.sat or line.name

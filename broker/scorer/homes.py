@@ -1,7 +1,7 @@
-"""Second homes of what the desk decides: rulings and admissions come back to a store that lacks them.
+"""Second homes of the desk's decisions, from which a store recovers rulings and admissions that it lacks.
 
-One home is a folder on another disk (broker/store/second_home.py). The other are tables, those that a decision is about
-and a few more, which keep it sealed with the event's key: they can neither read nor make one.
+One home is a folder on another disk (broker/store/second_home.py). The others are tables: those that a decision is
+about and a few more, which store it sealed with the event's key, so that they can neither read nor forge one.
 """
 
 import base64
@@ -49,19 +49,19 @@ from broker.store import (
 )
 
 PATIENCE_WITH_GAPS_S: Final = 60.0
-"""Rulings that tables have given back wait so long for those that were given before them."""
+"""How long rulings returned by tables wait for earlier ones that are missing."""
 
 FEWEST_HOMES: Final = 3
-"""Tables that keep each record, if there are as many: one device may die with the scorer's disk."""
+"""Tables that store each record, if there are as many: one device may fail together with the scorer's disk."""
 
 LARGEST: Final = topics.KEPT.limit * 3 // 4
-"""Bytes of a message with all that a table keeps."""
+"""Most bytes of a message with everything that a table stores."""
 
 NONCE: Final = 12
 
 
 class Seal:
-    """Makes of a record what only this event's scorer can open."""
+    """Encrypts records so that only this event's scorer can open them."""
 
     def __init__(self, event: str, key: SigningKey) -> None:
         self._event = event.encode()
@@ -69,14 +69,14 @@ class Seal:
         self._cipher = AESGCM(self._secret)
 
     def close(self, entry: Entry, id_: str) -> KeptRecord:
-        """Return a record as a table keeps it: the same record always in the same form."""
+        """Seal a record for a table. The same record always gives the same result."""
         plain = b"%d %b" % entry
         nonce = hmac.digest(self._secret, plain, hashlib.sha256)[:NONCE]
         sealed = nonce + self._cipher.encrypt(nonce, plain, self._event)
         return KeptRecord(id=id_, sealed=base64.b64encode(sealed).decode())
 
     def open(self, record: KeptRecord) -> Decided | None:
-        """Return a record that a table has given back; None if it is not ours."""
+        """Open a record returned by a table, or return None if it is not one of ours."""
         try:
             sealed = base64.b64decode(record.sealed, validate=True)
             plain = self._cipher.decrypt(sealed[:NONCE], sealed[NONCE:], self._event)
@@ -88,17 +88,17 @@ class Seal:
 
 
 class KeptAtTables:
-    """What each table keeps for the scorer."""
+    """The records that each table stores for the scorer."""
 
     def __init__(self, tables: Iterable[int], seal: Seal) -> None:
         self._tables, self._seal = tuple(sorted(tables)), seal
         self._records: dict[int, dict[str, KeptRecord]] = {table: {} for table in self._tables}
         self._ids: set[str] = set()
         self.waiting: dict[str, Decided] = {}
-        """What has come back and has to wait for what was decided before it."""
+        """Records that have come back and wait for earlier ones."""
 
     def add(self, decided: Decided) -> list[int]:
-        """Let tables keep a record; return which."""
+        """Assign a record to its tables. Return which."""
         self._ids.add(decided.message.id)
         self.waiting.pop(decided.message.id, None)
         record = self._seal.close((decided.received_at, decided.body), decided.message.id)
@@ -108,7 +108,7 @@ class KeptAtTables:
         return homes
 
     def _homes(self, decided: Decided) -> list[int]:
-        """Return the table that a record is about, if it is about one, and others in turn until there are enough."""
+        """Return the table that a record is about, if any, and others in rotation until there are enough."""
         about = decided.message.table
         homes = [about] if about is not None and about in self._records else []
         start = sequence_of(decided.message)[1]
@@ -120,7 +120,7 @@ class KeptAtTables:
         return homes
 
     def records(self, table: int) -> tuple[KeptRecord, ...]:
-        """Return what a table keeps: all, or the newest that a message has room for."""
+        """Return the records for a table: all, or the newest that fit into a message."""
         kept: list[KeptRecord] = []
         left = LARGEST
         for record in reversed(self._records[table].values()):
@@ -131,7 +131,7 @@ class KeptAtTables:
         return tuple(reversed(kept))
 
     def come_back(self, table: int, records: Iterable[KeptRecord]) -> Iterator[Concern]:
-        """Take in what a table has given back: it waits in `waiting`. Return what arbiters must know."""
+        """Add records returned by a table to `waiting`. Yield concerns for records that are not ours."""
         for record in records:
             if record.id in self._ids or record.id in self.waiting:
                 continue
@@ -142,9 +142,9 @@ class KeptAtTables:
                 self.waiting[record.id] = decided
 
     def next(self, first_missing: Callable[[int], int], *, in_order: bool) -> Decided | None:
-        """Return what may be taken back now: in order nothing above a number that nobody has given back yet.
+        """Remove and return the next record to take back. With `in_order`, none above a missing number.
 
-        It waits no more.
+        Return None if there is none.
         """
         for decided in sorted(self.waiting.values(), key=lambda one: sequence_of(one.message)):
             whose, number = sequence_of(decided.message)
@@ -154,10 +154,10 @@ class KeptAtTables:
 
 
 class SecondHomes:
-    """Keeps what is decided in its second homes, and takes back what they have more. On the scorer's thread alone.
+    """Copies decisions to their second homes, and takes back those that are missing here. For the scorer's thread only.
 
-    `count` lets what has come back count again; `record` gives what was decided about a device the next number, where
-    another has its own by now. `seconds` counts on.
+    `count` applies a decision that was taken back. `record` stores a device record under the next number, if its own is
+    already used. `seconds` is a monotonic clock.
     """
 
     def __init__(
@@ -172,39 +172,39 @@ class SecondHomes:
     ) -> None:
         self._journal, self._seconds, self._count, self._record = journal, seconds, count, record
         self.writer: SecondHomeWriter | None = None
-        """Of what is on another disk, if there is one."""
+        """Writes to the other disk, if there is one."""
         self._decided, self.numbers = list(stored.decided), Numbers(stored)
         self.rulings_missing = self.numbers.missing(DESK)
-        """Which were given and are nowhere."""
+        """Numbers of rulings that are known to have been given but are nowhere."""
         self._altered = {one.id: one.height for one in stored.faults if one.id and one.code != LOST}
         self._kept = KeptAtTables(tables, seal)
         self.due: set[int] = set()
-        """Tables that are to keep something more."""
+        """Tables that have more records to store."""
         for decided in stored.decided:
             self._kept.add(decided)
         self._came_as: dict[str, int] = {}
-        """Of records of devices that have come back and got another number, the one that they had."""
+        """Original numbers of device records that were taken back under another number, by id."""
         self.gaps_at = inf
-        """From when on (s) what has come back is to be taken though something before it has not: by `take_back`."""
+        """When (s) `take_back` stops waiting for missing earlier records."""
 
     def missing(self) -> Iterator[Concern]:
-        """Return which rulings were given and are nowhere: numbers below others that nobody has."""
+        """Yield a concern for rulings that are nowhere: numbers below others that nobody has."""
         if text := ranges(self.rulings_missing):
             yield Concern("rulings_missing", about=len(self.rulings_missing), values={"numbers": text})
 
     def write_to(self, writer: SecondHomeWriter) -> None:
-        """Write what was decided to another disk, and what is decided from now on."""
+        """Write all decisions, past and future, to another disk."""
         self.writer = writer
         writer.keep([(one.received_at, one.body) for one in self._decided])
         writer.begin(self._journal)
 
     def wait(self) -> None:
-        """Wait until what was decided is on the other disk, if there is one and it answers. From any thread."""
+        """Wait until all decisions are on the other disk, if there is one and it responds. Thread-safe."""
         if self.writer:
             self.writer.wait()
 
     def follow(self, decided: Sequence[Decided]) -> None:
-        """Write what was decided in a commit into its second homes."""
+        """Copy the decisions of a commit to their second homes."""
         if self.writer:
             self.writer.keep([(one.received_at, one.body) for one in decided])
         for one in decided:
@@ -214,11 +214,11 @@ class SecondHomes:
         self.rulings_missing = self.numbers.missing(DESK)
 
     def records(self, table: int) -> tuple[KeptRecord, ...]:
-        """Return what a table is to keep."""
+        """Return the records that a table has to store."""
         return self._kept.records(table)
 
     def come_back(self, message: KeptBack) -> list[Concern]:
-        """Take in what a table has kept and this scorer lacks; return what arbiters must know."""
+        """Accept records that a table has stored and this scorer may lack. Return concerns."""
         before = len(self._kept.waiting)
         found = [*self._kept.come_back(message.table, message.records)]
         if len(self._kept.waiting) > before:
@@ -229,9 +229,9 @@ class SecondHomes:
         return found + self.take_back(self._seconds())
 
     def take_back(self, now: float) -> list[Concern]:
-        """Take back what has come: in order, unless nobody gives back what is between. Return what arbiters must know.
+        """Take back the waiting records: in order, unless the missing ones do not come in time. Return concerns.
 
-        `now` in s of the clock that counts on.
+        `now` in s of the monotonic clock.
         """
         back, found = list[Decided](), list[Concern]()
         while one := self._kept.next(self.numbers.first_missing, in_order=now < self.gaps_at):
@@ -240,7 +240,7 @@ class SecondHomes:
             if self.numbers.has(one) or (not late and is_late(one.message, decided, {})):
                 found += concerns_of_clash([one])
                 old = late or is_late(one.message, (other.message for other in self._kept.waiting.values()), {})
-                if not isinstance(one.message, Ruling) and not old:  # of a device each record stands by itself
+                if not isinstance(one.message, Ruling) and not old:  # device records are independent of one another
                     self._came_as[one.message.id] = one.message.number
                     self._record(one.message)
                     back.append(one)
@@ -249,7 +249,7 @@ class SecondHomes:
             with self._journal.commit():
                 self._journal.append(one.message, one.received_at, one.body, repairs=altered)
             back.append(one)
-            if late:  # others were given after it: it counts in its place when all are read again
+            if late:  # it will count in its place when the journal is read again
                 number = one.message.number
                 found.append(Concern("ruling_late", about=number, values={"number": number}))
             else:
@@ -264,9 +264,9 @@ class SecondHomes:
 def is_late(
     message: Ruling | DeviceRecord, others: Iterable[Ruling | DeviceRecord], came_as: Mapping[str, int]
 ) -> bool:
-    """Return whether something was decided after it that it may change: of a device that is what is about it.
+    """Return whether a later decision may depend on this one. For a device record, only those about the same device do.
 
-    `came_as`: the numbers, by id, under which records were given first that have others by now.
+    `came_as`: original numbers, by id, of records that now have others.
     """
     after = [one for one in others if came_as.get(one.id, one.number) >= message.number and one.id != message.id]
     if isinstance(message, Ruling):
@@ -278,7 +278,7 @@ def is_late(
 def with_second_home(
     journal: Journal, stored: JournalContent, home: SecondHome | None, note: Callable[[Iterable[Concern]], None]
 ) -> JournalContent:
-    """Return a journal's content with what a second home has more, if there is one. Raises StoreError."""
+    """Return a journal's content with what a second home has beyond it, if there is one. Raises StoreError."""
     if home is None:
         return stored
     try:
@@ -291,9 +291,10 @@ def with_second_home(
 
 
 def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tuple[JournalContent, list[Concern]]:
-    """Add to a journal what its second home has more, and name what is missing even so. Raises StoreError, OSError.
+    """Add to a journal the decisions that only its second home has, and find what is still missing.
 
-    Before anything is made of the journal: what comes back counts as if it had never been away.
+    Call it before anything is computed from the journal, so that recovered decisions count as if never lost. Raises
+    StoreError, OSError.
     """
     there = {one.message.id for one in content.decided}
     numbers = {sequence_of(one.message): one.message.id for one in content.decided}
@@ -320,7 +321,7 @@ def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tu
 
 
 def _renumbered(clashing: Iterable[Decided], known: Sequence[Ruling | DeviceRecord]) -> Iterator[Decided]:
-    """Return what was decided last about devices, with numbers of its own: of a device each record stands by itself."""
+    """Yield the latest clashing device records with new numbers: device records are independent of one another."""
     highest = max((one.number for one in known if not isinstance(one, Ruling)), default=0)
     for one in clashing:
         if not isinstance(one.message, Ruling) and not is_late(one.message, known, {}):
@@ -330,7 +331,7 @@ def _renumbered(clashing: Iterable[Decided], known: Sequence[Ruling | DeviceReco
 
 
 def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path]) -> list[Fault]:
-    """Return what newer copies of the event have, damaged as they are, and this journal has not."""
+    """Return what newer, damaged copies of the event have and this journal lacks."""
     known = content.ids() | {fault.id for fault in content.faults}
     lost: dict[str, Fault] = {}
     for copy in newer:
@@ -342,7 +343,7 @@ def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path])
 
 
 def concerns_of_return(back: Sequence[Decided]) -> Iterator[Concern]:
-    """Return that rulings have come back from a second home."""
+    """Yield concerns that decisions were taken back from a second home."""
     numbers = ranges(one.message.number for one in back if isinstance(one.message, Ruling))
     if numbers:
         yield Concern("rulings_back", values={"numbers": numbers})
@@ -352,7 +353,7 @@ def concerns_of_return(back: Sequence[Decided]) -> Iterator[Concern]:
 
 
 def concerns_of_clash(clashing: Iterable[Decided]) -> Iterator[Concern]:
-    """Return which rulings have come back too late: another one was given meanwhile under the same number."""
+    """Yield a concern for each ruling that came back too late: its number was used again."""
     for one in clashing:
         if isinstance(one.message, Ruling):
             number, author, reason = one.message.number, one.message.author, one.message.reason
@@ -361,39 +362,39 @@ def concerns_of_clash(clashing: Iterable[Decided]) -> Iterator[Concern]:
 
 
 class Numbers:
-    """Which numbers of what is decided are taken, by whose sequence they are of (`sequence_of`)."""
+    """The numbers used in each sequence of decisions (see `sequence_of`)."""
 
     def __init__(self, content: JournalContent) -> None:
         self._taken = {sequence_of(one.message): one.message.id for one in content.decided}
         faults = ((fault.table, fault.seq) for fault in content.faults)
         self._known = {(table, seq) for table, seq in faults if table is not None and seq and table <= DESK}
-        """Those that were given, whether they are there or not."""
+        """Numbers known to have been given, whether or not their records are here."""
 
     def take(self, decided: Decided) -> None:
-        """Remember one that is in the journal."""
+        """Record a decision that is in the journal."""
         self._taken[sequence_of(decided.message)] = decided.message.id
 
     def know(self, decided: Decided) -> None:
-        """Remember that one was given, though it is not in the journal yet."""
+        """Record that a number was given, although its decision is not in the journal yet."""
         self._known.add(sequence_of(decided.message))
 
     def has(self, decided: Decided) -> bool:
-        """Return whether its number is taken, by it or another one."""
+        """Return whether a decision's number is used, by itself or by another one."""
         return sequence_of(decided.message) in self._taken
 
     def highest(self, whose: int) -> int:
-        """Return the highest that is there."""
+        """Return the highest number that is used."""
         return max((number for of, number in self._taken if of == whose), default=0)
 
     def first_missing(self, whose: int) -> int:
-        """Return the lowest that is not there."""
+        """Return the lowest number that is not used."""
         return next(number for number in count(1) if (whose, number) not in self._taken)
 
     def given(self, whose: int) -> int:
-        """Return the highest that is known to have been given."""
+        """Return the highest number known to have been given."""
         return max((number for of, number in self._known if of == whose), default=self.highest(whose))
 
     def missing(self, whose: int) -> list[int]:
-        """Return those below others, or known to have been given, that are not there."""
+        """Return the missing numbers: those below others, or known to have been given."""
         last = max(self.given(whose), self.highest(whose))
         return [number for number in range(1, last + 1) if (whose, number) not in self._taken]

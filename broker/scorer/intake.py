@@ -1,4 +1,4 @@
-"""The gate: every message from the wire is judged here, and nothing refused changes anything."""
+"""Judges every incoming message: accepted, duplicate, or refused. A refused message changes nothing."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -52,104 +52,104 @@ from broker.scorer.whole_plays import FactsByNumber, WholePlay
 from broker.store import DESK, LINK_ALTERED, LOST, Fault, Recorded, RefusedRow
 
 OF_RIICHI = (Confirmed, Declared, Call, RiichiRecorded, RiichiTakenBack, *ARBITER_FACTS)
-"""Facts of a riichi session."""
+"""Kinds of facts that belong to riichi sessions."""
 
 MOST_MISSING = 500
-"""Facts of one table that may be missing below a new one."""
+"""How many facts of one table may be missing below a new one."""
 
 MOST_GAPS = 1000
-"""Of those, that a receipt names at a time."""
+"""Most missing facts that one receipt lists."""
 
 MOST_LISTED = 100
-"""Facts of one table, taken or refused, that a receipt names."""
+"""Most accepted facts, and most refused ones, that one receipt lists."""
 
-# How many facts of a kind a table may tell of one play: more than people ever need, and an end for programs. A table's
-# own program stays within them, so what is refused here was told by another program, or by one that is broken. The
-# numbers of what is refused so are not missing: a table that tells something else afterwards is heard.
+# Limits of facts of one kind per play: more than people ever need, as a protection against runaway programs. A table's
+# own program stays within them, so whatever is refused here came from another program, or from a broken one. The
+# numbers of facts refused for this reason do not count as missing, so later facts of the table are still accepted.
 
 MOST_RULED: Final = 20
-"""Rulings of a table on one play. A device speaks for whoever has its PIN: it shall not fill the book of rulings."""
+"""Rulings of a table on one play. A device speaks for anyone who has its PIN, and must not flood the rulings."""
 
 MOST_LAID: Final = 8
-"""Times that a table may tell of one play what lay there: each is searched, and answered."""
+"""Reports per play of the tiles that were laid. Each one is searched and answered."""
 
 MOST_OF_A_KIND: Final = 200
-"""Of any other kind in one play: a hundred calls, for one."""
+"""Facts of any other kind in one play, such as a hundred calls."""
 
 MOST_IN_A_SESSION: Final = 2_000
-"""The same in a session of riichi, which is one round: its hands, and calls, all evening."""
+"""The same limit for a riichi session, in which one round contains the hands and calls of a whole evening."""
 
 COUNTED_TOGETHER: Final = "arbiters"
-"""All that a table tells of its arbiters beside rulings counts together: a session is a round, and they come and go."""
+"""Kind under which all facts about arbiters, except rulings, are counted: a session, one round, has many visits."""
 
 OVER_QUOTA: Final = frozenset({"too_many_rulings", "too_many_facts"})
-"""The codes of these refusals."""
+"""Codes of refusals for exceeding a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntakeVerdict:
-    """What the gate says of one message: `code` is None where it is taken (or was taken before)."""
+    """The verdict on one message. `code` is None if it is accepted, or was accepted before."""
 
     message: Message | None
     code: str | None = None
     text: str = ""
     new: bool = False
     again: bool = False
-    """It is one more of what arbiters know that there is too much of."""
+    """Whether arbiters already know that there are too many of this kind."""
     hash: str = ""
-    """Of a fact that is new."""
+    """The hash of a new fact."""
     waits: bool = False
-    """It is judged again once it is known whether a PIN is right."""
+    """Whether the message depends on a PIN that is still being judged, and has to be judged again."""
 
 
 @dataclass(slots=True)
 class TableBook:
-    """What is known of one table's sequence."""
+    """The state of one table's sequence of facts."""
 
     taken: FactsByNumber = field(default_factory=FactsByNumber)
     refused: list[Refusal] = field(default_factory=list)
     seen: dict[int, None] = field(default_factory=dict)
-    """Numbers taken or seen again, the latest last."""
+    """Numbers recently accepted or seen again, the latest last."""
     upto: int = 0
-    """The highest number that was taken."""
+    """The highest number that was accepted."""
     missing: set[int] = field(default_factory=set)
-    """Numbers below it that were not."""
+    """Numbers below `upto` that were not accepted."""
     wanted: dict[int, int | None] = field(default_factory=dict)
-    """Numbers of facts that the store had and has no more as they were, and the heights of their rows if those are."""
+    """Numbers of facts whose stored rows were altered or lost, with the heights of the rows that are still there."""
     passed_over: set[int] = field(default_factory=set)
-    """Numbers that were refused because there were too many of a kind: nobody waits for them."""
+    """Numbers that nobody waits for, because they were refused for exceeding a limit."""
     hashes: dict[int, str] = field(default_factory=dict)
-    """Of facts that were taken and that no fact after them names."""
+    """Hashes of the accepted facts that no later fact names as its predecessor."""
     misplaced: set[str] = field(default_factory=set)
-    """Hashes of facts that were refused since they have no place in the chain: nor has what comes after them."""
+    """Hashes of facts refused because they do not fit the chain. Facts that follow them do not fit either."""
 
     @property
     def head(self) -> str | None:
-        """The hash of the fact `upto`."""
+        """The hash of the fact with the number `upto`."""
         return self.hashes.get(self.upto)
 
     def has(self, seq: int, digest: str) -> bool:
-        """Return whether a fact of this number and hash was taken, and is stored as it was."""
+        """Return whether a fact with this number and hash was accepted, and is stored intact."""
         if seq > self.upto or seq not in self.taken or seq in self.wanted:
             return False
         after = self.taken.at(seq + 1)
         return digest == (after.before if after and after.before else self.hashes.get(seq))
 
     def follows(self, message: LogMessage, digest: str) -> bool:
-        """Return whether a fact stands after the one that has the number before, and before the one after it."""
+        """Return whether a fact fits between its neighbours. Each fact names the hash of the one before it."""
         before, after = self.hashes.get(message.seq - 1), self.taken.at(message.seq + 1)
         if after is not None and after.before not in (None, digest):
             return False
         return message.before is None or (message.before not in self.misplaced and before in (None, message.before))
 
     def misplace(self, digest: str) -> None:
-        """Remember a fact that has no place, so that none after it is taken either."""
+        """Remember a fact that does not fit the chain, so that facts following it are refused, too."""
         if len(self.misplaced) >= MOST_MISSING:
             self.misplaced.clear()
         self.misplaced.add(digest)
 
     def take(self, message: LogMessage, digest: str | None = None) -> None:
-        """Remember a fact, permanently."""
+        """Record an accepted fact."""
         seq = message.seq
         self.taken.take(message)
         after = self.taken.at(seq + 1)
@@ -168,7 +168,7 @@ class TableBook:
             self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
 
     def loaded(self) -> None:
-        """Put in order what was filled in from a store: what was taken, and what was refused before."""
+        """Complete the book after it was filled from the store with accepted and refused facts."""
         self.upto = self.taken.highest
         if len(self.taken) < self.upto:
             self.missing = set(range(1, self.upto + 1)) - self.taken.keys()
@@ -179,62 +179,63 @@ class TableBook:
         self.seen = dict.fromkeys(self.taken.last(MOST_LISTED))
 
     def want(self, seq: int, height: int | None) -> None:
-        """Ask the table for a fact that was stored. `height`: of the row that is there and does not count, if one is.
+        """Ask the table for a fact again. `height`: of its row in the store, or None if there is no such row.
 
-        A row that was lost, has come back and was then altered is named twice: what comes repairs the altered one.
+        If a row was lost, recovered and then altered, this is called twice: the fact that comes repairs the altered
+        row.
         """
         self.wanted[seq] = self.wanted.get(seq) if height is None else height
-        if seq not in self.taken and height is not None:  # after the last one a table sends everything by itself
+        if seq not in self.taken and height is not None:  # beyond its last fact, a table resends lost ones unasked
             self.missing.update(range(self.upto + 1, seq + 1))
             self.missing.add(seq)
             self.upto = max(self.upto, seq)
 
     def see(self, seq: int) -> None:
-        """Move a number to the end of those that the next receipt names."""
+        """Move a number to the end of the list for the next receipt."""
         self.seen.pop(seq, None)
         self.seen[seq] = None
         while len(self.seen) > MOST_LISTED:
             del self.seen[next(iter(self.seen))]
 
     def latest(self) -> tuple[Taken, ...]:
-        """Name the facts that were taken, or seen again, last."""
+        """Return the facts most recently accepted or seen again."""
         return tuple(Taken(seq=seq, id=self.taken.id_of(seq)) for seq in self.seen)
 
     def asked_for(self) -> tuple[int, ...]:
-        """Return facts that were stored, and that the table is to send again."""
+        """Return the numbers of stored facts that the table is asked to send again."""
         return tuple(sorted(self.wanted)[:MOST_LISTED])
 
     def lacks_before(self, seq: int) -> bool:
-        """Return whether a fact before this one may still come: the one that let an arbiter in, for instance."""
+        """Return whether an earlier fact may still arrive, such as the one that let an arbiter in."""
         over = self.passed_over | {one.seq for one in self.refused if one.code not in UNEXPLAINED}
         beyond = range(self.upto + 1, seq)
         return any(one < seq and one not in over for one in self.missing) or any(one not in over for one in beyond)
 
     def gaps(self) -> tuple[int, ...]:
-        """What is missing below the highest number that was taken."""
+        """Return the numbers missing below the highest accepted one."""
         return tuple(sorted(self.missing - self.passed_over)[:MOST_GAPS])
 
 
 def lacks_ruling(faults: Iterable[Fault]) -> bool:
-    """Return whether a ruling may be among what is wrong with a store."""
+    """Return whether the faults of a store may include a lost or altered ruling."""
     return any(fault.table in (DESK, None) and fault.code != LINK_ALTERED for fault in faults)
 
 
 def kind_of(fact: Fact) -> str:
-    """Return what a fact is counted as."""
+    """Return the kind under which a fact is counted."""
     return COUNTED_TOGETHER if isinstance(fact, ARBITER_FACTS) else type(fact).__name__
 
 
 class Quotas:
-    """What each table has told of each of its plays, by kind. `taken` gives what was taken of a table in a round."""
+    """Counts each table's facts per round and kind. `taken` returns the accepted facts of a table in a round."""
 
     def __init__(self, taken: Callable[[int, int], Iterable[LogMessage]]) -> None:
         self._taken = taken
         self._told: dict[tuple[int, int], Counter[str]] = {}
-        """By table and round, of those of which something was told since the start."""
+        """Counts by table and round, for those that were needed since the start."""
 
     def count(self, message: LogMessage) -> None:
-        """Take in a fact that was taken."""
+        """Count an accepted fact."""
         if (told := self._told.get((message.table, message.fact.round))) is not None:
             told[kind_of(message.fact)] += 1
 
@@ -244,7 +245,7 @@ class Quotas:
         return self._told[table, round_]
 
     def check(self, message: LogMessage, *, session: bool) -> None:
-        """Refuse one too many. `session`: the round is one of riichi. Raises Refused."""
+        """Refuse a fact that exceeds its limit. `session`: the round is a riichi session. Raises Refused."""
         table, kind = message.table, kind_of(message.fact)
         told = self._told_in(table, message.fact.round)[kind]
         if isinstance(message.fact, Ruled):
@@ -259,7 +260,7 @@ class Quotas:
 
 
 class Intake:
-    """Judges messages against the event and what was taken before."""
+    """Judges messages against the event and what was accepted before."""
 
     def __init__(
         self,
@@ -271,47 +272,47 @@ class Intake:
         heads: Mapping[tuple[int, int], str] = MappingProxyType({}),
         faults: Sequence[Fault] = (),
     ) -> None:
-        """Start from what is stored, with the hashes of each table's last facts.
+        """Start from the stored messages and refusals. `heads`: hashes of each table's last facts.
 
-        `refuses`: whether a device's facts are not taken at a table; `admissions`: whose signatures are; without them
-        none is looked at, as when a journal is imported. `faults`: what is wrong with the store; tables are asked for
-        their facts among it. Raises BadEvent if what is stored is of another plan: not where a ruling is missing that
-        may have changed it.
+        `refuses`: whether the facts of a device are refused at a table. `admissions`: the devices whose signatures are
+        accepted; without them no signature is checked, as when importing a journal. `faults`: those of the store;
+        tables are asked for the facts concerned. Raises BadEvent if the stored messages belong to another plan, unless
+        a ruling is missing that may have changed it.
         """
         self._refuses, self._admissions = refuses, admissions
         self.access: ArbiterAccess | None = None
-        """Which arbiters may rule at the tables; None: that is not looked at, either."""
+        """Which arbiters may rule at the tables. None: this is not checked."""
         self._event = event
         self._players = set(event.players)
         self.books = {table: TableBook() for table in event.tables}
         self._ids: set[str] = set()
-        """But those of whole plays: nobody is to wait for half a million of them."""
+        """Ids of the accepted messages, without those of whole plays: loading half a million takes too long."""
         self._has_whole = False
-        """Whether there are such plays."""
+        """Whether there are whole plays."""
         self.place_of: Callable[[str], tuple[int, int] | None] = lambda _id: None
-        """Return table and number beside which the store has an id: those of whole plays are looked up there."""
+        """Returns the table and number stored with an id, needed to look up the ids of whole plays."""
         self._quotas = Quotas(lambda table, round_: self.books[table].taken.of_round(round_))
         self._too_much: set[tuple[int, int, str]] = set()
-        """Table, round and kind of facts of which arbiters know that there are too many."""
+        """Table, round and kind of facts that arbiters know to be too many."""
         self._replanned: set[tuple[int, int, int]] = set()
-        """Table, round and deal of plays for which a ruling has put another deal in place of the planned one."""
+        """Table, round and deal of plays in which a ruling has replaced the planned deal."""
         self._seated_anew: dict[tuple[int, int], list[set[str]]] = {}
-        """Table and round of plays with the players whom changes of the plan have seated there, counting or not."""
+        """By table and round, the players seated there by changes of the plan, whether or not those still count."""
         self.without_place: list[LogMessage] = []
-        """Facts for which the plan has no place while a ruling is missing: they are safe, and count once it is back."""
+        """Facts that do not fit the plan while a ruling is missing. They are stored, and count once it is back."""
         self._lacks_ruling = lacks_ruling(faults)
         for row in refused:
             if row.seq is not None and row.id is not None and row.table in self.books and row.code != "wrong_event":
                 self._list(row.table, Refusal(seq=row.seq, id=row.id, code=row.code))
         for message in taken:
-            if isinstance(message, Ruling):  # first: one that has come back stands behind the facts that go by it
+            if isinstance(message, Ruling):  # first: a recovered one is stored after the facts that need it
                 self.rule(message)
         self._load(taken, heads)
         for fault in faults:
             self.want(fault)
 
     def _load(self, taken: Sequence[Recorded | WholePlay], heads: Mapping[tuple[int, int], str]) -> None:
-        """Remember what is stored. Raises BadEvent."""
+        """Record the stored messages. Raises BadEvent."""
         bookings, books = self._event.bookings, self.books
         for message in taken:
             if isinstance(message, WholePlay):
@@ -337,12 +338,12 @@ class Intake:
         self.without_place.append(message)
 
     def want(self, fault: Fault) -> None:
-        """Ask for the fact with which something is wrong, if a table has it."""
+        """Ask for the fact that a fault concerns, if it is a table's."""
         if fault.table in self.books and fault.seq is not None and fault.code != LINK_ALTERED:
             self.books[fault.table].want(fault.seq, None if fault.code == LOST else fault.height)
 
     def _fits(self, message: LogMessage) -> bool:
-        """Return whether the plan still has the play and the players of a stored fact; somebody may have changed it."""
+        """Return whether the plan, which may have been changed, still has the play and the players of a stored fact."""
         fact = message.fact
         if (message.table, fact.round) in self._event.riichi:
             return isinstance(fact, OF_RIICHI)
@@ -350,7 +351,7 @@ class Intake:
         return known and self._has_deal(message.table, fact)
 
     def _has_deal(self, table: int, fact: Fact | CountRequest) -> bool:
-        """Whether a table has, or had, a deal in a round: one that has not received a new plan plays by the old."""
+        """Return whether a table has or had a deal in a round: until it receives a new plan, it follows the old one."""
         key = table, fact.round
         booking = self._event.places.get(key)
         seated = key in self._event.bookings or key in self._seated_anew
@@ -359,18 +360,18 @@ class Intake:
         return (*key, fact.deal) in self._replanned
 
     def has(self, id_: str) -> bool:
-        """Return whether a message of this id was taken. A row that was set aside may have it, and does not count."""
+        """Return whether a message with this id was accepted. Rows that were set aside do not count."""
         if id_ in self._ids or not self._has_whole:
             return id_ in self._ids
         table, seq = self.place_of(id_) or (0, 0)
         return table in self.books and seq in self.books[table].taken and self.books[table].taken.id_of(seq) == id_
 
     def has_taken(self, table: int, seq: int, digest: str) -> bool:
-        """Return whether a fact was taken, by its table, number and hash."""
+        """Return whether a fact was accepted, by its table, number and hash."""
         return table in self.books and self.books[table].has(seq, digest)
 
     def rule(self, ruling: Ruling) -> None:
-        """Remember a ruling of the desk."""
+        """Record a ruling of the desk."""
         self._ids.add(ruling.id)
         if isinstance(ruling.decision, DealPlayed) and ruling.table and ruling.round:
             self._replanned.add((ruling.table, ruling.round, ruling.decision.played))
@@ -381,13 +382,13 @@ class Intake:
                 fours.append(set(one.players.values()))
 
     def placed(self) -> list[LogMessage]:
-        """Return, once, the facts that had no place and have one by now."""
+        """Return, once, the facts that did not fit the plan before and do now."""
         found = [one for one in self.without_place if self._fits(one)]
         self.without_place = [one for one in self.without_place if one not in found]
         return found
 
     def take(self, message: LogMessage, digest: str) -> None:
-        """Remember a message that is (about to be) in the journal, by its hash."""
+        """Record a fact, with its hash, that is (about to be) in the journal."""
         book = self.books[message.table]
         book.take(message, digest)
         book.see(message.seq)
@@ -397,17 +398,17 @@ class Intake:
         self._quotas.count(message)
 
     def passed_over(self) -> Iterator[tuple[int, int]]:
-        """Return table and number of the facts that were refused, and that nobody waits for."""
+        """Yield the table and number of each refused fact that nobody waits for."""
         for table, book in self.books.items():
             refused = {one.seq for one in book.refused if one.code not in UNEXPLAINED}
             yield from ((table, seq) for seq in sorted((book.passed_over | refused) - book.taken.keys()))
 
     def refused(self) -> Iterator[tuple[int, int]]:
-        """Return table and number of the facts that were refused, and not taken since."""
+        """Return the table and number of each fact that was refused and not accepted since."""
         return ((table, one.seq) for table, book in self.books.items() for one in book.refused)
 
     def pass_over(self, table: int, seq: int) -> bool:
-        """Do not wait for a fact that a hall has refused; return whether that is new."""
+        """Stop waiting for a fact that a hall has refused. Return whether this is new."""
         book = self.books.get(table)
         if book is None or seq in book.taken or seq in book.passed_over or len(book.passed_over) >= MOST_PASSED:
             return False
@@ -415,7 +416,7 @@ class Intake:
         return True
 
     def judge(self, topic: str, payload: bytes) -> IntakeVerdict:
-        """Judge one message. Changes nothing but what the next receipt names."""
+        """Judge one message. Changes nothing except what the next receipt lists."""
         message: Message | None = None
         try:
             _, message = decode_on_topic(topic, payload)
@@ -425,13 +426,13 @@ class Intake:
         except Refused as refused:
             if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
                 if refused.code == SESSION_UNKNOWN and self.books[message.table].lacks_before(message.seq):
-                    return IntakeVerdict(message)  # neither taken nor refused: its table sends it again
+                    return IntakeVerdict(message)  # neither accepted nor refused: its table sends it again
                 self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
                 return IntakeVerdict(message, refused.code, refused.text, again=self._known(message, refused.code))
             return IntakeVerdict(message, refused.code, refused.text)
 
     def _known(self, message: LogMessage, code: str) -> bool:
-        """Return whether it is known by now that a table tells too much of a kind."""
+        """Return whether it was already known that a table sends too many facts of a kind."""
         if code not in OVER_QUOTA:
             return False
         about = message.table, message.fact.round, kind_of(message.fact)
@@ -455,13 +456,13 @@ class Intake:
         return IntakeVerdict(message)
 
     def _check_count(self, request: CountRequest) -> None:
-        """Refuse to look a deal up that is none of the table's; a riichi session has no deals."""
+        """Refuse a count for a deal that the table does not play. A riichi session has no deals."""
         if (request.table, request.round) in self._event.riichi or self._has_deal(request.table, request):
             return
         raise _no_deal(request.table, request)
 
     def _check_pin(self, given: PinGiven, payload: bytes) -> None:
-        """Refuse a PIN that does not come from the device that serves the table."""
+        """Refuse a PIN that was not sent by the device that serves the table."""
         if self._admissions is not None:
             self._admissions.check_sender(given, payload)
         if self._refuses(given.table, given.device):
@@ -473,7 +474,7 @@ class Intake:
             self._admissions.check(message, payload, digest)
         if self._refuses(message.table, message.sender or message.device):
             raise Refused("another_device", N_("another device is in use at table {table}", table=message.table))
-        # Who sends a fact is not who found it: a dead device's facts come from the one that has taken its journal in.
+        # The sender is not compared: a dead device's facts are sent by the device that has taken over its journal.
         message = replace(message, sender=None)
         book = self.books[message.table]
         before = book.taken.at(message.seq)
@@ -504,7 +505,7 @@ class Intake:
         return IntakeVerdict(message, new=True, hash=digest)
 
     def _check_arbiter(self, message: LogMessage) -> None:
-        """Refuse what no arbiter has ruled. One who has fined a player may have left before the play has its result."""
+        """Refuse an arbiter's fact without a valid session. Who fined a player may have left before the result came."""
         if self.access is None:
             return
         began = message.seq
@@ -539,7 +540,7 @@ class Intake:
             self._check_ruled(message.table, fact)
 
     def _check_ruled(self, table: int, fact: Ruled) -> None:
-        """Refuse what no table can rule: its device speaks for whoever has its PIN, never for the head arbiter."""
+        """Refuse a ruling that no table can make. Its device speaks for whoever has its PIN, not the head arbiter."""
         if fact.role != "table_arbiter":
             raise Refused("not_ruled_here", N_("the head arbiter makes rulings at the desk, not at a table"))
         named, exactly = set(players_named(fact.decision)), isinstance(fact.decision, Adjusted)
@@ -551,8 +552,8 @@ class Intake:
             self._check_penalty(fact.decision)
 
     def _check_penalty(self, ruled: FineRuled) -> None:
-        """Refuse what the rules do not have for an infraction: at a table it is chosen among them."""
-        if ruled.infraction is None:  # a false hu of a play that has ended without a result
+        """Refuse a penalty that the rules do not provide for an infraction; tables only choose among those provided."""
+        if ruled.infraction is None:  # a false hu in a play that ended without a result
             return
         known = choices_of(self._event.profile, ruled.infraction)
         for imp in ruled.takes.values():
@@ -578,7 +579,7 @@ class Intake:
             raise Refused("wrong_players", N_("the players here are {players}", players=", ".join(sorted(planned))))
 
     def _seatings(self, key: tuple[int, int]) -> list[set[str]]:
-        """Return who is, or was, to play somewhere: a table that has not received a new plan plays by the old."""
+        """Return the seatings of a play, former ones too: until it receives a new plan, a table follows the old one."""
         settled = [set(self._event.bookings[key].players.values())] if key in self._event.bookings else []
         return settled + self._seated_anew.get(key, [])
 
@@ -602,7 +603,7 @@ class Intake:
             )
 
     def _list(self, table: int, refusal: Refusal) -> None:
-        """Name a fact that was refused, with the last code alone: an older one would hide what its table is to do."""
+        """List a refused fact for the receipt, with its latest code only: an older one would mislead its table."""
         book, about = self.books[table], (refusal.seq, refusal.id)
         book.refused = [*(kept for kept in book.refused if (kept.seq, kept.id) != about), refusal][-MOST_LISTED:]
         if refusal.code in OVER_QUOTA and len(book.passed_over) < MOST_PASSED:

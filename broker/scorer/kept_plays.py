@@ -1,8 +1,8 @@
-"""How plays went, found from the tiles that tables have read after them, or from a file that says what lay there.
+"""Reconstruct how plays went, from the tiles that tables have read after them, or from a file with what was laid.
 
-A search takes from a hundredth of a second to some seconds, so the scorer has it done on a thread of its own. What is
-found is kept with the event (`hands.json`), for replays and records; its table is told how much of it is proved.
-Nothing that is scored knows of it, and no table learns a face: what depends on faces has one answer.
+A search takes from a hundredth of a second to some seconds, so the scorer runs it on a separate thread. Results are
+stored with the event (`hands.json`), for replays and records, and the table is told how much of the play is proved.
+Scoring does not use them, and no table learns a face: every failure that depends on faces gets the same answer.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -27,35 +27,35 @@ from broker.store import Journal
 log = get_logger("homologue.scorer")
 
 MOST_UNREAD: Final = 6
-"""Unread tiles with which the search is still quick: with more of them, nothing is found for a table."""
+"""Unread tiles with which a search is still quick. With more of them, no search is made for a table."""
 
 MOST_UNREAD_IN_MELDS: Final = 2
-"""Of these: all that may lie there is tried, which takes half a minute for three."""
+"""Unread tiles among these that may be in melds. Every possible tile is tried, which takes half a minute for three."""
 
 WRITE_PAUSE_S: Final = 10.0
-"""Plays are written so far apart: all that are kept are written each time."""
+"""Interval between writes. Each write rewrites all stored plays."""
 
 SEARCHED: Final = "play_searched:"
-"""Under which key, with table and round, the store keeps the mark of the last search; a code follows if it failed."""
+"""Key prefix in the store, followed by table and round, for the last search's mark, with a code if it failed."""
 
 OF_FACES: Final = frozenset({"not_a_meld", "no_play_fits"})
-"""Codes from which a table could learn something of faces: it is told the last one for all."""
+"""Codes that could reveal faces to a table. It is sent the last one for all of them."""
 
 
 class WrittenSeat(LaidSeat, frozen=True, forbid_unknown_fields=True):
-    """The same as somebody has written it: a field that does not exist is a mistake."""
+    """The laid tiles of a seat as written by a person: an unknown field is an error."""
 
 
 class LaidPlay(Struct, frozen=True, forbid_unknown_fields=True):
-    """What lay on the table at the end of a play, by its serials, as a camera or a person has read it."""
+    """The tiles laid at the end of a play, by serial, as read by a camera or a person."""
 
     seats: dict[Seat, WrittenSeat]
     winning: int | None = None
-    """The winning tile; None: of a discard the last of its river."""
+    """The winning tile. None: on a discard, the last tile of the discarder's river."""
 
 
 def find_play(event: Event, play: CountedPlay, laid: LaidPlay | TilesLaid) -> tuple[FoundPlay, HandRecord]:
-    """Return how a recorded play went, and its record. Raises RuleError `play_unknown` or as `play_from_rivers`."""
+    """Return how a recorded play went, and its record. Raises RuleError: `play_unknown`, or of `play_from_rivers`."""
     rules = event.profile
     if play.win is None or not isinstance(rules, Profile):
         raise RuleError("play_unknown", f"table {play.table} has no result of MCR in round {play.round}")
@@ -72,7 +72,7 @@ def find_play(event: Event, play: CountedPlay, laid: LaidPlay | TilesLaid) -> tu
 
 
 def recorded_judge(play: CountedPlay) -> Judge:
-    """Judge that a hand is worth what was recorded, if it is a win at all."""
+    """Return a judge that gives each winning hand its recorded value."""
 
     def judge(hu: Hu) -> int:
         count_hu(hu)
@@ -82,20 +82,21 @@ def recorded_judge(play: CountedPlay) -> Judge:
 
 
 def keep_plays(folder: Path, hands: Iterable[HandRecord]) -> None:
-    """Keep how plays went with the event, in place of what was known of them. Raises BadEvent, OSError."""
+    """Store how plays went with the event, replacing earlier records. Raises BadEvent, OSError."""
     kept = {(one.round, one.table): one for one in (*read_hands(folder), *hands)}
     write_hands(folder, kept.values())
 
 
 class PlayFinder:
-    """Finds the plays of an event that wishes it.
+    """Reconstructs the plays of an event whose plan asks for it.
 
-    `publish` gets what is for a table, by `post` on the scorer's thread; `seconds` counts on. All plays are in one
-    file, so those found are written together; one that was not written is found again at the next start.
+    `publish` is called with the answers for tables, through `post` on the scorer's thread. `seconds` is a monotonic
+    clock. All plays are in one file, so several are written together; a play that was not written is searched again at
+    the next start.
     """
 
     answers = True
-    """Whether tables are told; at the centre their halls do it."""
+    """Whether tables are sent answers. At the centre their halls do that."""
 
     def __init__(
         self,
@@ -110,13 +111,13 @@ class PlayFinder:
         self._thread = ThreadPoolExecutor(1, "plays")
         self._seconds, self._write_from, self._writing = seconds, 0.0, Lock()
         self.unwritten: dict[str, tuple[HandRecord, str]] = {}
-        """What is found and not written, each with the mark of its search."""
+        """Reconstructed plays not yet written, with the mark of each search."""
         self._up = False
         self._unsaid: list[tuple[LogMessage, PlayFound]] = []
         """Answers that wait for a connection."""
 
     def load(self, stored: Iterable[LogMessage]) -> None:
-        """Find what was stored and not searched before the scorer was last ended. Raises BadEvent."""
+        """Search the stored plays whose search was not finished when the scorer last stopped. Raises BadEvent."""
         laid = {_key(one): one for one in stored if isinstance(one.fact, TilesLaid)}
         known = {(hand.table, hand.round) for hand in read_hands(self._folder)} if laid else set()
         searched = self._journal.remembered(SEARCHED) if laid else {}
@@ -132,7 +133,7 @@ class PlayFinder:
         self.take(message for key, message in laid.items() if not is_done(key, message))
 
     def take(self, laid: Iterable[LogMessage]) -> None:
-        """Begin to find the plays whose tiles were laid, as they are recorded now; of several the last of a play."""
+        """Start searching for plays, as they are currently recorded. Only the last message of each play is used."""
         for key, message in {_key(one): one for one in laid}.items():
             try:
                 play = self._state.play(key)
@@ -147,19 +148,19 @@ class PlayFinder:
                 self._thread.submit(self._find, message, _mark(message, play), find)
 
     def look(self) -> None:
-        """Begin to write what was found, if that is due."""
+        """Start writing the results, if that is due."""
         if self._write_is_due():
             self._thread.submit(self._write)
 
     def connection_changed(self, *, up: bool) -> None:
-        """Tell tables what was found while there was no connection."""
+        """Send the answers that were found while there was no connection."""
         self._up = up
         unsaid, self._unsaid = self._unsaid, []
         for message, answer in unsaid:
             self._say(message, answer)
 
     def close(self) -> None:
-        """Begin no more, and write what was found."""
+        """Cancel the searches that have not begun, and write the results."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._write()
 
@@ -186,7 +187,7 @@ class PlayFinder:
             code = "no_play_fits" if refused.code in OF_FACES else refused.code
             answer = PlayFound(round=fact.round, code=code)
             self._remember({name: f"{mark} {code}"})
-        except Exception:  # whatever it is: the thread goes on, and the table waits for an answer
+        except Exception:  # whatever happens, the thread goes on and the table gets an answer
             log.exception("play_not_kept", table=message.table, round=fact.round)
             answer = PlayFound(round=fact.round, code="play_not_kept")
         self._answer(message, answer)
@@ -208,7 +209,7 @@ class PlayFinder:
         return PlayFound(round=fact.round, steps=len(found.steps), proved=proved), hand
 
     def _write_is_due(self) -> bool:
-        """Return whether something is to be written now; if so, the pause begins."""
+        """Return whether to write now. If so, the next interval begins."""
         now = self._seconds()
         if not self.unwritten or now < self._write_from:
             return False
@@ -216,7 +217,7 @@ class PlayFinder:
         return True
 
     def _write(self) -> None:
-        """Write what was found. What cannot be written now is tried again, or found again at the next start."""
+        """Write the results. If that fails, it is tried again, or the plays are searched again at the next start."""
         with self._writing:
             if not self.unwritten:
                 return
@@ -229,7 +230,7 @@ class PlayFinder:
             self.unwritten.clear()
 
     def _remember(self, marks: Mapping[str, str]) -> None:
-        """Have it remembered that these searches are done with: only once what they have found is written."""
+        """Store the marks of finished searches. Call it only once their results are written."""
         self._post(partial(self._remembered, marks))
 
     def _remembered(self, marks: Mapping[str, str]) -> None:
@@ -247,5 +248,5 @@ def _name(key: PlayKey) -> str:
 
 
 def _mark(message: LogMessage, play: CountedPlay) -> str:
-    """Return what a search depends on: the tiles that were told of, and the outcome as it counts."""
+    """Return what a search depends on: the message with the tiles, and the outcome as it counts."""
     return f"{message.id} {play.source}"

@@ -1,14 +1,14 @@
-"""One scorer an event: who starts asks on the wire whether another one is there, and gives way where one answers.
+"""One scorer per event: a starting scorer asks through the broker whether another one is active, and gives way if so.
 
-The lock of the store keeps two scorers of one machine apart, but a folder may be copied to another. So each start has
-a `run`, which the scorer says with its state (`hm/<event>/scorer`, kept by the broker) and keeps in its store, with a
-`term` that grows with each start. A start on the same store of the same machine knows by the lock that the run before
-is dead, and does not wait where the broker tells of that run. Any other asks, and waits for an answer. That the broker
-tells of no scorer proves nothing: nats-server may have acknowledged a retained message, and not bring it to a
-subscriber yet.
+The store's lock keeps apart two scorers on one machine, but a folder may be copied to another machine. So each start
+has a `run`, which the scorer publishes with its state (`hm/<event>/scorer`, retained by the broker) and stores, with a
+`term` that increases with each start. A scorer that starts on the same store of the same machine knows from the lock
+that the previous run is dead, so it does not wait if the broker reports that run. Any other scorer asks, and waits for
+an answer. If the broker reports no scorer, that proves nothing: nats-server may have acknowledged a retained message
+without delivering it to a subscriber yet.
 
-Where a scorer was away (frozen, cut off) while another took its place, the higher term stays and the lower one ends:
-tables send again what the other one lacks.
+If a scorer was away (frozen, disconnected) while another took its place, the one with the higher term stays and the
+other ends. Tables resend what the remaining one lacks.
 """
 
 import queue
@@ -31,59 +31,59 @@ from broker.store import Journal
 log = get_logger("homologue.scorer")
 
 ANSWER_S: Final = 3.0
-"""For so long an answer is waited for, once the broker has brought our own question back."""
+"""How long to wait for an answer, once the broker has delivered our own question to us."""
 
 LONG_S: Final = 30.0
-"""The same where the broker tells of a standby that has taken our place since."""
+"""How long to wait instead if the broker reports a standby that has taken our place meanwhile."""
 
 DEAF_S: Final = 30.0
-"""For so long the broker may be slow to bring our own question back."""
+"""How long the broker may take to deliver our own question to us."""
 
 AGAIN_S: Final = 1.0
-"""Between two questions, as the broker may lose one."""
+"""Interval between two questions, since the broker may lose one."""
 
 REPEAT_S: Final = 5.0
-"""How often the active scorer asks at the other machine's broker, and says there that it is the one."""
+"""How often the active scorer asks at the other machine's broker, and publishes its state there."""
 
 TAKEOVER: Final = 1000
-"""By so much the term of a standby that takes over is higher, so that no restart of the one before outranks it."""
+"""Amount by which a standby that takes over raises the term, so that no restart of its predecessor outranks it."""
 
 KEY: Final = "lease"
-"""Under which the store keeps it."""
+"""Key under which the store has the lease."""
 
 MACHINE, BOOT = Path("/etc/machine-id"), Path("/proc/sys/kernel/random/boot_id")
 
 
 class Lease(Struct, frozen=True):
-    """One scorer's right to an event's wire: of which start, and of which store ("" where that is not known)."""
+    """One scorer's right to an event: its start (`run`, `term`), and the place of its store ("" if unknown)."""
 
     run: str
     term: int = 0
     place: str = ""
 
     def yields_to(self, other: ScorerState) -> bool:
-        """Return whether another scorer has taken over, as we were away."""
+        """Return whether another scorer has taken over while we were away."""
         return other.lifecycle == "active" and (other.term, other.run) > (self.term, self.run)
 
 
 def new_lease() -> Lease:
-    """Return one that nothing is known of yet."""
+    """Return a lease with a new run, and no known term or place."""
     return Lease(uuid.uuid4().hex)
 
 
 def kept_lease(journal: Journal) -> Lease | None:
-    """Return the lease of the scorer that worked on this store last."""
+    """Return the lease of the last scorer that used this store."""
     return journal.kept(KEY, Lease).get("")
 
 
 def keep_lease(journal: Journal, lease: Lease) -> None:
-    """Keep it in the store, for the next start."""
+    """Store the lease for the next start."""
     with journal.commit():
         journal.keep(KEY, lease)
 
 
 def place_of(file: Path) -> str:
-    """Name a file on a machine, until that is restarted: a copy of the file, or of the whole disk, has another."""
+    """Return an id of a file on this machine until its next boot. Copies of the file or the disk have others."""
     try:
         known, machine, boot = file.stat(), MACHINE.read_text("ascii").strip(), BOOT.read_text("ascii").strip()
     except (OSError, UnicodeError):
@@ -95,13 +95,13 @@ Outcome = Literal["waiting", "asking", "taken", "elsewhere"]
 
 
 class LeaseRequest:
-    """Decides whether a scorer may become the active one. `now` in s of a clock that counts on."""
+    """Decides whether a scorer may become the active one. `now` in s of a monotonic clock."""
 
     def __init__(self, before: Lease | None, place: str, *, alone: bool = False, starts: bool = True) -> None:
-        """`before`: of the run before on this store; `place`: of our store. `alone`: no other can be the active one.
+        """`before`: lease of the previous run on this store; `place`: of our store; `alone`: no other scorer exists.
 
-        The lock of the store is ours: where the place is the same, the run before is dead. `starts`: whether this one
-        becomes the active one; else it only asks.
+        We hold the store's lock, so if the place is the same, the previous run is dead. `starts`: whether this scorer
+        wants to become the active one, or only asks.
         """
         self._before, self._place, self._alone = before, place, alone
         self._dead_before = alone or bool(before and place and before.place == place)
@@ -114,32 +114,32 @@ class LeaseRequest:
         self._came_back = False
 
     def question(self, event: str) -> ScorerAsked:
-        """Return what is asked on the wire."""
+        """Return the question to publish."""
         return ScorerAsked(id=uuid.uuid4().hex, event=event, run=self.run, term=self._term, starts=self._starts)
 
     @property
     def lease(self) -> Lease:
-        """What was taken."""
+        """The lease to take."""
         terms = [one.term for one in (self._before, self._last) if one is not None]
         return Lease(self.run, max(terms, default=0) + 1, self._place)
 
     def connected(self, now: float) -> None:
-        """Begin to ask."""
-        self._last = None  # the broker says again what it keeps
+        """Start asking."""
+        self._last = None  # the broker delivers its retained state again
         self.again(now)
 
     def again(self, now: float) -> None:
-        """Ask again, of what was heard so far."""
+        """Ask again, without forgetting what was heard."""
         self.outcome, self._came_back = "asking", False
         self._since, self._asked_at = now, now - AGAIN_S
 
     def disconnected(self) -> None:
-        """Wait until there is a broker."""
+        """Wait until the broker is connected."""
         if self.outcome == "asking":
             self.outcome = "waiting"
 
     def may_ask(self, now: float) -> bool:
-        """Return whether to ask now; if so, that is taken for done."""
+        """Return whether to ask now, and if so, assume that it is done."""
         if self.outcome != "asking" or now - self._asked_at < AGAIN_S:
             return False
         self._asked_at = now
@@ -147,27 +147,27 @@ class LeaseRequest:
 
     @property
     def informed(self) -> bool:
-        """Whether the broker has said what it keeps of a scorer."""
+        """Whether the broker has delivered the retained state of a scorer."""
         return self._last is not None
 
     @property
     def replaced(self) -> bool:
-        """Whether a standby has taken the place of the run before, alive or not: its store has what ours lacks."""
+        """Whether a standby has taken the previous run's place, even if it is gone: its store has what ours lacks."""
         before, last = self._before, self._last
         return bool(before and before.run and last and last.term >= before.term + TAKEOVER)
 
     def heard(self, message: Message, now: float) -> None:
-        """Take in what was said by a scorer, or by one that starts."""
+        """Handle a message from an active or a starting scorer."""
         if isinstance(message, ScorerState) and message.run != self.run:
             self._last = message
-            stays = message.term >= self._term  # else it is the one that we replaced
+            stays = message.term >= self._term  # otherwise it is the one that we replaced
             if self.outcome == "asking" and message.answers == self.run and stays:
                 self.outcome = "elsewhere"
         elif isinstance(message, ScorerAsked) and self.outcome == "asking":
             self._asked(message, now)
 
     def _asked(self, question: ScorerAsked, now: float) -> None:
-        """Hear our own question, before which the broker has said what it keeps, or that of another that starts too."""
+        """Handle a question: our own, which comes after the retained messages, or that of another starting scorer."""
         if question.run != self.run:
             if question.starts and self._outranked_by(question):
                 self.outcome = "elsewhere"
@@ -178,35 +178,35 @@ class LeaseRequest:
             self.outcome = "taken"
 
     def _outranked_by(self, question: ScorerAsked) -> bool:
-        """Return whether another that starts may: its store knows as much as ours, and of two equal ones one starts."""
+        """Return whether another starting scorer goes first: its store knows more, or as much and its run is higher."""
         if not self._starts:
             return question.term >= self._term
         return (question.term, question.run) > (self._term, self.run)
 
     def _nobody_else(self) -> bool:
-        """Return whether it is known without an answer that no other scorer is active."""
+        """Return whether it is certain without an answer that no other scorer is active."""
         if self._last is None:
             return self._alone
         known_dead = self._dead_before and self._before is not None and self._last.run == self._before.run
         return known_dead or (self._last.lifecycle == "gone" and not self.replaced)
 
     def look(self, now: float) -> Outcome:
-        """Return how it stands."""
+        """Return the current outcome."""
         patience = LONG_S if self.replaced else ANSWER_S
         if self.outcome == "asking" and self._came_back and now - self._since >= patience:
             self.outcome = "taken"
         return self.outcome
 
     def deaf(self, now: float) -> bool:
-        """Return whether the broker has long not brought our question back: it would bring no answer either."""
+        """Return whether our question has not come back for long; an answer would not be delivered either."""
         return self.outcome == "asking" and not self._came_back and now - self._since >= DEAF_S
 
 
 class ScorerChannel(Closing):
-    """A connection of its own with a broker, over which scorers speak with each other. It leaves nothing behind."""
+    """A separate connection to a broker, over which scorers talk to each other. It leaves no session behind."""
 
     def __init__(self, event: str, address: Address, name: str, *heard: Topic) -> None:
-        """Begin to connect; most of the time nothing answers."""
+        """Begin to connect. Most of the time nothing answers."""
         self._event, self._address = event, address
         self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
         where = [topic.at(event) for topic in heard]
@@ -214,11 +214,11 @@ class ScorerChannel(Closing):
         self._link.start()
 
     def close(self) -> None:
-        """Leave; may be called twice."""
+        """Disconnect. May be called twice."""
         self._link.stop()
 
     def heard(self) -> Iterator[Message | LinkChanged]:
-        """Return what has come. Of a scorer that we do not understand nothing is known."""
+        """Yield the received messages, except those of scorers that we cannot decode."""
         while not self._news.empty():
             item = self._news.get()
             if isinstance(item, LinkChanged):
@@ -229,16 +229,16 @@ class ScorerChannel(Closing):
                 yield decode_on_topic(item.topic, item.payload)[1]
 
     def say(self, topic: Topic, message: Message) -> None:
-        """Say something to the other scorers."""
+        """Publish a message to the other scorers."""
         self._link.publish(topic.at(self._event), encode(message), retain=topic.retain)
 
 
 class LeaseLink(ScorerChannel):
-    """Asks on the wire whether another scorer is active."""
+    """Asks through the broker whether another scorer is active."""
 
     def __init__(self, event: str, address: Address, request: LeaseRequest) -> None:
         self.request, self.failure = request, ""
-        """What we ask for, and why there is no connection."""
+        """The request, and the reason why there is no connection."""
         super().__init__(event, address, "asks", topics.SCORER, topics.SCORER_ASKED)
 
     def look(self, now: float) -> Lease | None:
@@ -269,21 +269,21 @@ class LeaseLink(ScorerChannel):
 
 
 class OtherBroker(ScorerChannel):
-    """The broker of the other machine of two, as the active scorer sees it: who else is active there gives way, or we.
+    """The other machine's broker, seen from the active scorer. If another scorer is active there, one of us gives way.
 
-    Tables that are still connected there are told where they find us.
+    Tables that are still connected there are told where to find us.
     """
 
     def __init__(self, event: str, address: Address, lease: Lease, state: Callable[[], ScorerState]) -> None:
-        """`state` returns what is said there."""
+        """`state` returns the state to publish there."""
         self._lease, self._state = lease, state
         self._ask_at = self._say_at = inf
         super().__init__(event, address, "other", topics.SCORER)
 
     def look(self, now: float) -> None:
-        """Take in what is said there, and say what is due. `now` in s of a clock that counts on. Raises ScorerReplaced.
+        """Handle messages, and publish what is due. `now` in s of a monotonic clock. Raises ScorerReplaced.
 
-        What the broker has kept says nothing: only who answers is active.
+        Retained states prove nothing: only a scorer that answers is active.
         """
         mine = self._lease
         for item in self.heard():

@@ -1,8 +1,8 @@
-"""An event while it is played: what its journal says, what else is known of tables, devices and arbiters, and the wire.
+"""An event in progress: its journal's state, what else is known of tables, devices and arbiters, and the message log.
 
-The publisher, the dashboard and the desk's pages read it; the scorer's thread alone changes it. `take` gets messages
-into the journal; `apply` is what they change once they are there. The `WireLog` keeps the last messages, for arbiters,
-and counts them, for those who look after the scorer.
+The publisher, the dashboard and the desk's pages read it; only the scorer's thread changes it. `take` judges messages
+and commits them to the journal; `apply` then updates the state. The `WireLog` has the most recent messages, for
+arbiters, and metrics, for those who run the scorer.
 """
 
 import logging
@@ -53,13 +53,13 @@ from broker.store import DEVICES, Decided, Fault, Journal, RefusedRow
 
 TAKEN: Final = "taken"
 AGAIN: Final = "again"
-"""It was there already."""
+"""A duplicate: the message was already there."""
 
 BUCKETS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
 class WireMetrics:
-    """Counts for those who look after the scorer. They tell of plays, and are for arbiters alone."""
+    """Metrics for those who run the scorer. They reveal something of the plays, so only arbiters may read them."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -77,28 +77,28 @@ class WireMetrics:
         )
 
     def judged(self, verdict: IntakeVerdict) -> None:
-        """Count a message that was judged."""
+        """Count a judged message."""
         new = verdict.new or not isinstance(verdict.message, LogMessage)
         self._messages.labels(verdict.code or (TAKEN if new else AGAIN)).inc()
 
     def answered(self, facts: Iterable[Incoming], now: float) -> None:
-        """Take in when facts were answered. `now` in s of the clock that has marked them."""
+        """Record how long facts waited for their answer. `now` in s, by the clock that has stamped their arrival."""
         for one in facts:
             self._receipts.observe(max(0.0, now - one.came_at))
 
 
 MESSAGES_KEPT: Final = 1_000
 LONGEST_TEXT: Final = 2_000
-"""Bytes of a message that are kept: a thousand of them are two megabytes at most."""
+"""Bytes stored of each message, so that a thousand of them take at most two megabytes."""
 
 WITHHELD: Final = frozenset(
     one.name for one in (topics.ASSIGNMENT, topics.KEPT, topics.KEPT_BACK, topics.PIN, topics.PIN_GIVEN)
 )
-"""Only the table itself reads what it is to restore and whom it lets in; arbiters see that there was a message."""
+"""Topics whose content (what to restore, whom to let in) is for the table alone. Arbiters see only that it was sent."""
 
 
 class WireMessage(NamedTuple):
-    """One message. `number` grows; `code` says why it was refused."""
+    """One message. `number` increases. `code`: why it was refused."""
 
     number: int
     at: int
@@ -108,12 +108,12 @@ class WireMessage(NamedTuple):
     table: int | None
     size: int
     text: str | None
-    """None where it is not for arbiters."""
+    """None if arbiters may not read it."""
     code: str | None
 
 
 class WireLog:
-    """Keeps the newest messages, and counts those of tables. The scorer's thread writes, any may read."""
+    """The most recent messages, and metrics of those from tables. The scorer's thread writes; any thread may read."""
 
     def __init__(self) -> None:
         self.metrics = WireMetrics()
@@ -121,7 +121,7 @@ class WireLog:
         self._number = 0
 
     def note(self, at: int, way: Literal["in", "out"], topic: str, payload: bytes, code: str | None = None) -> None:
-        """Keep one message."""
+        """Add one message."""
         self._number += 1
         place = topics.parse_topic(topic)
         kind = place.topic.name if place else ""
@@ -130,7 +130,7 @@ class WireLog:
         self._kept.append(WireMessage(self._number, at, way, topic[:200], kind, table, len(payload), text, code))
 
     def newest(self, *, kind: str = "", table: int | None = None, text: str = "") -> Iterator[WireMessage]:
-        """Return what is kept, newest first: of one kind of topic, one table, or with a text in topic or message."""
+        """Yield messages, newest first, filtered by kind of topic, table, or text in the topic, message or code."""
         wanted = text.casefold()
         for one in reversed(tuple(self._kept)):
             if kind and one.kind != kind:
@@ -144,21 +144,21 @@ class WireLog:
 log = get_logger("homologue.scorer")
 
 LOG_ENDS: Final = topics.LOG.name
-"""How the topics of facts end."""
+"""The last part of the topics for facts."""
 
 
 class LiveEvent:
-    """One event: `state` is what its journal says, and alone decides what counts.
+    """One event. Its `state` is computed from the journal, and alone decides what counts.
 
-    Messages are judged, and what is taken and what is refused is stored in one commit, before anything is acknowledged
-    or applied. What needs to know whether a PIN is right waits for that in `pins`.
+    Messages are judged, and both accepted and refused ones are stored in one commit, before anything is acknowledged or
+    applied. Messages that depend on whether a PIN is right wait in `pins`.
 
-    `changed` is called with the tables that an arbiter has gone to, or whose device one has admitted or replaced;
-    `back` with each decision of the desk that comes back from a second home. `clock` returns ms since 1970, `seconds`
-    counts on.
+    `changed` is called with the tables that an arbiter has gone to, or whose device was admitted or replaced; `back`
+    with each decision of the desk that is recovered from a second home. `clock` returns ms since 1970; `seconds` is a
+    monotonic clock.
     """
 
-    def __init__(  # noqa: PLR0913 - what is stored, where, and who is told
+    def __init__(  # noqa: PLR0913 - what is stored, where, and whom to notify
         self,
         event: Event,
         journal: Journal,
@@ -175,7 +175,7 @@ class LiveEvent:
         self.journal, self._clock, self._seconds, self.pins = journal, clock, seconds, pins
         self.wire = WireLog()
         self.connected = False
-        """Whether there is a connection with the broker, so that tables can be heard."""
+        """Whether the broker is connected, so that tables can be heard."""
         self.state = EventState(event)
         self.alerts = AlertBook()
         self.devices = Devices(journal, event.name, stored.devices(), clock, changed)
@@ -187,7 +187,7 @@ class LiveEvent:
         )
         self.intake.access, self.intake.place_of = self.access, journal.place_of
         self.counted: list[LogMessage] = []
-        """Facts that count since the last answer."""
+        """Facts that have begun to count since the last answer."""
         counts = stored.without(self.intake.without_place)
         replayed = replay_journal(self.state, counts, refused)
         self.alerts.load(chain(replayed, past_gaps(self.intake.books, stored), past_refusals(refused)))
@@ -200,18 +200,18 @@ class LiveEvent:
         if not halls.now() and journal.remembered(KEPT):
             raise missing_file(HALLS)
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None
-        """The link with the centre, in a hall among others."""
+        """The link to the centre, if this is a hall of a larger event."""
         content = journal, stored.decided, self.intake.has
         self.centre = Centre(lambda: self.state.planned, halls, *content, clock, seconds) if halls.now() else None
-        """The halls, at the centre of an event in many places."""
+        """The halls, if this is the centre of an event in several places."""
         if self.centre:
             self.centre.lack(self.intake.refused())
-            self.intake.access = None  # whom a hall has let in at its tables it has judged itself
+            self.intake.access = None  # each hall has already judged whom it let in at its tables
 
-    # ---- what comes -------------------------------------------------------------------------
+    # ---- incoming messages ------------------------------------------------------------------
 
     def take(self, batch: Sequence[Incoming], now: int, centre: Centre | None = None) -> list[IntakeVerdict]:
-        """Judge and store a batch; return what was judged. `centre`: with how far its halls have come."""
+        """Judge and store a batch, and return the verdicts. `centre`: also store how far its halls have been read."""
         facts = [one.payload for one in batch if one.topic.endswith(LOG_ENDS)]
         self.devices.admissions.prove(facts, self.intake.has_taken)
         with self.journal.commit():
@@ -221,7 +221,7 @@ class LiveEvent:
         return verdicts
 
     def set_aside(self, faults: Sequence[Fault]) -> None:
-        """Keep what is wrong with the store, ask for it, and alert the arbiters."""
+        """Record faults of the store, ask the tables for the affected facts, and alert the arbiters."""
         if not faults:
             return
         with self.journal.commit():
@@ -231,7 +231,7 @@ class LiveEvent:
         self.alerts.note(concerns_of_faults(faults))
 
     def _judge(self, one: Incoming, now: int) -> IntakeVerdict | None:
-        """Judge one message, and keep it. None: it waits for a PIN, as does what its table says after it."""
+        """Judge one message, and store it. None: it waits for a PIN, as do later facts of its table."""
         if self.pins.holds(one):
             return None
         verdict = self.intake.judge(one.topic, one.payload)
@@ -242,11 +242,11 @@ class LiveEvent:
         return verdict
 
     def _take_up(self, one: Incoming, verdict: IntakeVerdict, now: int) -> None:
-        """Keep a message that was judged, or that it was refused."""
+        """Store a judged message, or its refusal."""
         message = verdict.message
         if isinstance(message, Beat) and not verdict.code:
             self.devices.heard(message, now, self._seconds())
-            return  # of no use in the log of the wire
+            return  # of no use in the message log
         if isinstance(message, TableState) and not verdict.code:
             self.alerts.note(self.devices.apply(message, now))
             if book := self.intake.books.get(message.table):
@@ -262,7 +262,7 @@ class LiveEvent:
             self._keep(fact, now, kept_form(one.payload), verdict)
 
     def _refuse(self, one: Incoming, fact: LogMessage | None, verdict: IntakeVerdict, now: int) -> None:
-        """Keep that a message was refused, and why."""
+        """Store a refusal with its reason."""
         place = topics.parse_topic(one.topic)
         about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
         is_new = self.journal.refuse(RefusedRow(now, verdict.code or "", one.topic, one.payload, *about))
@@ -270,7 +270,7 @@ class LiveEvent:
             self.alerts.note((concern_of_refusal(one.topic, place, verdict),))
 
     def _keep(self, fact: LogMessage, now: int, body: bytes, verdict: IntakeVerdict) -> None:
-        """Store a fact, or store it again where what was stored is not as it was."""
+        """Store a fact, or store it again if its row was altered or lost."""
         wanted = self.intake.books[fact.table].wanted
         if fact.seq in wanted:
             self.alerts.note((Concern("row_repaired", fact.table, about=fact.seq, values={"number": fact.seq}),))
@@ -278,10 +278,10 @@ class LiveEvent:
         if verdict.new:
             self.intake.take(fact, verdict.hash)
 
-    # ---- what follows -----------------------------------------------------------------------
+    # ---- after the commit -------------------------------------------------------------------
 
     def apply(self, verdict: IntakeVerdict, now: int) -> Iterable[int]:
-        """Apply what was judged and is stored; return the deals that have changed. `now` in ms since 1970."""
+        """Apply a judged and committed message. Return the deals that have changed. `now` in ms since 1970."""
         message = verdict.message
         if not isinstance(message, LogMessage) or message.table not in self.intake.books:
             return ()
@@ -297,7 +297,7 @@ class LiveEvent:
         return ()
 
     def judged(self, one: Judged) -> None:
-        """Take in that a fact counts now, or is kept apart."""
+        """Handle a fact that now counts, or is kept apart."""
         if isinstance(one, ApartFact):
             self.alerts.note((concern_of_apart(one),))
             return
@@ -306,9 +306,9 @@ class LiveEvent:
         self.alerts.note(concerns_of_fact(self.state, one, self._clock()))
 
     def look(self, now: float) -> list[Concern]:
-        """Return what nobody has said: who is silent, and what has come back from second homes.
+        """Return alerts about what nobody reports: silent tables and halls, and decisions recovered from second homes.
 
-        `now` in s of a clock that counts on.
+        `now` in s of a monotonic clock.
         """
         found = self.devices.look(now, listening=self.connected)
         if now >= self.homes.gaps_at:
@@ -318,7 +318,7 @@ class LiveEvent:
         return found
 
     def new_alerts(self, now: int) -> tuple[Concern, ...]:
-        """Return what the arbiters have not been alerted to yet. `now` in ms since 1970."""
+        """Return the alerts that the arbiters have not had yet. `now` in ms since 1970."""
         self.alerts.note(
             Concern("pin_wrong", table, values={"count": count}) for table, count in self.access.wrong_pins()
         )
@@ -327,13 +327,13 @@ class LiveEvent:
         return new
 
     def count(self, request: CountRequest) -> AnyCountAnswer:
-        """Return what a hand is worth, by all facts of its table up to now."""
+        """Return what a hand is worth, given all facts of its table so far."""
         facts, recorded = self.state.quarantine.counted(request.table), self.state.recorded(request.table)
         return self._counter.answer(request, facts, recorded=recorded)
 
 
 def _log(fact: LogMessage, verdict: IntakeVerdict) -> None:
-    """Log what became of a fact, by its kind alone: what it says is under embargo."""
+    """Log the outcome for a fact, by its kind only: its content is under embargo."""
     if log.isEnabledFor(logging.INFO):
         play = play_id(fact.fact.round, fact.table, fact.fact.deal)
         outcome = verdict.code or ("fact_taken" if verdict.new else "fact_again")

@@ -1,4 +1,4 @@
-"""What the scorer publishes: receipts, plans, travellers, standings, alerts, public copies."""
+"""Publishes receipts, plans, travellers, standings, alerts and public copies."""
 
 import time
 import uuid
@@ -62,32 +62,31 @@ from broker.version import program_version
 log = get_logger("homologue.scorer")
 
 ID_PREFIX: Final = uuid.uuid4().hex[:20]
-"""Of the ids of this process: to ask the system for a random number for each lets other threads go first."""
+"""Prefix of the ids of this process. Drawing a random number for each id would let other threads run first."""
 
 _numbers = count(1)
 
 SLICE_S: Final = 0.02
-"""So long what shows all players or all deals is made at one time: results are taken in between."""
+"""How long messages about all players or all deals are prepared at a time, so that results are accepted in between."""
 
 LARGE_EVENT: Final = 400
-"""With so many players, standings are half a megabyte: they are published at most once in PAUSE_S."""
+"""With more players, standings take half a megabyte, and are published at most once in PAUSE_S."""
 
 PAUSE_S: Final = 1.0
 
 REST: Final = 9
-"""So many times as long as it took a thing rests that takes the longer the larger an event is."""
+"""After work that grows with the event's size, the pause is this many times as long as the work took."""
 
 LONGEST_REST_S: Final = 30.0
 
 LONGEST_PLAY: Final = 640
-"""Bytes of a play in a traveller."""
+"""Bytes of one play in a traveller."""
 
 MOST_PLAYS: Final = topics.TRAVELLER.limit // LONGEST_PLAY
-"""Plays of a traveller, from the first table on. One that would have more is told when its deal is over: by then each
-result would tell all of it again."""
+"""Most plays in a traveller. A larger one has no plays until its deal is over, as each result would repeat them all."""
 
 LARGEST: Final = max(topic.limit for topic in topics.TOPICS)
-"""Bytes of a message: a broker that is sent more closes the connection."""
+"""Bytes of the largest message. A broker closes the connection of a client that sends more."""
 
 SHORTEST_LINE: Final = 100
 
@@ -95,32 +94,33 @@ AnyStandings = TypeVar("AnyStandings", Standings, PublicStandings)
 
 
 def is_large(event: Event) -> bool:
-    """Return whether what shows all players of an event is made less often."""
+    """Return whether an event is large, so that messages about all its players are published less often."""
     return len(event.players) > LARGE_EVENT
 
 
 class Throttle:
-    """Lets a thing that was asked for happen at most once in `pause_s`, and in a tenth of the time; 0: each time."""
+    """Limits repeated work to once in `pause_s`, and to a tenth of the time. With 0 there is no limit."""
 
     def __init__(self, pause_s: float, seconds: Callable[[], float], spent: Callable[[], float] | None = None) -> None:
-        """`spent`: the processor time (s) of who does it; None: as `seconds`.
+        """`spent`: returns the processor time (s) of the thread that does the work; None: use `seconds`.
 
-        A thing that is waited for is measured by it: on a busy machine it would take longer, and then rest longer too.
+        For work that someone waits for, processor time is used: on a busy machine elapsed time would make the pauses
+        longer.
         """
         self._pause_s, self._seconds, self._spent = pause_s, seconds, spent or seconds
         self._earliest = self._began = 0.0
         self.waiting = False
 
     def ask(self) -> None:
-        """Ask for it."""
+        """Request the work."""
         self.waiting = True
 
     def hurry(self) -> None:
-        """Let the next one happen at once."""
+        """Let the next request be due at once."""
         self._earliest = 0.0
 
     def due(self) -> bool:
-        """Return whether it is to happen now; if so, the pause begins."""
+        """Return whether the work is due. If so, the pause begins."""
         if not self.waiting or self._seconds() < self._earliest:
             return False
         self.waiting, self._began = False, self._spent()
@@ -128,7 +128,7 @@ class Throttle:
         return True
 
     def done(self) -> None:
-        """Take in that it has happened now."""
+        """Record that the work is done, and extend the pause by the time it took."""
         if self._pause_s:
             rest = min(REST * (self._spent() - self._began), LONGEST_REST_S)
             self._earliest = max(self._earliest, self._seconds() + rest)
@@ -145,9 +145,9 @@ class _ToTable(_Header):
 
 
 class Publisher:
-    """Publishes an event: on the wire, and the standings in its folder too. On the scorer's thread alone.
+    """Publishes an event to the broker, and its standings to its folder, too. For the scorer's thread only.
 
-    `clock` gives ms since 1970, `seconds` counts on, `anchor` gives that of what is stored.
+    `clock` returns ms since 1970, `seconds` is a monotonic clock, and `anchor` returns the anchor of what is stored.
     """
 
     def __init__(
@@ -161,42 +161,42 @@ class Publisher:
     ) -> None:
         self._anchor = anchor
         self.key = key
-        """The event's: it signs receipts."""
+        """The event's key, which signs receipts."""
         self._live, self._state, self._clock, self._seconds = live, live.state, clock, seconds
         self._store = live.journal.store
         self.folder = folder
-        """The event's."""
+        """The event's folder."""
         self._name, self._version = live.state.planned.name, program_version()
         self.lease = new_lease()
         self._beat_at = inf
-        """When to say next that we are there: as soon as there is a connection."""
+        """When the next beat is due; at once when a connection is made."""
         self._at_centre = live.centre is not None
-        """Whether tables are in halls, which have desks of their own: nothing is said to them then."""
+        """Whether tables are in halls with desks of their own. Nothing is then published to tables from here."""
         self.centre_has: Callable[[int], AtCentre | None] = lambda _: None
-        """Returns what the centre has of a table's facts, in a hall among others."""
+        """In a hall: returns what the centre has of a table's facts."""
         self.standby = self.moved = ""
-        """Where tables find the standby's broker, and where they are to go now as that has taken over."""
+        """Broker address of the standby, and the one to which tables must now move, once the standby has taken over."""
         self.link: Link | None = None
         self._failure = ""
-        """Why there is no connection, as it was logged last."""
+        """The last logged reason why there is no connection."""
         self._again = deque[int]()
-        """Deals to be published again since there is a connection."""
+        """Deals still to be published again after a connection was made."""
         self._calls: dict[int, tuple[int, bool]] = {}
-        """How many calls are before each table's own, and whether an arbiter comes, as published."""
+        """By table, how many calls come before its own and whether an arbiter comes, as last published."""
         self._numbers: defaultdict[int, Iterator[int]] = defaultdict(partial(count, 1))
-        """Of the messages to each table, and (0) to all of them."""
+        """Message counters: for each table, and (0) for messages to all."""
         self._untold: set[int] = set()
         """Deals whose plays have changed since their travellers were published."""
         self._public = PublicPart()
         self.large = is_large(live.state.planned)
         self.standings_due = Throttle(PAUSE_S if self.large else 0.0, seconds)
         self._begun: Iterator[Concern | None] | None = None
-        """What is being made of all players, bit by bit."""
+        """The unfinished preparation of what shows all players."""
 
     # ---- the connection ---------------------------------------------------------------------
 
     def connect(self, address: Address, received: Callable[[Incoming | LinkChanged], None]) -> None:
-        """Connect with the broker; `received` is called from the link's thread."""
+        """Connect to the broker. `received` is called from the link's thread."""
         scorer_reads = (
             *(topics.LOG, topics.STATE, topics.COUNT, topics.KEPT_BACK, topics.PIN_GIVEN),
             *(topics.BEAT, topics.SCORER, topics.SCORER_ASKED),
@@ -208,19 +208,19 @@ class Publisher:
             topics=[topic.at(self._name) for topic in (*scorer_reads, *of_halls)],
             tell=partial(self._told, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
-            kept=not self._at_centre,  # halls send again: no broker is to keep for hours what they say to nobody
+            kept=not self._at_centre,  # halls resend, so the broker need not queue messages for hours
         )
         self.link.start()
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Disconnect from the broker."""
         if self.link:
             if self._beat_at < inf:
                 self._say_state("gone")
             self.link.stop()
 
     def _told(self, received: Callable[[Incoming | LinkChanged], None], item: Incoming | LinkChanged) -> None:
-        """Answer another scorer that asks at once, however much there is to do: else it takes us for dead."""
+        """Answer another scorer's question at once, whatever else there is to do: else it would take us for dead."""
         if not isinstance(item, Incoming) or item.topic != topics.SCORER_ASKED.at(self._name):
             received(item)
             return
@@ -229,15 +229,16 @@ class Publisher:
             self._say_state("active", decode(ScorerAsked, item.payload).run)
 
     def beat(self, now: float) -> None:
-        """Say that the scorer is there, if that is due. `now` in s of a clock that counts on."""
+        """Publish a beat, if one is due. `now` in s of a monotonic clock."""
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S
             self._say_state("active")
 
     def is_of_a_scorer(self, one: Incoming) -> bool:
-        """Return whether a message is a scorer's own: ours comes back to us. Raises ScorerReplaced.
+        """Return whether a message is the state of a scorer, such as our own coming back. Raises ScorerReplaced.
 
-        Whoever is said to be gone is not the one that is active: the broker must not keep that, as tables would leave.
+        If it says that its scorer is gone, publish our state again: otherwise the broker would retain it, and tables
+        would leave.
         """
         if one.topic != topics.SCORER.at(self._name):
             return False
@@ -245,7 +246,7 @@ class Publisher:
         with suppress(Refused):
             said = decode(ScorerState, one.payload)
             if self.lease.yields_to(said):
-                self._beat_at = inf  # nor say that we are gone: the other one is there
+                self._beat_at = inf  # nor publish that we are gone: the other one is active
                 raise ScorerReplaced(
                     "another scorer has become active while this one was away; this one writes no more"
                 )
@@ -254,26 +255,26 @@ class Publisher:
         return True
 
     def _say_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> None:
-        if self.link:  # of no use in the log of the wire
+        if self.link:  # not logged: of no use there
             message, topic = self._scorer_state(lifecycle, answers), topics.SCORER
             self.link.publish(topic.at(self._name), encode(message), retain=topic.retain)
 
     def _header(self, seq: int) -> _Header:
-        """Return what every message begins with."""
+        """Return the fields common to all messages."""
         return {"id": f"{ID_PREFIX}{next(_numbers):012x}", "event": self._name, "seq": seq}
 
     def _to(self, table: int) -> _ToTable:
-        """Return the same of the next message to a table."""
+        """Return the fields common to messages for a table, with its next number."""
         return {**self._header(next(self._numbers[table])), "table": table}
 
     def place_standby(self, broker: str) -> None:
-        """Tell tables where the standby's broker is."""
+        """Publish the address of the standby's broker to tables."""
         if broker != self.standby:
             self.standby = broker
             self._say_state("active")
 
     def state_elsewhere(self, broker: str) -> ScorerState:
-        """Return what is said at another broker: that we are active, and where tables find us."""
+        """Return the state to publish at another broker: that we are active, and where tables find us."""
         return replace(self._scorer_state("active"), standby="", moved=broker)
 
     def _scorer_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> ScorerState:
@@ -290,7 +291,7 @@ class Publisher:
         )
 
     def connection_changed(self, change: LinkChanged) -> None:
-        """Log why there is no connection; on a new one all deals are to be published again."""
+        """Log why there is no connection. On a new connection, all deals will be published again."""
         if change.why and str(change.why) != self._failure:
             log.warning(change.why.code, why=str(change.why))
         self._failure = str(change.why)
@@ -300,7 +301,7 @@ class Publisher:
             self._public.begin(self._again)
 
     def publish_again(self) -> None:
-        """Publish some of the deals again that were not since there is a connection: receipts are not to wait."""
+        """Publish a few of the deals due after a new connection, so that receipts need not wait for all of them."""
         deals, began = list[int](), self._seconds()
         while self._again and (not deals or self._seconds() - began < SLICE_S):
             deals.append(self._again.popleft())
@@ -312,7 +313,7 @@ class Publisher:
     # ---- to tables --------------------------------------------------------------------------
 
     def receipt(self, table: int) -> None:
-        """Publish what of a table's facts is safe; by its time a table's clock is found to be behind."""
+        """Publish a table's receipt. The table also checks its clock against the time in it."""
         if self._at_centre:
             return
         book = self._live.intake.books[table]
@@ -333,14 +334,14 @@ class Publisher:
         self._publish(topics.RECEIPT, self.key.sign(message), table=table)
 
     def kept(self, table: int) -> None:
-        """Publish what a table keeps for us: what it has more it gives back."""
+        """Publish the records that a table has to store for us. It returns any others it has."""
         if self._at_centre:
             return
         message = Kept(**self._to(table), records=self._live.homes.records(table))
         self._publish(topics.KEPT, message, table=table)
 
     def assignment(self, table: int) -> None:
-        """Publish a table's plan, so that a device without a journal begins at the right play."""
+        """Publish a table's plan, so that a device without a journal starts at the right play."""
         if self._at_centre:
             return
         state, event = self._state, self._state.event
@@ -377,9 +378,9 @@ class Publisher:
         self._publish(topics.ASSIGNMENT, message, table=booking.table)
 
     def served(self, tables: Iterable[int]) -> None:
-        """Publish for these tables which device serves them, how many calls are before theirs, and who comes.
+        """Publish to these tables which device serves them, how many calls come before theirs, and if an arbiter comes.
 
-        Also for those whose call has moved up, or is another one.
+        Tables whose place in the queue of calls has changed are included.
         """
         if self._at_centre:
             return
@@ -405,7 +406,7 @@ class Publisher:
             self._publish(topics.SERVED, message, table=table)
 
     def pin(self, table: int) -> None:
-        """Publish how a table has a PIN judged, and what was found of the last one."""
+        """Publish how a table submits PINs, and the answer to its last one."""
         if self._at_centre:
             return
         access = self._live.access
@@ -419,16 +420,16 @@ class Publisher:
         self._publish(topics.PIN, self.key.sign(message), table=table)
 
     def counted(self, asked: CountRequest | LogMessage, answer: AnyCountAnswer | PlayFound) -> None:
-        """Tell a table what a hand is worth, or what was found of the play whose tiles it has read."""
+        """Send a table the value of a hand, or what was found of the play whose tiles it has read."""
         message = Counted(**self._to(asked.table), asked=asked.id, answer=answer)
         self._publish(topics.COUNTED, message, table=asked.table)
 
     # ---- to arbiters, and in public ---------------------------------------------------------
 
     def plays_changed(self, deals: Iterable[int]) -> None:
-        """Publish the travellers of these deals; the standings follow with `standings_if_due`.
+        """Publish the travellers of these deals. The standings follow with `standings_if_due`.
 
-        Travellers of a large event follow with them: hundreds of plays would be told anew with each result.
+        In a large event, so do the travellers: otherwise each result would publish hundreds of plays again.
         """
         changed = sorted(deals)
         if self.large:
@@ -441,18 +442,18 @@ class Publisher:
             self.standings_due.ask()
 
     def players_renamed(self) -> None:
-        """Publish the public standings again when standings are due, though nobody's IMPs have changed."""
+        """Publish the public standings again when they are due, although no IMPs have changed."""
         self._public.changed = True
 
     @property
     def busy(self) -> bool:
-        """Whether there is more to be made of all players or all deals than was made."""
+        """Whether there is unfinished work on messages about all players or all deals."""
         return self._begun is not None or bool(self._again)
 
     def standings_if_due(self, *, whole: bool = False) -> Iterable[Concern]:
-        """Publish who leads, in a large event not more often than anybody reads it; return what went wrong.
+        """Publish the standings if they are due, in a large event no more often than they are read. Return concerns.
 
-        In a large event a slice of it, or the `whole`: the next call goes on.
+        In a large event, do a slice of the work (the rest follows in later calls), or, with `whole`, all of it.
         """
         if self._begun is None and self.standings_due.due():
             self._begun = self._all_told()
@@ -467,17 +468,17 @@ class Publisher:
         return found
 
     def hurry(self) -> None:
-        """Let who leads be published at once, from the beginning, if it is waited for."""
+        """Let pending standings be published at once, starting again from the beginning."""
         self.standings_due.waiting |= self._begun is not None
         self._begun = None
         self.standings_due.hurry()
 
     def forget(self) -> None:
-        """Publish nothing more of who leads."""
+        """Cancel the publishing of standings."""
         self._begun, self.standings_due.waiting = None, False
 
     def _all_told(self) -> Iterator[Concern | None]:
-        """Publish what shows all players, and write it, bit by bit; return what went wrong."""
+        """Publish everything that shows all players, and write the file, step by step. Yield concerns."""
         for deal in sorted(self._untold):
             self._untold.discard(deal)
             self._traveller(deal)
@@ -489,9 +490,9 @@ class Publisher:
         yield from self.write_standings()
 
     def write_standings(self) -> Iterator[Concern | None]:
-        """Write the file again, bit by bit. It is made from the store: that it cannot be is no reason to stop.
+        """Write the standings file step by step. A failure is only reported: the file is derived from the store.
 
-        Nobody waits for the disk, which takes a second when it is busy: the file is made again at every start.
+        It is not synced to the disk, which takes a second when the disk is busy: the file is made again at every start.
         """
         parts = list[str]()
         for part in standings_csv_parts(self._state.snapshot().standings, self._state.event.origin_of):
@@ -504,7 +505,7 @@ class Publisher:
             yield Concern("standings_unwritten", values={"text": text})
 
     def standings(self) -> None:
-        """Publish who leads."""
+        """Publish the standings."""
         state = self._state
         message = Standings(
             **self._header(self._live.journal.height),
@@ -517,11 +518,11 @@ class Publisher:
         self._publish(topics.STANDINGS, _as_fits(message))
 
     def ruling(self, ruling: Ruling) -> None:
-        """Publish what an arbiter has ruled at the desk."""
+        """Publish a ruling made at the desk."""
         self._publish(topics.RULING, ruling)
 
     def alert(self, concern: Concern, now: int) -> None:
-        """Alert the arbiters."""
+        """Publish an alert to the arbiters."""
         message = Alert(
             **self._header(self._live.journal.height),
             code=concern.code,
@@ -550,11 +551,11 @@ class Publisher:
         return tuple(_compared_play(one, self._state) for one in compared[:MOST_PLAYS])
 
     def _public_travellers(self, deals: Iterable[int]) -> None:
-        """Publish the public copies of these deals as far as they are over.
+        """Publish the public copies of those of these deals that are over.
 
-        A deal that goes back under the embargo (a play was reopened, or was of another deal) is withdrawn: the broker
-        keeps what was published last, and shall keep nothing of it. Standings with it are replaced at once; others wait
-        until they are due, for in a great hall a deal ends many times a second.
+        A deal that returns under embargo (a play was reopened, or was of another deal) is withdrawn, so that the broker
+        retains nothing of it. Standings that include it are replaced at once; otherwise they wait until they are due,
+        because in a great hall a deal ends many times a second.
         """
         withdrawn, shown = self._public.follow(deals, self._state.complete)
         for deal in sorted(shown | withdrawn):
@@ -563,7 +564,7 @@ class Publisher:
             self._public_standings()
 
     def _public_traveller(self, deal: int) -> None:
-        """Publish the public copy of a traveller, in which there is nothing of a deal under embargo."""
+        """Publish the public copy of a traveller, which is empty while the deal is under embargo."""
         complete = self._state.complete(deal)
         message = PublicTraveller(
             **self._header(0),
@@ -575,7 +576,7 @@ class Publisher:
         self._publish_openly(topics.PUBLIC_TRAVELLER, message, deal=deal)
 
     def _public_standings(self) -> None:
-        """Publish who leads by the deals under no embargo, if that has changed, or is final by now, or no longer."""
+        """Publish the standings of deals not under embargo, if they have changed, or become final or provisional."""
         final = self._state.final
         if not self._public.standings_changed(final=final):
             return
@@ -590,12 +591,12 @@ class Publisher:
         self._publish_openly(topics.PUBLIC_STANDINGS, _as_fits(message))
 
     def _publish_openly(self, topic: Topic, message: PublicMessage, *, deal: int | None = None) -> None:
-        """Publish what everybody may read, if it says anything new, under a number and an id of its own kind."""
+        """Publish a public message, if it says anything new, with a number and an id of its own sequence."""
         if numbered := self._public.numbered(topic.at(self._name, deal=deal), message):
             self._publish(topic, numbered, deal=deal)
 
     def halls(self) -> None:
-        """Tell the halls how far their journals have come, and which deals are over everywhere, where that is news."""
+        """Publish receipts to the halls, and which deals are over everywhere, if there is news."""
         centre = self._live.centre
         if centre is None or not (self.link and self.link.up):
             return
@@ -622,7 +623,7 @@ class Publisher:
 
 
 def _as_fits(message: AnyStandings) -> AnyStandings:
-    """Return standings with as many lines, from the first place on, as one message holds."""
+    """Return standings with as many lines, from the first place on, as fit into a message."""
     while message.rows and (size := len(encode(message))) > topics.STANDINGS.limit:
         message = replace(
             message, rows=message.rows[: len(message.rows) * topics.STANDINGS.limit // (size + size // 50)]

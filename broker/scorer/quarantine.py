@@ -1,9 +1,9 @@
-"""What is kept apart: facts that do not follow from those of their table before them count for nothing.
+"""The quarantine: facts that do not follow from the earlier facts of their table are kept apart and do not count.
 
-A projection in front of the event's state. It judges facts in the order of their numbers by the table of rules that
-tables go by too (`protocol/play_sequence.py`). What follows counts from then on; what does not is stored and receipted,
-and is in no result, embargo, export or standings until the head arbiter has taken it over. A fact below which one is
-missing waits, and counts by itself once that has come. What has counted once counts on.
+A projection in front of the event's state. It judges facts in the order of their numbers, by the same table of rules
+that tables use (`protocol/play_sequence.py`). A fact that follows counts from then on. One that does not is stored and
+receipted, but is in no result, embargo, export or standings until the head arbiter admits it. A fact that comes after a
+missing one waits, and counts by itself once that has arrived. A fact that has once counted always counts.
 """
 
 from bisect import insort
@@ -31,7 +31,7 @@ from broker.rulings import PlayKey
 from broker.scorer.whole_plays import WholePlay, unfolded
 
 WAITS: Final = "play_waits"
-"""The code of a fact below which another is missing."""
+"""Code of a fact that waits for a missing one before it."""
 
 UNEXPLAINED: Final = frozenset(
     {
@@ -45,46 +45,46 @@ UNEXPLAINED: Final = frozenset(
         "wrong_event",
     }
 )
-"""Refusals after which a number is still waited for: the device that serves the table may yet send its fact."""
+"""Refusals after which the number is still waited for: the device that serves the table may yet send its fact."""
 
 MOST_PASSED: Final = 1_000
-"""Numbers of one table that are not waited for, as many as the store keeps refusals: after a restart it is the same."""
+"""Most numbers per table not waited for. The store keeps as many refusals, so a restart changes nothing."""
 
 _number = attrgetter("seq")
 
 
 class ApartFact(Struct, frozen=True):
-    """A fact that does not count by itself, and why, by code."""
+    """A fact that does not count by itself, with the code that says why."""
 
     message: LogMessage
     code: str
 
     @property
     def key(self) -> PlayKey:
-        """The play that it is about."""
+        """The play that the fact is about."""
         return self.message.table, self.message.fact.round
 
 
 class ApartPlay(Struct, frozen=True):
-    """A play of whose facts some are kept apart, and nothing was decided on them."""
+    """A play with facts that are kept apart and about which nothing was decided."""
 
     table: int
     round: int
     deal: int
     facts: tuple[ApartFact, ...]
     missing: tuple[str, ...]
-    """Steps that its table never told, as facts are tagged."""
+    """Kinds of facts that the table never reported."""
     waits_for: tuple[int, ...]
-    """Numbers of its table's facts that have not come: with them it may count by itself."""
+    """Missing numbers of the table's facts. Once they arrive, the play may count by itself."""
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """Why they are kept apart, each once."""
+        """Codes of the reasons, each once."""
         return tuple(dict.fromkeys(one.code for one in self.facts))
 
     @property
     def sent(self) -> tuple[str, ...]:
-        """What was sent, as facts are tagged, each once."""
+        """Kinds of the facts that were sent, each once."""
         return tuple(dict.fromkeys(fact_kind(one.message.fact) for one in self.facts))
 
     @property
@@ -94,17 +94,17 @@ class ApartPlay(Struct, frozen=True):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The facts that one decision can name."""
+        """Ids of the facts that one decision can name."""
         return tuple(one.message.id for one in self.facts[:MOST_FACTS])
 
     @property
     def at(self) -> int:
-        """When the last of them was told, ms since 1970."""
+        """When the last of the facts was reported, ms since 1970."""
         return self.facts[-1].message.at
 
 
 class ApartDecisions(Struct, frozen=True):
-    """What the head arbiter has decided of a table's facts that were kept apart, by their ids."""
+    """The head arbiter's decisions on a table's facts that were kept apart, by their ids."""
 
     taken: frozenset[str] = frozenset()
     discarded: frozenset[str] = frozenset()
@@ -113,51 +113,51 @@ class ApartDecisions(Struct, frozen=True):
 NOTHING_DECIDED: Final = ApartDecisions()
 
 Judged = LogMessage | ApartFact
-"""A fact that counts from now on, or the first of a play that is kept apart for a reason."""
+"""A fact that counts from now on, or the first fact of a play that is kept apart for a reason."""
 
 
 class _TableFacts:
-    """One table: its facts of plays in the order of their numbers, and those of them that are kept apart."""
+    """One table's facts about plays in the order of their numbers, and those among them that are kept apart."""
 
     def __init__(self, sequence: TableSequence, decided: ApartDecisions = NOTHING_DECIDED) -> None:
         self._sequence, self._decided = sequence, decided
         self._facts: list[LogMessage | WholePlay] = []
-        """Until somebody asks for the facts of a whole play it stands there for them; all before it were judged."""
+        """In order. A whole play stands for its facts until they are asked for; everything before it was judged."""
         self._whole = False
-        """Whether there is one among them."""
+        """Whether there are whole plays among the facts."""
         self._judged = 0
-        """So many of them have been judged."""
+        """How many of the facts have been judged."""
         self._highest = 0
         self._missing: set[int] = set()
-        """Numbers below the highest whose facts have not come."""
+        """Numbers below the highest whose facts have not arrived."""
         self._passed: set[int] = set()
-        """Numbers that are not waited for: their facts were refused."""
+        """Numbers not waited for, because their facts were refused."""
         self._lost: set[int] = set()
-        """Numbers whose facts were there and cannot be read: what came after them has followed."""
+        """Numbers whose facts can no longer be read. They were there when later facts were judged."""
         self._settled = 0
-        """Up to this number none is waited for: it is from before plays were judged."""
+        """No number up to this one is waited for, because it is from before plays were judged."""
         self._decided_upto = 0
-        """Nor up to this one: the head arbiter has decided what counts."""
+        """No number up to this one is waited for either, because the head arbiter has decided what counts."""
         self.apart: dict[str, ApartFact] = {}
-        """By id."""
+        """Facts kept apart, by id."""
         self._told: set[tuple[int, str]] = set()
-        """Round and code of what was reported to be kept apart."""
+        """Round and code of what was already reported as kept apart."""
         self.late = False
-        """Whether a fact has come before others that have been judged."""
+        """Whether a fact has arrived after later ones were judged."""
 
     def again(self, sequence: TableSequence, decided: ApartDecisions) -> "_TableFacts":
-        """Return the same table, to be judged from its first fact on."""
+        """Return a copy of the table that will be judged again from its first fact on."""
         new = _TableFacts(sequence, decided)
         new._facts, new._highest, new._missing = [*self.facts], self._highest, self._missing
         new._passed, new._settled, new.apart = self._passed, self._settled, dict(self.apart)
-        new._told, new._lost = {*self._told}, self._lost  # rulings are tried before they are given
+        new._told, new._lost = {*self._told}, self._lost  # _told is copied, since a ruling may only be tried
         here = decided.taken | decided.discarded
         new._decided_upto = max((one.seq for one in self.facts if one.id in here), default=0) if here else 0
         return new
 
     @property
     def facts(self) -> Sequence[LogMessage]:
-        """All facts of plays, in the order of their numbers."""
+        """All facts about plays, in the order of their numbers."""
         if self._whole:
             there, self._whole = len(self._facts), False
             self._facts = [*unfolded(self._facts)]
@@ -165,7 +165,7 @@ class _TableFacts:
         return cast("list[LogMessage]", self._facts)
 
     def note(self, seq: int) -> None:
-        """Take in that the fact of a number has come."""
+        """Record that the fact with a number has arrived."""
         if seq <= self._highest:
             self._missing.discard(seq)
             return
@@ -174,30 +174,30 @@ class _TableFacts:
         self._highest = seq
 
     def pass_over(self, seq: int) -> None:
-        """Take in that the fact of a number is not waited for."""
+        """Record that the fact with a number is not waited for."""
         if len(self._passed) < MOST_PASSED:
             self._passed.add(seq)
 
     def lose(self, seq: int) -> None:
-        """Take in that the fact of a number was there and cannot be read."""
+        """Record that the fact with a number was stored but cannot be read."""
         self._lost.add(seq)
 
     def keep(self, message: LogMessage) -> None:
-        """Put a fact in its place."""
+        """Insert a fact in the order of numbers."""
         facts = self.facts
         if not facts or facts[-1].seq < message.seq:
             self._facts.append(message)
             return
-        insort(facts := [*facts], message, key=_number)  # a copy of this table may have the old one
+        insort(facts := [*facts], message, key=_number)  # a copy, because another copy of this table may share the list
         self._facts = [*facts]
         self.late |= self._judged > 0 and message.seq < facts[self._judged].seq
 
     def follows_directly(self, seq: int) -> bool:
-        """Return whether a fact is the next of this table, and all before it have been judged: as nearly always."""
+        """Return whether a fact is the next of this table and all before it were judged, as is nearly always so."""
         return seq == self._highest + 1 and not self._missing and not self.late and self._judged == len(self._facts)
 
     def take_whole(self, play: WholePlay) -> bool:
-        """Take in a play that begins in its turn, where all before it has been judged and has followed."""
+        """Accept a whole play if it is the next of this table, and everything before it was judged and has followed."""
         if self.apart or not self.follows_directly(play.first) or not self._sequence.end(play.key[1], play.ended()):
             return False
         self._highest, self._whole = play.last, True
@@ -206,13 +206,13 @@ class _TableFacts:
         return True
 
     def may_take(self, plays: Sequence[WholePlay]) -> bool:
-        """Return whether plays, in this order, are the next of this table, where all before them has followed."""
+        """Return whether plays, in this order, are the next of this table, and all before them has followed."""
         in_row = all(one.last + 1 == then.first for one, then in pairwise(plays))
         next_rounds = self._sequence.are_next([one.key[1] for one in plays])
         return in_row and next_rounds and not self.apart and self.follows_directly(plays[0].first)
 
     def take_all(self, plays: Sequence[WholePlay]) -> None:
-        """Take in plays that may be taken."""
+        """Accept plays for which `may_take` is true."""
         self._sequence.end_next([one.ended() for one in plays])
         self._highest, self._whole = plays[-1].last, True
         self._facts.extend(plays)
@@ -226,7 +226,7 @@ class _TableFacts:
         return self._follow(message)
 
     def count(self, message: LogMessage) -> None:
-        """Take in a fact that counts, whether or not it follows: it is looked at when the next one is to be judged."""
+        """Add a fact that counts, whether or not it follows. It is judged together with the next one."""
         self.keep(message)
         self._settled = self._highest
         self.late = True
@@ -238,7 +238,7 @@ class _TableFacts:
         return sorted(seq for seq in self._missing if seq > upto and seq not in known)
 
     def advance(self) -> Iterator[Judged]:
-        """Judge what has come up to the first number that is missing."""
+        """Judge the facts up to the first missing number."""
         missing = self.missing if self._missing else None
         limit = missing[0] if missing else float("inf")
         if self._judged == len(self._facts):
@@ -252,7 +252,7 @@ class _TableFacts:
             yield from self._judge(message)
 
     def _pass_lost(self, before: LogMessage | None, after: LogMessage) -> None:
-        """Leave open what happened in the rounds in which a fact was lost that came between these two."""
+        """Leave open what happened in the rounds between these two facts if a fact between them was lost."""
         between = range(before.seq + 1 if before else 1, after.seq)
         if any(seq in self._lost and seq in self._missing for seq in between):
             self._sequence.leave_open(before.fact.round if before else 0, after.fact.round)
@@ -266,7 +266,7 @@ class _TableFacts:
         return self._follow(message)
 
     def _follow(self, message: LogMessage) -> Sequence[Judged]:
-        """Let a fact count if it follows; else keep it apart, and report the first of its play and reason."""
+        """Let a fact count if it follows; else keep it apart, and report it if it is the first of its kind."""
         try:
             self._sequence.follow(message.fact)
         except OutOfSequence as error:
@@ -283,7 +283,7 @@ class _TableFacts:
 class Quarantine:
     """All tables of an event.
 
-    `passed` says whether arbiters have ever ruled on a play, `decided` what was decided of the facts of a table.
+    `passed` returns whether arbiters have ever ruled on a play, `decided` what was decided about a table's facts.
     """
 
     def __init__(
@@ -292,20 +292,20 @@ class Quarantine:
         self._event, self._passed, self._decided = event, passed, decided
         self._tables: dict[int, _TableFacts] = {}
         self.late: set[int] = set()
-        """Tables of which facts have come before others that have been judged."""
+        """Tables with facts that arrived after later ones were judged."""
 
     def copy(self, passed: Callable[[PlayKey], bool], decided: Callable[[int], ApartDecisions]) -> "Quarantine":
-        """Return the same, in which rulings can be tried."""
+        """Return a copy in which rulings can be tried."""
         new = Quarantine(self._event, passed, decided)
         new._tables = dict(self._tables)
         return new
 
-    # ---- what happens to it -----------------------------------------------------------------
+    # ---- changes -----------------------------------------------------------------------------
 
     def take(self, message: LogMessage) -> Iterable[Judged]:
-        """Take a fact in, and return what follows from that, in the order of a table's numbers.
+        """Add a fact, and return what it changes, in the order of the table's numbers.
 
-        Where others after it have been judged by now, nothing follows before `judge_late`.
+        If later facts were already judged, nothing is returned until `judge_late`.
         """
         table, of_play = self._table(message.table), type(message.fact) in OF_A_PLAY
         if of_play and table.follows_directly(message.seq):
@@ -320,12 +320,12 @@ class Quarantine:
         return follows if of_play else chain((message,), follows)
 
     def take_whole(self, play: WholePlay) -> bool:
-        """Take in a play that begins in its turn, at a table of which nothing is missing or kept apart."""
+        """Accept a whole play if it is the next of its table, and nothing of the table is missing or kept apart."""
         table = play.key[0]
         return (self._tables.get(table) or self._table(table)).take_whole(play)
 
     def take_all(self, plays: Sequence[WholePlay], may: Callable[[Sequence[WholePlay]], bool]) -> bool:
-        """Take in plays that are the next of their tables, or none; `may`: whether it may some of one table."""
+        """Accept plays that are the next of their tables, all or none. `may`: whether those of one table are valid."""
         at_tables = defaultdict[int, list[WholePlay]](list)
         for play in plays:
             at_tables[play.key[0]].append(play)
@@ -337,13 +337,13 @@ class Quarantine:
         return True
 
     def judge_late(self) -> Iterator[Judged]:
-        """Judge again the tables of which facts have come late since, each once. Return what follows from that."""
+        """Judge again, once each, the tables with late facts. Yield what this changes."""
         late, self.late = self.late, set()
         for table in sorted(late):
             yield from self.judge_again(table)
 
     def count(self, message: LogMessage) -> Iterable[Judged]:
-        """Take in a fact that counts as it did before plays were judged, and return what follows from that."""
+        """Add a fact that counts as it did before plays were judged. Return what this changes."""
         table = self._table(message.table)
         table.note(message.seq)
         if type(message.fact) in OF_A_PLAY:
@@ -351,17 +351,17 @@ class Quarantine:
         return chain((message,), self.judge_again(message.table)) if table.apart else (message,)
 
     def lose(self, table: int, seq: int) -> None:
-        """Take in that a fact was there and cannot be read any more, before what came after it."""
+        """Record, before later facts are added, that a fact was stored but can no longer be read."""
         self._table(table).lose(seq)
 
     def pass_over(self, table: int, seq: int) -> Iterator[Judged]:
-        """Do not wait for a fact: it was refused. Return what follows from that."""
+        """Stop waiting for a fact that was refused. Yield what this changes."""
         found = self._table(table)
         found.pass_over(seq)
         yield from () if found.late else found.advance()
 
     def judge_again(self, table: int) -> Iterator[Judged]:
-        """Judge a table's facts again, after something was ruled. Return what follows from that."""
+        """Judge a table's facts again after a ruling. Yield what this changes."""
         found = self._tables.get(table)
         if found is not None and found.apart:
             self._tables[table] = again = found.again(self._sequence(table), self._decided(table))
@@ -383,9 +383,9 @@ class Quarantine:
     def apart_plays(
         self, undecided: Callable[[PlayKey, list[ApartFact]], list[ApartFact]], table: int | None = None
     ) -> list[ApartPlay]:
-        """Return what an arbiter is to decide, of a table or of all, by rounds.
+        """Return the plays on which an arbiter has to decide, at one table or all, by rounds.
 
-        `undecided` tells which facts of a play that is.
+        `undecided` returns which of a play's facts that concerns.
         """
         at = self._tables if table is None else self._tables.keys() & {table}
         apart = [number for number in at if self._tables[number].apart]
@@ -418,7 +418,7 @@ class Quarantine:
         """Return the ids of all facts that do not count by themselves."""
         return {id_ for table in self._tables.values() for id_ in table.apart}
 
-    # ---- its own ----------------------------------------------------------------------------
+    # ---- internals --------------------------------------------------------------------------
 
     def _table(self, table: int) -> _TableFacts:
         found = self._tables.get(table)

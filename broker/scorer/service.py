@@ -1,7 +1,7 @@
-"""The scorer: takes messages in batches, commits, and only then acknowledges and publishes.
+"""The scorer: takes messages in batches, commits them, and only then acknowledges and publishes.
 
-One thread alone changes anything. The link's thread only puts messages into the inbox, and so does the desk with its
-requests: they are answered in turn, between batches.
+One thread alone changes state. The link's thread and the desk only put messages and requests into the inbox; requests
+are answered in turn, between batches.
 """
 
 import json
@@ -74,25 +74,25 @@ PLAN_CHANGING: Final = (Result, Ruled, RiichiRecorded, RiichiTakenBack)
 """Facts after which a table may have something else to play."""
 
 EVENT_KEY: Final = "event_key"
-"""Under which key the store keeps the event's public key."""
+"""Key under which the store has the event's public key."""
 
 T = TypeVar("T")
 
 PATIENCE_S = 10.0
-"""The desk waits so long for its answer."""
+"""How long the desk waits for an answer."""
 
 
 class PendingCall(Generic[T]):
-    """Something that is asked of the scorer's thread, and where its answer is waited for."""
+    """A request to the scorer's thread, and a future for its answer."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
         self.answer: Future[T] = Future()
 
     def do(self, refusal: ScorerError | None = None) -> Callable[[], None]:
-        """Do it, or refuse it; return what gives the answer to whoever waits, once they may look at what was done.
+        """Do the work, or refuse it. Return a function that delivers the answer, for use once the result is visible.
 
-        Anything else that goes wrong goes on to whoever runs the scorer.
+        Unexpected exceptions are set on the future and also raised, to whoever runs the scorer.
         """
         if not self.answer.set_running_or_notify_cancel():
             return lambda: None
@@ -107,7 +107,7 @@ class PendingCall(Generic[T]):
             raise
 
     def wait(self) -> T:
-        """Wait for the answer. Raises ScorerBusy, and what the scorer refuses with."""
+        """Wait for the answer. Raises ScorerBusy, or the error with which the scorer refuses."""
         try:
             return self.answer.result(PATIENCE_S)
         except TimeoutError:
@@ -117,24 +117,24 @@ class PendingCall(Generic[T]):
 
 
 class OwnCall(PendingCall[None]):
-    """What the scorer's own threads ask for: nobody waits for it, and nobody would ask again."""
+    """A request from one of the scorer's own threads. Nobody waits for it, and nobody would repeat it."""
 
 
 Arrival = Incoming | LinkChanged | FromCentre | Concern | PendingCall[Any]
-"""What comes into the scorer's inbox."""
+"""Anything that can be put into the scorer's inbox."""
 
 MOST_AT_ONCE: Final = 500
-"""Messages in one commit."""
+"""Most messages in one commit."""
 
 MOST_BYTES: Final = 500_000
-"""Of messages in one commit, but for the last one: halls send many rows in each."""
+"""Limit of the message bytes in one commit, which the last message may exceed: halls send many rows in each."""
 
 
 class Inbox(queue.SimpleQueue[Arrival]):
-    """Takes what any thread puts in, and gives it to the scorer's thread in batches."""
+    """The queue of the scorer's thread: any thread may put something in, and it is taken out in batches."""
 
     def next_batch(self, timeout: float) -> list[Arrival]:
-        """Return what waits, or what comes first within `timeout` seconds."""
+        """Return what is waiting, or the first arrival within `timeout` seconds."""
         try:
             batch = [self.get(timeout=timeout)]
         except queue.Empty:
@@ -151,10 +151,10 @@ def _size(arrival: Arrival) -> int:
 
 
 class Scorer:
-    """One event's scorer: takes messages in, has them recorded and applied, and shows what follows.
+    """One event's scorer: accepts messages, has them recorded and applied, and publishes the consequences.
 
-    `clock` gives the wall clock in ms; it only ever marks records, for people. `seconds` counts on, and paces what is
-    published of a large event.
+    `clock` returns the wall clock in ms, which is only recorded, for people to read. `seconds` is a monotonic clock,
+    which paces publishing in large events.
     """
 
     log_head: Callable[[], LogHead] = LogHead
@@ -201,7 +201,7 @@ class Scorer:
         if hall := self.live.hall:
             self._at_centre = FactsAtCentre(hall, journal, self.live.intake.books, seconds)
             self.publisher.centre_has = self._at_centre.of
-            if not journal.remembered(ELSEWHERE):  # it is known to be a hall, whatever becomes of its file
+            if not journal.remembered(ELSEWHERE):  # the event stays a hall's, even if its file is lost
                 with journal.commit():
                     journal.remember(ELSEWHERE, "[]")
         self._note_key()
@@ -210,12 +210,12 @@ class Scorer:
         self.dashboard = Dashboard(self.live, self.anchor, seconds)
         self.standby, self._leaving = StandbyWatch(lambda: journal.height, seconds), False
         self._put_off: list[Incoming | OwnCall] = []
-        """What has come since the standby was to take over: if it does not come for that, we go on with it."""
+        """Messages and calls that came while the standby was taking over. They are handled here if it does not."""
         journal.follow(self._committed)
         self._begin(event, folder, stored)
 
     def _note_key(self) -> None:
-        """Alert the arbiters where the event's key is another than before: tables that know it believe no other."""
+        """Alert the arbiters if the event's key has changed: tables that know the old key reject any other."""
         known, key = self._journal.remembered(EVENT_KEY).get("", ""), self.publisher.key.public
         if known == key:
             return
@@ -225,20 +225,20 @@ class Scorer:
             self._journal.remember(EVENT_KEY, key)
 
     def _begin(self, event: Event, folder: Path, stored: JournalContent) -> None:
-        """Write the standings as they are, and admit the devices that the organiser has listed."""
+        """Write the current standings, and admit the devices that the organiser has listed."""
         self.live.alerts.note((*self.live.homes.missing(), *filter(None, self.publisher.write_standings())))
-        self._plays.load(one for one in stored.messages if isinstance(one, LogMessage))  # no whole play has such facts
+        self._plays.load(one for one in stored.messages if isinstance(one, LogMessage))  # whole plays have none
         self.live.devices.admit_listed(one for one in read_devices(folder) if one.table in event.tables)
 
     def anchor(self) -> str:
-        """Return the anchor of what is stored now, which nothing that is changed of it later has again."""
+        """Return the anchor of what is stored now. Any later change to that would give a different anchor."""
         return anchor_text(self.state.planned.name, self._journal.last_link(), self.log_head())
 
     # ---- for the desk, from any thread ------------------------------------------------------
 
     @property
     def state(self) -> EventState:
-        """The event by its journal alone."""
+        """The event's state, computed from its journal alone."""
         return self.live.state
 
     @property
@@ -248,16 +248,16 @@ class Scorer:
 
     @property
     def snapshot(self) -> Snapshot:
-        """All plays as the desk may show them now."""
+        """All plays, as the desk may show them now."""
         return self.dashboard.snapshot
 
     @property
     def wire(self) -> WireLog:
-        """The last messages."""
+        """The log of recent messages."""
         return self.live.wire
 
     def report_backup(self, report: BackupReport, of: Literal["backup", "second_home"] = "backup") -> None:
-        """Alert the arbiters to how copies of the event are doing, or the second home of rulings."""
+        """Alert the arbiters that copies of the event, or the second home of rulings, fail or work again."""
         self.report(Concern(f"{of}_resumed" if report.well else f"{of}_failed", values={"text": report.text}))
 
     def report(self, concern: Concern) -> None:
@@ -265,30 +265,31 @@ class Scorer:
         self._inbox.put(concern)
 
     def recall(self, past: Iterable[tuple[int, Concern]]) -> None:
-        """Keep alerts of what was done at the desk before this scorer was started, with when (ms). Before it runs."""
+        """Load alerts of desk actions from before this scorer's start, with timestamps (ms). Call it before `run`."""
         self.live.alerts.load(past)
         self.dashboard.changed(set())
         self.dashboard.show()
 
     @property
     def waiting(self) -> int:
-        """How many messages wait to be taken in, those among them for which the disk has no room."""
+        """Number of messages waiting to be handled, including those for which the disk has no room."""
         return self._inbox.qsize() + (len(self._space.waiting) if self._space else 0)
 
     @property
     def tables_heard(self) -> int:
-        """How many tables are heard of, or were before this scorer was started and may be there yet."""
+        """Number of tables heard from, or heard from before this scorer was started and possibly still there."""
         return self.live.devices.liveness.there
 
     @property
     def begun(self) -> bool:
-        """Whether a table has told a fact."""
+        """Whether any table has reported a fact."""
         return any(book.taken for book in self.live.intake.books.values())
 
     def ask(self, work: Callable[[], T]) -> T:
-        """Have something done by the scorer's thread, and wait for it. Raises ScorerBusy.
+        """Run `work` on the scorer's thread, and wait for the result. Raises ScorerBusy.
 
-        What it has decided is in its second home, too, when this returns; where that cannot be, there is an alert.
+        When this returns, its decisions are in the second home too; if they could not be written there, there is an
+        alert.
         """
         call = PendingCall(work)
         self._inbox.put(call)
@@ -298,7 +299,7 @@ class Scorer:
         return answer
 
     def pin_changed(self) -> None:
-        """Tell all tables that the event's PIN for arbiters is another one: nothing of it but that."""
+        """Tell all tables that the PIN for arbiters has changed, without revealing anything else about it."""
         for table in self.live.intake.books:
             self.publisher.pin(table)
         self.dashboard.changed()
@@ -306,7 +307,7 @@ class Scorer:
     # ---- the loop ---------------------------------------------------------------------------
 
     def connect(self, address: Address, lease: Lease | None = None) -> None:
-        """Begin to listen to the broker, as the one scorer of the event."""
+        """Connect to the broker as the event's only scorer."""
         lease = lease or new_lease()
         keep_lease(self._journal, lease)
         self.publisher.lease = lease
@@ -316,9 +317,9 @@ class Scorer:
             hall.connect(addresses_of(folder, hall.centre), folder, self._inbox.put)
 
     def run(self, stop: threading.Event, each_round: Callable[[], None] = lambda: None) -> None:
-        """Work until told to stop. Whatever goes wrong with the store ends it: nothing is acknowledged unstored.
+        """Work until `stop` is set. Any failure of the store ends it, since nothing may be acknowledged unstored.
 
-        `each_round` may raise, which ends it as well: it looks after what the scorer cannot do without.
+        `each_round` may raise, which ends it as well: it checks what the scorer cannot do without.
         """
         try:
             while not stop.is_set():
@@ -326,7 +327,7 @@ class Scorer:
                 self._journal.check()
                 self.step(timeout=0.2)
         except StoreLost:
-            self.publisher.forget()  # another scorer may be active by now: its file stays
+            self.publisher.forget()  # another scorer may be active now, so its file must stay
             raise
         finally:
             self.publisher.hurry()
@@ -338,7 +339,7 @@ class Scorer:
                 self.live.hall.close()
 
     def step(self, timeout: float) -> None:
-        """Take what has come, in one commit, and publish what follows from it."""
+        """Handle the messages that have arrived, in one commit, and publish the consequences."""
         self._look()
         if self.publisher.busy:
             timeout = 0.0
@@ -360,7 +361,7 @@ class Scorer:
         self.publisher.halls()
 
     def _look(self) -> None:
-        """Say that we are there, and look at what nobody reports. Raises ScorerReplaced if we have handed over."""
+        """Send the heartbeat, and check what nobody reports. Raises ScorerReplaced if the standby has taken over."""
         now = self._seconds()
         found = self._follow_standby(self.standby.peer) if self.standby.peer else []
         if self._plays.unwritten:
@@ -375,14 +376,17 @@ class Scorer:
             self._publish_alerts()
             self.dashboard.changed({one.table for one in found if one.table})
         if changed := bool(self.live.centre and self.live.centre.follow()):
-            self._take([])  # it is kept for the scorer that takes over
+            self._take([])  # commits it for the scorer that takes over
         if changed or found:
             self.dashboard.show()
         if self._space and (released := self._space.released()):
             self._take(released)
 
     def _follow_standby(self, peer: Peer) -> list[Concern]:
-        """Tell tables where the standby is, and return what is new of it; end once it is the active scorer."""
+        """Publish the standby's address to tables, and return new alerts about it.
+
+        Raises ScorerReplaced once it is the active scorer.
+        """
         self._leaving = self.standby.leaving
         if self.standby.left(settled=not self._inbox.qsize()):
             self.publisher.moved = self.publisher.standby
@@ -395,16 +399,16 @@ class Scorer:
         self.live.alerts.note(one for one in batch if isinstance(one, Concern))
         incoming = [one for one in batch if isinstance(one, Incoming) and not self.publisher.is_of_a_scorer(one)]
         calls = [one for one in batch if isinstance(one, PendingCall)]
-        if self._leaving:  # tables send it again, to the standby
+        if self._leaving:  # tables resend their messages, to the standby
             self._put_off += [*incoming, *(call for call in calls if isinstance(call, OwnCall))]
             incoming, calls = [], [call for call in calls if not isinstance(call, OwnCall)]
         self._take(incoming)
         busy = ScorerBusy("the standby takes over: go to its desk") if self._leaving else None
         answers = [call.do(busy) for call in calls]
         if answers:
-            self.dashboard.due.hurry()  # who has ruled looks at once
+            self.dashboard.due.hurry()  # the arbiter who has ruled looks at the result at once
         if answers or self.publisher.large:
-            self.dashboard.show()  # nobody is to wait until thousands of lines are written
+            self.dashboard.show()  # nobody should wait while thousands of lines are written
         for answer in answers:
             answer()
         self._publish_standings()
@@ -419,7 +423,7 @@ class Scorer:
                 self._take_word(self.live.hall, change)
 
     def _take_word(self, hall: HallLink, news: FromCentre) -> None:
-        """Take what the centre says; a deal that is over in all halls is public from now on."""
+        """Handle a message from the centre. Deals that are over in all halls become public."""
         hall.take(news)
         self.live.alerts.note(concern_of_hall(code) for code in hall.news)
         hall.news.clear()
@@ -433,7 +437,7 @@ class Scorer:
         self.dashboard.changed()
 
     def _take(self, batch: list[Incoming]) -> None:
-        """Take in what has come: from tables or, at the centre, from halls."""
+        """Accept a batch of messages: from tables or, at the centre, from halls."""
         live, centre = self.live, self.live.centre
         if self._space:
             batch = self._space.admit(batch)
@@ -449,7 +453,7 @@ class Scorer:
             self._take_facts(facts)
             facts = []
             decided.append(row)
-            if isinstance(row.record, Ruling):  # the next may be about this one
+            if isinstance(row.record, Ruling):  # the next one may refer to this ruling
                 live.alerts.note(adopt(centre, decided, self.rulings, live.devices))
         live.alerts.note(adopt(centre, decided, self.rulings, live.devices))
         self._take_facts(facts, centre)
@@ -458,7 +462,7 @@ class Scorer:
         self.dashboard.changed({table for table, _ in new})
 
     def _take_facts(self, batch: list[Incoming], centre: Centre | None = None) -> None:
-        """Judge, commit, acknowledge, answer: in this order. `centre`: with how far its halls have come."""
+        """Judge, commit, acknowledge, answer: in this order. `centre`: also commit how far its halls have been read."""
         if not batch and not (centre and centre.unkept):
             return
         now = self._clock()
@@ -474,17 +478,17 @@ class Scorer:
                 self.live.alerts.note(self.live.homes.come_back(verdict.message))
 
     def _post(self, work: Callable[[], None]) -> None:
-        """Have something done by the scorer's thread, from any other."""
+        """Run something on the scorer's thread. Called from any other thread."""
         self._inbox.put(OwnCall(work))
 
     def _found_pin(self, check: PinCheck, *, right: bool) -> None:
-        """Answer a table that has asked whether a PIN is right, and judge what waited for that."""
+        """Record whether a PIN is right, answer the table that asked, and judge the messages that waited for it."""
         self.live.access.found(check, right=right)
         self.publisher.pin(check.table)
         self._take(self.live.pins.released(check.table))
 
     def report_faults(self, faults: Sequence[Fault]) -> None:
-        """Take up what was found wrong with the store while this scorer works: what it counts, it has in memory."""
+        """Handle faults found in the store while the scorer runs. Its results come from memory and do not change."""
         self._post(partial(self._found, faults))
 
     def _found(self, faults: Sequence[Fault]) -> None:
@@ -496,7 +500,7 @@ class Scorer:
             self.publisher.receipt(table)
 
     def _answer(self, verdicts: list[IntakeVerdict], now: int) -> None:
-        """Apply a batch once it is safe, and publish what follows: receipts, plans, counts, then travellers."""
+        """Apply a committed batch, and publish the consequences: receipts, plans, counts, then travellers."""
         live, books = self.live, self.live.intake.books
         deals = {deal for verdict in verdicts for deal in live.apply(verdict, now)}
         deals |= live.state.judge_late(live.judged)
@@ -507,7 +511,7 @@ class Scorer:
         connected = live.devices.connected
         for table in sorted((tables | connected) & books.keys()):
             self.publisher.receipt(table)
-        # What is published while a device subscribes may pass it by (docs/brokers.md): whoever connects is answered.
+        # A device can miss what is published while it subscribes (docs/brokers.md), so answer each one that connects.
         for table in sorted({one.table for one in facts if isinstance(one.fact, PLAN_CHANGING)} | connected):
             self.publisher.assignment(table)
         for table in sorted(connected & books.keys()):
@@ -523,7 +527,7 @@ class Scorer:
         self.publisher.plays_changed(deals)
 
     def _answer_question(self, verdict: IntakeVerdict) -> None:
-        """Answer what a table has asked: what a hand is worth, or whether a PIN is right."""
+        """Answer a table's question: what a hand is worth, or whether a PIN is right."""
         message, access = verdict.message, self.live.access
         if isinstance(message, CountRequest) and not verdict.code:
             self.publisher.counted(message, self.live.count(message))
@@ -534,12 +538,12 @@ class Scorer:
             self.publisher.pin(message.table)
 
     def _connection_changed(self, change: LinkChanged) -> None:
-        """Publish everything again on every connection: a broker that lost its store has it back at once."""
+        """Publish everything again on every connection: a broker that lost its store recovers it at once."""
         self.live.connected = change.up
         if self.live.centre:
             self.live.centre.again()
         if self._space:
-            self._space.waiting.clear()  # what was not acknowledged comes again
+            self._space.waiting.clear()  # unacknowledged messages come again
         self.publisher.connection_changed(change)
         self._plays.connection_changed(up=change.up)
         if change.up:
@@ -553,13 +557,13 @@ class Scorer:
         self.publisher.publish_again()
 
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
-        """Publish what follows from a ruling of the desk once it is safe."""
+        """Publish the consequences of a ruling of the desk, once it is committed."""
         self.live.intake.rule(ruling)
-        for fact in self.live.intake.placed():  # what was played by a ruling that was missing
+        for fact in self.live.intake.placed():  # facts that had no place in the plan without this ruling
             deals |= self.state.apply(fact, self.live.judged)
         self.live.counted.clear()
         if isinstance(ruling.decision, CheckedIn):
-            return  # it is for the desk alone
+            return  # it concerns only the desk
         self.dashboard.changed()
         self.publisher.ruling(ruling)
         book, planned = self.state.book, self.state.planned
@@ -571,13 +575,13 @@ class Scorer:
         for table in sorted(tables if root.table is None else {root.table}):
             self.publisher.assignment(table)
         self.publisher.plays_changed(deals)
-        # IMPs beside all plays change no deal; an arbiter who rules looks at once.
+        # IMPs awarded besides the plays change no deal. An arbiter who rules looks at the standings at once.
         self.publisher.standings_due.ask()
         self.publisher.hurry()
         self._publish_standings()
 
     def _committed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
-        """Keep what was decided in its other homes."""
+        """Copy decisions to their other homes after a commit."""
         if self.live.homes.writer:
             self.live.homes.writer.note(lines)
         if decided:
@@ -585,14 +589,14 @@ class Scorer:
             self.standby.decided = lines[-1].height
 
     def _count_again(self, decided: Decided) -> None:
-        """Let something count that has come back from a second home."""
+        """Apply a decision that was recovered from a second home."""
         if isinstance(decided.message, Ruling):
             self._ruled(decided.message, self.state.apply(decided.message, self.live.judged))
         else:
             self.live.devices.hold(decided.message)
 
     def _tables_changed(self, tables: set[int]) -> None:
-        """Show that another device serves these tables, or another arbiter goes there."""
+        """Publish that another device serves these tables, or that another arbiter has gone there."""
         self.dashboard.changed(tables)
         self.publisher.served(tables)
 

@@ -1,4 +1,4 @@
-"""What people read about plays: travellers, players' and teams' sheets, receipts. Made from a `Snapshot`, and pure."""
+"""Read models about plays: travellers, players' and teams' sheets, receipts. Pure functions of a `Snapshot`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -27,7 +27,7 @@ from broker.scorer.standings_view import StandingsRow, StandingsTable
 from broker.scoring import ComparisonGroup, Lineup, ScoredPlay, exact_quotient, json_imp, lineup_points, team_result
 
 Data = Mapping[Seat, Fraction]
-"""A datum a seat."""
+"""The datum of each seat."""
 
 
 class SeatLine(Struct, frozen=True):
@@ -37,23 +37,23 @@ class SeatLine(Struct, frozen=True):
     name: str
     points: int | None
     datum: Imp | None
-    """What the points were compared with; None if they were compared with nothing, or one by one (cross-IMP)."""
+    """What the points were compared with. None if with nothing, or one by one (cross-IMP)."""
     imp: Imp | None
-    """What the comparison gave; None while there is nothing to compare with."""
+    """The IMPs from the comparison. None while there is nothing to compare with."""
     fine: int
     award: int
     hand_value: int | None
     worth: RiichiWin | None = None
-    """What a winner's hand of riichi is worth."""
+    """The value of a winner's hand of riichi."""
     sat: str | None = None
-    """The substitute who really sat there; what the seat scores is the player's all the same."""
+    """The substitute who actually sat there. The seat's score still belongs to the player."""
     country: str = ""
-    """Of the player; empty: not given."""
+    """The player's country, or empty if not given."""
     without_standing: bool = False
 
     @property
     def net(self) -> Imp | None:
-        """What the player got: after award and fine. None while it is not known."""
+        """The player's IMPs after award and fine, or None while they are not known."""
         if self.imp is None and not (self.award or self.fine):
             return None
         return json_imp(Fraction(self.imp or 0) + self.award - self.fine)
@@ -65,7 +65,7 @@ class PlayLine(Struct, frozen=True):
     table: int
     round: int
     at: int | None
-    """When the fourth seat accepted (wall clock of the table), or was ruled in its place, ms since 1970 (UTC)."""
+    """When the fourth seat accepted (wall clock of the table), or when a ruling replaced that. Ms since 1970 (UTC)."""
     win: WinKind | None
     discarder: Seat | None
     seats: dict[Seat, SeatLine]
@@ -75,11 +75,11 @@ class GroupSheet(Struct, frozen=True):
     """Plays that are compared with each other."""
 
     form: str
-    """Hash of how the tiles lay."""
+    """Hash of the arrangement of the tiles."""
     as_dealt: bool
     section: str | None
     datum: dict[Seat, Imp] | None
-    """None where each play has one of its own, or plays are compared one by one."""
+    """None if each play has its own, or if plays are compared one by one."""
     plays: tuple[PlayLine, ...]
 
 
@@ -91,20 +91,20 @@ class DealSheet(Struct, frozen=True):
     dealer: Seat
     expected: int
     complete: bool
-    """Final, but for rulings: every table has played it."""
+    """Whether every table has played the deal, so that only rulings can change it."""
     groups: tuple[GroupSheet, ...]
     unplayed: tuple[PlayLine, ...]
     missing: tuple[int, ...]
-    """Tables that have no result of it in this snapshot."""
+    """Tables whose result is not in this snapshot."""
 
     @property
     def plays_in(self) -> int:
-        """How many plays are here."""
+        """The number of plays in this sheet."""
         return sum(len(group.plays) for group in self.groups) + len(self.unplayed)
 
     @property
     def has_forms(self) -> bool:
-        """Whether its tiles lay in more than one order; sections are groups of their own anyway."""
+        """Whether the tiles lay in more than one arrangement. Sections are separate groups in any case."""
         return len({group.form for group in self.groups}) > 1
 
 
@@ -131,7 +131,7 @@ def deal_sheet(snapshot: Snapshot, deal: int) -> DealSheet:
 
 
 def play_line(snapshot: Snapshot, deal: int, table: int) -> PlayLine | None:
-    """Return one play of a traveller, without the work for the others; None if it is not in this snapshot."""
+    """Return one play of a traveller without computing the others, or None if it is not in this snapshot."""
     for row in snapshot.by_deal.get(deal, ()):
         if row.of_table(table):
             at = [play.table for play in row.group.members].index(table)
@@ -151,7 +151,7 @@ def _group(snapshot: Snapshot, group: ComparisonGroup) -> GroupSheet:
 
 
 class _ComparedGroup(NamedTuple):
-    """A group and its data. Nothing is shown of one play alone while others may join it."""
+    """A comparison group with its data. A play is not shown alone while others may join it."""
 
     snapshot: Snapshot
     group: ComparisonGroup
@@ -210,7 +210,7 @@ def _line(
 
 
 def _at(snapshot: Snapshot, key: tuple[int, int]) -> int | None:
-    """Return when a play was accepted at its table, or ruled in its place."""
+    """Return when a play was accepted at its table, or replaced by a ruling."""
     message = snapshot.results.get(key)
     return message.at if message else snapshot.instead.get(key)
 
@@ -225,7 +225,7 @@ class PlayOfPlayer(Struct, frozen=True):
     line: SeatLine
     provisional: bool
     code: str | None
-    """Of the play's receipt."""
+    """The code of the play's receipt."""
 
 
 class PlayerSheet(Struct, frozen=True):
@@ -234,15 +234,15 @@ class PlayerSheet(Struct, frozen=True):
     player: str
     name: str
     rung: StandingsRow | None
-    """The player's line in the standings; None for who is not ranked."""
+    """The player's line in the standings, or None if not ranked."""
     final: bool
     plays: tuple[PlayOfPlayer, ...]
     to_come: int
-    """Plays that are not here: not played, not in, or under embargo."""
+    """Number of plays that are not here: not played, not received, or under embargo."""
     country: str = ""
     club: str = ""
     stand_ins: tuple[StandIn, ...] = ()
-    """Who has sat, or is to sit, in the player's place."""
+    """Substitutes who have sat, or are to sit, for the player."""
     without_standing: bool = False
 
 
@@ -294,7 +294,7 @@ class SeatOfTeam(Struct, frozen=True):
     table: int
     points: int | None
     sat: str | None = None
-    """The substitute who really sat there."""
+    """The substitute who actually sat there."""
 
 
 class DealOfTeam(Struct, frozen=True):
@@ -311,7 +311,7 @@ class TeamSheet(Struct, frozen=True):
     """All of a team that may be shown: deals that some table has yet to play are not in it."""
 
     number: int
-    """Of the team in the event's list, from 1."""
+    """The team's number in the event's list, from 1."""
     team: str
     standing: TeamStanding | None
     """None until the first deal counts."""
@@ -322,9 +322,9 @@ class TeamSheet(Struct, frozen=True):
     """Deals that count for no team until an arbiter has ruled who sat where."""
     members: tuple[Member, ...]
     beside: Imp
-    """IMPs of the standing that belong to no deal: an arbiter gave or took them."""
+    """IMPs in the standing that belong to no deal: an arbiter gave or took them."""
     carried: Imp = 0
-    """IMPs of the standing from an earlier event."""
+    """IMPs in the standing that come from an earlier event."""
 
 
 def team_sheet(snapshot: Snapshot, standings: StandingsTable, number: int) -> TeamSheet:
@@ -370,32 +370,32 @@ def _seat(snapshot: Snapshot, lineup: Lineup, seat: Seat) -> SeatOfTeam:
 
 
 class ReceiptSheet(Struct, frozen=True):
-    """What may be shown of one confirmed result. Under embargo, only that it is stored: from `play` on all is None."""
+    """What may be shown of a confirmed result. Under embargo, only that it is stored: the rest is None."""
 
     code: str
     table: int
     round: int
     deal: int
     play: PlayLine | None = None
-    """As published, rulings included."""
+    """The play as published, including rulings."""
     equal: bool | None = None
     """Whether players, points and fines are those that the four seats confirmed."""
     text: str | None = None
-    """What was hashed."""
+    """The text that was hashed."""
     digest: str | None = None
     objections_until: int | None = None
-    """End of the correction period, ms since 1970; None: none is set."""
+    """End of the correction period, ms since 1970, or None if none is set."""
 
 
 class ReceiptIndex:
-    """Finds a confirmed result by its code; what came since the last question is added when somebody asks."""
+    """Finds a confirmed result by its code. New results are indexed on the next lookup."""
 
     def __init__(self) -> None:
         self._places: dict[str, tuple[int, int]] = {}
         self._seen = 0
 
     def find(self, snapshot: Snapshot, code: str) -> LogMessage | None:
-        """Return the result of a code."""
+        """Return the result with a code."""
         fresh = snapshot.results.since(self._seen)
         self._seen += len(fresh)
         self._places.update((receipt_code(message), place) for place, message in fresh)
@@ -405,7 +405,7 @@ class ReceiptIndex:
 
 
 def receipt_sheet(snapshot: Snapshot, message: LogMessage) -> ReceiptSheet:
-    """Return what a snapshot shows of a result, embargoed or not."""
+    """Return what a snapshot shows of a result, which may be under embargo."""
     fact = message.fact
     code = receipt_code(message)
     stored = ReceiptSheet(code=code, table=message.table, round=fact.round, deal=fact.deal)

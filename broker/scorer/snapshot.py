@@ -1,7 +1,7 @@
-"""All plays as the scorer knows them at one time, the part of them that everybody may know, and the standings.
+"""All plays as the scorer knows them at one time, the public part of them, and the standings.
 
-Every page, file and message about plays is made from a `Snapshot`. Whoever is no arbiter gets `Embargo.open_part`, in
-which a deal that some table has yet to play does not exist: what is not in it cannot leak.
+Every page, file and message about plays is made from a `Snapshot`. Everyone except arbiters gets `Embargo.open_part`,
+which does not contain deals that some table has yet to play, so that nothing about them can leak.
 """
 
 import uuid
@@ -66,7 +66,7 @@ class RepeatedDeal(Struct, frozen=True):
 
 
 class Results(Mapping[tuple[int, int], LogMessage]):
-    """Results by table and round; those of whole plays are read when somebody asks. From any thread.
+    """Results by table and round. Those of whole plays are decoded on access. Thread-safe.
 
     `told` may change meanwhile.
     """
@@ -81,24 +81,24 @@ class Results(Mapping[tuple[int, int], LogMessage]):
         return key in self.told
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Return the plays, as they are now."""
+        """Iterate over the plays present now."""
         return iter([*self.told])
 
     def __len__(self) -> int:
         return len(self.told)
 
     def since(self, count: int) -> list[tuple[tuple[int, int], LogMessage]]:
-        """Return those after the first ones."""
+        """Return the results after the first `count` ones."""
         return [(key, message_told(one)) for key, one in [*self.told.items()][count:]]
 
     def times(self) -> dict[tuple[int, int], int]:
-        """Return when tables say that they told them, ms since 1970."""
+        """Return when tables reported the results, ms since 1970."""
         return {key: one.at for key, one in [*self.told.items()]}
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Never changed. `results` are those of the tables, by table and round, and may be newer than the ledger."""
+    """All plays at one time; immutable. `results`, by table and round, may be newer than the ledger."""
 
     event: Event
     ledger: Ledger
@@ -106,30 +106,30 @@ class Snapshot:
     complete: frozenset[int]
     """Deals that all their tables have played."""
     adjustments: tuple[Adjustment, ...] = ()
-    """IMPs in the ledger's totals that belong to no play: they are under no embargo."""
+    """IMPs in the ledger's totals that belong to no play, and so are not under embargo."""
     deadline: int | None = None
-    """End of the correction period, ms since 1970, where the arbiters have set one."""
+    """End of the correction period, ms since 1970, if the arbiters have set one."""
     ruled: Mapping[tuple[int, int], tuple[CountedPlay, tuple[str, ...]]] = field(default_factory=dict)
-    """Plays that were ruled on as they count, with the kinds of the rulings: by table and round."""
+    """Plays with rulings, as they count, and the kinds of the rulings: by table and round."""
     instead: Mapping[tuple[int, int], int] = field(default_factory=dict)
-    """Plays that have a ruling and no result of their table, oldest first, with its time in ms since 1970."""
+    """Plays with a ruling but no result from their table, oldest first, with the ruling's time in ms since 1970."""
     teams: tuple[TeamStanding, ...] = ()
-    """The teams' standings. They are of complete deals alone, and so under no embargo."""
+    """The teams' standings. They contain only complete deals, and so are not under embargo."""
     teams_of_stages: tuple[tuple[TeamStanding, ...], ...] = ()
-    """The same of each stage, with those who have gone on since."""
+    """The teams' standings of each stage, including those who have gone on since."""
     lineups: Sequence[tuple[int, Mapping[str, Lineup]]] = ()
-    """In a team event, of each deal that counts for the teams of a section, who sat where for them."""
+    """In a team event, the lineups of each deal that counts for the teams of a section."""
     left_out: tuple[int, ...] = ()
     """Complete deals that count for no team until an arbiter has ruled who sat where."""
     stand_ins: tuple[StandIn, ...] = ()
-    """Who sits in whose place: names alone, which are under no embargo."""
+    """Substitutes, and whose seats they take: only names, which are not under embargo."""
     declared: bool = False
     """Whether the head arbiter has declared the standings final."""
     rounds_over: int = 0
-    """Up to which round every planned play is settled."""
+    """The last round up to which every planned play is settled."""
 
     def sat(self, player: str, round_: int) -> str | None:
-        """Return the substitute who sat in a player's seat in a round; None if the player did."""
+        """Return the substitute who sat in a player's seat in a round, or None if the player did."""
         return substitute_of(self.stand_ins, player, round_)
 
     @cached_property
@@ -140,18 +140,18 @@ class Snapshot:
 
     @cached_property
     def unplayed(self) -> Mapping[int, tuple[ScoredPlay, ...]]:
-        """Of each deal the plays that count without points: void, or awarded by the arbiter."""
+        """For each deal, the plays that count without points: void, or awarded by the arbiter."""
         plays = self.ledger.unplayed
         return {deal: tuple([plays[key] for key in keys]) for deal, keys in groupby(sorted(plays), itemgetter(0))}
 
     @cached_property
     def sections(self) -> tuple[SectionStandings, ...]:
-        """The standings of each section of each stage; none in an event without stages."""
+        """The standings of each section of each stage. Empty in an event without stages."""
         return player_sections(self.event, self.ledger, self.adjustments) if self.event.plan.stages else ()
 
     @cached_property
     def ranking(self) -> Ranking:
-        """The standings of this snapshot; in an event in stages the latest stage first, section by section."""
+        """The standings of this snapshot. In an event in stages, the latest stage comes first, section by section."""
         if self.sections:
             return whole_ranking(self.sections)
         before = self.event.brought("individual").places
@@ -159,7 +159,7 @@ class Snapshot:
 
     @cached_property
     def section_of(self) -> Mapping[str, SectionStandings]:
-        """The section in whose standings a player is; nobody's in an event without stages."""
+        """The section in whose standings each player is listed. Empty in an event without stages."""
         return {
             group.ranking.entries.names[number]: group
             for group, at in latest_first(self.sections)
@@ -168,18 +168,18 @@ class Snapshot:
 
     @cached_property
     def places_named(self) -> Mapping[str, tuple[str, str]]:
-        """Of which stage and section each player's place is."""
+        """The names of the stage and section in which each player's place is."""
         stages = self.event.plan.stages
         return {player: (stages[one.stage].name, one.section) for player, one in self.section_of.items()}
 
     @cached_property
     def standings(self) -> Sequence[Standing]:
-        """The same with names, as it is published and shown."""
+        """The ranking with names, as published and shown."""
         return NamedStandings(self.ranking, self.event.players, self.places_named)
 
     @cached_property
     def final(self) -> bool:
-        """Whether the standings are declared final, and no play is missing since, or counts twice."""
+        """Whether the standings are declared final, and since then no play is missing or counts twice."""
         return (
             self.declared
             and len(self.complete) == len(self.event.expected)
@@ -189,11 +189,11 @@ class Snapshot:
 
     @cached_property
     def doubles(self) -> tuple[RepeatedDeal, ...]:
-        """Plays that count although some of their players had played the deal before: an arbiter is to rule on them."""
+        """Plays that count although some players had played the deal before: an arbiter has to rule on them."""
         return repeated_deals(self.event, self.results, {key: counted for key, (counted, _) in self.ruled.items()})
 
     def plays_of(self, name: str) -> Iterator[ScoredPlay]:
-        """Return the plays in which somebody scored, planned or not."""
+        """Yield the plays in which a player scored, planned or not."""
         number = self.ledger.entries.number.get(name, -1)
         for rows in self.by_deal.values():
             for row in rows:
@@ -203,39 +203,40 @@ class Snapshot:
 
     @cached_property
     def _ruled_of(self) -> Mapping[int, tuple[CountedPlay, ...]]:
-        """The plays of each deal that were ruled on."""
+        """The plays with rulings, by deal."""
         found: dict[int, list[CountedPlay]] = {}
         for key in sorted(self.ruled):
             found.setdefault(self.ruled[key][0].deal, []).append(self.ruled[key][0])
         return {deal: tuple(plays) for deal, plays in found.items()}
 
     def parts(self, deal: int) -> tuple[object, ...]:
-        """Return what a deal's traveller is made of: while these are equal it is the same.
+        """Return what a deal's traveller is made from: while these are equal, so is the traveller.
 
-        A ruling may tell a win otherwise and change no points, and then no comparison group.
+        Plays with rulings are included, because a ruling may change how a win came about without changing points or
+        groups.
         """
         return (*self.by_deal.get(deal, ()), *self.unplayed.get(deal, ()), *self._ruled_of.get(deal, ()))
 
     def place(self, play: ScoredPlay) -> tuple[int, int]:
-        """Return table and round of a scored play, wherever it was planned (`CountedPlay.line`)."""
+        """Return the table and round of a scored play, wherever it was planned (`CountedPlay.line`)."""
         table = real_table(play)
         apart = play.table // APART
         return table, apart or self.event.rounds.get((play.deal, table), 0)
 
     def plays_with(self, deal: int) -> set[tuple[int, int]]:
-        """Return table and round of the plays in which a deal was really played, or is to be."""
+        """Return the table and round of the plays in which a deal was actually played, or is to be."""
         planned = {key for key in self.event.plays_with(deal) if key not in self.ruled}
         return planned | {key for key, (counted, _) in self.ruled.items() if counted.deal == deal}
 
     def settled(self, key: tuple[int, int]) -> bool:
-        """Return whether of a play, by table and round, there is nothing more to come."""
+        """Return whether a play, by table and round, is settled."""
         return self.ruled[key][0].settled if key in self.ruled else key in self.results
 
     @cached_property
     def skipped(self) -> tuple[tuple[int, int], ...]:
-        """Round and table of the plays that arbiters have settled and nobody has played: nobody is to sit down there.
+        """Round and table of plays that arbiters have settled unplayed, so that nobody has to sit down there.
 
-        They are under no embargo, as they say nothing of a deal.
+        They reveal nothing about a deal, and so are not under embargo.
         """
         return tuple(
             sorted(
@@ -247,14 +248,14 @@ class Snapshot:
 
     @cached_property
     def seated_plan(self) -> Plan:
-        """The plan without the plays that are skipped."""
+        """The plan without the skipped plays."""
         plan, skipped = self.event.plan, set(self.skipped)
         if not skipped:
             return plan
         return structs.replace(plan, plays=tuple(one for one in plan.plays if (one.round, one.table) not in skipped))
 
     def result(self, deal: int, table: int) -> tuple[LogMessage, Result] | None:
-        """Return a table's result of a play that is in this snapshot."""
+        """Return a table's result of a deal, if the deal is in this snapshot."""
         if deal not in self.by_deal and deal not in self.unplayed:
             return None
         planned = self.event.rounds.get((deal, table))
@@ -267,13 +268,13 @@ class Snapshot:
 
 
 class PlayCounts:
-    """How many plays of each deal and table are settled: by a result, or by a ruling in its place.
+    """Counts the settled plays of each deal, table and round: those with a result, or with a ruling instead.
 
-    So it knows which deals are complete: from then on they are under no embargo.
+    From these it knows which deals are complete, and so no longer under embargo.
     """
 
     def __init__(self, event: Event, elsewhere: frozenset[int] | None = None) -> None:
-        """`elsewhere`: in a hall among others, the deals that the other halls have played too; None: there are none."""
+        """`elsewhere`: in a hall, the deals that the other halls have played, too; None: there are no other halls."""
         self._event, self._elsewhere = event, elsewhere
         self.expected = Counter(event.expected)
         self.of_deal: Counter[int] = Counter()
@@ -290,19 +291,19 @@ class PlayCounts:
         return new
 
     def load(self, played: Mapping[PlayKey, int]) -> None:
-        """Count the plays that have a result in a whole journal, with their deals, before any ruling."""
+        """Count the plays with a result in a whole journal, with their deals, before any ruling."""
         self._finished = None
         deals, bookings = [*played.values()], self._event.bookings
         self.of_deal.update(deals)
         self.at_table.update([table for table, _ in played])
         self.of_round.update([round_ for _, round_ in played])
         planned = [bookings[key].deal for key in played]
-        if planned != deals:  # a table that had another plan has played by that
+        if planned != deals:  # a table that had another plan has followed that
             self.expected.subtract(planned)
             self.expected.update(deals)
 
     def replace(self, before: CountedPlay, now: CountedPlay) -> None:
-        """Count a play as it is now in place of what it was."""
+        """Replace the counted version of a play with a new one."""
         for one, sign in ((before, -1), (now, 1)):
             self.expected[one.deal] += sign
             self.of_deal[one.deal] += sign * one.settled
@@ -313,17 +314,17 @@ class PlayCounts:
             self._finished ^= changed & self._event.expected.keys()
 
     def complete(self, deal: int) -> bool:
-        """Whether every table has played the deal, those of other halls too."""
+        """Return whether every table, those of other halls included, has played the deal."""
         return self.of_deal[deal] == self.expected[deal] and (self._elsewhere is None or deal in self._elsewhere)
 
     def release(self, elsewhere: frozenset[int]) -> frozenset[int]:
-        """Take in which deals all halls have played; return those that are complete now and were not, or no longer."""
+        """Set the deals that all halls have played. Return those that have become complete or incomplete."""
         before, self._finished = self.all_complete(), None
         self._elsewhere = elsewhere
         return before ^ self.all_complete()
 
     def rounds_over(self) -> int:
-        """Return up to which round every planned play is settled; 0: not even those of the first."""
+        """Return the last round up to which every planned play is settled, or 0."""
         over = takewhile(lambda one: self.of_round[one[0]] == one[1], self._planned_in_rounds)
         return max((round_ for round_, _ in over), default=0)
 
@@ -332,14 +333,14 @@ class PlayCounts:
         return sorted(Counter(round_ for _, round_ in self._event.bookings).items())
 
     def all_complete(self) -> frozenset[int]:
-        """Return the deals that every table has played; counted through once, and then kept up to date."""
+        """Return the deals that every table has played. They are computed once, and then kept up to date."""
         if self._finished is None:
             self._finished = frozenset(deal for deal in self._event.expected if self.complete(deal))
         return self._finished
 
 
 class _Opened(NamedTuple):
-    """What was opened, and what it was made from."""
+    """An open part, and what it was made from."""
 
     parts: Mapping[int, tuple[object, ...]]
     beside: tuple[object, ...]
@@ -347,22 +348,22 @@ class _Opened(NamedTuple):
 
 
 class Embargo:
-    """Makes the open part of a snapshot: again only when what is open has changed, and then by what has changed.
+    """Makes the open part of a snapshot. It is updated only if something open has changed, and only by the difference.
 
-    For moments of one event as they follow each other, and for one thread alone.
+    For successive snapshots of one event, in one thread only.
     """
 
     def __init__(self) -> None:
         self._kept: _Opened | None = None
 
     def open_part(self, snapshot: Snapshot) -> Snapshot:
-        """Return the same snapshot without every deal that a table has yet to play."""
+        """Return the same snapshot without any deal that a table has yet to play."""
         parts = {deal: snapshot.parts(deal) for deal in snapshot.complete}
         if self._kept and [*self._kept.snapshot.event.players] != [*snapshot.event.players]:
-            self._kept = None  # its sums are of others
+            self._kept = None  # its totals are of other players
         said = snapshot.deadline, snapshot.declared, snapshot.stand_ins, snapshot.event, snapshot.rounds_over
         beside, kept = (*snapshot.adjustments, *said, snapshot.skipped), self._kept
-        if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal to none but itself
+        if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal only to itself
             kept = self._kept = _Opened(parts, beside, self._opened(snapshot, parts))
         return kept.snapshot
 
@@ -385,34 +386,34 @@ class Embargo:
 
 
 class PublicPart:
-    """What is public of an event's deals: never anything of a deal that a table has yet to play.
+    """Tracks what is public of an event's deals, which excludes any deal that a table has yet to play.
 
-    Its messages are counted by themselves: by the journal's height, or gaps between ids, readers could count what is
-    hidden.
+    Public messages have a numbering of their own: from the journal's height, or from gaps between ids, readers could
+    count what is hidden.
     """
 
     def __init__(self) -> None:
         self.embargo = Embargo()
         self._ids = uuid.uuid4().hex[:20]
         self._number = 0
-        """Of the last message."""
+        """Number of the last message."""
         self._said: dict[str, bytes] = {}
-        """Hashes of what was published last, by topic."""
+        """Hashes of the last published messages, by topic."""
         self._deals: set[int] = set()
         """Deals that are public now."""
         self.changed = self._final = False
         """Whether the standings have changed since they were published, and whether they were final then."""
 
     def begin(self, deals: Iterable[int]) -> None:
-        """Take these deals for public: the broker may keep any that were, though they are under the embargo again.
+        """Assume that these deals are public: the broker may still retain some that are now under embargo again.
 
-        All is published again: a broker may have lost it.
+        Everything is published again, because a broker may have lost it.
         """
         self._said.clear()
         self._deals.update(deals)
 
     def follow(self, deals: Iterable[int], complete: Callable[[int], bool]) -> tuple[set[int], set[int]]:
-        """Take in that plays of these deals have changed; return those public no longer, and those that are public."""
+        """Update changed deals. Return those that are no longer public, and those that are."""
         shown = {deal for deal in deals if complete(deal)}
         withdrawn = {deal for deal in deals if deal in self._deals and deal not in shown}
         self._deals = (self._deals | shown) - withdrawn
@@ -420,7 +421,7 @@ class PublicPart:
         return withdrawn, shown
 
     def numbered(self, topic: str, message: PublicMessage) -> PublicMessage | None:
-        """Return a message with its number; None: the last one on this topic has said the same."""
+        """Return a message with its number, or None if the last one on this topic had the same content."""
         said = sha256(encode(structs.replace(message, id=self._ids, seq=0))).digest()
         if self._said.get(topic) == said:
             return None
@@ -429,19 +430,19 @@ class PublicPart:
         return structs.replace(message, id=f"{self._ids}{self._number:012x}", seq=self._number)
 
     def standings_changed(self, *, final: bool) -> bool:
-        """Return whether the standings are to be published, and take it that they are."""
+        """Return whether to publish the standings, and assume that it is done."""
         changed, self.changed = self.changed or final != self._final, False
         self._final = final
         return changed
 
 
 def open_part(snapshot: Snapshot) -> Snapshot:
-    """Return the part of a snapshot that is under no embargo."""
+    """Return the part of a snapshot that is not under embargo."""
     return Embargo().open_part(snapshot)
 
 
 def _add(totals: Totals, snapshot: Snapshot, deals: Iterable[int], sign: int) -> None:
-    """Add what some deals of a snapshot give, or (sign -1) take it off."""
+    """Add the results of some deals of a snapshot, or (sign -1) subtract them."""
     for deal in deals:
         rows, unplayed = snapshot.by_deal.get(deal, ()), snapshot.unplayed.get(deal, ())
         for row in rows:
@@ -459,10 +460,10 @@ def _ruled(rows: Iterable[GroupRow], unplayed: Iterable[ScoredPlay]) -> Iterable
 def repeated_deals(
     event: Event, results: Mapping[PlayKey, LogMessage], ruled: Mapping[PlayKey, CountedPlay]
 ) -> tuple[RepeatedDeal, ...]:
-    """Name every such play, by rounds. `ruled`: plays on which something was ruled, as they count.
+    """Return all plays that repeat a deal for a player, by rounds. `ruled`: plays with rulings, as they count.
 
-    Void or adjusted it counts no longer; with an award, be it of nothing, for each of those who had played the deal,
-    an arbiter has ruled that it stands.
+    A void or adjusted play no longer counts. If each player who had played the deal has an award, even of zero, an
+    arbiter has ruled that the play stands.
     """
     deals = {counted.deal for key, counted in ruled.items() if out_of_place(event, key, counted)}
     found = [one for deal in deals for one in _repeated(event, deal, results, ruled)]
@@ -470,7 +471,7 @@ def repeated_deals(
 
 
 def planned_play(event: Event, key: PlayKey) -> CountedPlay:
-    """Return a play as it is planned, without result and ruling."""
+    """Return a play as planned, without result or ruling."""
     booking = event.places[key]
     return CountedPlay(
         table=key[0],
@@ -483,7 +484,7 @@ def planned_play(event: Event, key: PlayKey) -> CountedPlay:
 
 
 def out_of_place(event: Event, key: PlayKey, counted: CountedPlay) -> bool:
-    """Return whether another deal was played than planned, or by other players."""
+    """Return whether another deal was played than planned, or other players played it."""
     return counted.deal != counted.planned or set(counted.players.values()) != set(event.bookings[key].players.values())
 
 
@@ -510,7 +511,7 @@ UNNAMED: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({})
 
 
 class NamedStandings(Sequence[Standing]):
-    """The lines of a ranking, with names: each is made when it is read, for of thousands a page shows a few."""
+    """The lines of a ranking, with names. Each is made on access, because pages show only a few of thousands."""
 
     def __init__(
         self, ranking: Ranking, players: Mapping[str, Player], named: Mapping[str, tuple[str, str]] = UNNAMED
@@ -544,7 +545,7 @@ class NamedStandings(Sequence[Standing]):
 def standing_rows(
     ranked: Iterable[Ranked], players: Mapping[str, Player], named: Mapping[str, tuple[str, str]] = UNNAMED
 ) -> tuple[Standing, ...]:
-    """Return the lines of the standings, with names. `named`: of which stage and section the places are."""
+    """Return the lines of the standings, with names. `named`: stage and section of each player's place."""
     return tuple(_row(line, players, named) for line in ranked)
 
 
@@ -565,9 +566,9 @@ def _row(line: Ranked, players: Mapping[str, Player], named: Mapping[str, tuple[
 def team_rows(
     ranked: Iterable[Ranked], bounds: Mapping[str, Bounds], named: tuple[str, str] = ("", "")
 ) -> tuple[TeamStanding, ...]:
-    """Return the lines of the teams' standings, with the places that each can still reach.
+    """Return the lines of the teams' standings, with the places that each team can still reach.
 
-    `named`: of which stage and section the places are.
+    `named`: stage and section of the places.
     """
     return tuple(
         TeamStanding(
@@ -593,9 +594,9 @@ def staged_team_rows(
     won: Sequence[Exact],
     stage: int | None = None,
 ) -> tuple[TeamStanding, ...]:
-    """Return those of an event in stages, the latest stage first. `complete` says which deals are.
+    """Return the lines for an event in stages, the latest stage first. `complete` returns whether a deal is complete.
 
-    `won`: what teams have won in single deals. `stage`: of this one alone, with those who have gone on since.
+    `won`: what teams have won in single deals. `stage`: only this one, including those who have gone on since.
     """
     rows: list[TeamStanding] = []
     for group, at in latest_first(one for one in sections if stage in {None, one.stage}):

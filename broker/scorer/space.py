@@ -1,8 +1,8 @@
-"""Room on the scorer's disk: a reserve is kept in a file, and given up so that results are taken as long as can be.
+"""Space on the scorer's disk: a reserve file is given up when space runs out, so that results are accepted longer.
 
-Long before the end the arbiters are told; then the desk only reads, so that what is left is for results; then the
-reserve is given up; and when that is used too, messages of tables wait at the broker and at the tables, which keep
-everything. Each of these ends by itself when there is room again.
+The arbiters are alerted early. Next, the desk becomes read-only, so that what is left is for results. Then the reserve
+is given up. When that is used, too, messages of tables wait at the broker and at the tables, which store everything.
+Each of these steps ends by itself when there is space again.
 """
 
 import os
@@ -18,16 +18,16 @@ from broker.protocol.link import Incoming
 log = get_logger("homologue.scorer")
 
 DiskLevel = Literal["ample", "low", "read_only", "full"]
-"""`low`: somebody should make room; `read_only`: the desk changes nothing; `full`: nothing is taken in."""
+"""`low`: somebody should free up space; `read_only`: the desk changes nothing; `full`: no messages are accepted."""
 
 READ_ONLY: Final[tuple[DiskLevel, ...]] = ("read_only", "full")
-"""In which the desk changes nothing."""
+"""Levels at which the desk is read-only."""
 
 RESERVE: Final = "disk-reserve"
-"""In the event's folder."""
+"""Name of the reserve file in the event's folder."""
 
 LARGEST: Final = 32_000_000
-"""Bytes of the reserve: some 9,000 plays. On a small disk it is an eighth of that."""
+"""Bytes of the reserve, enough for some 9,000 plays. On a small disk it is an eighth of the disk instead."""
 
 WAIT_S: Final = 1.0
 
@@ -35,7 +35,7 @@ BEAT_END: Final = "/" + topics.BEAT.pattern.rpartition("/")[2]
 
 
 def disk_room(folder: Path) -> tuple[int, int]:
-    """Return how many bytes of a folder's disk are free for us, and how many it has; none of a read-only one."""
+    """Return the free bytes of a folder's disk (0 if it is read-only), and its size in bytes."""
     disk = os.statvfs(folder)
     free = 0 if disk.f_flag & os.ST_RDONLY else disk.f_bavail * disk.f_frsize
     return free, disk.f_blocks * disk.f_frsize
@@ -44,24 +44,24 @@ def disk_room(folder: Path) -> tuple[int, int]:
 class DiskSpace:
     """Watches the disk of an event's folder, and keeps a reserve on it.
 
-    Messages for which there is no room wait here; the broker has them too.
+    Messages for which there is no space wait here; the broker has them too.
     """
 
     def __init__(self, folder: Path, room: Callable[[Path], tuple[int, int]] = disk_room) -> None:
         self._folder, self._file, self._room = folder, folder / RESERVE, room
         self.size = min(LARGEST, room(folder)[1] // 8)
-        """Bytes of the reserve."""
+        """Size of the reserve in bytes."""
         self.level: DiskLevel = "ample"
         self.waiting: list[Incoming] = []
 
     def look(self) -> DiskLevel:
-        """Return how it stands, having given up or made the reserve. Raises OSError if the folder is gone."""
+        """Update the level, giving up or making the reserve as needed. Raises OSError if the folder is gone."""
         free = self._room(self._folder)[0]
         if self._file.exists():
             if free < self.size // 2:
                 try:
                     self._file.unlink(missing_ok=True)
-                except OSError:  # a read-only disk: what an open file has room for it takes, and may not write
+                except OSError:  # a read-only disk; an open file may still fill its free blocks
                     self.level = "full"
                     return self.level
                 log.warning("scorer_disk_read_only", folder=str(self._folder), free=free)
@@ -72,7 +72,7 @@ class DiskSpace:
         return self.level
 
     def _judged(self, free: int, *, has_reserve: bool) -> DiskLevel:
-        """Return the level for so many bytes; what was read-only is so until there is twice as much room."""
+        """Return the level for this many free bytes. Read-only lasts until twice as much is free as when it began."""
         if not has_reserve:
             return "full" if free < self.size // 4 else "read_only"
         if free < (2 * self.size if self.level in {"read_only", "full"} else self.size):
@@ -86,11 +86,11 @@ class DiskSpace:
                 os.posix_fallocate(handle, 0, self.size)
             finally:
                 os.close(handle)
-        except OSError:  # a quota, for one: it is tried again
+        except OSError:  # such as for a quota; tried again later
             self._file.unlink(missing_ok=True)
 
     def wait(self, stop: threading.Event, tell: Callable[[str], None]) -> bool:
-        """Wait for room to begin with; return whether there is, or we were told to stop. `tell` hears once why."""
+        """Wait until there is space. Return False if `stop` was set. `tell` is called once with the reason."""
         told = False
         while self.look() == "full":
             if not told:
@@ -101,14 +101,14 @@ class DiskSpace:
         return True
 
     def admit(self, arrived: list[Incoming]) -> list[Incoming]:
-        """Return those messages for which there is room; the others wait. A beat takes none, and no broker keeps it."""
+        """Return the messages for which there is space; the others wait. Beats take none, and no broker stores them."""
         if self.level != "full":
             return arrived
         self.waiting.extend(one for one in arrived if not one.topic.endswith(BEAT_END))
         return [one for one in arrived if one.topic.endswith(BEAT_END)]
 
     def released(self) -> list[Incoming]:
-        """Return what has waited, once there is room."""
+        """Return the waiting messages, once there is space."""
         if self.level == "full":
             return []
         waiting, self.waiting = self.waiting, []

@@ -1,7 +1,8 @@
-"""The standings as they are ranked and written: in stages, of each section and of all; of teams; and as CSV.
+"""Ranking and writing the standings: by stage and section and as a whole, of players and of teams, and as CSV.
 
-A stage counts its own deals, and a part of the total of the stage before. Who was cut keeps the place in the section in
-which they played last. Players and teams alike; teams have what all of them have played.
+A stage counts its own deals, and a part of the total of the stage before. Whoever was cut keeps the place in the
+section they played in last. The same holds for players and teams; for teams, only deals that all of them have played
+count.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -42,15 +43,15 @@ class SectionStandings(NamedTuple):
     stage: int
     section: str
     ranking: Ranking
-    """Its totals have what is carried over in them."""
+    """Its totals include what is carried over."""
     carried: Mapping[str, Exact]
 
 
 Members = Mapping[tuple[int, str], Collection[str]]
-"""Who plays in each section: by the number of the stage and the section."""
+"""The players or teams in each section, by stage number and section."""
 
 RankSection = Callable[[int, Sequence[Adjustment], PreviousPlaces, Collection[str]], Ranking]
-"""Ranks a section of a stage; takes its number, IMPs of no play, the places before, and the names in it."""
+"""Ranks a section of a stage. Takes the stage's number, IMPs that belong to no play, earlier places, and the names."""
 
 
 def section_standings(
@@ -63,13 +64,13 @@ def section_standings(
 ) -> tuple[SectionStandings, ...]:
     """Return the standings of every section whose players are known, stage by stage.
 
-    `beside`: IMPs of no play, with what `before`, an earlier event, has left.
+    `beside`: IMPs that belong to no play, including those from `before`, an earlier event.
     """
     found: list[SectionStandings] = []
     lines: list[Ranked] = []
     places = before.places
     for at, stage in enumerate(stages):
-        part = read_part(stage.carry_over) if stage.carry_over else None  # as the profile says
+        part = read_part(stage.carry_over) if stage.carry_over else None  # use the profile's
         carried = {one.name: one for one in carry_over(lines, profile, part)}
         of_stage = [one for one in beside if _stage_of(one, members) == at]
         groups = []
@@ -85,7 +86,7 @@ def section_standings(
 
 
 def _stage_of(one: Adjustment, members: Members) -> int:
-    """Return the stage in which IMPs of no play count: of who was cut before they were given, the last one played."""
+    """Return the stage in which IMPs of no play count: the last one, up to their own, that their owner played in."""
     return max((at for (at, _), names in members.items() if at <= one.stage and one.name in names), default=one.stage)
 
 
@@ -109,7 +110,7 @@ def player_sections(event: Event, ledger: Ledger, beside: Sequence[Adjustment]) 
 
 
 def latest_first(groups: Iterable[SectionStandings]) -> Iterator[tuple[SectionStandings, Whole]]:
-    """Return the sections, the latest stage first, each with the numbers of those who have not gone on from there."""
+    """Yield the sections, latest stage first, each with the indices of those who have not gone on from there."""
     listed = np.zeros(0, dtype=np.int64)
     for group in sorted(groups, key=lambda one: -one.stage):
         order = group.ranking.order
@@ -118,7 +119,7 @@ def latest_first(groups: Iterable[SectionStandings]) -> Iterator[tuple[SectionSt
 
 
 def whole_ranking(groups: Sequence[SectionStandings]) -> Ranking:
-    """Return the lines of all, each of the stage that they are in, with the place in its section."""
+    """Return the lines of everybody, each from the last stage they played in, with the place in its section."""
     latest = max(groups, key=lambda one: one.stage).ranking
     totals = latest.totals.resized(len(latest.entries.number))
     parts = [(group.ranking, at) for group, at in latest_first(groups)]
@@ -137,19 +138,19 @@ Teams = Mapping[str, tuple[str, ...]]
 
 
 class TeamState:
-    """What the teams have of each deal that all of them have played."""
+    """The teams' results in each deal that all of them have played."""
 
     def __init__(
         self, teams: Teams, profile: ComparisonRules, of_deal: Callable[[int], Mapping[str, Teams]] | None = None
     ) -> None:
-        """`of_deal`: of a deal the sections, each with its teams; one section of all teams where it is not given."""
+        """`of_deal` returns the sections of a deal, each with its teams. By default, all teams are in one section."""
         self._teams, self._profile = teams, profile
         self._of_deal = of_deal or (lambda _deal: {"": teams})
         self._entries = Entries().with_names(teams)
         self._team_of = team_of_players(teams)
         self._played: dict[tuple[int, str], TeamDeal] = {}
         self.left_out: frozenset[int] = frozenset()
-        """Deals in which a team sat twice at a wind: they are compared when an arbiter has ruled who sat where."""
+        """Deals in which a team sat twice at a wind. They are compared once an arbiter has ruled who sat where."""
 
     def copy(self) -> "TeamState":
         """Return an independent copy."""
@@ -158,9 +159,9 @@ class TeamState:
         return new
 
     def update(self, ledger: Ledger, deals: Iterable[int], complete: Callable[[int], bool]) -> None:
-        """Compare some deals again. `complete` says of a deal whether all its plays are settled: others count not yet.
+        """Compare some deals again. `complete`: whether all plays of a deal are settled; others do not count yet.
 
-        A fine or an award may be known of a play that is still to come; what the room sees of the teams is no secret.
+        A fine or an award may be known before its play is over, while the teams' standings are public.
         """
         for deal in deals if self._teams else ():
             for key in [key for key in self._played if key[0] == deal]:
@@ -182,21 +183,21 @@ class TeamState:
 
     @property
     def lineups(self) -> list[tuple[int, Mapping[str, Lineup]]]:
-        """Who sat where for the teams in each deal that counts for them, by deals and sections."""
+        """The lineups in each deal that counts, by deals and sections."""
         return [(deal, self._played[deal, section].lineups) for deal, section in sorted(self._played)]
 
     @property
     def won(self) -> list[Exact]:
-        """What teams have won in the single deals that count for them."""
+        """What teams have won in the single deals that count."""
         number = self._entries.number
         return [one.totals.imp[number[team]] for one in self._played.values() for team in one.lineups]
 
     def sections(
         self, event: Event, beside: Iterable[Adjustment], unranked: frozenset[str]
     ) -> tuple[SectionStandings, ...]:
-        """Return the standings of each section of each stage; nothing in an event without stages or teams.
+        """Return the standings of each section of each stage. Empty in an event without stages or teams.
 
-        `beside`: players' IMPs that belong to no play; they are their teams'.
+        `beside`: players' IMPs that belong to no play. They count for their teams.
         """
         before = event.brought("team")
 
@@ -208,7 +209,7 @@ class TeamState:
         return section_standings(event.plan.stages, event.team_sections, come, self._profile, rank, before)
 
     def standings(self, event: Event, beside: Iterable[Adjustment], unranked: frozenset[str]) -> Ranking:
-        """Rank all teams. `beside`: as above."""
+        """Rank all teams. `beside`: as in `sections`."""
         listed = tuple(beside)
         if sections := self.sections(event, listed, unranked):
             return whole_ranking(sections)
@@ -225,7 +226,7 @@ class TeamState:
         places: PreviousPlaces | None = None,
         without: Collection[str] = (),
     ) -> Ranking:
-        """Rank teams by some deals and sections, or (None) by all; `more`: their IMPs of no deal."""
+        """Rank teams by some deals and sections, or (None) by all. `more`: their IMPs that belong to no deal."""
         played = (self._played[key] for key in sorted(self._played if keys is None else keys))
         return rank_teams(
             played, self._entries, self._profile, previous=places, adjustments=more, without_standing=without
@@ -241,17 +242,17 @@ TEAM_HEADER: Final = ("place", "team", "imp", "fines", "deals")
 
 
 def no_origin(_player: str) -> Origin:
-    """Return the origin of who is in no list."""
+    """Return the unknown origin."""
     return UNKNOWN_ORIGIN
 
 
 def standings_csv(standings: Iterable[Standing], origin_of: Callable[[str], Origin] = no_origin) -> str:
-    """Write the standings; IMPs stay numbers. New columns come last: programs count columns."""
+    """Format the standings as CSV. IMPs stay numbers. New columns come last, because programs count columns."""
     return "".join(standings_csv_parts(standings, origin_of))
 
 
 def standings_csv_parts(standings: Iterable[Standing], origin_of: Callable[[str], Origin]) -> Iterator[str]:
-    """Write the same bit by bit: 40,000 lines take a third of a second."""
+    """Format the standings in parts, since 40,000 lines take a third of a second."""
     rows = tuple(standings)
     staged = any(row.stage for row in rows)
     yield csv_rows([(*HEADER, *(("stage", "section") if staged else ()))])
@@ -266,7 +267,7 @@ def standings_csv_parts(standings: Iterable[Standing], origin_of: Callable[[str]
 
 
 def team_standings_csv(standings: Iterable[TeamStanding]) -> str:
-    """Write the standings of teams; one without a deal that counts has no place yet."""
+    """Format the standings of teams. A team without a deal that counts has no place yet."""
     rows = tuple(standings)
     staged = any(row.stage for row in rows)
     return csv_rows(

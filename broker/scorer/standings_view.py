@@ -1,4 +1,4 @@
-"""The standings as pages show them: with the places that can still be reached, and a history deal by deal."""
+"""The standings as shown on pages, with the places that can still be reached, and a history deal by deal."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from broker.scoring import (
 )
 
 DEAL_FACTOR: Final = 1_000_000_000
-"""Above every number of a play (`CountedPlay.line`): with it deal and table become one number."""
+"""Larger than every play's number (`CountedPlay.line`), so that deal and table combine into one number."""
 
 
 class StandingsRow(Struct, frozen=True):
@@ -47,12 +47,12 @@ class StandingsRow(Struct, frozen=True):
     country: str = ""
     club: str = ""
     likely: tuple[int, int] | None = None
-    """The places between which the player is likely to end (`scoring/bounds.py`)."""
+    """The range of places in which the player is likely to end (`scoring/bounds.py`)."""
     stage: str = ""
-    """Of which the place is, in an event in stages; so below."""
+    """The stage of the place, in an event in stages; `section` likewise."""
     section: str = ""
     carried: Imp = 0
-    """How much of the IMP is carried over from the stage before, or from an earlier event."""
+    """The part of the IMPs carried over from the stage before, or from an earlier event."""
 
 
 class StandingsTable(Struct, frozen=True):
@@ -60,25 +60,25 @@ class StandingsTable(Struct, frozen=True):
 
     final: bool
     deals: int
-    """Deals that count."""
+    """Number of deals that count."""
     deals_expected: int
     rungs: tuple[StandingsRow, ...]
     without_standing: tuple[str, ...] = ()
-    """Names of the players, and teams, who take no place."""
+    """Names of the players and teams that take no place."""
     earlier: str = ""
-    """The earlier event from whose standings IMPs are carried over."""
+    """Title of the earlier event from whose standings IMPs are carried over."""
 
     @property
     def has_likely(self) -> bool:
-        """Whether there is a likely range of anybody."""
+        """Whether any line has a likely range."""
         return any(rung.likely for rung in self.rungs)
 
 
 def standings_table(snapshot: Snapshot, stage: int | None = None) -> StandingsTable:
-    """Return the standings of what is in a snapshot; what is not in it is taken as missing.
+    """Return the standings of a snapshot. Plays that are not in it count as missing.
 
-    `stage`: of this one alone, by its number from 0, with those who have gone on since. What the bounds say is sound,
-    not tight (`scoring/bounds.py`); rulings yet to come are not foreseen.
+    `stage`: only this one, by its number from 0, including those who have gone on since. The bounds are sound, but not
+    tight (`scoring/bounds.py`), and do not foresee future rulings.
     """
     groups = [one for one in snapshot.sections if stage in {None, one.stage}]
     bounds, planned = _bounds(snapshot), _plays_planned(snapshot)
@@ -110,7 +110,7 @@ def standings_table(snapshot: Snapshot, stage: int | None = None) -> StandingsTa
 
 
 def _plays_planned(snapshot: Snapshot) -> Mapping[tuple[int, str], int]:
-    """Return how many plays each player is to have in each stage."""
+    """Return the number of plays planned for each player in each stage."""
     event = snapshot.event
     if not event.plan.stages:
         return {(0, player): count for player, count in event.plays_planned.items()}
@@ -151,7 +151,7 @@ def _standings_row(
 
 
 def _bounds(snapshot: Snapshot) -> dict[tuple[int, str], Bounds]:
-    """Return everybody's bounds in each stage: planned plays that are not in the snapshot are to come."""
+    """Return each player's bounds in each stage. Planned plays that are not in the snapshot are still to come."""
     event, plan, entries = (
         snapshot.event,
         _columns_as_played(snapshot),
@@ -183,7 +183,7 @@ def _bounds(snapshot: Snapshot) -> dict[tuple[int, str], Bounds]:
 
 
 def _columns_as_played(snapshot: Snapshot) -> PlayColumns:
-    """Return the plan with what was ruled of it: a play out of place is of the deal that was really played."""
+    """Return the plan as changed by rulings: a play out of place belongs to the deal that was actually played."""
     moved = [counted for counted, _ in snapshot.ruled.values() if counted.deal != counted.planned]
     plan = snapshot.event.columns
     if not moved:
@@ -196,7 +196,7 @@ def _columns_as_played(snapshot: Snapshot) -> PlayColumns:
 
 
 def _plays_over(snapshot: Snapshot) -> Iterator[int]:
-    """Return deal and table of the plays that are over: a fine or an award may be known before its play is."""
+    """Yield deal and table of the plays that are over. Plays with only a fine or an award may not be."""
     to_come = {(counted.deal, counted.line) for counted, _ in snapshot.ruled.values() if not counted.settled}
     for deal, rows in snapshot.by_deal.items():
         for row in rows:
@@ -206,11 +206,11 @@ def _plays_over(snapshot: Snapshot) -> Iterator[int]:
 
 
 MOST_DEALS: Final = 60
-"""More than so many points a chart does not tell apart, and nobody reads in a table."""
+"""Most deals in a history: a chart cannot show more points, and nobody reads a longer table."""
 
 
 class HistoryLine(Struct, frozen=True):
-    """One player's sums after each deal; fines and awards of its plays are in them."""
+    """One player's totals after each deal, including fines and awards of its plays."""
 
     player: str
     name: str
@@ -218,16 +218,16 @@ class HistoryLine(Struct, frozen=True):
 
 
 class StandingsHistory(Struct, frozen=True):
-    """Deals, in order, and the sums after each."""
+    """Deals, in order, and the totals after each."""
 
     deals: tuple[int, ...]
     lines: tuple[HistoryLine, ...]
 
 
 def standings_history(snapshot: Snapshot, players: Sequence[str]) -> StandingsHistory:
-    """Return the course of some players over all deals of a snapshot; of very many, after some and the last.
+    """Return some players' totals after each deal of a snapshot. If there are very many, only some are included.
 
-    In an event in stages over those of the last one.
+    In an event in stages, only deals of the last stage are included.
     """
     entries = snapshot.ledger.entries
     numbers = [entries.number[player] for player in players]
@@ -241,7 +241,7 @@ def standings_history(snapshot: Snapshot, players: Sequence[str]) -> StandingsHi
     for at, deal in enumerate(deals):
         sums[at] = _of_deal(snapshot, deal, len(entries.number))[numbers]
     added = sums.cumsum(axis=0)
-    if stage is not None and deals:  # with what was carried over
+    if stage is not None and deals:  # including what was carried over
         added = added + (snapshot.ranking.totals.imp[numbers] - added[-1])
     elif carried := {one.name: one.imp for one in snapshot.event.brought("individual").adjustments}:
         added = added + np.array([carried.get(player, 0) for player in players], dtype=object)
@@ -258,7 +258,7 @@ def standings_history(snapshot: Snapshot, players: Sequence[str]) -> StandingsHi
 
 
 def _spread(length: int) -> list[int]:
-    """Return the places that are shown of so many: all, or some evenly, the first and the last among them."""
+    """Return the indices to show: all, or MOST_DEALS at even distances, including the first and the last."""
     if length <= MOST_DEALS:
         return [*range(length)]
     return [at * (length - 1) // (MOST_DEALS - 1) for at in range(MOST_DEALS)]
@@ -276,7 +276,7 @@ def _of_deal(snapshot: Snapshot, deal: int, size: int) -> Imps:
 
 
 def _add_ruled(imps: Imps, play: ScoredPlay, snapshot: Snapshot) -> None:
-    """Add what the arbiter ruled, as the standings do."""
+    """Add awards and subtract fines, as the standings do."""
     number = snapshot.ledger.entries.number
     for seat, award in play.awards.items():
         imps[number[play.entry(seat)]] += award

@@ -1,8 +1,8 @@
 """The state of an event: a fold over the accepted messages of its journal.
 
-Messages may arrive in any order; facts count in the order of their numbers, and only where they follow
-(`quarantine.py`). Rulings are applied to what the tables sent, in the order in which they were given; a ruling changes
-the deals that it touches and no others.
+Messages may arrive in any order. Facts count in the order of their numbers, and only where they follow
+(`quarantine.py`). Rulings are applied to what the tables sent, in the order in which they were given. A ruling changes
+only the deals that it affects.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,47 +69,47 @@ from broker.scoring import APART, Adjustment, ComparisonGroup, Ledger, Ranking, 
 from broker.store import Recorded
 
 PASSING: Final = (Correct, Void, Adjusted, *APART_DECISIONS)
-"""Rulings on a play after which its table may have been told to leave it out."""
+"""Rulings on a play after which its table may have been told to skip it."""
 
 
 def _nothing(_: Judged) -> None:
-    """Nobody watches."""
+    """Ignore a judged fact."""
 
 
 class EventState:
-    """Results, forms and rulings of all plays so far, compared as they come."""
+    """Results, forms and rulings of all plays so far, compared as they arrive."""
 
     def __init__(self, event: Event) -> None:
         self.original = event
-        """The event as it was settled before its first play."""
+        """The event as planned before its first play."""
         self.planned = event
-        """The same with the changes of who plays that count."""
+        """The event with the changes of who plays that count."""
         self.event = event
-        """The same as corrected by rulings. Replaced whole, so any thread may read it."""
+        """The planned event as corrected by rulings. Replaced as a whole, so any thread may read it."""
         self.checked_in: Mapping[str, bool] = MappingProxyType({})
-        """Who was seen at the door, or not, so far. Replaced whole, too."""
+        """Whether each player has checked in, where known. Also replaced as a whole."""
         self.tables = TableFacts(event.session_rules)
-        """What the tables' facts add up to, apart from results."""
+        """Projections of the tables' facts other than results."""
         self.quarantine = Quarantine(event, self._passed, self._decided)
-        """What the tables have sent and does not follow: it counts only where the head arbiter has taken it over."""
+        """Facts that do not follow. They count only if the head arbiter admits them (`TakenOver`)."""
         self._told: dict[PlayKey, LogMessage | WholePlay] = {}
         self.results = Results(self._told)
-        """What the tables have entered, and arbiters have taken over; `play` is what counts of it."""
+        """Results entered by tables or admitted by arbiters. `play` returns what counts of them."""
         self._followed: dict[PlayKey, LogMessage | None] = {}
-        """Of plays of which facts were taken over, the result that would stand without."""
+        """For plays with admitted facts, the result that would count without those."""
         self._taken_over: dict[PlayKey, dict[str, LogMessage]] = {}
-        """Of the same, the facts that count, by id."""
+        """For the same plays, the admitted facts, by id."""
         self._other_results: dict[PlayKey, list[LogMessage]] = {}
-        """Further results of a play, until the fact that reopened it between the two has come."""
+        """Further results of a play, kept until the fact that reopened it between the two arrives."""
         self._forms: dict[PlayKey, tuple[tuple[int, str], ...]] = {}
-        """The forms restored for each play, with the number of the fact; none of whole plays, which lay as planned."""
+        """Forms restored for each play, with the facts' numbers. Whole plays have none, as they are as planned."""
         self.book = RulingBook()
         self.results_then: dict[str, str | None] = {}
-        """By the ids of rulings on plays: the id of the result that counted once each was taken, if there was one."""
+        """For each ruling on a play, by id: the id of the result that counted just after it, or None."""
         self._ruled: dict[PlayKey, CountedPlay] = {}
-        """The plays on which, or on whose deal, something was ruled."""
+        """Plays with a ruling on them or on their deal."""
         self.elsewhere: frozenset[int] | None = frozenset() if event.among_halls else None
-        """In a hall among others, the deals that all halls have played, as the centre says."""
+        """In a hall, the deals that all halls have played, as reported by the centre."""
         self._counts = PlayCounts(event, self.elsewhere)
         self._ledger = Ledger.of((), event.profile, event.players)
         self.teams = self._no_deals_of_teams()
@@ -124,11 +124,11 @@ class EventState:
         judged_from: int | None = 0,
         lost: Iterable[tuple[int, int]] = (),
     ) -> None:
-        """Add a whole journal: compared once at its end, not after each play.
+        """Add a whole journal. Plays are compared once at its end, not after each of them.
 
-        `passed`: table and number of facts that are not waited for. `judged` is called with each fact once it counts,
-        or is kept apart. `judged_from`: so many messages are from before plays were judged, and count as they did then;
-        None: all. `lost`: table and number of facts that were there and cannot be read: what came after them followed.
+        `passed`: table and number of facts not waited for. `judged` is called with each fact once it counts or is kept
+        apart. `judged_from`: number of messages from before plays were judged, which count as they did then; None: all.
+        `lost`: table and number of facts that cannot be read any longer, but after which others have followed.
         """
         for table, seq in lost:
             self.quarantine.lose(table, seq)
@@ -139,10 +139,10 @@ class EventState:
         self._count_all()
 
     def _count_all(self) -> frozenset[int]:
-        """Count everything from the start; return all deals."""
+        """Count everything from the start. Return all deals."""
         self._ruled, self._counts = {}, PlayCounts(self.planned, self.elsewhere)
         self._counts.load({key: said_in(told).deal for key, told in self._followed_results().items()})
-        for entry in self.book.entries.values():  # first those of plays: they may say which deal was played
+        for entry in self.book.entries.values():  # rulings on plays first: they may change the deal played
             self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
         for entry in self.book.entries.values():
             self._load_ruled(self._plays_of_entry(entry))
@@ -150,7 +150,7 @@ class EventState:
         return frozenset(self._counts.expected)
 
     def take_all(self, plays: Sequence[WholePlay], may: Callable[[Sequence[WholePlay]], bool]) -> bool:
-        """Add plays of a journal as `take_whole` does, all together, or none if any asks for a closer look."""
+        """Add plays of a journal as `take_whole` does, but all or none: none if any of them needs a closer look."""
         ruled = bool(self.book.entries) and any(self.book.last(one.key) is not None for one in plays)
         if ruled or self.planned is not self.original or not self.quarantine.take_all(plays, may):
             return False
@@ -158,9 +158,9 @@ class EventState:
         return True
 
     def take_whole(self, plays: Iterator[WholePlay], may: Callable[[Sequence[WholePlay]], bool]) -> WholePlay | None:
-        """Add plays of a journal that is being loaded, each as a whole; return the first that is to be judged instead.
+        """Add plays of a journal while loading it, each as a whole. Return the first that must be judged fact by fact.
 
-        It must have its turn and be as planned now, nothing be ruled on it, and it `may`. There is nothing to tell.
+        A play is added if it is next, as now planned, without rulings, and `may` allows it. It causes no alerts.
         """
         taken, judged, may_differ = list[WholePlay](), None, bool(self.book.entries)
         for play in plays:
@@ -183,13 +183,13 @@ class EventState:
         self.tables.take_whole(taken)
 
     def release(self, elsewhere: frozenset[int]) -> frozenset[int]:
-        """Take in which deals all halls have played; return those that are complete since, or no longer."""
+        """Set the deals that all halls have played. Return those that have become complete or incomplete."""
         self.elsewhere, self._snapshot = elsewhere, None
         self.teams.update(self._ledger, changed := self._counts.release(elsewhere), self.complete)
         return changed
 
     def count(self, plays: Iterable[ScoredPlay], complete: Callable[[int], bool]) -> None:
-        """Compare and add up plays in place of all that were. `complete` says which deals are."""
+        """Compare and total these plays instead of all previous ones. `complete` returns whether a deal is complete."""
         ledger = Ledger.of(plays, self.planned.profile, self.planned.players)
         self._ledger = ledger.with_adjustments(self._beside_plays())
         self.teams = self._no_deals_of_teams()
@@ -216,9 +216,9 @@ class EventState:
             judged(one)
 
     def apply(self, message: LogMessage | Ruling, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
-        """Add one accepted message; return the deals whose comparison it may have changed.
+        """Add one accepted message. Return the deals whose comparison it may have changed.
 
-        `judged` is called with each fact once it counts, or is kept apart.
+        `judged` is called with each fact once it counts or is kept apart.
         """
         if isinstance(message, LogMessage):
             return self.apply_fact(message, judged) | self.judge_late(judged)
@@ -228,15 +228,15 @@ class EventState:
         return deals
 
     def apply_fact(self, message: LogMessage, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
-        """Add one fact of a batch, at the end of which `judge_late` is called."""
+        """Add one fact of a batch. Call `judge_late` at the end of the batch."""
         return self._apply_judged(self.quarantine.take(message), judged)
 
     def judge_late(self, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
-        """Judge again the tables of which facts have come late in a batch; return the deals that may have changed."""
+        """Judge again the tables with late facts in a batch. Return the deals that may have changed."""
         return self._apply_judged(self.quarantine.judge_late(), judged)
 
     def pass_over(self, table: int, seq: int, judged: Callable[[Judged], None] = _nothing) -> frozenset[int]:
-        """Do not wait for a fact of a table; return the deals that this may have changed."""
+        """Stop waiting for a table's fact. Return the deals that this may have changed."""
         return self._apply_judged(self.quarantine.pass_over(table, seq), judged)
 
     def _apply_judged(self, found: Iterable[Judged], judged: Callable[[Judged], None]) -> frozenset[int]:
@@ -266,7 +266,7 @@ class EventState:
             taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
             self._ledger = self._ledger.with_adjustments((*taken_back, *self._beside_plays()))
         if any(one.name not in planned.players for one in adjusted):
-            self.count(self.scored(), self.complete)  # who has left, and only was fined, has no line without that
+            self.count(self.scored(), self.complete)  # removes the line of a player who has left and was only fined
         return deals
 
     def fork(self) -> "EventState":
@@ -284,7 +284,7 @@ class EventState:
         return new
 
     def with_rules(self, profile: Rules) -> "EventState":
-        """Return the same results and rulings, counted by another profile. Payments stay as they were."""
+        """Return the same results and rulings, compared by another profile. Payments stay as they were."""
         new = EventState(self.planned.under(profile))
         new.event, new.quarantine, new._taken_over = self.event.under(profile), self.quarantine, self._taken_over
         new._followed, new._forms, new.book = dict(self._followed), dict(self._forms), self.book.copy()
@@ -308,7 +308,7 @@ class EventState:
             self._replan()
 
     def _overtaken(self, key: PlayKey, players: Mapping[Seat, str]) -> bool:
-        """Return whether others sit at a table than by the plan, since who plays was changed."""
+        """Return whether the players at a table differ from the plan after a change of who plays."""
         return self.planned is not self.original and not follows_plan(self.planned, key, players.values())
 
     def _add_ruling(self, message: LogMessage | Ruling) -> None:
@@ -320,7 +320,7 @@ class EventState:
         about = root.play
         if isinstance(root.decision, TakenOver) and about is not None:
             self._take_over(about)
-        # What was taken over may have begun a play, and what is left out again has not.
+        # An admitted fact may have begun a play. If the ruling is withdrawn, the play has not begun.
         if isinstance(root.decision, PlanChanged | TakenOver) and self.book.last(WHO_PLAYS):
             self._replan()
         elif isinstance(root.decision, CheckedIn):
@@ -333,21 +333,21 @@ class EventState:
                 self._add_result(key, other)
 
     def _replan(self) -> None:
-        """Take up the changes of who plays that count; what is counted of them is `_count_all`'s."""
+        """Apply the changes of who plays that count. Results are then recounted by `_count_all`."""
         self.planned = plan.planned_event(self.original, self.book, self.tables.seatings.begun())
         self.event = plan.with_corrections(self.planned, self.event)
 
-    # ---- what the head arbiter has taken over ----------------------------------------------
+    # ---- facts admitted by the head arbiter -------------------------------------------------
 
     def _tables_of(self, ruling: Ruling) -> set[int]:
-        """Return the tables of whose facts others may follow since a ruling."""
+        """Return the tables in which a ruling may change which facts follow."""
         root = self.book.root(self.book.entries[ruling.id])
         if isinstance(root.decision, PlanChanged):
             return set(self.original.tables)
         return {root.play[0]} if root.play else {table for table, _ in self._plays_of_entry(root)}
 
     def _passed(self, key: PlayKey) -> bool:
-        """Return whether arbiters have ever ruled on a play so that its table may have been told to leave it out."""
+        """Return whether there was ever a ruling on a play after which its table may have been told to skip it."""
         if any(isinstance(entry.decision, PASSING) for entry in self.book.all_of(key)):
             return True
         booking = self.planned.bookings.get(key)
@@ -359,7 +359,7 @@ class EventState:
         )
 
     def _decided(self, table: int) -> ApartDecisions:
-        """Return what was decided of a table's facts that were kept apart."""
+        """Return the decisions on a table's facts that were kept apart."""
         ruled = [entry.decision for key in self.book.plays() if key[0] == table for entry in self.book.of(key)]
         return ApartDecisions(
             frozenset(id_ for one in ruled if isinstance(one, TakenOver) for id_ in one.facts),
@@ -367,7 +367,7 @@ class EventState:
         )
 
     def undecided(self, key: PlayKey) -> list[ApartFact]:
-        """Return the facts of a play that are kept apart, and on which nothing was decided."""
+        """Return the facts of a play that are kept apart without a decision on them."""
         return self._undecided(key, self.quarantine.apart(key))
 
     def _undecided(self, key: PlayKey, apart: list[ApartFact]) -> list[ApartFact]:
@@ -376,23 +376,23 @@ class EventState:
         return [one for one in apart if one.message.id not in named]
 
     def apart_plays(self, table: int | None = None) -> list[ApartPlay]:
-        """Return what is kept apart and to be decided, of a table or of all, by rounds; what only waits comes last."""
+        """Return the plays kept apart that need a decision, by rounds, at a table or all; waiting ones come last."""
         return sorted(self.quarantine.apart_plays(self._undecided, table), key=lambda one: one.codes == (WAITS,))
 
     def play_as_sent(self, message: LogMessage) -> CountedPlay:
-        """Return a play as a result of its table has it, whether or not that counts."""
+        """Return a play according to a result from its table, whether or not that counts."""
         key = message.table, message.fact.round
         event = self.original if key in self.planned.dropped else self.planned
         return apply_rulings(planned_play(event, key), message, (), event.profile.awards)
 
     def _taken(self, key: PlayKey, book: RulingBook) -> dict[str, list[LogMessage]]:
-        """Return the facts of a play that were taken over, by the rulings that count, in the order of those."""
+        """Return the admitted facts of a play, by the rulings that admitted them, in the order of those."""
         taken = {one.id: one.decision for one in book.of(key) if isinstance(one.decision, TakenOver)}
         apart = {one.message.id: one.message for one in self.quarantine.apart(key)} if taken else {}
         return {id_: [apart[one] for one in decision.facts if one in apart] for id_, decision in taken.items()}
 
     def _take_over(self, key: PlayKey) -> None:
-        """Let what was taken over of a play count, or no longer."""
+        """Update which facts of a play count because the head arbiter has admitted them."""
         taken = self._taken(key, self.book)
         for ruling, facts in taken.items():
             for message in facts:
@@ -408,7 +408,7 @@ class EventState:
         self._set_result(key, self._followed.get(key, self.results.get(key)))
 
     def _set_result(self, key: PlayKey, followed: LogMessage | None) -> None:
-        """Keep the result that a play has by itself, and let count what stands in its place."""
+        """Store the result that a play has without admitted facts, and set the one that counts instead, if any."""
         self._followed[key] = followed
         if (result := self.result_under(key, self.book)) is not None:
             self._told[key] = result
@@ -416,7 +416,7 @@ class EventState:
             self._told.pop(key, None)
 
     def result_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> LogMessage | None:
-        """Return the result that counts with other rulings, or without any; not `entered`: as if none had followed."""
+        """Return the result that counts with other rulings, or none. Not `entered`: as if no result had followed."""
         if key not in self._followed:
             return self.results.get(key) if entered else None
         found = self._followed[key] if entered else None
@@ -430,14 +430,14 @@ class EventState:
         return found
 
     def _followed_results(self) -> Mapping[PlayKey, LogMessage | WholePlay]:
-        """Return the results that stand without what was taken over."""
+        """Return the results that would count without admitted facts."""
         if not self._followed:
             return self._told
         found = {key: self.result_under(key, None) for key in {**self._told, **self._followed}}
         return {key: result for key, result in found.items() if result is not None}
 
     def _add_result(self, key: PlayKey, message: LogMessage) -> None:
-        """Keep a result: of several the first, or the one after the table was reopened, in whatever order they come."""
+        """Add a result. Of several, the first counts, or the one after the table was reopened, in any order."""
         followed = key in self._followed
         if followed and (had := self._followed.pop(key)) is not None:
             self._told[key] = had
@@ -452,7 +452,7 @@ class EventState:
                 for entry in self.book.all_of(key)
             )
             if first.id != second.id and not reopened:
-                self._other_results[key] = [*self._other_results.get(key, ()), second]  # a fork has the old list
+                self._other_results[key] = [*self._other_results.get(key, ()), second]  # a fork may have the old list
             self._told[key] = second if reopened else first
         if followed:
             self._set_result(key, self.results[key])
@@ -466,7 +466,7 @@ class EventState:
         return self._ruled.get(key) or self.play_under(key, None)
 
     def scored(self) -> list[ScoredPlay]:
-        """Return all plays of which something counts, as scoring takes them."""
+        """Return all plays of which something counts, in the form needed for scoring."""
         section_at = self.planned.section_at if self.planned.plan.stages else None
         unruled = [
             unruled_play(
@@ -478,7 +478,7 @@ class EventState:
         return unruled + [play for counted in self._ruled.values() if (play := counted.scored())]
 
     def adjustments(self) -> list[Adjustment]:
-        """Return the IMPs that rulings gave or took apart from any play, or of who does not sit in it, by stages."""
+        """Return IMPs given or taken by rulings outside of plays, or to players who were not in them, by stages."""
         stages = {stage.name: at for at, stage in enumerate(self.planned.plan.stages)}
         begun = [(one.number, stages[said.stage]) for one, said in plan.plan_changes(self.book) if said.stage]
         return adjustments(
@@ -494,7 +494,7 @@ class EventState:
     def play_under(
         self, key: PlayKey, book: RulingBook | None, *, entered: bool = True, event: Event | None = None
     ) -> CountedPlay:
-        """Return a play as it would count with other rulings or plan; not `entered`: without a result yet."""
+        """Return a play as it would count with other rulings or another plan. Not `entered`: without its result."""
         result, planned = self.result_under(key, book, entered=entered), planned_play(event or self.planned, key)
         awards = self.planned.profile.awards
         if book and result is None:
@@ -505,9 +505,9 @@ class EventState:
         return replace(play, form=form_of(key[0], restored, book.of(play.deal)) if book else restored)
 
     def _restored(self, key: PlayKey, result: LogMessage | WholePlay | None, deal: int) -> str:
-        """Return the form that the table restored last before its result; one restored after it changes no IMP.
+        """Return the form that the table restored last before its result; one restored later changes no IMPs.
 
-        It is of the planned deal: where another was played, that deal's own form is assumed.
+        It is of the planned deal. If another deal was played, that deal's own form is assumed.
         """
         forms = self._forms.get(key, ())
         if taken := self._taken_over.get(key):
@@ -518,11 +518,11 @@ class EventState:
         return max(before)[1] if before else self.planned.form(deal)
 
     def _recount(self, plays: Mapping[PlayKey, CountedPlay]) -> frozenset[int]:
-        """Count plays again, given as they counted before; return the deals that this may have changed."""
+        """Recount plays, given as they counted before. Return the deals that this may have changed."""
         deals: set[int] = set()
         for key, before in plays.items():
             now = self.play_under(key, self.book)
-            self._snapshot = self._snapshot if now == before else None  # a void play that was played moves no IMP
+            self._snapshot = self._snapshot if now == before else None  # a played void play moves no IMP
             if key in self._ruled or now != self.play_under(key, None):
                 self._ruled[key] = now
             self._counts.replace(before, now)
@@ -544,7 +544,7 @@ class EventState:
             self._ledger = self._ledger.with_play(now)
 
     def _plays_of_entry(self, entry: RulingEntry) -> list[PlayKey]:
-        """Return the plays that a ruling is about; none of a riichi session."""
+        """Return the plays that a ruling is about; none for a riichi session."""
         subject = self.book.subject(entry)
         if isinstance(subject, tuple):
             return [subject] if subject in self.planned.bookings else []
@@ -561,33 +561,33 @@ class EventState:
 
     @property
     def plays_in(self) -> int:
-        """How many plays have a result, or a ruling in its place."""
+        """The number of plays with a result, or a ruling in its place."""
         return self._counts.at_table.total()
 
     def rounds_over(self) -> int:
-        """Return up to which round every planned play is settled; 0: not even those of the first."""
+        """Return the last round up to which every planned play is settled, or 0."""
         return self._counts.rounds_over()
 
     @property
     def over(self) -> bool:
-        """Whether every play has its result, or a ruling in its place: from then on nothing is secret."""
+        """Whether every play has a result, or a ruling in its place. From then on nothing is secret."""
         everywhere = self.elsewhere is None or self.planned.expected.keys() <= self._counts.all_complete()
         return self.plays_in == len(self.planned.plan.plays) and self.planned.all_seated and everywhere
 
     @property
     def final(self) -> bool:
-        """Whether the standings are final: declared by the head arbiter, and nothing is open again since."""
+        """Whether the standings are final: declared by the head arbiter, and nothing was reopened since."""
         return self.snapshot().final
 
     def last_word(self, subject: Subject) -> str | None:
-        """Return the id of the last message about something: a ruling or, of a play, its result."""
+        """Return the id of the last message about a subject: a ruling or, for a play, its result."""
         if (last := self.book.last_word(subject)) or not isinstance(subject, tuple):
             return last
         result = self.results.get(subject)
         return result.id if result else None
 
     def replanned(self, table: int) -> dict[int, int]:
-        """Return the rounds of a table in which it is to play another deal than was planned, and which."""
+        """Return the rounds in which a table has to play another deal than was planned, with those deals."""
         here = self._ruled_at(table)
         # A table refuses a plan that contradicts what it has played.
         now = {
@@ -597,20 +597,20 @@ class EventState:
         return {round_: deal for round_, deal in now.items() if deal != self.planned.bookings[table, round_].deal}
 
     def recorded(self, table: int) -> tuple[int, ...]:
-        """Return the rounds of which a table has nothing more to enter."""
+        """Return the rounds in which a table has nothing more to enter."""
         rounds = {round_ for round_ in self.planned.rounds_at.get(table, ()) if (table, round_) in self._told}
         ruled = {round_: play.settled for round_, play in self._ruled_at(table).items()}
         return tuple(sorted(one for one in rounds | ruled.keys() if ruled.get(one, True)))
 
     def settled(self, table: int) -> tuple[int, ...]:
-        """Return the rounds that the desk has settled before their table played them: it is to leave them out."""
+        """Return the rounds settled by the desk before their table played them, which the table has to skip."""
         sources = {round_: play.source for round_, play in self._ruled_at(table).items() if play.settled}
         entries = {round_: self.book.entries.get(source or "") for round_, source in sources.items()}
         ruled = (round_ for round_, entry in entries.items() if entry and not entry.at_table)
         return tuple(sorted(round_ for round_ in ruled if (table, round_) not in self.results))
 
     def _ruled_at(self, table: int) -> dict[int, CountedPlay]:
-        """Return a table's plays that were ruled on, by rounds."""
+        """Return a table's plays with rulings, by rounds."""
         rounds = self.planned.rounds_at.get(table, ()) if self._ruled else ()
         return {round_: self._ruled[table, round_] for round_ in rounds if (table, round_) in self._ruled}
 
@@ -620,19 +620,19 @@ class EventState:
         return ruled + [key for key in self.planned.plays_with(deal) if key not in self._ruled]
 
     def expected(self, deal: int) -> int:
-        """How many plays a deal is to have."""
+        """Return the number of plays planned for a deal."""
         return self._counts.expected[deal]
 
     def plays_of(self, deal: int) -> int:
-        """How many results a deal has."""
+        """Return the number of settled plays of a deal."""
         return self._counts.of_deal[deal]
 
     def plays_at(self, table: int) -> int:
-        """How many results a table has."""
+        """Return the number of settled plays at a table."""
         return self._counts.at_table[table]
 
     def complete(self, deal: int) -> bool:
-        """Whether every table has played the deal, those of other halls too."""
+        """Return whether every table, those of other halls included, has played the deal."""
         return self._counts.complete(deal)
 
     def touched(self) -> list[PlayKey]:
@@ -640,18 +640,18 @@ class EventState:
         return [*self.results, *(key for key in self._ruled if key not in self.results)]
 
     def out_of_place(self) -> list[CountedPlay]:
-        """Return the plays in which another deal was played than planned, or by other players."""
+        """Return the plays in which another deal was played than planned, or other players played it."""
         return [play for key, play in sorted(self._ruled.items()) if out_of_place(self.planned, key, play)]
 
     def key_of(self, play: ScoredPlay) -> PlayKey:
-        """Return table and round of a scored play."""
+        """Return the table and round of a scored play."""
         table = real_table(play)
         if play.table != table:
             return table, play.table // APART
         return table, self.planned.rounds[play.deal, table]
 
     def snapshot(self) -> Snapshot:
-        """Return all plays as they are now: the same object until a play has changed."""
+        """Return all plays as they are now: the same object until a play changes."""
         last, declared = self._snapshot, self.book.declared is not None
         if last is None or last.ledger is not self._ledger or last.event is not self.event or last.declared != declared:
             without_result = {key: play for key, play in self._ruled.items() if key not in self.results}
@@ -675,11 +675,11 @@ class EventState:
         return last
 
     def groups(self) -> tuple[ComparisonGroup, ...]:
-        """Compare all plays; where a table's restore record is not there yet, the deal's own form is assumed."""
+        """Compare all plays. While a table's restore record is missing, the deal's own form is assumed."""
         return self._ledger.groups
 
     def team_rows(self, stage: int | None = None) -> tuple[TeamStanding, ...]:
-        """Return the teams' standings as everybody may read them; of one `stage` with those who have gone on since."""
+        """Return the teams' public standings: all, or those of a `stage`, with teams that have gone on since."""
         if not (event := self.planned).plan.teams:
             return ()
         if event.plan.stages:
@@ -688,13 +688,13 @@ class EventState:
         return team_rows(ranking, team_bounds(ranking, to_come, event.profile, self.teams.won))
 
     def team_sections(self) -> tuple[SectionStandings, ...]:
-        """Return the teams' standings of each section of each stage; nothing in an event without stages or teams."""
+        """Return the teams' standings of each section of each stage. Empty in an event without stages or teams."""
         return self.teams.sections(self.planned, self.adjustments(), self.event.without_standing)
 
     def ranked_sections(self) -> tuple[SectionStandings, ...]:
-        """Return the standings by which players, or teams, go on to the next stage."""
+        """Return the standings by which players, or teams, qualify for the next stage."""
         return self.team_sections() if self.planned.plan.teams else self.snapshot().sections
 
     def team_standings(self) -> Ranking:
-        """Rank all teams of the event, by the deals that all of them have played."""
+        """Rank all teams of the event by the deals that all of them have played."""
         return self.teams.standings(self.planned, self.adjustments(), self.event.without_standing)

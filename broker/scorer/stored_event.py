@@ -1,7 +1,7 @@
-"""An event read from its folder and journal: by commands while a scorer may be at work, and by a scorer that starts.
+"""Read an event from its folder and journal, for commands (while a scorer may be running) and for a starting scorer.
 
-For a command nothing is locked and nothing written. A starting scorer replays the journal so that it knows what the
-scorer before it knew when each message came.
+Commands lock nothing and write nothing. A starting scorer replays the journal, so that it knows what the previous
+scorer knew when each message arrived.
 """
 
 import json
@@ -71,19 +71,19 @@ from broker.store import (
 
 
 class StoredEvent(Struct, frozen=True):
-    """An event, its room at one moment, its deals, and what was done in its plays where that is known. All secret."""
+    """An event, its state at one time, its deals, and the actions in its plays where known. All of it is secret."""
 
     event: Event
-    """As corrections of its plan have it."""
+    """The event as corrected by rulings."""
     room: EventState
     deals: Mapping[int, DealRecord]
     hands: Mapping[tuple[int, int], HandRecord]
     """By round and table."""
     par: EventPar | None = None
-    """What simulated players made of its deals; None too before the standings are final."""
+    """Results of simulated players with its deals. Also None before the standings are final."""
 
     def par_of(self, deal: int) -> DealPar | None:
-        """Return what simulated players made of a deal; None if nothing is known, or its key is missing."""
+        """Return the results of simulated players with a deal, or None if there are none or their key is missing."""
         rules = self.event.profile
         if self.par is None or not isinstance(rules, Profile):
             return None
@@ -93,16 +93,16 @@ class StoredEvent(Struct, frozen=True):
             return None
 
     def results(self) -> Iterator[tuple[LogMessage, Result]]:
-        """Return all results as they count, by round and table: not those of plays that are void or adjusted."""
+        """Yield all results as they count, by round and table, except those of void or adjusted plays."""
         for key, message in sorted(self.room.results.items(), key=lambda item: (item[0][1], item[0][0])):
             play = self.room.play(key)
             if isinstance(message.fact, Result) and play.points is not None and play.win is not None:
                 yield message, _counted_result(message.fact, play) if play.rulings else message.fact
 
     def played(self) -> Iterator[tuple[int, CountedPlay]]:
-        """Return all plays that have points, as they count with every ruling, by round and table; and when, ms.
+        """Yield plays with points, as they count with every ruling, by round and table, each after its time (ms).
 
-        The time is that of the table's result; of a play that has none, of the ruling in its place.
+        The time is that of the table's result or, if there is none, of the ruling in its place.
         """
         for key in sorted(self.room.touched(), key=lambda key: (key[1], key[0])):
             play, result = self.room.play(key), self.room.results.get(key)
@@ -111,10 +111,10 @@ class StoredEvent(Struct, frozen=True):
                 yield (result.at if result else entries[-1].at if entries else 0), play
 
     def counted(self, *, embargoed: bool) -> Iterator[tuple[CountedPlay, ScoredPlay]]:
-        """Return all plays of which something counts, by round and table: void and adjusted ones too.
+        """Yield all plays of which something counts, void and adjusted ones too, by round and table.
 
-        A play that is still to come is among them if somebody was given or fined something for it already. Without
-        `embargoed` those of deals that a table has still to play are left out.
+        A play still to come is included if somebody was already given or fined something for it. Without `embargoed`,
+        plays of deals that a table has still to play are left out.
         """
         for key in sorted(self.room.touched(), key=lambda key: (key[1], key[0])):
             counted = self.room.play(key)
@@ -123,7 +123,7 @@ class StoredEvent(Struct, frozen=True):
                 yield counted, play
 
     def beside(self) -> tuple[Adjustment, ...]:
-        """Return what each player was given and fined of no play, by player. It is under no embargo."""
+        """Return the IMPs given and fined outside of plays, by player. They are not under embargo."""
         total: dict[str, Adjustment] = {}
         for one in self.room.adjustments():
             had = total.get(one.name, Adjustment(one.name))
@@ -131,13 +131,13 @@ class StoredEvent(Struct, frozen=True):
         return tuple(total[name] for name in sorted(total))
 
     def instead(self, play: CountedPlay) -> str:
-        """Return the word for what was ruled in place of a result; nothing if none was."""
+        """Return the kind of the ruling that replaces a result, or an empty string if there is none."""
         if not play.settled or play.points is not None or play.source is None:
             return ""
         return self.room.book.entries[play.source].kind
 
     def sat(self, player: str, round_: int) -> str | None:
-        """Return the substitute who sat in a player's seat in a round; None if the player did."""
+        """Return the substitute who sat in a player's seat in a round, or None if the player did."""
         return self.room.snapshot().sat(player, round_)
 
     @property
@@ -184,48 +184,48 @@ def open_stored_event(folder: Path) -> StoredEvent:
 
 
 PastConcern = tuple[int, Concern]
-"""When the arbiters were alerted (ms since 1970), and to what."""
+"""When the arbiters were alerted (ms since 1970), and the concern."""
 
 
 class JournalContent(NamedTuple):
-    """A whole journal: what proves itself, and what does not."""
+    """The content of a journal: messages that count, and faults."""
 
     messages: Sequence[Recorded | WholePlay]
     received: Sequence[int]
-    """When each was taken, of whole plays the result; ms since 1970."""
+    """When each message was accepted (for whole plays: their results), ms since 1970."""
     judged_from: int | None
-    """How many of them are from before plays were judged; None: all."""
+    """Number of messages from before plays were judged. None: all."""
     heads: Mapping[tuple[int, int], str]
-    """Hashes of facts, by table and number, after which none has come."""
+    """Hashes of the facts without a successor, by table and number."""
     faults: Sequence[Fault]
-    """What does not count, and what is gone; also what counts though its row was changed."""
+    """Rows that do not count or are missing, and altered rows that still count."""
     decided: Sequence[Decided]
-    """What is no fact of a table, with its bytes."""
+    """Decisions of the desk, with their bytes."""
     set_aside: Sequence[Fault] = ()
-    """What was ever found wrong, though it may have come back since."""
+    """All faults ever found, including those repaired since."""
     elsewhere: frozenset[int] | None = None
-    """In a hall among others, the deals that all halls have played, as the centre has said last."""
+    """In a hall, the deals that all halls have played, by the centre's last report."""
 
     def ids(self) -> set[str]:
-        """Return the ids of all that counts."""
+        """Return the ids of all messages that count."""
         of_plays = (id_ for one in self.messages if isinstance(one, WholePlay) for id_ in one.ids)
         return {one.id for one in self.messages if not isinstance(one, WholePlay)}.union(of_plays)
 
     def devices(self) -> Iterator[DeviceRecord]:
-        """Return what was decided about devices, in that order."""
+        """Return the decisions about devices, in order."""
         records = (one.message for one in self.decided if not isinstance(one.message, Ruling))
         return iter(sorted(records, key=lambda record: record.number))
 
     def lost(self) -> Iterator[tuple[int, int]]:
-        """Return table and number of the facts that were there and cannot be read, or could not for some time.
+        """Return table and number of the facts that cannot be read, or could not be read for some time.
 
-        Of those too that have come back: what followed them has counted meanwhile, and counts on.
+        Recovered ones are included: what followed them has counted meanwhile, and still counts.
         """
         faults = (*self.set_aside, *self.faults)
         return ((fault.table, fault.seq) for fault in faults if fault.table and fault.seq)
 
     def with_decided(self, back: Sequence[Decided]) -> "JournalContent":
-        """Return the same with what has come back to its journal."""
+        """Return the same content, with decisions that were recovered."""
         ids = {one.message.id for one in back}
         return self._replace(
             messages=[*self.messages, *(one.message for one in back)],
@@ -235,11 +235,11 @@ class JournalContent(NamedTuple):
         ).in_order()
 
     def with_faults(self, faults: Sequence[Fault]) -> "JournalContent":
-        """Return the same, of which more is known to be gone."""
+        """Return the same content, with more faults."""
         return self._replace(faults=(*self.faults, *faults)) if faults else self
 
     def without(self, facts: Sequence[LogMessage]) -> "JournalContent":
-        """Return the same as if these facts could not be read."""
+        """Return the same content as if these facts could not be read."""
         gone = {one.id for one in facts}
         if not gone:
             return self
@@ -251,7 +251,7 @@ class JournalContent(NamedTuple):
         ).with_faults([Fault(LOST, 0, one.table, one.seq, one.id) for one in facts])
 
     def in_order(self) -> "JournalContent":
-        """Put rulings into the order of their numbers: one that has come back stands before those given since."""
+        """Sort rulings by their numbers, so that recovered ones come before those given since."""
         places = [place for place, one in enumerate(self.messages) if isinstance(one, Ruling)]
         messages, received = list(self.messages), list(self.received)
         ordered = sorted(((messages[place], received[place]) for place in places), key=_number_of_ruling)
@@ -265,15 +265,15 @@ def _number_of_ruling(one: tuple[Recorded | WholePlay, int]) -> int:
 
 
 IsSigned = Callable[[LogMessage, bytes], bool]
-"""Whether a fact has its device's signature; the bytes are its JSON as it is kept."""
+"""Checks whether a fact has its device's signature. The bytes are its JSON as stored."""
 
 
 def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = None) -> JournalContent:
-    """Read a journal, and prove each row. Raises BadEvent, StoreBroken, StoreLost.
+    """Read a journal, and verify each row. Raises BadEvent, StoreBroken, StoreLost.
 
-    Its link must fit (broker/store/records.py), it must be a message, and points must follow from their outcome.
-    Signatures were verified when facts were taken, and links show that this is what was taken: to verify them all again
-    takes long, and is done only where `is_signed` is given.
+    A row's link must fit (broker/store/records.py), it must contain a message, and points must follow from their
+    outcome. Signatures were verified when facts were accepted, and links show that the rows have not changed since.
+    Verifying all of them again takes long, and is done only if `is_signed` is given.
     """
     faults, reading = list[Fault](), JournalLoader(event, journal.judged_from(), is_signed)
     with closing(journal.columns(faults)) as read:
@@ -287,19 +287,19 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
 
 
 ELSEWHERE: Final = "elsewhere"
-"""Under which key a hall's store keeps which deals all halls have played."""
+"""Key under which a hall's store has the deals that all halls have played."""
 
 
 def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
-    """Return the deals that all halls have played, as it was kept; None if there is one hall. Raises BadEvent."""
+    """Return the stored deals that all halls have played, or None if there is one hall. Raises BadEvent."""
     kept = journal.remembered(ELSEWHERE).get("")
-    if kept and not event.among_halls:  # its deals would be public before others have played them
+    if kept and not event.among_halls:  # its deals would become public before others have played them
         raise missing_file(HALL)
     return frozenset(json.loads(kept or "[]")) if event.among_halls else None
 
 
 class JournalLoader:
-    """Takes in a journal. `judged_from`: so many rows are from before plays were judged."""
+    """Loads a journal. `judged_from`: number of rows from before plays were judged."""
 
     def __init__(self, event: Event, judged_from: int | None, is_signed: IsSigned | None = None) -> None:
         self._judged_from, self._is_signed = judged_from, is_signed
@@ -307,10 +307,10 @@ class JournalLoader:
         self._plays = WholePlayFinder(event, self._points.are_right)
         self._decided: list[Decided] = []
         self.faults: list[Fault] = []
-        """What is not as it should be though its link fits."""
+        """Faults of rows whose links fit."""
 
     def content(self, read: Iterable[Rows]) -> JournalContent:
-        """Return all that counts in its order, with the hashes of the facts after which none has come."""
+        """Return all that counts in order, with the hashes of the facts without a successor."""
         rows, may = StoredRows(read), self._judged_from is not None and self._is_signed is None
         plays = [*self._plays.find(rows, self._judged_from or 0)] if may else []
         found: list[tuple[int, Recorded | WholePlay]] = [(one.rows[-1], one) for one in plays]
@@ -325,7 +325,7 @@ class JournalLoader:
         return JournalContent(messages, rows["received"][places].tolist(), None, hashes, (), self._decided)
 
     def _message(self, height: int, at: int, body: bytes) -> Recorded | None:
-        """Return what a row says; None if that does not count."""
+        """Decode a row's message, or return None if it does not count."""
         try:
             message = message_of(body)
         except StoreBroken:
@@ -343,7 +343,7 @@ class JournalLoader:
 
 
 def _last_facts(found: Iterable[tuple[int, Recorded | WholePlay]]) -> dict[tuple[int, int], int]:
-    """Return the rows of facts after which none has come, by table and number."""
+    """Return the rows of facts without a successor, by table and number."""
     last: dict[int, tuple[int, int]] = {}
     others: dict[tuple[int, int], int] = {}
     for row, one in found:
@@ -362,7 +362,7 @@ def _last_facts(found: Iterable[tuple[int, Recorded | WholePlay]]) -> dict[tuple
 
 
 def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
-    """Return how many of the messages that count are from before plays were judged; None: all."""
+    """Return how many of the messages that count are from before plays were judged. None: all."""
     rows = journal.judged_from()
     if rows is None:
         return None
@@ -370,24 +370,24 @@ def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
 
 
 def _open_faults(journal: Reader, found: Iterable[Fault], content: JournalContent) -> Sequence[Fault]:
-    """Return what was found and what was lost before, by name, without what has come back."""
+    """Return the faults found now and the losses recorded before, by name, without what was recovered."""
     lost = [fault for fault in content.set_aside if fault.code == LOST]
     there = content.ids() if lost else set()
     return (*journal.unrepaired(found), *(fault for fault in lost if fault.id not in there))
 
 
 class Verified(NamedTuple):
-    """What was found in a whole store."""
+    """The outcome of verifying a whole store."""
 
     event: str
     messages: int
-    """That count."""
+    """Number of messages that count."""
     has_links: bool
     faults: Sequence[Fault]
 
 
 def verify_store(folder: Path) -> Verified:
-    """Read the store of an event's folder, or of a copy, and prove every row, signatures too.
+    """Read the store of an event's folder, or of a copy, and verify every row, including signatures.
 
     Raises ScorerError, StoreError.
     """
@@ -406,7 +406,7 @@ def verify_store(folder: Path) -> Verified:
 
 
 def _has_signature(keys: Mapping[tuple[int, str], str | None], fact: LogMessage, body: bytes) -> bool:
-    """Return whether a fact has its device's signature; those of old programs have none."""
+    """Return whether a fact has its device's signature. Facts from old programs have none."""
     if fact.signature is None:
         return True
     key = keys.get((fact.table, fact.device or ""))
@@ -414,16 +414,16 @@ def _has_signature(keys: Mapping[tuple[int, str], str | None], fact: LogMessage,
 
 
 class PointsCheck:
-    """Whether points of results follow from their outcomes. Most results have the outcome of one before."""
+    """Checks whether the points of results follow from their outcomes. Most outcomes recur, so they are cached."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
         self._right: dict[tuple[object, ...], bool] = {}
 
     def are_right(self, result: Result) -> bool:
-        """Return whether they do, as far as the event's plan knows the deal and its rules."""
+        """Return whether they follow, as far as the plan knows the deal and the rules."""
         if result.profile != self._event.profile.id or result.deal not in self._event.expected:
-            return True  # it is for the plan to say that this is no play of the event
+            return True  # other checks reject plays that are not the event's
         if result.hand is not None:
             return self._compute(result)
         outcome = (result.win, result.discarder, *result.winners.items(), None, *result.points.items())
@@ -440,22 +440,22 @@ class PointsCheck:
 
 
 def passed_over(refused: Iterable[RefusedRow]) -> Iterator[tuple[int, int]]:
-    """Return table and number of facts that are not waited for, as they were refused."""
+    """Yield table and number of refused facts that are not waited for."""
     for row in refused:
         if row.table is not None and row.seq is not None and row.code not in UNEXPLAINED:
             yield row.table, row.seq
 
 
 ONE_BY_ONE: Final = 1_000
-"""Of plays that cannot all be taken in together so many are looked at one by one, then twice as many, and so on."""
+"""Number of plays examined one by one when not all can be added together. It doubles with each further attempt."""
 
 
 def _in_turn(
     content: JournalContent, state: EventState, may: Callable[[Sequence[WholePlay]], bool]
 ) -> Iterator[tuple[int, Recorded]]:
-    """Return what a state is to load next, and when it was taken, but for the plays that it has taken in as a whole.
+    """Yield the messages that a state has to load, with the time of each, except plays that it has added as a whole.
 
-    `may`: whether it may some plays of a table.
+    `may`: whether it may add some plays of a table.
     """
     messages = zip(map(type, content.messages), content.messages, content.received, strict=True)
     for kind, same in groupby(messages, itemgetter(0)):
@@ -470,7 +470,7 @@ def _in_turn(
 
 
 def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[RefusedRow]) -> list[PastConcern]:
-    """Load a state from a journal; return the concerns of each fact when it counted, or was kept apart."""
+    """Load a state from a journal. Return the concerns of each fact when it counted or was kept apart."""
     found: list[PastConcern] = []
     now = 0
 
@@ -497,7 +497,7 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
 def _past_repeats(
     event: Event, deals: Container[int], taken: JournalContent, apart: Container[str]
 ) -> Iterable[PastConcern]:
-    """Return who has sat down to a deal again, of the few deals with which that was so."""
+    """Yield the concerns for players who sat down to a deal again, given the few deals for which that happened."""
     seatings = Seatings()
     for message, at in _facts_one_by_one(taken) if deals else ():
         if message.fact.deal in deals and isinstance(message.fact, Seated | Result) and message.id not in apart:
@@ -506,7 +506,7 @@ def _past_repeats(
 
 
 def _facts_one_by_one(taken: JournalContent) -> Iterator[tuple[LogMessage, int]]:
-    """Return all facts of a journal, those of whole plays where their results are, and when each was taken."""
+    """Yield all facts of a journal with the times of acceptance. Those of a whole play come at its result."""
     for one, at in zip(taken.messages, taken.received, strict=True):
         if isinstance(one, LogMessage):
             yield one, at
@@ -515,7 +515,7 @@ def _facts_one_by_one(taken: JournalContent) -> Iterator[tuple[LogMessage, int]]
 
 
 def past_gaps(books: Mapping[int, TableBook], taken: JournalContent) -> Iterator[PastConcern]:
-    """Return the concerns of gaps that are still open, by when the fact after each was taken."""
+    """Yield the concerns for gaps that are still open, by when the fact after each was accepted."""
     after = {(table, seq + 1) for table, book in books.items() for seq in book.missing if seq + 1 in book.taken}
     if not after:
         return
@@ -525,7 +525,7 @@ def past_gaps(books: Mapping[int, TableBook], taken: JournalContent) -> Iterator
 
 
 def past_refusals(refused: Iterable[RefusedRow]) -> Iterator[PastConcern]:
-    """Return the concerns of what was refused. Its code is kept, the text of the alert is not."""
+    """Yield the concerns for refusals. Their codes are stored, but not the texts of the alerts."""
     for row in refused:
         text = f"fact {row.seq}" if row.seq else row.code
         about = row.seq if row.code == "conflict" else None

@@ -1,10 +1,10 @@
-"""What the tables' facts add up to, apart from results: times, seats, visits of arbiters, riichi sessions. Pure.
+"""Projections of the tables' facts other than results: times, seats, visits of arbiters, riichi sessions. No I/O.
 
-Each is a projection of facts of some `kinds`: `apply` takes in one of them, accepted and with its corrected time, in
-whatever order they come; the rest only reads.
+Each projection handles facts of some `kinds`: `apply` takes one accepted fact with its corrected time, in any order.
+The other methods only read.
 
-A Pi has no battery behind its clock, and a hall often has no time server, so a table's clock may be a day off. A table
-that was offline sends its facts late; then its clock knows better than ours when they happened.
+A Pi's clock has no battery, and a hall often has no time server, so a table's clock may be a day off. A table that was
+offline sends its facts late; then its clock knows better than ours when they happened.
 """
 
 from collections import Counter, defaultdict
@@ -48,40 +48,40 @@ from broker.scorer.whole_plays import WholePlay
 
 
 class TableFacts:
-    """The projections of one event's facts. `rules_of` gives the rules of a riichi session."""
+    """The projections of one event's facts. `rules_of` returns the rules of a riichi session."""
 
     def __init__(self, rules_of: Callable[[RiichiBooking], RiichiProfile], seatings: "Seatings | None" = None) -> None:
-        """`seatings`: those that there are already, where a ruling is tried."""
+        """`seatings`: existing ones, for trying a ruling."""
         self.clock = FactTimes()
         self.times = TableTimes()
         self.seatings = Seatings() if seatings is None else seatings
         self.visits = Visits()
         self.sessions = RiichiSessions(rules_of)
         self._of_kind = defaultdict[type[Struct], list[Callable[[LogMessage], None]]](list)
-        """By kind of fact: a scorer that starts takes in hundreds of thousands."""
+        """Handlers by kind of fact, since a starting scorer applies hundreds of thousands of facts."""
         for projection in (self.times, self.seatings, self.visits, self.sessions):
             for kind in projection.kinds:
                 self._of_kind[kind].append(projection.apply)
 
     def apply(self, message: LogMessage) -> None:
-        """Take in one accepted fact."""
+        """Apply one accepted fact."""
         for apply in self._of_kind.get(type(message.fact), ()):
             apply(message)
 
     def take_whole(self, plays: Sequence[WholePlay]) -> None:
-        """Take in all facts of plays that a journal has whole."""
+        """Apply all facts of whole plays from a journal."""
         for last in {one.key[0]: one for one in plays}.values():
             self.clock.take_whole(last)
             self.times.take_whole(last)
         self.seatings.take_whole(plays)
 
     def take_over(self, message: LogMessage) -> None:
-        """Take in a fact that an arbiter lets count, perhaps long after it happened: who sat where, and what pays."""
+        """Apply a fact that an arbiter lets count, perhaps long after it happened: only seats and riichi sessions."""
         self.seatings.apply(message)
         self.sessions.apply(message)
 
     def leave_out(self, message: LogMessage) -> None:
-        """Forget a fact that was taken over."""
+        """Forget a fact that an arbiter no longer lets count."""
         self.seatings.forget(message)
         self.sessions.forget(message)
 
@@ -90,12 +90,12 @@ class Since(NamedTuple):
     """When something began, and in which round."""
 
     at: int
-    """Ms since 1970; of a table that was offline by its own clock as far as that can be right (`FactTimes`)."""
+    """Ms since 1970; for a table that was offline, by its own clock as far as that can be right (`FactTimes`)."""
     round: int
 
 
 class RestoredWalls(NamedTuple):
-    """How a table has restored its walls."""
+    """A table's report of how it restored its walls."""
 
     round: int
     deal: int
@@ -104,7 +104,7 @@ class RestoredWalls(NamedTuple):
 
 
 class TableTimes:
-    """Since when each table plays, calls and pauses, and what it has restored last."""
+    """Since when each table plays, calls and pauses, and what it restored last."""
 
     kinds = (Confirmed, Result, Call, Restored, Paused)
 
@@ -115,11 +115,11 @@ class TableTimes:
         self.restored: dict[int, RestoredWalls] = {}
 
     def queue(self) -> list[int]:
-        """Return the tables whose call is open, the oldest first."""
+        """Return the tables with an open call, the oldest call first."""
         return [table for _, table in sorted((one.at, table) for table, one in self.calling.items())]
 
     def apply(self, message: LogMessage) -> None:
-        """Take in one accepted fact."""
+        """Apply one accepted fact."""
         fact, table = message.fact, message.table
         if isinstance(fact, Confirmed):
             self.playing[table] = Since(message.at, fact.round)
@@ -135,14 +135,14 @@ class TableTimes:
             _keep(self.pausing, message, begins=fact.begin)
 
     def take_whole(self, play: WholePlay) -> None:
-        """Take in a whole play: it is over."""
+        """Apply a whole play, which is over."""
         table, round_ = play.key
         self.restored[table] = RestoredWalls(round_, play.deal, play.form, verified=True)
         self.playing.pop(table, None)
 
 
 def _keep(since: dict[int, Since], message: LogMessage, *, begins: bool) -> None:
-    """Keep when something began first, until it ends."""
+    """Record when something first began, until it ends."""
     if begins:
         since.setdefault(message.table, Since(message.at, message.fact.round))
     else:
@@ -160,7 +160,7 @@ class Seatings:
         self._counted: dict[PlayKey, Result | WholePlay] = {}
         self._of_deal: defaultdict[int, dict[PlayKey, Result | WholePlay]] = defaultdict(dict)
         self._have_played: dict[int, Counter[PlayerId]] = {}
-        """Who has played each deal, how often: counted when somebody asks."""
+        """How often each player has played each deal, counted on demand."""
 
     def copy(self) -> "Seatings":
         """Return an independent copy."""
@@ -171,7 +171,7 @@ class Seatings:
         return new
 
     def apply(self, message: LogMessage) -> None:
-        """Take in one accepted fact; what is not about seats changes nothing."""
+        """Apply one accepted fact. Facts that are not about seats change nothing."""
         fact, key = message.fact, (message.table, message.fact.round)
         if isinstance(fact, Seated):
             self._seated.setdefault(key, {})[message.seq] = fact.players
@@ -183,7 +183,7 @@ class Seatings:
             self._have_played.pop(fact.deal, None)
 
     def take_whole(self, plays: Iterable[WholePlay]) -> None:
-        """Take in whole plays: those sat down whom the result names."""
+        """Apply whole plays, in which the players named by the result sat down."""
         for play in plays:
             key = play.key
             if key in self._seated or key in self._counted:
@@ -193,7 +193,7 @@ class Seatings:
                 self._counted[key] = self._of_deal[play.deal][key] = play
 
     def forget(self, message: LogMessage) -> None:
-        """Forget a fact that counts no longer."""
+        """Forget a fact that no longer counts."""
         fact, key = message.fact, (message.table, message.fact.round)
         if isinstance(fact, Seated):
             left = {seq: players for seq, players in self._seated.pop(key, {}).items() if seq != message.seq}
@@ -209,14 +209,14 @@ class Seatings:
         return {key: players.values() for key, players in (seated | counted).items()}
 
     def of(self, key: PlayKey) -> Mapping[Seat, PlayerId] | None:
-        """Return who sits there by the table's last fact about it, or by the result; None if there is none."""
+        """Return who sits there by the table's last fact about it, or by the result. None if there is neither."""
         if seated := self._seated.get(key):
             return seated[max(seated)]
         counted = self._counted.get(key)
         return counted.players if counted else None
 
     def repeating(self, key: PlayKey, deal: int, players: Iterable[PlayerId]) -> tuple[PlayerId, ...]:
-        """Name those of these players who have a result with this deal in another play."""
+        """Return those of these players who have a result with this deal in another play."""
         if deal not in self._have_played:
             results = self._of_deal.get(deal, {}).values()
             self._have_played[deal] = Counter(player for one in results for player in one.players.values())
@@ -225,7 +225,7 @@ class Seatings:
         return tuple(sorted(one for one in players if had[one] - (one in own) > 0))
 
     def repeated(self, event: Event) -> set[int]:
-        """Return the deals with which somebody has two results, or to which somebody has sat down once more."""
+        """Return the deals for which somebody has two results, or to which somebody has sat down again."""
         found = set()
         for deal, results in self._of_deal.items():
             players = [one.players.values() for one in results.values()]
@@ -235,7 +235,7 @@ class Seatings:
         return found | {deal for key, deal in begun if self.repeating(key, deal, (self.of(key) or {}).values())}
 
     def to_come(self, event: Event, table: int, replanned: Mapping[int, int]) -> dict[int, tuple[PlayerId, ...]]:
-        """Name, by round, who is to play at a table what they have played already; rounds with a result are over."""
+        """Return, by round, who is to play a deal at a table a second time. Rounds with a result are over."""
         found = {
             one.round: self.repeating((table, one.round), replanned.get(one.round, one.deal), one.players.values())
             for one in event.plays_at(table)
@@ -245,7 +245,7 @@ class Seatings:
 
 
 class Visit(Struct, frozen=True):
-    """What an arbiter did at a table beside rulings, and when (ms since 1970; corrected, see `FactTimes`)."""
+    """An arbiter's action at a table other than a ruling. `at`: ms since 1970, corrected (see `FactTimes`)."""
 
     at: int
     table: int
@@ -255,24 +255,24 @@ class Visit(Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """The word for what was done: the fact's tag, but of the end of a pause."""
+        """The kind of action: the fact's tag, except for the end of a pause."""
         if isinstance(self.fact, Paused) and not self.fact.begin:
             return "resumed"
         return str(self.fact.__struct_config__.tag)
 
     @property
     def author(self) -> str:
-        """Who did it; empty where nobody knows."""
+        """Who did it, or empty if unknown."""
         return getattr(self.fact, "author", "")
 
     @property
     def reason(self) -> str:
-        """Why; empty where none was asked for, and where it was ordered."""
+        """The reason, or empty if none was asked for, as when the desk has ordered it."""
         return getattr(self.fact, "reason", "")
 
     @property
     def ordered(self) -> bool:
-        """Whether the desk has ordered it: who does it at the table is asked for a reason."""
+        """Whether the desk has ordered it. An arbiter who does it at the table is asked for a reason."""
         return self.kind in {"paused", "time_added"} and not self.reason
 
 
@@ -280,7 +280,7 @@ VISIT_KINDS = ("paused", "resumed", "time_added", "let_in", "left", "pin_wrong")
 
 
 class Visits:
-    """What arbiters did at the tables."""
+    """The actions of arbiters at the tables."""
 
     kinds = ARBITER_FACTS
 
@@ -288,26 +288,26 @@ class Visits:
         self._visits: list[Visit] = []
 
     def apply(self, message: LogMessage) -> None:
-        """Take in one accepted fact."""
+        """Apply one accepted fact."""
         if isinstance(message.fact, ARBITER_FACTS):
             self._visits.append(Visit(message.at, message.table, message.seq, message.id, message.fact))
 
     def oldest_first(self) -> list[Visit]:
-        """Return them by when they were."""
+        """Return the visits, oldest first."""
         return sorted(self._visits, key=lambda one: (one.at, one.table, one.seq))
 
 
 class FactTimes:
-    """Corrects the times of facts, given in the order in which they were taken."""
+    """Corrects the times of facts, given in the order in which they were accepted."""
 
     def __init__(self) -> None:
         self._before: dict[int, int] = {}
-        """Of each table when its last fact was, ms since 1970."""
+        """Time of each table's last fact, ms since 1970."""
 
     def corrected(self, message: LogMessage, received_at: int) -> LogMessage:
-        """Return the message with the time at which it was: between the table's fact before it and its arrival.
+        """Return the message, with `received_at` as its time unless its own is between the table's last fact and that.
 
-        `received_at` in ms since 1970, by the scorer's clock. Of a table's first fact nothing vouches for its clock.
+        `received_at`: ms since 1970, by the scorer's clock. For a table's first fact nothing vouches for its clock.
         """
         before = self._before.get(message.table)
         right = before is not None and before <= message.at <= received_at
@@ -315,20 +315,20 @@ class FactTimes:
         return message if right else replace(message, at=at)
 
     def are_right(self, plays: Sequence[WholePlay]) -> bool:
-        """Return whether the times of whole plays of a table, in each of which they are in order, are right."""
+        """Return whether the times of a table's whole plays are right. Within each play they are in order."""
         before = self._before.get(plays[0].key[0])
         in_order = all(one.at <= then.began for one, then in pairwise(plays))
         return before is not None and before <= plays[0].began and in_order
 
     def take_whole(self, play: WholePlay) -> None:
-        """Take in that the last fact of a play was at its time."""
+        """Record the time of a play's last fact."""
         self._before[play.key[0]] = play.at
 
 
 class RiichiSessions:
-    """Where each riichi session stands: its entries in the order of their facts (`seq`), but those taken back.
+    """The state of each riichi session: its entries in the order of their facts (`seq`), except those taken back.
 
-    An entry that does not follow from those before it is kept, and left to an arbiter.
+    An entry that does not follow from the previous ones is included, and left to an arbiter.
     """
 
     kinds = (RiichiRecorded, RiichiTakenBack)
@@ -339,14 +339,14 @@ class RiichiSessions:
         self._entries: dict[SessionKey, tuple[RiichiRecorded, ...]] = {}
 
     def apply(self, message: LogMessage) -> None:
-        """Take in one accepted fact; those of no session change nothing."""
+        """Apply one accepted fact. Facts of no session change nothing."""
         if isinstance(message.fact, RiichiRecorded | RiichiTakenBack):
             key = message.table, message.fact.round
             self._facts.setdefault(key, {})[message.seq] = message.fact
             self._entries[key] = self._left(key)
 
     def forget(self, message: LogMessage) -> None:
-        """Forget a fact that counts no longer."""
+        """Forget a fact that no longer counts."""
         key = message.table, message.fact.round
         if self._facts.get(key, {}).pop(message.seq, None):
             self._entries[key] = self._left(key)
@@ -354,7 +354,7 @@ class RiichiSessions:
     def entries(self, key: SessionKey) -> tuple[RiichiRecorded, ...]:
         """Return the entries of a session: the same object until its table adds to it.
 
-        From any thread, since it is put in place whole.
+        Thread-safe, because the tuple is replaced as a whole.
         """
         return self._entries.get(key, ())
 
@@ -368,7 +368,7 @@ class RiichiSessions:
         return tuple(left)
 
     def present(self, booked: Mapping[SessionKey, RiichiBooking], table: int) -> RiichiBooking | None:
-        """Return the session that a table is to play now: the first that is not over, or the last; None: none."""
+        """Return the session that a table has to play now: the first that is not over, or the last, or None."""
         here = [one for (at, _), one in sorted(booked.items()) if at == table]
         for one in here:
             entries = self.entries((one.table, one.round))
@@ -377,7 +377,7 @@ class RiichiSessions:
         return here[-1] if here else None
 
     def planned(self, booking: RiichiBooking, players: Mapping[str, Player]) -> PlannedSession:
-        """Return a session as it is sent to its table: with its standing, for a device that knows nothing of it."""
+        """Return a session as sent to its table, with its standing, for a device that knows nothing of it."""
         entries = self.entries((booking.table, booking.round))
         return PlannedSession(
             round=booking.round,
@@ -388,7 +388,7 @@ class RiichiSessions:
         )
 
     def differing(self, booking: RiichiBooking) -> tuple[int, ...]:
-        """Return the numbers of entries whose payments do not follow from the entries before them."""
+        """Return the numbers of entries whose payments do not follow from the previous entries."""
         rules = self._rules_of(booking)
         state, wrong = first_state(rules), list[int]()
         for fact in self.entries((booking.table, booking.round)):

@@ -1,10 +1,10 @@
-"""Plays that were told whole and as planned, as nearly all are: a long journal is loaded play by play. Pure.
+"""Whole plays: complete and as planned, as nearly all are, so that a long journal can be loaded play by play. No I/O.
 
-In such a play there is nothing that an arbiter must know, and judging its facts one by one finds nothing: the walls
-were verified as the deal lies, everybody sat as booked, at most one declared, nobody was fined, the table told nothing
-else meanwhile, and the desk ruled nothing. Whatever else a table tells is taken fact by fact, as it is while the scorer
-works. Such a play is in memory by what is counted of it; its facts, its result too, are read from their JSON when
-somebody asks for them, which is rare.
+In such a play there is nothing that concerns an arbiter, and judging its facts one by one finds nothing: the walls were
+verified in the deal's form, all players sat as booked, at most one declared, nobody was fined, the table reported
+nothing else meanwhile, and the desk ruled nothing. Everything else is loaded fact by fact, as while the scorer is
+running. Only what counts of a whole play is in memory. Its facts, including its result, are decoded from their JSON on
+demand, which is rare.
 """
 
 import re
@@ -40,20 +40,20 @@ from broker.store import COLUMNS, TEXTS, IntactRow, Rows, facts_of
 
 
 class _Identity(Struct, frozen=True, gc=False):
-    """What is looked at of a fact that is known to be right."""
+    """The only field needed of a fact that is known to be valid."""
 
     id: str
 
 
 class _Walls(PlayRef, frozen=True, kw_only=True, gc=False, tag="restored"):
-    """What is looked at of a play's walls. Texts are compared with those of the plan, and so need no other look."""
+    """The fields needed of a play's walls. Texts are compared with the plan's, and so need no other validation."""
 
     verified: Literal[True]
     form: str
 
 
 class ToldOutcome(Struct, frozen=True, gc=False):
-    """What a result says after its players. Few are different, and plays with the same one share it."""
+    """The part of a result after the players. There are few different ones, which plays share."""
 
     win: WinKind
     winners: Annotated[dict[Seat, HandValue], Meta(max_length=1)]
@@ -64,7 +64,7 @@ class ToldOutcome(Struct, frozen=True, gc=False):
     declared_on: None = None
 
     def result(self, profile: str, booking: BookedPlay) -> Result:
-        """Return the result of a planned play that has ended so."""
+        """Return the result of a planned play with this outcome."""
         return Result(
             round=booking.round,
             deal=booking.deal,
@@ -84,16 +84,16 @@ _OUTCOMES: Final[msgspec.json.Decoder[ToldOutcome]] = msgspec.json.Decoder(ToldO
 _IDENTITIES: Final[msgspec.json.Decoder[tuple[_Identity, ...]]] = msgspec.json.Decoder(tuple[_Identity, ...])
 
 KINDS: Final = (b"restored", b"seated", b"confirmed", b"declared", b"result")
-"""Facts of a whole play; where nobody has won, nobody has declared."""
+"""Kinds of facts in a whole play. If nobody has won, there is no declaration."""
 
 MOST_TOLD: Final = len(KINDS)
 
 AGAIN: Final = re.compile(rb'"(?:type|round|deal|profile|players)":')
-"""What a fact says before the rest. If it says so again, that is what counts: JSON is read so, fact by fact."""
+"""Leading fields of a fact. If one is repeated, its last value counts, so the fact is decoded by itself."""
 
 
 class StoredRows:
-    """The rows of a journal in their order, by columns. `read`: some after the others, each with texts of its own."""
+    """The rows of a journal in order, by columns. `read`: consecutive parts, each with its own texts."""
 
     def __init__(self, read: Iterable[Rows]) -> None:
         self._parts = [*read]
@@ -104,7 +104,7 @@ class StoredRows:
         self._columns = {name: np.concatenate([nothing, *(one[name] for one in parts)]) for name in names}
 
     def _numbers(self, rows: Rows) -> dict[str, NDArray[np.int64]]:
-        """Return the columns of some rows, with our numbers of texts, and where in their source each body begins."""
+        """Return the columns of a part, with texts renumbered, and the offset of each body in the part's source."""
         columns = dict(zip(COLUMNS, (np.frombuffer(one, np.int64) for one in rows.columns), strict=True))
         number = np.array([self.texts.setdefault(one, len(self.texts)) for one in rows.texts], np.int64)
         columns |= {name: number[columns[name]] for name in TEXTS}
@@ -117,17 +117,17 @@ class StoredRows:
         return self._begins[-1]
 
     def row(self, row: int) -> IntactRow:
-        """Return a row as it is stored."""
+        """Return a row as stored."""
         return int(self["height"][row]), int(self["received"][row]), self.body(row)
 
     def body(self, row: int) -> bytes:
-        """Return what was stored in a row."""
+        """Return the body of a row."""
         part = self._parts[bisect_right(self._begins, row) - 1]
         start = int(self["start"][row])
         return part.source[start : start + int(self["length"][row])]
 
     def array(self, rows: Iterable[int]) -> bytes:
-        """Return bodies as one array of JSON."""
+        """Return bodies as one JSON array."""
         return b"[%b]" % b",".join(map(self.body, rows))
 
 
@@ -138,30 +138,30 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
     """Table and round."""
     deal: int
     first: int
-    """The number of its first fact; the others follow without a gap."""
+    """The number of its first fact. The others follow without a gap."""
     began: int
-    """When its table says that it told that."""
+    """When its first fact was reported, by the table's clock."""
     form: str
-    """Of its walls."""
+    """Form of its walls."""
     players: Mapping[Seat, PlayerId]
     outcome: ToldOutcome
-    """As its result has it; its winners have declared."""
+    """The outcome in its result. The winners have declared."""
     last: int
     """The number of its result."""
     at: int
-    """When its table says that it told that."""
+    """When its result was reported, by the table's clock."""
     rows: Sequence[int]
-    """Where they are in `stored`."""
+    """The row numbers of its facts in `stored`."""
     stored: StoredRows
 
     @property
     def points(self) -> Mapping[Seat, Points]:
-        """Of its result."""
+        """The points of its result."""
         return self.outcome.points
 
     @property
     def fines(self) -> Mapping[Seat, Fine]:
-        """Of its result: none."""
+        """The fines of its result: none."""
         return self.outcome.fines
 
     @property
@@ -170,27 +170,27 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
         return tuple([one.id for one in _IDENTITIES.decode(self.stored.array(self.rows))])
 
     def messages(self) -> tuple[LogMessage, ...]:
-        """Return its facts."""
+        """Decode and return its facts."""
         return facts_of(self.stored.array(self.rows))
 
     @property
     def result(self) -> LogMessage:
-        """Its result, read anew."""
+        """Its result, decoded each time."""
         return self.messages()[-1]
 
     def facts(self) -> Iterator[tuple[int, LogMessage]]:
-        """Return its facts one by one, with when each was taken."""
+        """Yield its facts one by one, with the time at which each was accepted."""
         return zip(self.stored["received"][[*self.rows]].tolist(), self.messages(), strict=True)
 
     def ended(self) -> PlaySoFar:
-        """Return what its sequence has come to."""
+        """Return the final state of its sequence."""
         return PlaySoFar("recorded", self.deal, self.players, (*self.outcome.winners,))
 
 
 class WholePlayFinder:
     """Finds the whole plays of an event. `are_right`: whether the points of a result follow from its outcome.
 
-    But for its walls, presses and outcome, a play as planned is told in the words of the plan, byte for byte.
+    Apart from walls, presses and outcome, the facts of a play as planned match the plan byte for byte.
     """
 
     def __init__(self, event: Event, are_right: Callable[[Result], bool]) -> None:
@@ -198,7 +198,7 @@ class WholePlayFinder:
         self._profile = event.profile.id
 
     def find(self, rows: StoredRows, after: int) -> Iterator[WholePlay]:
-        """Return the plays of which rows have all facts, those after a height, in the order of their last ones."""
+        """Yield the plays whose facts are all in rows after a height, in the order of their results."""
         places, texts = _told_whole(rows, after), [*rows.texts]
         first, claim, last = (places[:, at] for at in (0, 3, -1))
         presses = np.where(claim < last, rows["rest"][claim], 0)
@@ -213,7 +213,7 @@ class WholePlayFinder:
             booking = self._bookings.get((table, round_))
             if booking is None or booking.deal != deal or forms(walls) != (form := self._form(deal)):
                 continue
-            players = booking.players  # many plays may have the same
+            players = booking.players  # shared by many plays
             if (sat, named) != (words.get(id(players)) or words.setdefault(id(players), self._words(rows, players))):
                 continue
             outcome = outcomes[end] if end in outcomes else outcomes.setdefault(end, self._outcome(texts[end], booking))
@@ -223,12 +223,12 @@ class WholePlayFinder:
             yield WholePlay((table, round_), deal, seq, began, form, players, outcome, final, over, told, rows)
 
     def _words(self, rows: StoredRows, players: Mapping[Seat, PlayerId]) -> tuple[int | None, ...]:
-        """Return the numbers of what a table says of a play's players, when they are seated and with the result."""
+        """Return the text numbers of the players in a play's `seated` and `result` facts."""
         said = b',"players":%b' % msgspec.json.encode(players)
         return rows.texts.get(said), rows.texts.get(b',"profile":"%b"%b' % (self._profile.encode(), said))
 
     def _outcome(self, said: bytes, booking: BookedPlay) -> ToldOutcome | None:
-        """Read how a result ends, once for all that end so; None: it asks for a closer look, as wrong points do."""
+        """Decode an outcome, once for all equal ones. None if it needs a closer look, as wrong points do."""
         with suppress(*UNREADABLE):
             outcome = _OUTCOMES.decode(_said_once(b'{"type":"result"', said))
             return outcome if self._are_right(outcome.result(self._profile, booking)) else None
@@ -236,10 +236,10 @@ class WholePlayFinder:
 
 
 def _told_whole(rows: StoredRows, after: int) -> NDArray[np.int64]:
-    """Return where the facts of plays stand that tables have told in order and without a break, as (plays, 5).
+    """Return the rows of plays that tables have reported in order and without interruption, as an array (plays, 5).
 
-    Those after a height, in the order of their results; one that nobody has declared has its result twice. Nothing else
-    of the table stands between them, nor anything of the desk, and the clock of the table can be right.
+    Only rows after a height are included, in the order of the results. Without a declaration, the result is repeated.
+    No other fact of the table and no decision of the desk comes between the rows, and the table's clock can be right.
     """
     by_table = np.argsort(rows["table"], kind="stable")
     kinds, kind = np.array([rows.texts.get(kind, -1) for kind in KINDS]), rows["kind"][by_table]
@@ -264,19 +264,19 @@ def _told_whole(rows: StoredRows, after: int) -> NDArray[np.int64]:
 
 
 def _said_once(begin: bytes, rest: bytes) -> bytes:
-    """Return a fact's JSON, given its rest; nothing, which cannot be read, of one that says again how it begins."""
+    """Return a fact's JSON, given the rest of it, or undecodable b"" if the rest repeats how it begins."""
     return b"" if AGAIN.search(rest) else b"%b%b}" % (begin, rest)
 
 
 def _form_told(said: bytes) -> str | None:
-    """Return the form of walls that were verified; None of others."""
+    """Return the form of verified walls, or None for others."""
     with suppress(*UNREADABLE):
         return _WALLS.decode(_said_once(b'{"type":"restored","round":1,"deal":1', said)).form
     return None
 
 
 def _claimants(said: bytes) -> tuple[Seat, ...] | None:
-    """Return who has declared; None if that cannot be read."""
+    """Return the seats that have declared, or None if they cannot be decoded."""
     with suppress(*UNREADABLE):
         told = _CLAIMS.decode(_said_once(b'{"type":"declared","round":1,"deal":1', said)) if said else None
         return tuple([one.seat for one in told.presses]) if told else ()
@@ -284,17 +284,17 @@ def _claimants(said: bytes) -> tuple[Seat, ...] | None:
 
 
 def message_told(told: LogMessage | WholePlay) -> LogMessage:
-    """Return a fact, of a whole play its result."""
+    """Return a fact itself, or a whole play's result."""
     return told.result if isinstance(told, WholePlay) else told
 
 
 def said_in(told: LogMessage | WholePlay) -> Result | WholePlay:
-    """Return what a result says: a whole play has of it what is counted. Raises TypeError if it is none."""
+    """Return the content of a result; for a whole play, the play itself. Raises TypeError if it is not a result."""
     return told if isinstance(told, WholePlay) else result_of(told)
 
 
 def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
-    """Return facts, those of whole plays one by one."""
+    """Yield facts, with whole plays expanded."""
     for one in kept:
         if isinstance(one, WholePlay):
             yield from one.messages()
@@ -303,16 +303,16 @@ def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
 
 
 class FactsByNumber(Mapping[int, LogMessage]):
-    """Facts of one table, in the order in which they were taken; those of whole plays are read when somebody asks."""
+    """Facts of one table in the order of acceptance. Those of whole plays are decoded on access."""
 
     def __init__(self) -> None:
         self._facts: dict[int, LogMessage | WholePlay] = {}
-        """A whole play by its first number."""
+        """Single facts by number, and whole plays by their first number."""
         self._count = 0
         self.highest = 0
-        """Of all numbers."""
+        """The highest number."""
         self._last_whole = 0
-        """The highest number in a whole play: what a table tells while a scorer works comes after it."""
+        """The highest number in a whole play. Facts accepted while the scorer is running come later."""
 
     def __getitem__(self, seq: int) -> LogMessage:
         fact = self.at(seq)
@@ -321,7 +321,7 @@ class FactsByNumber(Mapping[int, LogMessage]):
         return fact
 
     def at(self, seq: int) -> LogMessage | None:
-        """Return a fact; None if there is none, as of most numbers that are asked for."""
+        """Return a fact, or None, as for most numbers asked for."""
         found = self._find(seq)
         return found.messages()[seq - found.first] if isinstance(found, WholePlay) else found
 
@@ -336,7 +336,7 @@ class FactsByNumber(Mapping[int, LogMessage]):
         return self._count
 
     def of_round(self, round_: int) -> Iterator[LogMessage]:
-        """Return the facts of a round; of whole plays no others are read."""
+        """Yield the facts of a round. Whole plays of other rounds are not decoded."""
         for one in self._facts.values():
             if isinstance(one, WholePlay):
                 yield from one.messages() if one.key[1] == round_ else ()
@@ -349,7 +349,7 @@ class FactsByNumber(Mapping[int, LogMessage]):
         return found.ids[seq - found.first] if isinstance(found, WholePlay) else self[seq].id
 
     def last(self, most: int) -> list[int]:
-        """Return the numbers that were taken last, in that order."""
+        """Return the most recently accepted numbers, in order."""
         found: list[int] = []
         for first, one in reversed(self._facts.items()):
             found += range(one.last, first - 1, -1) if isinstance(one, WholePlay) else (first,)
@@ -358,13 +358,13 @@ class FactsByNumber(Mapping[int, LogMessage]):
         return found[:most][::-1]
 
     def take(self, fact: LogMessage) -> None:
-        """Take in a fact."""
+        """Add a fact."""
         self._count += fact.seq not in self
         self.highest = max(self.highest, fact.seq)
         self._facts[fact.seq] = fact
 
     def take_whole(self, play: WholePlay) -> None:
-        """Take in all facts of a play."""
+        """Add all facts of a whole play."""
         self._facts[play.first] = play
         self._count += play.last - play.first + 1
         if (last := play.last) > self._last_whole:
@@ -372,7 +372,7 @@ class FactsByNumber(Mapping[int, LogMessage]):
             self.highest = max(self.highest, last)
 
     def _find(self, seq: int) -> LogMessage | WholePlay | None:
-        """Return a fact, or the play that has it."""
+        """Return a fact, or the whole play that contains it."""
         found = self._facts.get(seq)
         if found is None and seq <= self._last_whole:
             for first in range(seq - 1, seq - MOST_TOLD, -1):

@@ -1,4 +1,4 @@
-"""The room's memory: one event's journal, in SQLite or PostgreSQL, and copies of it."""
+"""The storage layer: an event's journal, in SQLite or PostgreSQL, and backup copies of it."""
 
 from broker.read_ahead import COLUMNS, FIRST_LINK, STORE, TEXTS, CheckedAhead, IntactRow, Rows, gc_paused, has_started
 from broker.store.backup import (

@@ -1,10 +1,10 @@
-"""Copies of an event, and the way back.
+"""Make and restore copies of an event.
 
-A copy is made beside the others, read back from its disk, and only then counted; then the oldest may go. `backup.json`
-says what is in it and is written last, so a copy without it is none. Copies are numbered: a clock that was set back
-makes no old copy the newest. Restoring never overwrites anything. A copy's journal is always in SQLite, so that it can
-be read without a server. Not copied are the broker's store, `store.toml` and the key of sealed deals; nothing else is
-encrypted.
+A new copy is made beside the others and read back from its disk; only then does it count, and the oldest may be
+removed. `backup.json` lists the contents and is written last, so a folder without it is not a copy. Copies are
+numbered, so a clock that was set back cannot make an old copy the newest. Restoring never overwrites anything. A copy's
+journal is always in SQLite, so that it can be read without a server. The broker's store, `store.toml` and the key of
+sealed deals are not copied; nothing else is encrypted.
 """
 
 import hashlib
@@ -36,19 +36,19 @@ MANIFEST: Final = "backup.json"
 
 
 class BackupManifest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A copy. `made_at`: wall clock, ms since 1970; `files`: by their path in the event's folder, the SHA-256."""
+    """The manifest of a copy. `made_at`: wall clock, ms since 1970. `files`: SHA-256 by path in the event's folder."""
 
     schema: Literal[1]
     event: EventName
     made_at: int
     height: int
-    """Messages in the journal."""
+    """Number of messages in the journal."""
     refused: int
     files: dict[str, Hash]
 
 
 def read_manifest(folder: Path) -> BackupManifest:
-    """Read what a copy says of itself. Raises BackupBroken."""
+    """Read and check the manifest of a copy. Raises BackupBroken."""
     try:
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=BackupManifest)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -60,7 +60,7 @@ def read_manifest(folder: Path) -> BackupManifest:
 
 
 def file_digest(path: Path, *, from_disk: bool = False) -> str:
-    """Return a file's SHA-256. `from_disk`: not from the memory in which the system keeps what was just written."""
+    """Return a file's SHA-256. `from_disk`: drop the system's cache first, so that the file is read from the disk."""
     with path.open("rb") as file:
         if from_disk:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -71,13 +71,13 @@ COPY_NAME: Final = re.compile(r"(?P<event>[a-z0-9][a-z0-9-]*)-backup-(?P<number>
 
 
 def copy_names(names: Iterable[str], event: str | None = None) -> list[str]:
-    """Return those names that are of copies (of one event), the newest first."""
+    """Return the names that are those of copies (of `event`, if given), newest first."""
     found = [match for name in names if (match := COPY_NAME.fullmatch(name)) and event in {None, match["event"]}]
     return [match[0] for match in sorted(found, key=lambda match: (match["event"], -int(match["number"])))]
 
 
 def next_copy_name(names: Iterable[str], event: str, now: int) -> str:
-    """Name the copy after those that there are. `now` in ms since 1970; people read it, nothing else does."""
+    """Return the name of the next copy. `now`: ms since 1970, included in the name only for people."""
     newest = next(iter(copy_names(names, event)), None)
     match = COPY_NAME.fullmatch(newest) if newest else None
     number = int(match["number"]) + 1 if match else 1
@@ -85,27 +85,29 @@ def next_copy_name(names: Iterable[str], event: str, now: int) -> str:
 
 
 SQLITE_HEADER: Final = b"SQLite format 3\0"
-"""How a file of SQLite's begins."""
+"""The first bytes of a SQLite file."""
 
 WORKING_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".new", WITNESS_SUFFIX)
-"""Ends of names that belong to a file being worked on."""
+"""Suffixes of temporary and auxiliary files, which are not copied."""
 
 LEFT_OUT: Final = (SETTING, "broker", "disk-reserve", "deals.key", "draw.key")
-"""Where the journal was; the broker's own store, which is nothing without the broker; what keeps room on the disk, and
-goes when it is short; and what opens sealed deals: a copy tells no faces to who finds it, and people's shares of the
-key open it again.
+"""Files that are not copied.
+
+They are the journal's address; the broker's own store, useless without the broker; the reserve that is deleted when the
+disk runs short; and the keys of sealed deals. A copy must not reveal faces to anyone who finds it; the key can
+be recovered from the shares that people hold.
 """
 
 CopyMore = Callable[[Path, Path], None]
-"""Puts what a room above keeps beside the journal in a database into a copy: the event's folder, the copy's."""
+"""A function that adds another package's database content to a copy. Takes the event's folder and the copy's."""
 
 
 def copy_event(folder: Path, event: str, target: Path, further: Iterable[CopyMore] = ()) -> None:
-    """Copy all files of an event, and its journal, into an empty folder. Raises StoreError, OSError."""
+    """Copy all files of an event, including its journal, into an empty folder. Raises StoreError, OSError."""
     for path in files_of(folder):
         new = target / path.relative_to(folder)
         for part in reversed(path.relative_to(folder).parents[:-1]):
-            (target / part).mkdir(exist_ok=True)  # never `target`: a stick's folder is not made where the stick was
+            (target / part).mkdir(exist_ok=True)  # never `target`: its stick may be gone
         copy_file(path, new)
     if database_of(folder) is not None:
         _copy_rows(folder, event, target / STORE)
@@ -114,7 +116,7 @@ def copy_event(folder: Path, event: str, target: Path, further: Iterable[CopyMor
 
 
 def files_of(folder: Path, left_out: Sequence[str] = LEFT_OUT) -> Iterator[Path]:
-    """Return the files that make up an event: no links, nothing hidden, nothing that is only being worked on."""
+    """Yield the files that make up an event, without links, hidden files and temporary files."""
     for path in sorted(folder.iterdir()):
         name = path.name
         if name.startswith(".") or name.endswith(WORKING_SUFFIXES) or name in left_out or path.is_symlink():
@@ -126,7 +128,7 @@ def files_of(folder: Path, left_out: Sequence[str] = LEFT_OUT) -> Iterator[Path]
 
 
 def copy_file(path: Path, new: Path) -> None:
-    """Copy one file; one of SQLite's as it is at one moment, whoever writes to it."""
+    """Copy one file. A SQLite file is copied as a consistent snapshot, even while it is being written."""
     with path.open("rb") as file:
         live = file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
     if live:
@@ -141,13 +143,13 @@ def _copy_sqlite(path: Path, new: Path) -> None:
     try:
         with closing(open_for_reading(path)) as source, closing(sqlite3.connect(new, isolation_level=None)) as target:
             source.backup(target)
-            target.execute("PRAGMA journal_mode=DELETE")  # one file, which lies on a stick as it is
+            target.execute("PRAGMA journal_mode=DELETE")  # a single file, which a stick can hold as it is
     except sqlite3.Error as error:
         raise OSError(f"{path.name}: {error}") from error
 
 
 def _copy_rows(folder: Path, event: str, new: Path) -> None:
-    """Make a copy in SQLite of a journal that is elsewhere: every copy can be read without a server."""
+    """Copy a journal from a database into a SQLite file, so that the copy can be read without a server."""
     fresh = new.with_name("rows.sqlite")
     with closing(open_reader(folder, event)) as source, closing(SqliteJournal(fresh, event)) as target:
         copy_journal(source, target)
@@ -157,10 +159,10 @@ def _copy_rows(folder: Path, event: str, new: Path) -> None:
 
 
 def check_copy(copy: Path) -> BackupManifest:
-    """Read a whole copy from its disk, every message too. Raises BackupBroken."""
+    """Read a whole copy from its disk, including every message. Raises BackupBroken."""
     manifest = check_files(copy)
     if STORE not in manifest.files:
-        return manifest  # no scorer was started yet
+        return manifest  # no scorer has been started yet
     try:
         with closing(SqliteReader(copy / STORE, manifest.event)) as journal:
             deque(decoded(journal.entries()), maxlen=0)
@@ -173,7 +175,7 @@ def check_copy(copy: Path) -> BackupManifest:
 
 
 def copy_faults(copy: Path, event: str) -> list[Fault]:
-    """Return what is wrong with rows of a copy that is what was written: so they were in the event's own store.
+    """Return the faults in the rows of an otherwise intact copy, which must come from the event's own store.
 
     Raises BackupBroken.
     """
@@ -187,7 +189,7 @@ def copy_faults(copy: Path, event: str) -> list[Fault]:
 
 
 def check_files(copy: Path) -> BackupManifest:
-    """Read all files of a copy from its disk, and see that its store is a whole one. Raises BackupBroken."""
+    """Read all files of a copy from its disk, and check the integrity of its store. Raises BackupBroken."""
     manifest = read_manifest(copy)
     for name, expected in manifest.files.items():
         try:
@@ -202,7 +204,7 @@ def check_files(copy: Path) -> BackupManifest:
 
 
 def check_sqlite(copy: Path) -> None:
-    """Let SQLite look for damage in the store of a folder. Raises BackupBroken."""
+    """Run SQLite's quick check on the store of a folder. Raises BackupBroken."""
     try:
         with closing(open_for_reading(copy / STORE)) as store:
             (said,) = store.execute("PRAGMA quick_check(1)").fetchone()
@@ -225,11 +227,11 @@ def make_copy(
     further: Sequence[CopyMore] = (),
     found: Callable[[Sequence[Fault]], None] = lambda _faults: None,
 ) -> Path:
-    """Copy the event in `folder` into `target`, which must be there; return the copy, or the last one if unchanged.
+    """Copy the event in `folder` into the folder `target`, which must exist. Return the copy, or the last if unchanged.
 
-    `now`: wall clock, ms since 1970; `further`: what rooms above have in a database. `found` hears which rows of the
-    store are not as they were written: as long as there are any, no older copy goes. Raises BackupFailed; what was in
-    `target` is then as it was.
+    `now`: wall clock, ms since 1970. `further`: functions that copy what other packages have in a database. `found` is
+    called with the faults of the store, if any; while there are any, no older copy is removed. Raises BackupFailed,
+    leaving `target` as it was.
     """
     try:
         _check_target(folder, target)
@@ -242,7 +244,7 @@ def make_copy(
             return _finish(new, manifest, None if faults else keep)
         finally:
             shutil.rmtree(new, ignore_errors=True)
-    except OSError as error:  # all of ours that can come here are of this kind, too
+    except OSError as error:  # our own errors that can occur here are OSErrors, too
         why = (error.strerror or error) if target.is_dir() else _GONE
         raise BackupFailed(f"{target}: {why}") from error
     except StoreError as error:
@@ -270,13 +272,13 @@ def _write_copy(folder: Path, event: str, new: Path, now: int, further: Sequence
 
 
 def _sync_names(folder: Path) -> None:
-    """Wait until the disk has the names of all files in a folder, and in those within it."""
+    """Wait until the names of all files in a folder and its subfolders are on the disk."""
     for within, _, _ in os.walk(folder):
         sync(Path(within))
 
 
 def _count_rows(store: Path) -> tuple[int, int]:
-    """Count messages and refusals; an event that has not begun has no store."""
+    """Count messages and refusals. An event that has not begun has no store."""
     if not store.exists():
         return 0, 0
     try:
@@ -289,14 +291,14 @@ def _count_rows(store: Path) -> tuple[int, int]:
 
 
 def _finish(new: Path, manifest: BackupManifest, keep: int | None) -> Path:
-    """Return the copy its name, and let the oldest ones go; where it says nothing new, the last one stays the last."""
+    """Give the copy its name and remove the oldest ones. If nothing has changed, return the last copy instead."""
     target = new.parent
     names = [path.name for path in target.iterdir()]
     last = next(iter(copy_names(names, manifest.event)), None)
     if last and _has_same_content(target / last, manifest):
         return target / last
     made = target / next_copy_name(names, manifest.event, manifest.made_at)
-    os.rename(new, made)  # noqa: PTH104 - a folder that is there is never replaced: the name is a new one
+    os.rename(new, made)  # noqa: PTH104 - never replaces an existing folder, because the name is new
     sync(target)
     for name in copy_names([*names, made.name], manifest.event)[keep:] if keep else ():
         _remove_copy(target / name, new)
@@ -304,7 +306,7 @@ def _finish(new: Path, manifest: BackupManifest, keep: int | None) -> Path:
 
 
 def _remove_copy(copy: Path, unfinished: Path) -> None:
-    """Remove a copy: it has lost its name before it loses a file, or a power cut would leave half of one."""
+    """Remove a copy. It is renamed first, so that a power cut does not leave a partial copy under its name."""
     with suppress(OSError):
         os.rename(copy, unfinished)  # noqa: PTH104 - as above
         sync(copy.parent)
@@ -312,7 +314,7 @@ def _remove_copy(copy: Path, unfinished: Path) -> None:
 
 
 def _has_same_content(last: Path, manifest: BackupManifest) -> bool:
-    """Return whether another copy would tell nothing new."""
+    """Return whether another copy has the same content."""
     try:
         unchanged = replace(read_manifest(last), made_at=manifest.made_at) == manifest
         return unchanged and check_files(last) is not None
@@ -321,13 +323,14 @@ def _has_same_content(last: Path, manifest: BackupManifest) -> bool:
 
 
 WRITTEN_LAST = "event.toml"
-"""Written last: without it a folder is no event, and half a restored one must be none."""
+"""Written last. A folder without it is not an event, and neither must a partly restored one be."""
 
 
 def choose_copy(source: Path, event: str | None) -> tuple[Path, BackupManifest, list[BackupBroken]]:
-    """Return the newest copy that is whole, and what is wrong with those that are newer.
+    """Return the newest intact copy, with its manifest and the errors of the newer ones.
 
-    `source` is a copy, or a folder of copies, of one event unless it is named. Raises BackupMissing, BackupBroken.
+    `source` is a copy or a folder of copies. Without `event`, the folder's copies must all be of one event. Raises
+    BackupMissing, BackupBroken.
     """
     if (source / MANIFEST).exists():
         return source, check_copy(source), []
@@ -344,10 +347,10 @@ def choose_copy(source: Path, event: str | None) -> tuple[Path, BackupManifest, 
 
 
 def restore_copy(source: Path, manifest: BackupManifest, folder: Path, place: DatabaseAddress | None = None) -> None:
-    """Put a copy into an empty or new folder; with `place` its journal into that database, which must not have it.
+    """Restore a copy into an empty or new folder. With `place`, restore its journal into that (still empty) database.
 
-    The store gets a new name: tables notice that it may lack what they were told is safe, and send everything again.
-    Raises RestoreTaken, StoreError, OSError.
+    The store gets a new name. From that, tables notice that it may lack facts whose receipt they have, and send
+    everything again. Raises RestoreTaken, StoreError, OSError.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RestoreTaken(f"{folder} is not empty: nothing was restored; name a new folder")
@@ -380,6 +383,6 @@ def _into_database(source: Path, manifest: BackupManifest, folder: Path, place: 
 
 
 def refuse_taken(target: Journal) -> None:
-    """Refuse to copy into a journal that has something. Raises RestoreTaken."""
+    """Refuse to copy into a journal that is not empty. Raises RestoreTaken."""
     if target.height or list(target.refused()):
         raise RestoreTaken("the database has a journal of this event already: nothing was copied")

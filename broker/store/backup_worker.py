@@ -1,6 +1,6 @@
-"""Makes copies on a thread of its own, every few minutes, while the scorer works, and reports when that fails.
+"""Makes copies on its own thread every few minutes while the scorer works, and reports failures.
 
-Nothing it meets stops the scorer.
+No error here stops the scorer.
 """
 
 import threading
@@ -15,15 +15,15 @@ from broker.store.backup import CopyMore, make_copy
 from broker.store.records import Fault
 
 REMIND_MS: Final = 30 * 60_000
-"""What stays wrong is said again after so long."""
+"""A persisting failure is reported again after this time."""
 
 LATE: Final = 3
-"""A copy that takes so many times the pause between two is stuck: a stick that hangs answers nothing at all."""
+"""A copy that takes this many times the interval is considered stuck. A hanging stick reports no error."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """Something for the arbiters: copies fail, or are made again."""
+    """A report for the arbiters: copies fail, or succeed again."""
 
     well: bool
     text: str
@@ -31,26 +31,26 @@ class BackupReport:
 
 @dataclass(slots=True)
 class BackupWatch:
-    """The copies of one event, one every `pause_ms`. All times are of a clock that counts on, in ms.
+    """Tracks the copies of one event, due every `pause_ms`. All times are in ms of a monotonic clock.
 
-    A wall clock that jumps would make a copy late that is not, or silence one that is.
+    A wall clock that jumps would report a copy as late wrongly, or hide one that is.
     """
 
     pause_ms: int
     _good_at: int
-    """When the last copy was made (or we began)."""
+    """When the last copy was made (or the watch began)."""
     _said: BackupReport | None = None
     _said_at: int = 0
     _away: bool = field(default=False)
 
     def made(self, now: int) -> BackupReport | None:
-        """A copy was made and read back."""
+        """Record that a copy was made and read back."""
         self._good_at = now
         trouble, self._said = self._said, None
         return BackupReport(well=True, text="copies of the event are made again") if trouble else None
 
     def failed(self, text: str, now: int) -> BackupReport | None:
-        """A copy could not be made."""
+        """Record that a copy could not be made."""
         report = BackupReport(well=False, text=text)
         if report == self._said and now - self._said_at < REMIND_MS:
             return None
@@ -58,24 +58,24 @@ class BackupWatch:
         return report
 
     def looked(self, now: int) -> BackupReport | None:
-        """Nothing was heard until now."""
+        """Check whether a copy is overdue."""
         if self._said is None and now - self._good_at > LATE * self.pause_ms:
             return self.failed("the last copy does not come to an end: the disk does not answer", now)
         return None
 
 
 MOUNTS: Final = (Path("/media"), Path("/mnt"), Path("/run/media"))
-"""Where sticks and second disks are mounted: a folder there that is on the event's own disk has lost its stick."""
+"""Where sticks and second disks are mounted. A folder there on the event's own disk means that the stick is missing."""
 
 LOOK_S: Final = 1.0
-"""How often is looked whether a copy is asked for before its time."""
+"""How often the worker checks whether an urgent copy is requested."""
 
 LAST_S: Final = 10.0
-"""How long the scorer waits at its end for the last copy."""
+"""How long the scorer waits for the last copy when it stops."""
 
 
 def refuse_empty_mount(target: Path, folder: Path, *, was_elsewhere: bool) -> bool:
-    """Refuse the folder on which a stick is to be mounted and is not: it is one of the event's own disk.
+    """Refuse a folder that is meant to be on another disk, but is on the event's own because nothing is mounted there.
 
     Return whether it is on another disk. Raises BackupFailed, OSError.
     """
@@ -89,14 +89,14 @@ def refuse_empty_mount(target: Path, folder: Path, *, was_elsewhere: bool) -> bo
 
 
 class BackupWorker:
-    """Copies of the event in `folder` into `target`. A context manager: makes one at once, and one when it ends.
+    """Copies the event in `folder` into `target`. A context manager: makes one copy at the start, and one at the end.
 
-    `urgent` says whether a copy is to be made before its time. `clock`: wall clock in ms, for the names of copies;
-    `seconds` counts on, and says which is late. `tell` hears what arbiters must know, on this worker's thread or the
-    caller's of `look`; `found` which rows of the store a copy has shown to be altered.
+    `urgent` returns whether a copy is needed before the next one is due. `clock`: wall clock in ms, for the names of
+    copies; `seconds`: monotonic clock, for their age. `tell` is called with reports for the arbiters, on the worker's
+    thread or on that of the caller of `look`; `found` with the altered rows that a copy has shown.
     """
 
-    def __init__(  # noqa: PLR0913 - a setting each
+    def __init__(  # noqa: PLR0913 - one parameter per setting
         self,
         folder: Path,
         event: str,
@@ -120,7 +120,7 @@ class BackupWorker:
         self._was_elsewhere = False
         self._made_at: float | None = None
         self._ending = threading.Event()
-        # A disk that hangs must not keep the process from ending.
+        # A daemon, because a hanging disk must not keep the process from ending.
         self._thread = threading.Thread(target=self._work, name="backup", daemon=True)
 
     def __enter__(self) -> "BackupWorker":
@@ -134,11 +134,11 @@ class BackupWorker:
 
     @property
     def age_s(self) -> float | None:
-        """How long ago the last copy was made; None: none was, since this program was started."""
+        """Seconds since the last copy was made, or None if none was made since this program started."""
         return None if self._made_at is None else self._seconds() - self._made_at
 
     def look(self) -> None:
-        """Notice that a copy does not come to its end. Called by the scorer, now and then."""
+        """Check whether a copy is stuck. The scorer calls this from time to time."""
         self._say(self._watch.looked)
 
     def _work(self) -> None:
@@ -148,7 +148,7 @@ class BackupWorker:
         self.once()
 
     def _rest(self) -> None:
-        """Wait until the next copy is due, or is asked for before its time."""
+        """Wait until the next copy is due, or an urgent one is requested."""
         end = time.monotonic() + self._pause_s
         while (left := end - time.monotonic()) > 0 and not self._ending.wait(min(left, LOOK_S)):
             if self._asked_for():
@@ -157,7 +157,7 @@ class BackupWorker:
     def _asked_for(self) -> bool:
         try:
             return self._urgent()
-        except Exception:  # noqa: BLE001 - what cannot be asked now is copied when it is due
+        except Exception:  # noqa: BLE001 - if it cannot be determined now, the next regular copy will do
             return False
 
     def once(self) -> None:
@@ -170,7 +170,7 @@ class BackupWorker:
         except StoreError as error:
             text = str(error)
             self._say(lambda now: self._watch.failed(text, now))
-        except Exception as error:  # noqa: BLE001 - whatever a disk does, the arbiters are told and the event goes on
+        except Exception as error:  # noqa: BLE001 - whatever the disk does, report it and go on
             text = f"{self._target}: {type(error).__name__}: {error}"
             self._say(lambda now: self._watch.failed(text, now))
         else:

@@ -1,8 +1,8 @@
-"""How another machine's copy of an event follows it: what it lacks is read here, and written there.
+"""Keep another machine's copy of an event up to date: one side reads what the copy lacks, the other writes it.
 
-Rows of the journal come with their links and are appended as they are; files come whole when they have changed. The
-copy's store has a name of its own, so that tables that find it active send what it lacks. What only one machine needs
-(its certificate, its broker's store) is not copied; the keys of the event and of sealed deals are.
+Journal rows come with their links and are appended unchanged. Files come whole when they have changed. The copy's store
+has a name of its own, so that tables that find it active send what it lacks. What only one machine needs (its
+certificate, its broker's store) is not copied; the keys of the event and of sealed deals are.
 """
 
 import hashlib
@@ -28,55 +28,55 @@ from broker.store.sqlite import SqliteJournal, SqliteReader
 ROWS_A_PART: Final = 5_000
 
 BYTES_A_PART: Final = 16 * 1024 * 1024
-"""Of files in one part; a larger file comes alone."""
+"""Limit of the file contents in one part. A larger file is sent alone."""
 
 PEER: Final = "standby.json"
-"""In the event's folder: where the other machine is (broker/scorer/standby.py)."""
+"""File in the event's folder with the other machine's address (broker/scorer/standby.py)."""
 
 OWN: Final = (
     *(STORE, "standings.csv", PEER, "store.toml", "broker", "upgrade", "session.key", "disk-reserve"),
     *("server.crt", "server.key"),
 )
-"""What each machine has for itself, or makes from the rest; packages of another version are large, and taken again."""
+"""Files that each machine has for itself, makes from the rest, or, like the large upgrade packages, fetches again."""
 
 REFUSED_UPTO: Final = "followed_refusals"
-"""Under which key a copy keeps the number of the last refusal that it has."""
+"""Key for the number of the last refusal that a copy has."""
 
 OWN_KEYS: Final = ("store", "version", "event", "lease", REFUSED_UPTO)
-"""What is kept beside the journal of one store alone."""
+"""Keys stored beside the journal that belong to one store and are not copied."""
 
 PUT_ASIDE: Final = ".scorer-before"
-"""The folder of a store that holds what the active one does not have; a number follows. It is never removed."""
+"""Prefix of the folders for stores that the active one does not contain; a number follows. They are never removed."""
 
 
 class Have(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a copy has: asked with it, the event says what it lacks."""
+    """What a copy has, sent as a request for what it lacks."""
 
     height: int
     link: bytes
     refused: int
     files: bytes
-    """Hash of the names and states of its files."""
+    """Hash of the names and states of the copy's files."""
     about: bytes
-    """Hash of what is kept beside the journal."""
+    """Hash of the values stored beside the journal."""
     want: tuple[str, ...] = ()
-    """Files that have changed."""
+    """Changed files that the copy requests."""
 
 
 class JournalPart(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a copy lacks, or a part of that."""
+    """What a copy lacks, or a part of it."""
 
     height: int
-    """Of the whole journal."""
+    """Height of the whole journal."""
     rows: list[tuple[int, int, int, int, str, bytes, bytes, int | None]] = []
     refused: list[tuple[int, RefusedRow]] = []
     aside: list[Fault] = []
     about: dict[str, str] | None = None
     states: dict[str, str] | None = None
-    """State of each file, where the copy has others."""
+    """The state of each file, if it differs from what the copy has."""
     files: dict[str, bytes] = {}
     differs: bool = False
-    """The copy's journal holds what this one does not: it is no copy of it."""
+    """The copy's journal contains rows that this one does not, so it is not a copy of this journal."""
 
 
 def _hash(content: object) -> bytes:
@@ -84,7 +84,7 @@ def _hash(content: object) -> bytes:
 
 
 def _state(path: Path) -> str:
-    """Return what changes whenever a file does, or the log that SQLite writes beside it."""
+    """Return a text that changes whenever the file does, or the log that SQLite writes beside it."""
     found = []
     for one in (path, path.with_name(f"{path.name}-wal")):
         with suppress(FileNotFoundError):
@@ -94,13 +94,13 @@ def _state(path: Path) -> str:
 
 
 class FollowedEvent:
-    """The event in a folder, as it is read for its copy. From any thread; each call opens what it reads."""
+    """The event in a folder, read for its copy. Thread-safe: each call opens what it reads."""
 
     def __init__(self, folder: Path, event: str) -> None:
         self._folder, self._event = folder, event
 
     def part(self, have: Have) -> JournalPart:
-        """Return what a copy lacks next. Raises StoreError, OSError."""
+        """Return the next part that a copy lacks. Raises StoreError, OSError."""
         with closing(SqliteReader(self._folder / STORE, self._event)) as journal:
             height = journal.last_height()
             if not journal.has_row(have.height, have.link):
@@ -134,7 +134,7 @@ class FollowedEvent:
 
 
 def _content(path: Path) -> bytes:
-    """Return what is in a file; of one of SQLite's, as it is at one moment."""
+    """Return a file's content. A SQLite file is read as a consistent snapshot."""
     with path.open("rb") as file:
         if file.read(len(SQLITE_HEADER)) != SQLITE_HEADER:
             return path.read_bytes()
@@ -145,16 +145,16 @@ def _content(path: Path) -> bytes:
 
 
 class EventCopy:
-    """The copy in a folder, which takes in what it lacks. Its store is locked: no scorer works on it meanwhile."""
+    """The copy of an event in a folder. Its store is locked, so no scorer can work on it meanwhile."""
 
     def __init__(self, folder: Path, event: str) -> None:
-        """Open or begin it. Raises StoreError."""
+        """Open or create the copy. Raises StoreError."""
         self._folder, self._event = folder, event
         self._states: dict[str, str] = {}
         self._missing: dict[str, str] = {}
-        """Files that are still to come, with their states."""
+        """Files still to be received, with their states."""
         self.altered = 0
-        """Rows that were not as they had been written when they came: they are kept as they are, and count nothing."""
+        """Number of rows that were already altered when they arrived. They are stored as they are, but do not count."""
         self._open()
 
     def _open(self) -> None:
@@ -163,19 +163,19 @@ class EventCopy:
         self._about = b""
 
     def close(self) -> None:
-        """Let go of the store; may be called twice."""
+        """Close the store. May be called twice."""
         self.journal.close()
 
     @property
     def have(self) -> Have:
-        """What is here, on the disk."""
+        """What the copy has, as a request for what it lacks."""
         files = _hash(self._states) if not self._missing else b""
         return Have(self.journal.height, self.journal.last_link(), self._refused, files, self._about, (*self._missing,))
 
     def take(self, part: JournalPart) -> bool:
-        """Take in a part; return whether that was all. Raises FollowedDiffers, StoreError, OSError.
+        """Store a part. Return whether the copy is now complete. Raises FollowedDiffers, StoreError, OSError.
 
-        Where it raises FollowedDiffers, nothing of the part was taken.
+        If FollowedDiffers is raised, nothing of the part was stored.
         """
         if part.differs:
             raise FollowedDiffers("this store holds what the other machine's does not")
@@ -203,7 +203,7 @@ class EventCopy:
         with self.journal.commit():
             for row in part.rows:
                 self.journal.copy_row(row)
-            for upto, refused in part.refused:  # noqa: B007 - the last one's is kept
+            for upto, refused in part.refused:  # noqa: B007 - the last one's number is stored
                 self.journal.refuse(refused)
             if part.refused:
                 self.journal.remember(REFUSED_UPTO, str(upto))
@@ -215,7 +215,7 @@ class EventCopy:
             self._about = _hash(part.about)
 
     def _compare(self, states: dict[str, str]) -> None:
-        """Notice which files are to be asked for, and remove those that the event has no more."""
+        """Find out which files to request, and remove those that the event no longer has."""
         for path in files_of(self._folder, OWN):
             if str(path.relative_to(self._folder)) not in states:
                 path.unlink()
@@ -227,14 +227,14 @@ class EventCopy:
         if not path.resolve().is_relative_to(self._folder.resolve()):
             raise FollowedDiffers(f"{name} is outside of the event's folder")
         make_folder(path.parent, PRIVATE_FOLDER)
-        if body.startswith(SQLITE_HEADER):  # what a killed process has left beside the old one is not the new one's
+        if body.startswith(SQLITE_HEADER):  # remove files that a killed process left beside the old one
             for end in ("-wal", "-shm"):
                 path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
             path.with_suffix(WITNESS_SUFFIX).unlink(missing_ok=True)
         write_private(path, body)
 
     def begin_anew(self) -> Path:
-        """Put the store aside, for people to look at, and begin with an empty one. Return where the old one is."""
+        """Set the store aside for people to inspect, and start with an empty one. Return the old one's folder."""
         self.journal.close()
         numbers = (f"{PUT_ASIDE}-{number}" for number in range(1, 10_000))
         aside = next(self._folder / name for name in numbers if not (self._folder / name).exists())

@@ -1,7 +1,7 @@
-"""An event's journal: append-only, in SQLite or PostgreSQL, and apart from it what was refused.
+"""An event's journal: append-only, in SQLite or PostgreSQL, with refused messages stored separately.
 
-A file of SQLite's has the journal of one event; tables in PostgreSQL have any number, and each row names its event.
-All else is derived. The laws are tests that both databases pass: tests/broker/store/test_journal.py.
+A SQLite file holds the journal of one event. The tables in PostgreSQL hold any number of journals, and each row names
+its event. Everything else is derived. Both databases must pass the same tests: tests/broker/store/test_journal.py.
 """
 
 import hashlib
@@ -58,30 +58,30 @@ from broker.store.records import (
 T = TypeVar("T", bound=msgspec.Struct)
 
 BIG: Final = BigInteger().with_variant(Integer, "sqlite")
-"""STRICT tables of SQLite know one kind of integer."""
+"""STRICT tables in SQLite have only one integer type."""
 
 
 @contextmanager
 def transaction(connection: Connection, begin: str = "BEGIN") -> Iterator[None]:
-    """Write all or nothing. The connection is one that begins no transaction by itself."""
+    """Run a transaction: all or nothing. The connection must not begin transactions by itself."""
     connection.exec_driver_sql(begin)
     try:
         yield
         connection.exec_driver_sql("COMMIT")
     except BaseException:
-        with suppress(SQLAlchemyError):  # the database did it already, or drops it with the connection
+        with suppress(SQLAlchemyError):  # the database has already rolled back, or does so when the connection closes
             connection.exec_driver_sql("ROLLBACK")
         raise
 
 
 def driver_message(error: Exception) -> str:
-    """Return what the database's own library says, in one line. libpq puts no password into it."""
+    """Return the database driver's error message in one line. libpq puts no password into it."""
     cause = (isinstance(error, DBAPIError) and error.orig) or error
     return " ".join(str(cause).split()) or type(cause).__name__
 
 
 def make_append_only(metadata: sa.MetaData, tables: Iterable[Table], text: str) -> None:
-    """Let the database itself refuse to change or delete rows of these tables, once they have been made."""
+    """Make the database refuse updates and deletes on these tables, from their creation on."""
     schema = metadata.schema
     function = f"""CREATE FUNCTION {schema}.append_only() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION '{text}'; END $$"""
@@ -94,37 +94,37 @@ def make_append_only(metadata: sa.MetaData, tables: Iterable[Table], text: str) 
 
 
 def append_only_trigger(table: Table, schema: str) -> str:
-    """Return the statement with which PostgreSQL refuses to change or delete rows of a table."""
+    """Return the statement that makes PostgreSQL refuse to change or delete rows of a table."""
     trigger = "CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON"
     return f"{trigger} {table.fullname} FOR EACH STATEMENT EXECUTE FUNCTION {schema}.append_only()"
 
 
 def _after_create(made: sa.MetaData | Table, dialect: str, statement: str) -> None:
-    sa.event.listen(made, "after_create", sa.DDL(statement).execute_if(dialect=dialect))  # type: ignore[no-untyped-call] # the library's
+    sa.event.listen(made, "after_create", sa.DDL(statement).execute_if(dialect=dialect))  # type: ignore[no-untyped-call] # SQLAlchemy's
 
 
 class AnyText(sa.TypeDecorator[str]):
-    """Text that may hold a NUL, as a topic may: PostgreSQL keeps none in a text."""
+    """Text that may contain a NUL, such as a topic. PostgreSQL's text type cannot hold one."""
 
     impl = LargeBinary
     cache_ok = True
 
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002 - the library's
-        """Return what is stored."""
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002 - inherited
+        """Encode the text for storage."""
         return None if value is None else value.encode()
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:  # noqa: ARG002 - as above
-        """Return what was stored."""
+        """Decode the stored text."""
         return None if value is None else value.decode()
 
 
 class JournalTables:
-    """The tables, in a file of one event or `shared` by the events of a database."""
+    """The tables: in a file for one event, or `shared` by all events of a database."""
 
     def __init__(self, *, shared: bool) -> None:
         self.all = sa.MetaData(schema="homologue" if shared else None)
         key = ["event"] if shared else []
-        # of one dialect alone: SQLAlchemy loads all modules of each that is named
+        # for one dialect only: SQLAlchemy loads all modules of every dialect that is named
         where: dict[str, Any] = {f"{'postgresql' if shared else 'sqlite'}_where": sa.text("repairs IS NULL")}
 
         def table(name: str, *parts: Any) -> Table:  # noqa: ANN401 - columns and constraints
@@ -139,8 +139,8 @@ class JournalTables:
             Column("seq", BIG, nullable=False),
             Column("id", Text, nullable=False),
             Column("body", LargeBinary, nullable=False),
-            Column("link", LargeBinary, nullable=shared),  # rows of version 1 have none until they are migrated
-            Column("repairs", BIG),  # height of a row that was set aside, in place of which this one counts
+            Column("link", LargeBinary, nullable=shared),  # rows of version 1 have none until migration
+            Column("repairs", BIG),  # height of the row set aside that this one replaces
             *(sa.Index(name, *key, *columns, unique=True, **where) for name, columns in UNIQUE_ROWS.items()),
         )
         self.set_aside = table(
@@ -171,34 +171,34 @@ class JournalTables:
 APPEND_ONLY: Final = "the journal is append-only"
 
 UNIQUE_ROWS: Final = {"journal_by_number": ("table_no", "seq"), "journal_by_id": ("id",)}
-"""What no two rows have in common, unless one repairs the other."""
+"""Columns that identify a row: no two rows share them, unless one repairs the other."""
 
 VERSION: Final = 2
-"""Version 1 had no links, and nothing that was set aside."""
+"""Version 1 had no links and no `set_aside` table."""
 
 MOST_REFUSALS: Final = 1_000
-"""Of one table (or of none); beyond it they are only told, so that nobody can fill the disk with them."""
+"""Limit of stored refusals per table, and for those of no table. Further ones are only reported, to save disk space."""
 
 MOST_BYTES: Final = 16_384
-"""Of a refused message's body."""
+"""Bytes stored of a refused message's body."""
 
 MOST_BYTES_OF_TABLE: Final = 1_000_000
 MOST_BYTES_IN_ALL: Final = 50_000_000
-"""Of all bodies of one table, and of all: beyond them a refusal is kept without what was said."""
+"""Total bytes of refused bodies stored per table, and of all. Beyond them a refusal is stored without its body."""
 
 LONGEST_TOPIC: Final = 200
-"""Characters of a refused message's topic that are kept."""
+"""Characters stored of a refused message's topic."""
 
 ROWS_AT_ONCE: Final = 5_000
-"""Rows that are read or written together: a long journal is not held in memory twice."""
+"""Rows read or written at once, so that a long journal is never held in memory twice."""
 
 ROW: Final = ("height", "received_at", "table_no", "seq", "id", "body", "link", "repairs")
-"""The columns of a row."""
+"""Columns of a journal row."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedRow:
-    """A message that was not taken."""
+    """A message that was refused."""
 
     received_at: int
     code: str
@@ -210,34 +210,34 @@ class RefusedRow:
 
 
 Follower = Callable[[Sequence[Decided], Sequence[WitnessLine]], None]
-"""Hears, after each commit, what was decided in it, and the names of all its rows."""
+"""Called after each commit with the desk's decisions in it, and the witness lines of all its rows."""
 
 JUDGED_FROM: Final = "judged_from"
-"""Under which key it is kept how many messages are from before plays were judged: a copy has it too."""
+"""Key for the number of messages recorded before plays were first judged. Copies have it too."""
 
 
 class Reader:
-    """A journal as it was at one moment. Changes nothing, locks nothing, hinders no scorer."""
+    """A journal as it was when opened. A reader changes nothing, takes no locks and does not hinder the scorer."""
 
     def __init__(self, engine: Engine, tables: JournalTables, event: str) -> None:
         self._engine, self._tables, self.event = engine, tables, event
         self._ahead: CheckedAhead | None = None
-        """What has read and verified the rows before us."""
+        """Rows that were already read and verified ahead of us."""
         self.has_links = True
-        """Whether rows have links: a reader opens stores of version 1 too."""
+        """Whether rows have links. A reader also opens stores of version 1, which have none."""
         self._connection = engine.connect()
-        self._connection.begin()  # never ended: a connection that is lost is not recreated behind our back
+        self._connection.begin()  # never ended, so that a lost connection is not silently replaced
 
     def close(self) -> None:
-        """Let go of it; may be called twice."""
-        if hasattr(self, "_connection"):  # it may not have been opened
+        """Close the reader. May be called twice."""
+        if hasattr(self, "_connection"):  # opening may have failed
             self._connection.close()
             self._engine.dispose()
 
     def entries(self) -> Generator[Entry, None, None]:
-        """Return all accepted messages as they are stored, in the order in which they were taken. Raises StoreError.
+        """Yield all accepted messages as stored, in the order in which they were accepted. Raises StoreError.
 
-        Those that are not as they were written are passed over.
+        Altered rows are skipped.
         """
         with closing(self.intact([])) as rows:
             for _, received_at, body in rows:
@@ -246,15 +246,15 @@ class Reader:
     def intact(
         self, faults: list[Fault], height: int = 0, link: bytes = FIRST_LINK
     ) -> Generator[IntactRow, None, None]:
-        """Return all rows that are as they were written; what is wrong with others goes into `faults`, unnamed.
+        """Yield all intact rows, and append the faults of the others to `faults`, by height alone.
 
-        `height`: of these alone that follow the row there, which has this link. Raises StoreError.
+        `height`, `link`: start after the row at this height, which has this link. Raises StoreError.
         """
         with closing(self.linked_rows(height)) as rows:
             yield from intact_rows(rows, faults, link, height) if self.has_links else (row[:3] for row in rows)
 
     def columns(self, faults: list[Fault]) -> Generator[Rows, None, None]:
-        """Return the same by columns; at first, if somebody reads ahead, what was read there. Raises StoreError."""
+        """Yield the intact rows in columns, beginning with those that were read ahead, if any. Raises StoreError."""
         height, link = 0, FIRST_LINK
         if self._ahead:
             read, height, link = self._ahead.rows()
@@ -268,7 +268,7 @@ class Reader:
                 yield Rows.of(some)
 
     def name(self, faults: Iterable[Fault]) -> list[Fault]:
-        """Return faults with what their rows say of themselves beside what is written there. Raises StoreError."""
+        """Return the faults completed with the table, number and id stored in their rows. Raises StoreError."""
         columns = self._tables.journal.c
         wanted = select(columns.table_no, columns.seq, columns.id).where(*self._of_event(self._tables.journal))
         named = []
@@ -280,9 +280,9 @@ class Reader:
         return named
 
     def faults(self) -> list[Fault]:
-        """Return by name the rows that are not as they were written, but those that were repaired. Raises StoreError.
+        """Return the faults of altered rows that were not repaired, completed by `name`. Raises StoreError.
 
-        It is looked at links alone: what was never right has one that fits.
+        Only links are checked, so a row that was wrong when it was written is not found.
         """
         found: list[Fault] = []
         with closing(self.intact(found)) as rows:
@@ -291,13 +291,13 @@ class Reader:
         return self.unrepaired(found)
 
     def unrepaired(self, faults: Iterable[Fault]) -> list[Fault]:
-        """Return those faults by name in place of which no other row counts. Raises StoreError."""
+        """Return the faults that no other row repairs, completed by `name`. Raises StoreError."""
         found = list(faults)
         repaired = self.repaired() if found else set()
         return self.name(fault for fault in found if fault.height not in repaired)
 
     def set_aside(self) -> list[Fault]:
-        """Return every fault that was ever found here, whether it was repaired or not. Raises StoreError."""
+        """Return every fault ever recorded in this journal, repaired or not. Raises StoreError."""
         if not self.has_links:
             return []
         kept = self._tables.set_aside
@@ -305,7 +305,7 @@ class Reader:
         return [Fault(*row) for row in self._fetch(kept, query, "what was set aside cannot be read")]
 
     def repaired(self) -> set[int]:
-        """Return the heights of rows in place of which others count. Raises StoreError."""
+        """Return the heights of rows that another row replaces. Raises StoreError."""
         if not self.has_links:
             return set()
         journal = self._tables.journal
@@ -313,44 +313,44 @@ class Reader:
         return {height for (height,) in self._fetch(journal, query)}
 
     def agrees_with(self, witness: Witness) -> bool:
-        """Return whether the last row that a witness has seen is here. Raises StoreError."""
+        """Return whether the journal has the last row of a witness. Raises StoreError."""
         last = witness.last()
         link = self.link_at(last.height) if last else None
         return last is not None and link is not None and link.hex()[:LINK_DIGITS] == last.link
 
     def has_row(self, height: int, link: bytes) -> bool:
-        """Return whether the row there has this link: then all before it are the same as well. Raises StoreError."""
+        """Return whether the row at a height has this link, and so the rows before it agree too. Raises StoreError."""
         return self.link_at(height) == link if height else link == FIRST_LINK
 
     def link_at(self, height: int) -> bytes | None:
-        """Return the link of a row; None if there is none."""
+        """Return the link of the row at a height, or None if there is no such row."""
         journal = self._tables.journal
         found = self._fetch(journal, select(journal.c.link).where(journal.c.height == height))
         return found[0].link if found else None
 
     def witness_lines(self, after: int = 0) -> list[WitnessLine]:
-        """Return the names of all rows after a height. Raises StoreError."""
+        """Return the witness lines of all rows after a height. Raises StoreError."""
         journal = self._tables.journal.c
         query = select(journal.height, journal.table_no, journal.seq, journal.id, journal.link)
         with self._errors("the journal cannot be read"):
             return [WitnessLine.of(*row) for row in self._raw_rows(query, journal.height, after)]
 
     def lost(self, witness: Witness) -> list[Fault]:
-        """Return what a witness has seen and this journal has not. Raises StoreError."""
+        """Return a fault for each row that the witness lists and this journal lacks. Raises StoreError."""
         journal = self._tables.journal
         there = {id_ for (id_,) in self._fetch(journal, select(journal.c.id))}
         return [Fault(LOST, *line[:4]) for line in dict.fromkeys(witness.lines()) if line.id not in there]
 
     def whole_rows(self, after: int = 0) -> Generator[Sequence[Any], None, None]:
-        """Return all rows after a height with all that is stored of them. Raises StoreError."""
+        """Yield all rows after a height, with every column. Raises StoreError."""
         with self._errors("the journal cannot be read"):
             columns = self._tables.journal.c
             yield from self._raw_rows(select(*(columns[name] for name in ROW)), columns.height, after)
 
     def linked_rows(self, after: int = 0, at_once: int = ROWS_AT_ONCE) -> Generator[StoredRow, None, None]:
-        """Return all rows after a height with their links, as they are stored: those too that are not as written.
+        """Yield all rows after a height with their links, altered rows included.
 
-        `at_once`: how many are read together, for who takes only some. Raises StoreError.
+        `at_once`: how many rows to fetch together, for callers that read only some. Raises StoreError.
         """
         columns = self._tables.journal.c
         link = columns.link if self.has_links else sa.null()
@@ -359,21 +359,21 @@ class Reader:
             yield from self._raw_rows(query, columns.height, after, at_once)
 
     def first_facts(self, after: int) -> dict[int, int]:
-        """Return the lowest number of the facts after a height, by table. Raises StoreError."""
+        """Return, by table, the lowest sequence number of the facts after a height. Raises StoreError."""
         journal = self._tables.journal
         table_no, seq = journal.c.table_no, func.min(journal.c.seq)
         query = select(table_no, seq).where(journal.c.height > after, table_no > DESK).group_by(table_no)
         return {int(table): int(lowest) for table, lowest in self._fetch(journal, query)}
 
     def place_of(self, id_: str) -> tuple[int, int] | None:
-        """Return table and number beside which an id is written, in whatever row; None: in none. Raises StoreError."""
+        """Return the table and sequence number stored with an id, or None if no row has it. Raises StoreError."""
         with self._errors("the journal cannot be read"):
             found = self._connection.execute(self._by_id, {"wanted": id_}).first()
         return (found[0], found[1]) if found else None
 
     @cached_property
     def _by_id(self) -> sa.Select[Any]:
-        """A row with an id, as the index has it: made once, since it is looked for with each new fact."""
+        """The query for the row with an id, using the index. Cached, because it runs for each new fact."""
         journal = self._tables.journal
         wanted = journal.c.id == bindparam("wanted"), journal.c.repairs.is_(None)
         return select(journal.c.table_no, journal.c.seq).where(*self._of_event(journal), *wanted)
@@ -393,9 +393,9 @@ class Reader:
     def _raw_rows(
         self, query: sa.Select[Any], number: Column[int], after: int = 0, at_once: int = ROWS_AT_ONCE
     ) -> Generator[Any, None, None]:
-        """Return the rows of a query in the order of their number, its first column, as the driver gives them."""
+        """Yield the rows of a query, ordered by its first column (`number`), as the driver returns them."""
         query = query.where(*self._of_event(number.table)).order_by(number)
-        if self._connection.dialect.name == "sqlite":  # in the order of the file, so that a changed number hides no row
+        if self._connection.dialect.name == "sqlite":  # in one pass, so that a changed number hides no row
             with closing(self._connection.execute(query.where(number > after) if after else query)) as result:
                 while rows := result.cursor.fetchmany(at_once):
                     yield from rows
@@ -405,11 +405,11 @@ class Reader:
             yield from rows
 
     def refused(self) -> Iterator[RefusedRow]:
-        """Return all kept refusals, oldest first. Raises StoreError."""
+        """Yield all stored refusals, oldest first. Raises StoreError."""
         yield from (row for _, row in self.refused_after(0))
 
     def refused_after(self, number: int) -> Iterator[tuple[int, RefusedRow]]:
-        """Return kept refusals with their numbers, oldest first, those after one of them. Raises StoreError."""
+        """Yield the stored refusals after a given number, with their numbers, oldest first. Raises StoreError."""
         kept = self._tables.refused
         names = ("number", "received_at", "code", "topic", "body", "table_no", "seq", "id")
         query = select(*(kept.c[name] for name in names)).order_by(kept.c.number).limit(ROWS_AT_ONCE)
@@ -418,11 +418,11 @@ class Reader:
             number = rows[-1][0]
 
     def remembered(self, prefix: str) -> dict[str, str]:
-        """Return what is kept beside the journal under keys that begin so, by what follows in the key."""
+        """Return the values stored beside the journal under keys with this prefix, by the rest of the key."""
         return {key.removeprefix(prefix): value for key, value in self._about().items() if key.startswith(prefix)}
 
     def kept(self, prefix: str, kind: type[T]) -> dict[str, T]:
-        """Return the same of structs that were kept as JSON; what cannot be read is as if it were not there."""
+        """Decode stored JSON values into structs, skipping those that cannot be decoded."""
         found: dict[str, T] = {}
         for key, text in self.remembered(prefix).items():
             with suppress(msgspec.DecodeError, UnicodeError):
@@ -431,28 +431,28 @@ class Reader:
         return found
 
     def judged_from(self) -> int | None:
-        """Return how many messages there were when plays were judged first; None: they never were."""
+        """Return how many messages were recorded before plays were first judged, or None if they never were."""
         found = self.remembered(JUDGED_FROM).get("")
         return None if found is None else int(found)
 
     def _fetch(self, table: Table, query: sa.Select[Any], what: str = "the journal cannot be read") -> Sequence[Any]:
-        """Return the rows of our event that a query of a table finds. Raises StoreError, which says `what`."""
+        """Return the rows of our event that a query finds. Raises StoreError with `what` in its message."""
         with self._errors(what):
             return self._connection.execute(query.where(*self._of_event(table))).all()
 
     def _of_event(self, table: Any) -> list[ColumnElement[bool]]:  # noqa: ANN401 - columns are found by name
-        """Return the condition that a row is of our event: a file is of one event, a database of many."""
+        """Return the condition that selects the rows of our event: a database holds several, a file only one."""
         return [table.c.event == self.event] if "event" in table.c else []
 
     def _about(self) -> dict[str, str]:
-        """Return what is kept beside the journal."""
+        """Return the key-value pairs stored beside the journal."""
         about = self._tables.about
         rows = self._connection.execute(select(about.c.key, about.c.value).where(*self._of_event(about)))
-        return {key: value for key, value in rows}  # noqa: C416 - rows are no pairs to mypy
+        return {key: value for key, value in rows}  # noqa: C416 - mypy does not see rows as pairs
 
     @contextmanager
     def _errors(self, what: str) -> Iterator[None]:
-        """Raise the library's errors as ours: the store is lost with its connection, otherwise it is broken."""
+        """Convert SQLAlchemy's errors: StoreLost if the connection is gone, StoreBroken otherwise."""
         try:
             yield
         except SQLAlchemyError as error:
@@ -461,32 +461,32 @@ class Reader:
 
 
 class Journal(Reader):
-    """One event's store, open for the one scorer that is active. Not for several threads at once."""
+    """One event's store, open for the one active scorer. Not thread-safe."""
 
     BEGIN = "BEGIN"
 
     store: str
-    """Which store this is: another one, or an older copy of it, has another name."""
+    """The identity of this store. Another store, or an older copy of this one, has a different one."""
 
     _witness: Witness | None = None
     _follower: Follower | None = None
 
     def read_ahead(self, ahead: CheckedAhead) -> None:
-        """Read once what somebody else has read and verified."""
+        """Use rows that were already read and verified. They are used only once."""
         self._ahead = ahead
 
     def follow(self, follower: Follower) -> None:
-        """Let somebody hear of each commit. On the scorer's thread: it must not wait."""
+        """Set a function to be called after each commit, on the scorer's thread: it must not block."""
         self._follower = follower
 
     def close(self) -> None:
-        """Close it; may be called twice."""
+        """Close the journal. May be called twice."""
         super().close()
         if self._witness:
             self._witness.close()
 
     def _load(self, **identity: str) -> None:
-        """Take up the work where it was left, or begin it. Raises StoreBroken."""
+        """Load the journal's counters and its end, or initialise a new journal. Raises StoreBroken."""
         identity["version"] = str(VERSION)
         found = self._about()
         new = {key: value for key, value in ({"store": uuid.uuid4().hex} | identity).items() if key not in found}
@@ -513,7 +513,7 @@ class Journal(Reader):
         self._decided: list[Decided] = []
 
     def _follow_witness(self, witness: Witness) -> None:
-        """Set aside by name what the witness has seen and the journal has no more. Raises StoreError."""
+        """Set aside the rows that the witness lists but the journal lacks; update the witness. Raises StoreError."""
         self._witness = witness
         if self.agrees_with(witness):
             last = witness.last()
@@ -530,12 +530,12 @@ class Journal(Reader):
 
     @property
     def height(self) -> int:
-        """How many messages are in the journal."""
+        """The number of messages in the journal."""
         return self._height
 
     @contextmanager
     def commit(self) -> Iterator[None]:
-        """Write a batch as one: all of it is durable at the end, or none. Raises StoreBroken, StoreLost."""
+        """Write a batch: on exit all of it is durable, or none of it. Raises StoreBroken, StoreLost."""
         before = self._height, self._link
         try:
             with self._errors("nothing of the batch was kept"), transaction(self._connection, self.BEGIN):
@@ -555,14 +555,15 @@ class Journal(Reader):
             self._follower(decided, noted)
 
     def _hold(self) -> None:
-        """Make sure in a commit that this scorer is the active one. Raises StoreLost."""
+        """Check, during a commit, that this scorer is still the active one. Raises StoreLost."""
 
     def append(
         self, message: Recorded, received_at: int, body: bytes | None = None, *, repairs: int | None = None
     ) -> None:
-        """Add one accepted message. Inside `commit` only.
+        """Append one accepted message. Inside `commit` only.
 
-        `body`: its JSON as it came, where a signature covers that. `repairs`: the height of a row that was set aside.
+        `body`: its JSON as it was received, if a signature covers that. `repairs`: the height of a row that was set
+        aside.
         """
         table, seq = sequence_of(message)
         body = kept_form(encode(message)) if body is None else body
@@ -572,10 +573,10 @@ class Journal(Reader):
             self._decided.append(Decided(message, received_at, body))
 
     def copy_row(self, row: Sequence[Any]) -> None:
-        """Add one row of another journal as it is, with its link, whole or not. Inside `commit` only."""
+        """Copy a row of another journal unchanged, with its link, intact or not. Inside `commit` only."""
         self._add(*row)
 
-    def _add(self, *row: Any) -> None:  # noqa: ANN401 - as they are stored
+    def _add(self, *row: Any) -> None:  # noqa: ANN401 - the columns of a row
         self._height, self._link = row[0], row[6]
         self._batch.append(dict(zip(ROW, row, strict=True)))
         if self._witness or self._follower:
@@ -585,7 +586,7 @@ class Journal(Reader):
             self._write()
 
     def put_aside(self, faults: Iterable[Fault]) -> None:
-        """Keep what is wrong with rows, or that they are gone; each once. Inside `commit` only."""
+        """Record faults, altered and lost rows alike, each only once. Inside `commit` only."""
         known = {(fault.code, fault.height, fault.id) for fault in self.set_aside()}
         for fault in faults:
             if (fault.code, fault.height, fault.id) not in known:
@@ -604,7 +605,7 @@ class Journal(Reader):
         self._connection.execute(insert(table), [event | row for row in rows])
 
     def refuse(self, row: RefusedRow) -> bool:
-        """Keep one refused message; the same refusal of the same fact is kept once. Return whether it is a new one."""
+        """Store a refused message, unless the same refusal of the same message is stored. Return whether it is new."""
         table, body = self._tables.refused, row.body[:MOST_BYTES]
         same = {"same_id": row.id, "same_code": row.code, "same_body": body}
         if row.id and self._connection.execute(self._same_refusal, same).first():
@@ -622,36 +623,36 @@ class Journal(Reader):
 
     @cached_property
     def _same_refusal(self) -> sa.Select[Any]:
-        """A refusal that is kept: made once, since who floods a scorer would have it made for each message."""
+        """The query for a refusal already stored. Cached, because a flood of messages would build it for each one."""
         refused = self._tables.refused
         of_body = refused.c.body.in_((bindparam("same_body"), b""))
         about = refused.c.id == bindparam("same_id"), refused.c.code == bindparam("same_code"), of_body
         return select(1).where(*self._of_event(refused), *about)
 
     def remember(self, key: str, value: str) -> None:
-        """Keep beside the journal what is no message, in place of what this key had. Inside `commit` only."""
+        """Store a value beside the journal, replacing the key's previous value. Inside `commit` only."""
         about = self._tables.about
         there = update(about).where(*self._of_event(about), about.c.key == key)
         if not self._connection.execute(there.values(value=value)).rowcount:
             self._insert(about, {"key": key, "value": value})
 
     def keep(self, key: str, value: msgspec.Struct | None) -> None:
-        """Keep a struct in the same way, or None for none. Inside `commit` only."""
+        """Store a struct (or None) as JSON under a key, like `remember`. Inside `commit` only."""
         self.remember(key, msgspec.json.encode(value).decode())
 
     def messages(self) -> Iterator[Recorded]:
-        """Return all accepted messages in the order in which they were taken. Raises StoreBroken."""
+        """Yield all accepted messages in the order in which they were accepted. Raises StoreBroken."""
         return decoded(self.entries())
 
     def check(self) -> None:
-        """Show that this scorer is alive, and learn whether it is still the active one. Raises StoreLost.
+        """Show that this scorer is alive, and check that it is still the active one. Raises StoreLost.
 
-        To be called every second or so.
+        Call it about once a second.
         """
 
 
 def fingerprint(reader: Reader) -> str:
-    """Return a hash of everything that was taken and refused: equal journals have the same one."""
+    """Return a hash of all accepted and refused messages and all faults. Equal journals have equal hashes."""
     digest = hashlib.sha256()
     for _, received_at, body, _ in reader.linked_rows():
         digest.update(repr((received_at, body)).encode())
@@ -661,9 +662,9 @@ def fingerprint(reader: Reader) -> str:
 
 
 def copy_journal(source: Reader, target: Journal) -> int:
-    """Copy a journal into an empty one, all or nothing, and read it back; return its height. Raises StoreBroken.
+    """Copy a journal into an empty one, all or nothing, and verify it. Return its height. Raises StoreBroken.
 
-    What is wrong with it stays wrong: a copy hides nothing.
+    Faulty rows are copied as they are.
     """
     with target.commit():
         if source.has_links:

@@ -1,7 +1,8 @@
-"""Where an event's journal is, and how it is opened there.
+"""Find where an event's journal is stored, and open it there.
 
-It is in the event's folder (SQLite), or in PostgreSQL, as `store.toml` in that folder says. A password is in a file of
-its own, never in an address: addresses stand in logs, in units and in lists of processes.
+The journal is either in the event's folder (SQLite) or in the PostgreSQL database named by `store.toml` in that folder.
+A password is read from a separate file, never from the address, because addresses appear in logs, unit files and
+process lists.
 """
 
 import os
@@ -26,19 +27,19 @@ SCHEMES: Final = ("postgresql://", "postgres://")
 
 
 def witness_of(folder: Path) -> Path:
-    """Return the file that names what is in an event's journal, wherever that is."""
+    """Return the path of the witness file, which lists the rows of an event's journal, wherever the journal is."""
     return (folder / STORE).with_suffix(WITNESS_SUFFIX)
 
 
 class DatabaseAddress(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A server's address, and the file with the password if it asks for one. Neither holds a secret."""
+    """A database server's address, and the path of its password file if there is one. Neither contains a secret."""
 
     address: str
     password_file: str | None = None
 
 
 def database_of(folder: Path) -> DatabaseAddress | None:
-    """Return what `store.toml` says; None for SQLite. Raises StoreAddressRefused."""
+    """Read the database's address from `store.toml`; None without that file (SQLite). Raises StoreAddressRefused."""
     path = folder / SETTING
     try:
         return msgspec.toml.decode(path.read_bytes(), type=DatabaseAddress)
@@ -57,7 +58,7 @@ def event_name(folder: Path) -> str:
 
 
 def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:
-    """Return the place that was named, unless the journal is elsewhere: it is in one place. Raises StoreDiffers."""
+    """Return the wanted address, unless the event already has its journal somewhere else. Raises StoreDiffers."""
     found = database_of(folder)
     if found is None and (folder / STORE).exists():
         raise StoreDiffers(f"the journal is in {STORE}: `homologue store move` moves it")
@@ -67,12 +68,12 @@ def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:
 
 
 def write_address(folder: Path, place: DatabaseAddress) -> None:
-    """Write `store.toml` in one step. To be called when the place has been found to be one."""
+    """Write `store.toml` atomically. Call it only once the database has been opened successfully."""
     write_file(folder / SETTING, msgspec.toml.encode(place))
 
 
 def connection_parameters(place: DatabaseAddress, folder: Path) -> Mapping[str, str]:
-    """Return what libpq is told. Raises StoreAddressRefused; no text of it has a password in it."""
+    """Return the connection parameters for libpq. Raises StoreAddressRefused, whose text never contains a password."""
     from psycopg import ProgrammingError  # noqa: PLC0415 - only events in PostgreSQL load its library
     from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - as above
 
@@ -81,7 +82,7 @@ def connection_parameters(place: DatabaseAddress, folder: Path) -> Mapping[str, 
     try:
         told = {key: str(value) for key, value in conninfo_to_dict(place.address).items()}
     except ProgrammingError:
-        # Without the library's own text: it quotes what it stumbled over, which may be a password.
+        # The library's own message is left out: it quotes the text that it could not parse, which may be a password.
         raise StoreAddressRefused("this is no address of PostgreSQL's: postgresql://USER@HOST/DATABASE") from None
     if "password" in told:
         raise StoreAddressRefused("a password in an address is seen by others: put it into a file (--store-password)")
@@ -89,7 +90,7 @@ def connection_parameters(place: DatabaseAddress, folder: Path) -> Mapping[str, 
 
 
 def _password(path: Path) -> str:
-    """Read a file that holds a password and nothing else."""
+    """Read a file that contains only a password."""
     try:
         with path.open(encoding="utf-8") as file:
             if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -101,13 +102,14 @@ def _password(path: Path) -> str:
 
 
 PAUSE_S: Final = 1.0
-"""How often a standby asks whether the active scorer has gone."""
+"""How often a standby checks whether the active scorer has gone."""
 
 
 def open_journal(folder: Path, event: str, wanted: DatabaseAddress | None = None) -> Journal:
-    """Open or make the store of the event in a folder; where a place is wanted, there, if it agrees.
+    """Open or create the journal of the event in a folder.
 
-    Once it has been opened, `store.toml` says where it is. Raises StoreError.
+    `wanted`: the address to open it at; `store.toml` must not name another. Once it is open, `store.toml` contains the
+    address. Raises StoreError.
     """
     place = database_of(folder) if wanted is None else agreed_database(folder, wanted)
     if place is None:
@@ -119,7 +121,7 @@ def open_journal(folder: Path, event: str, wanted: DatabaseAddress | None = None
 
 
 def open_reader(folder: Path, event: str) -> Reader:
-    """Open it for reading alone, while a scorer may be at work. Raises StoreError, StoreMissing."""
+    """Open the journal read-only; a scorer may be writing to it. Raises StoreError, StoreMissing."""
     place = database_of(folder)
     if place is None:
         return SqliteReader(folder / STORE, event)
@@ -137,9 +139,9 @@ def stand_by(
     *,
     pause_s: float = PAUSE_S,
 ) -> Journal | None:
-    """Wait until no other scorer is active, and become it; None if told to stop. Raises StoreError.
+    """Wait until no other scorer is active, then open the journal. Return None if `stop` was set. Raises StoreError.
 
-    `tell` hears, once each, why we wait.
+    `tell` is called with the reason for waiting, whenever that changes.
     """
     said = ""
     while not stop.is_set():
@@ -154,7 +156,7 @@ def stand_by(
 
 
 def open_at(place: DatabaseAddress, folder: Path, event: str, *, witness: Path | None = None) -> Journal:
-    """Open the journal in PostgreSQL, whatever the folder says, and follow its witness. Raises StoreError."""
+    """Open the journal in PostgreSQL, whatever the folder says, and compare it with its witness. Raises StoreError."""
     from broker.store.postgresql import PostgresJournal  # noqa: PLC0415 - loads PostgreSQL's library
 
     return PostgresJournal(connection_parameters(place, folder), event, witness)

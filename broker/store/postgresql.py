@@ -1,9 +1,9 @@
-"""The journal in PostgreSQL: the same laws as in SQLite, for several events and for scorers on several machines.
+"""The journal in PostgreSQL: the same guarantees as in SQLite, for several events and scorers on several machines.
 
-Three things decide which scorer is active. First, a lock of its session: it goes when the session goes, and the journal
-is written in that same session. Second, a term, one higher with each scorer that becomes active, compared in every
-commit; it holds even where a pooler shares sessions. Third, the session ends if the active scorer says nothing for some
-seconds, so that one that is frozen or cut off does not keep the event from going on.
+Three things decide which scorer is active. First, a lock of its database session: it ends with the session, and the
+journal is written in that same session. Second, a term, which each scorer that becomes active increases by one, and
+which every commit compares; it works even where a pooler shares sessions. Third, the server ends the session if the
+active scorer is silent for some seconds, so that a frozen or disconnected one does not hold up the event.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ from broker.store.records import Witness, link_after
 TABLES: Final = JournalTables(shared=True)
 
 SCHEMA_LOCK: Final = 0x686F6D6F6C6F67
-"""Lock under which the tables are made: "homolog" in ASCII. Those of events are hashes."""
+"""Advisory lock held while the tables are created: "homolog" in ASCII. The locks of events are hashes."""
 
 CLIENT: Final = {
     "connect_timeout": "5",
@@ -49,7 +49,7 @@ CLIENT: Final = {
     "tcp_user_timeout": "10000",
     "application_name": "homologue",
 }
-"""What our end is told, unless the address says otherwise: a network that is dead is noticed in some ten seconds."""
+"""Settings of our end of the connection, unless the address overrides them: a dead network is noticed in about 10 s."""
 
 SERVER: Final = """
 SET synchronous_commit = on;
@@ -57,14 +57,14 @@ SET tcp_keepalives_idle = 5;
 SET tcp_keepalives_interval = 2;
 SET tcp_keepalives_count = 3;
 """
-"""What the server's end is told; `on` is not to be taken off by anybody's default."""
+"""Settings of the server's end. `synchronous_commit` is set explicitly, in case a default turns it off."""
 
 OLDEST: Final = 140_000
-"""PostgreSQL 14: the first that ends a session of a client that has stopped (`idle_session_timeout`)."""
+"""PostgreSQL 14, the first version with `idle_session_timeout`, which ends the session of a client that has stopped."""
 
 
-def postgresql_engine(opened: Callable[[], psycopg.Connection], **options: Any) -> Engine:  # noqa: ANN401 - the library's
-    """Return what connects with a server; its connections begin and end no transaction by themselves."""
+def postgresql_engine(opened: Callable[[], psycopg.Connection], **options: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's
+    """Return an engine that connects to a server. Its connections do not begin or end transactions by themselves."""
     return create_engine(
         "postgresql+psycopg://",
         creator=opened,
@@ -76,7 +76,7 @@ def postgresql_engine(opened: Callable[[], psycopg.Connection], **options: Any) 
 
 
 def open_session(parameters: Mapping[str, str]) -> psycopg.Connection:
-    """Connect. Raises StoreUnreachable, and StoreBroken if the server cannot do what a journal needs."""
+    """Connect. Raises StoreUnreachable, or StoreBroken if the server does not meet a journal's requirements."""
     try:
         session = psycopg.connect(make_conninfo("", **(CLIENT | dict(parameters))), autocommit=True)
     except psycopg.Error as error:
@@ -101,13 +101,13 @@ def _set_up_session(session: psycopg.Connection) -> None:
 
 
 def _ensure_schema(connection: Connection) -> None:
-    """Make the tables if there are none; whoever may only use them is not asked to."""
+    """Create the tables if they do not exist. A user without the right to create them can still use existing ones."""
     with transaction(connection):
         connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
         if not _has_table(connection, "about"):
             connection.execute(CreateSchema("homologue", if_not_exists=True))
             TABLES.all.create_all(connection, checkfirst=False)
-        elif not _has_table(connection, "set_aside"):  # it is of version 1
+        elif not _has_table(connection, "set_aside"):  # version 1
             for statement in TO_VERSION_2:
                 connection.exec_driver_sql(statement)
             _after_migration(connection)
@@ -121,12 +121,12 @@ TO_VERSION_2: Final = (
 
 
 def _after_migration(connection: Connection) -> None:
-    """Make what version 2 has more, beside the rows of events that a scorer of version 1 may go on writing."""
+    """Add what is new in version 2, while a scorer of version 1 may go on writing rows of other events."""
     for index in TABLES.journal.indexes:
         index.create(connection)
     TABLES.set_aside.create(connection)
     connection.exec_driver_sql(append_only_trigger(TABLES.set_aside, "homologue"))
-    for user in connection.execute(_USERS).scalars():  # whoever may use the tables of version 1 may use this one
+    for user in connection.execute(_USERS).scalars():  # users of the version 1 tables may use this one
         connection.exec_driver_sql(f"GRANT SELECT, INSERT ON homologue.set_aside TO {user}")
 
 
@@ -137,7 +137,7 @@ _USERS: Final = sa.text(
 
 
 def _migrate(connection: Connection, event: str) -> None:
-    """Link the rows of an event of version 1."""
+    """Add links to the rows of an event recorded by version 1."""
     about, journal = TABLES.about, TABLES.journal
     version = select(about.c.value).where(about.c.event == event, about.c.key == "version")
     if connection.execute(version).scalar() != "1":
@@ -165,17 +165,17 @@ def _has_table(connection: Connection, name: str) -> bool:
 
 
 SILENCE_S: Final = 15
-"""After so long without a word of the active scorer the server ends its session."""
+"""Seconds of silence of the active scorer after which the server ends its session."""
 
 PULSE_S: Final = 1.0
-"""How often the active scorer says something."""
+"""How often the active scorer sends a sign of life."""
 
 
 class JournalLock:
-    """One scorer's right to write an event's journal."""
+    """The exclusive right of one scorer to write an event's journal."""
 
     def __init__(self, connection: Connection, event: str, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take it. Raises StoreInUse. `clock` in s, from anywhere."""
+        """Take the lock. Raises StoreInUse. `clock`: seconds from any origin."""
         self._connection, self._event, self._clock = connection, event, clock
         self._lock = lock_number(f"homologue {event}")
         if not connection.execute(select(func.pg_try_advisory_lock(self._lock))).scalar():
@@ -189,25 +189,25 @@ class JournalLock:
         self._spoke: float | None = None
 
     def give_up(self) -> None:
-        """Let another scorer have it at once: a busy server takes a while to notice that a session has ended."""
-        with suppress(SQLAlchemyError):  # then the session has ended already
+        """Release the lock at once: a busy server may take a while to notice that a session has ended."""
+        with suppress(SQLAlchemyError):  # fails if the session has already ended
             self._connection.execute(select(func.pg_advisory_unlock(self._lock)))
 
     def hold(self) -> None:
-        """Make sure of it inside a transaction: until its end nobody begins another term. Raises StoreLost."""
+        """Check, in a transaction, that the term is ours, and lock it until the transaction ends. Raises StoreLost."""
         self._compare(self._query.with_for_update(read=True))
 
     def pulse(self) -> None:
-        """Say that we are alive, if we have not done so lately. Raises StoreLost.
+        """Send a sign of life, unless one was sent recently. Raises StoreLost.
 
-        The first time it promises the server to go on so; before that, a scorer may read a long journal in silence.
+        The first call sets the session timeouts; before that, a scorer may read a long journal in silence.
         """
         now = self._clock()
         if self._spoke is not None and now - self._spoke < PULSE_S:
             return
         if self._spoke is None:
             for name in ("idle_session_timeout", "idle_in_transaction_session_timeout"):
-                self._connection.execute(select(func.set_config(name, f"{SILENCE_S}s", False)))  # noqa: FBT003 - its own
+                self._connection.execute(select(func.set_config(name, f"{SILENCE_S}s", False)))  # noqa: FBT003 - set_config's
         self._compare(self._query)
         self._spoke = now
 
@@ -223,7 +223,7 @@ def lock_number(name: str) -> int:
 
 @contextmanager
 def _opening(close: Callable[[], None]) -> Iterator[None]:
-    """Close what could not be opened. A server that is lost meanwhile is one that cannot be reached: it is tried again.
+    """Close the journal if opening fails. A connection lost meanwhile counts as an unreachable server, to be retried.
 
     Raises StoreUnreachable, StoreError.
     """
@@ -240,7 +240,7 @@ class PostgresReader(Reader):
     """A journal in PostgreSQL, as it was when it was opened."""
 
     def __init__(self, parameters: Mapping[str, str], event: str) -> None:
-        """Open it for reading alone. Raises StoreMissing, StoreUnreachable, StoreBroken."""
+        """Open the journal read-only. Raises StoreMissing, StoreUnreachable, StoreBroken."""
         with _opening(self.close):
             super().__init__(postgresql_engine(partial(open_session, parameters)), TABLES, event)
             with self._errors("the store cannot be read"):
@@ -257,7 +257,7 @@ class PostgresReader(Reader):
 
 
 class PostgresJournal(Journal):
-    """One event's journal, open for the scorer that is active."""
+    """One event's journal, open for the active scorer."""
 
     def __init__(self, parameters: Mapping[str, str], event: str, witness: Path | None = None) -> None:
         """Become the active scorer. Raises StoreInUse, StoreUnreachable, StoreBroken."""
@@ -272,16 +272,16 @@ class PostgresJournal(Journal):
                 self._follow_witness(Witness(witness))
 
     def close(self) -> None:
-        """Close it; may be called twice."""
-        if hasattr(self, "_lease"):  # it may not have been opened
+        """Close the journal. May be called twice."""
+        if hasattr(self, "_lease"):  # opening may have failed
             self._lease.give_up()
         super().close()
 
     def _hold(self) -> None:
-        """Compare the term, which nobody may change before the commit ends."""
+        """Check the term and lock it until the commit ends."""
         self._lease.hold()
 
     def check(self) -> None:
-        """Say that we are alive, and learn whether we are still the active one. Raises StoreLost."""
+        """Send a sign of life, and check that this scorer is still the active one. Raises StoreLost."""
         with self._errors("this scorer is not the active one any more"):
             self._lease.pulse()

@@ -1,9 +1,9 @@
-"""What an event's journal holds, and how a later change of it is noticed: links between rows, anchors, a witness file.
+"""The rows of an event's journal, and how later changes are detected: links between rows, anchors, a witness file.
 
-* Each row has a hash over itself and the row before, so that what was changed names itself. This needs no secret: it
-  shows what a disk, a stick or a careless hand has changed. Who wrote a fact is shown by its signature.
-* An anchor is 28 letters that say what was stored at one moment; whoever noted them can prove a later change.
-* The witness is a file beside the journal that names its rows, so that those missing from its end are known by name.
+* Each row has a hash over itself and the row before, so that an altered row can be identified. This needs no secret: it
+  detects changes made by a disk, a stick or a careless hand. A fact's signature proves who wrote it.
+* An anchor is 28 letters that summarise what was stored at one time. Whoever noted them can prove a later change.
+* The witness is a file beside the journal that lists its rows, so that rows missing from its end can be identified.
 """
 
 import os
@@ -22,20 +22,20 @@ from broker.protocol import UNREADABLE, DeviceRecord, Fact, LogMessage, Refused,
 from broker.read_ahead import FIRST_LINK, IntactRow, StoredRow
 
 DESK: Final = 0
-"""The desk's number where a table's stands: its rulings have an order of their own."""
+"""The table number used for the desk, whose rulings have their own sequence."""
 
 DEVICES: Final = -1
-"""The same of what is decided about devices."""
+"""The table number used for device records, which also have their own sequence."""
 
 Recorded = LogMessage | Ruling | DeviceRecord
-"""What is accepted: facts of the tables, rulings from the desk, and which devices may speak for which table."""
+"""Accepted messages: facts from tables, rulings from the desk, and which devices may speak for which table."""
 
 Entry = tuple[int, bytes]
-"""When a message was taken (wall clock, ms since 1970), and its body as it is on the wire."""
+"""When a message was accepted (wall clock, ms since 1970), and its body as it was received."""
 
 
 class Decided(NamedTuple):
-    """A record of what the desk has decided: no fact of a table."""
+    """A decision of the desk, as recorded: a ruling or a device record, not a fact from a table."""
 
     message: Ruling | DeviceRecord
     received_at: int
@@ -43,21 +43,21 @@ class Decided(NamedTuple):
 
 
 def sequence_of(message: Recorded) -> tuple[int, int]:
-    """Return whose message it is, and which of theirs: each pair is in a journal once."""
+    """Return a message's source (table number, DESK or DEVICES) and sequence number: each pair is in a journal once."""
     if isinstance(message, LogMessage):
         return message.table, message.seq
     return (DESK if isinstance(message, Ruling) else DEVICES), message.number
 
 
 def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
-    """Return the messages of a journal. Raises StoreBroken."""
-    with closing(entries):  # else it would end whenever the interpreter likes, maybe after its connection
+    """Yield the messages of a journal. Raises StoreBroken."""
+    with closing(entries):  # otherwise the garbage collector closes it, perhaps after its connection
         for _, body in entries:
             yield message_of(body)
 
 
 class KeptFact(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A fact as it is kept: its texts were looked at when it was taken, and to do it again takes most of the time."""
+    """A stored fact. Its texts were validated when it was accepted; doing so again would take most of the time."""
 
     schema: Literal[1]
     id: str
@@ -71,7 +71,7 @@ class KeptFact(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     signature: str | None = None
 
     def message(self) -> LogMessage:
-        """Return the message as it came."""
+        """Return the message as it was received."""
         return LogMessage(
             id=self.id,
             event=self.event,
@@ -90,7 +90,7 @@ _FACT: Final[msgspec.json.Decoder[KeptFact]] = msgspec.json.Decoder(KeptFact)
 
 
 def facts_of(array: bytes) -> tuple[LogMessage, ...]:
-    """Return what is stored as facts, given as an array. Raises UNREADABLE if one is another kind of message."""
+    """Decode a JSON array of stored facts. Raises UNREADABLE if one of them is another kind of message."""
     return tuple([kept.message() for kept in _FACTS.decode(array)])
 
 
@@ -98,7 +98,7 @@ _DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decode
 
 
 def message_of(body: bytes) -> Recorded:
-    """Return what is stored as a message: nearly always a fact. Raises StoreBroken."""
+    """Decode a stored message, which is nearly always a fact. Raises StoreBroken."""
     try:
         return _FACT.decode(body).message()
     except UNREADABLE as no_fact:
@@ -110,34 +110,34 @@ def message_of(body: bytes) -> Recorded:
 
 
 MOST_MISSING: Final = 100_000
-"""Rows that can be missing before one; where it would be more, its own number was changed."""
+"""How many rows can be missing before a row. A larger gap means that the row's own height was altered."""
 
 
 class Fault(NamedTuple):
-    """Something that is wrong with what is stored: a row that does not count, or one that was there and is not."""
+    """A fault in the store: a row that does not count, or one that is missing."""
 
     code: str
     height: int
     table: int | None = None
-    """Whose row it is, as far as that is known: 0, the desk's."""
+    """The table of the row, as far as it is known; 0 is the desk."""
     seq: int | None = None
     id: str | None = None
 
 
 ALTERED: Final = "row_altered"
-"""The content of a row is not what was written."""
+"""The content of the row was altered."""
 LINK_ALTERED: Final = "link_altered"
-"""Only its link is not what was written: the row after it shows that its content is, which counts."""
+"""Only the row's link was altered: the next row's link confirms the content, so the row counts."""
 MISSING: Final = "row_missing"
-"""There is no row of this height, and there are rows after it."""
+"""There is no row at this height, although there are rows after it."""
 LOST: Final = "row_lost"
-"""A row from the journal's end, or from a newer state of it, is there no more."""
+"""A row at the journal's end has disappeared, for instance because an older copy took the journal's place."""
 UNREADABLE_ROW: Final = "row_unreadable"
-"""What was written is no message."""
+"""The content cannot be decoded as a message."""
 WRONG_POINTS: Final = "row_wrong_points"
-"""Its points do not follow from its outcome."""
+"""The points of the play do not follow from its outcome."""
 BAD_SIGNATURE: Final = "row_bad_signature"
-"""Its device has not signed it."""
+"""The signature of the device is wrong."""
 
 
 def link_after(before: bytes, height: int, received_at: int, body: bytes) -> bytes:
@@ -145,16 +145,17 @@ def link_after(before: bytes, height: int, received_at: int, body: bytes) -> byt
     return sha256(b"%b%d %d " % (before, height, received_at) + body).digest()
 
 
-def intact_rows(  # noqa: C901 - a row, the one before it, and what is missing between
+def intact_rows(  # noqa: C901 - compares each row with the one before, and the gap between
     rows: Iterable[StoredRow], faults: list[Fault], before: bytes | None = FIRST_LINK, height: int = 0
 ) -> Iterator[IntactRow]:
-    """Return the rows that are as they were written, in order; what is wrong with others goes into `faults`.
+    """Yield the intact rows in order, and append what is wrong with the others to `faults`.
 
-    A row is judged by its own link and by that of the row after it: so a changed link makes no content doubtful. What
-    follows a row that is missing is taken as it is. `before` is the link of the row at `height`, which they follow.
+    A row is judged by its own link and by that of the next row, so an altered link does not discredit the content. The
+    row after a missing one is accepted as it is. `before` is the link of the row at `height`, after which the rows
+    begin.
     """
     held: StoredRow | None = None
-    """The row before this one, where it does not fit its link."""
+    """The previous row, if it did not fit its link."""
     for row in rows:
         number, received_at, body, link = row
         if held is None and before is not None and _fits(before, height + 1, row):
@@ -188,17 +189,17 @@ def intact_rows(  # noqa: C901 - a row, the one before it, and what is missing b
 
 
 def _judge(before: bytes, held: StoredRow, row: StoredRow) -> tuple[Fault, bool]:
-    """Return what is wrong with a row that does not fit, and whether the one after it is as it was written."""
+    """Return the fault of a row that does not fit its link, and whether the next row is intact."""
     if row[0] > held[0] + 1:
         return Fault(ALTERED, held[0]), True
-    with suppress(TypeError):  # a changed byte may have left a row that can have no link
+    with suppress(TypeError):  # an altered byte may have left values that cannot be hashed
         if _fits(link_after(before, *held[:3]), row[0], row):
             return Fault(LINK_ALTERED, held[0]), True
     return Fault(ALTERED, held[0]), _fits(held[3], row[0], row)
 
 
 def _fits(before: bytes, height: int, row: StoredRow) -> bool:
-    """Return whether a row follows the one before it; one with a changed byte may be none that can have a link."""
+    """Return whether a row's link follows from the row before. Altered rows may hold values that cannot be hashed."""
     try:
         return link_after(before, height, row[1], row[2]) == row[3]
     except TypeError:
@@ -208,31 +209,31 @@ def _fits(before: bytes, height: int, row: StoredRow) -> bool:
 # ---- anchors ---------------------------------------------------------------------------------------
 
 ANCHOR_CHARACTERS: Final = 28
-"""In base 32, from the left: 110 bits of a SHA-256 over both heads, 10 bits that help to find the entry, 10 bits of the
-event's name, and 10 bits by which slips of whoever types it are noticed."""
+"""Characters in base 32: 110 bits of SHA-256, 10 to find the entry, 10 of the event's name, 10 against typing slips."""
 
 HASH_BITS: Final = 110
+"""Bits of the SHA-256 over both chain heads."""
 SMALL_BITS: Final = 10
-"""Of each of the three parts after the hash."""
+"""Bits in each of the three parts after the hash."""
 
 SMALL: Final = 1 << SMALL_BITS
 
 PRIME: Final = 1021
-"""The rest by it tells of every letter that is another one, and of any two that were exchanged."""
+"""The remainder modulo this prime detects every wrong letter, and every exchange of two letters."""
 
 FIRST_ENTRY: Final = "0" * 64
-"""The digest that stands before the first entry of an audit log."""
+"""The digest used before the first entry of an audit log."""
 
 
 class LogHead(NamedTuple):
-    """The last entry of an audit log: its number, and its digest over all up to it, in hex."""
+    """The last entry of an audit log: its number, and the hex digest over all entries up to it."""
 
     number: int = 0
     digest: str = FIRST_ENTRY
 
 
 class AnchorPlace(NamedTuple):
-    """Where an anchor was made: after how many messages of the journal, and entries of the audit log."""
+    """Where an anchor was made: the number of journal messages and of audit log entries before it."""
 
     messages: int
     entries: int
@@ -241,10 +242,10 @@ class AnchorPlace(NamedTuple):
 def anchor_text(event: str, link: bytes, log: LogHead) -> str:
     """Return the anchor of an event whose journal ends with the row of this link.
 
-    It is made of the heads of two chains, the journal's and the audit log's. Both cover all before them, so nothing
-    before the anchor can be changed, removed or put into another order without another anchor. How many rows and
-    entries there were nobody can read in it: by that people could count what is hidden. Nor can what they said be
-    guessed by trying: every row has a random id.
+    It is computed from the heads of two chains, the journal's and the audit log's. Each head covers everything before
+    it, so nothing before the anchor can be changed, removed or reordered without changing the anchor. The anchor does
+    not reveal the number of rows or entries, from which people could count what is hidden. Their content cannot be
+    guessed by trial either, because every row has a random id.
     """
     hint = (log.number + _mask(link)) % SMALL
     said = (_hash(event, link, log.digest) << SMALL_BITS | hint) << SMALL_BITS | _of_event(event)
@@ -252,9 +253,9 @@ def anchor_text(event: str, link: bytes, log: LogHead) -> str:
 
 
 def find_anchor(typed: str, event: str, rows: Iterable[StoredRow], digests: Sequence[str]) -> AnchorPlace | None:
-    """Return where a typed anchor was made in a journal and an audit log; None: nowhere.
+    """Return where in a journal and an audit log a typed anchor was made, or None if nowhere.
 
-    `digests`: of all entries of the log. Raises AnchorMistyped, AnchorElsewhere.
+    `digests`: those of all entries of the log. Raises AnchorMistyped, AnchorElsewhere.
     """
     wanted, hint = _read_anchor(typed, event)
     heads = [FIRST_ENTRY, *digests]
@@ -267,7 +268,7 @@ def find_anchor(typed: str, event: str, rows: Iterable[StoredRow], digests: Sequ
 
 
 def _read_anchor(typed: str, event: str) -> tuple[int, int]:
-    """Return the hash and the hint of an anchor as somebody types it. Raises AnchorMistyped, AnchorElsewhere."""
+    """Return the hash and the hint of a typed anchor. Raises AnchorMistyped, AnchorElsewhere."""
     number = read_code(typed, ANCHOR_CHARACTERS)
     said, check = divmod(number or 0, SMALL)
     if number is None or check != said % PRIME:
@@ -283,7 +284,7 @@ def _hash(event: str, link: bytes, digest: str) -> int:
 
 
 def _mask(link: bytes) -> int:
-    """Return what hides the number of the entry from whoever has not the journal."""
+    """Return the mask that hides the entry's number from anyone who does not have the journal."""
     return _bits(b"homologue anchor of entry %b" % link.hex().encode(), SMALL_BITS)
 
 
@@ -292,7 +293,7 @@ def _of_event(event: str) -> int:
 
 
 def _bits(of: bytes, count: int) -> int:
-    """Return the first bits of a hash."""
+    """Return the first bits of a SHA-256."""
     return int.from_bytes(sha256(of).digest(), "big") >> (256 - count)
 
 
@@ -301,13 +302,13 @@ def _bits(of: bytes, count: int) -> int:
 WITNESS_SUFFIX: Final = ".witness"
 
 LINK_DIGITS: Final = 16
-"""Of a link in hex; enough to tell two histories apart."""
+"""Digits of a link in hex, enough to tell two histories apart."""
 
 LONGEST_LINE: Final = 200
 
 
 class WitnessLine(NamedTuple):
-    """One row: its height, whose it is, which of theirs, its message's id, and how its link begins."""
+    """One row: its height, its source and sequence number, its message's id, and the first digits of its link."""
 
     height: int
     table: int
@@ -322,14 +323,14 @@ class WitnessLine(NamedTuple):
 
 
 class Witness:
-    """The file of one journal. It is never the reason why something stops: what it cannot write it writes later.
+    """The witness file of a journal. It never stops anything: lines that cannot be written are written later.
 
-    It is written after each commit and never waited for: it follows the journal, and catches up when that is opened. So
-    it notices what a journal cannot notice itself: that its end is gone, or that an older copy lies in its place.
+    It is written after each commit, without waiting for the disk, and brought up to date when the journal is opened. It
+    detects what the journal cannot: that its end is missing, or that an older copy has taken its place.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Open or make it, readable by its owner alone; or only read it, if there is one."""
+        """Open or create the file, readable only by its owner. With `read_only`, only read it if it exists."""
         self._path = path
         self._file: int | None = None
         if not read_only:
@@ -338,18 +339,18 @@ class Witness:
                 _cut_half_line(file)
 
     def close(self) -> None:
-        """Close it; may be called twice."""
+        """Close the file. May be called twice."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def lines(self) -> Iterator[WitnessLine]:
-        """Return all that can be read, in order."""
+        """Yield all readable lines in order."""
         with suppress(OSError), self._path.open("rb") as file:
             yield from filter(None, map(_read_line, file))
 
     def last(self) -> WitnessLine | None:
-        """Return the last line that is whole: opening the file to write takes a half one away."""
+        """Return the last complete line. Opening the file for writing removes an incomplete one."""
         with suppress(OSError), self._path.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * LONGEST_LINE))
             whole = [line for line in file.read().splitlines(keepends=True) if line.endswith(b"\n")]
@@ -357,25 +358,25 @@ class Witness:
         return None
 
     def note(self, lines: Iterable[WitnessLine]) -> bool:
-        """Write that these rows are in the journal by now; return whether that is written."""
+        """Append the lines of rows that are in the journal. Return whether they were written."""
         told = "".join("{} {} {} {} {}\n".format(*line) for line in lines).encode()
         if not told:
             return True
         with suppress(OSError):
             if self._file is not None and os.write(self._file, told) == len(told):
                 return True
-        self.close()  # what follows would leave a hole: the next start writes all of it
+        self.close()  # further lines would leave a gap; the next start writes all of them
         return False
 
     def rewrite(self, lines: Iterable[WitnessLine]) -> bool:
-        """Forget everything, and begin with these rows; return whether they are written."""
+        """Replace all lines with these. Return whether they were written."""
         with suppress(OSError):
             if self._file is not None:
                 os.ftruncate(self._file, 0)
         return self.note(lines)
 
     def sync(self) -> None:
-        """Wait until the disk has all lines, and the name of the file."""
+        """Wait until all lines, and the file's name, are on the disk."""
         with suppress(OSError):
             if self._file is not None:
                 os.fsync(self._file)
@@ -383,7 +384,7 @@ class Witness:
 
 
 def _cut_half_line(file: int) -> None:
-    """Take away the line at which a power cut has stopped."""
+    """Remove an incomplete last line, left by a power cut."""
     size = os.fstat(file).st_size
     end = os.pread(file, LONGEST_LINE, max(0, size - LONGEST_LINE))
     if end and not end.endswith(b"\n"):
@@ -391,7 +392,7 @@ def _cut_half_line(file: int) -> None:
 
 
 def _read_line(line: bytes) -> WitnessLine | None:
-    """Read one line; None if a changed byte or a power cut has left none."""
+    """Parse one line, or return None if it is damaged or incomplete."""
     with suppress(ValueError):
         height, table, seq, id_, link = line.decode("ascii").split(" ")
         if link.endswith("\n"):

@@ -1,7 +1,8 @@
-"""The second home of what the desk decides: a folder on another disk, written before the desk says that it is done.
+"""The second home: a folder on another disk that gets the desk's decisions before the desk confirms them.
 
-`EVENT.decisions` there has rulings and admissions whole, a line each with a hash; `EVENT.witness` names all that is in
-the journal (records.py). After a restore the scorer takes back what its journal lacks, and names what nobody has.
+`EVENT.decisions` holds the full rulings and admissions, one per line with a hash. `EVENT.witness` lists all rows of the
+journal (records.py). After a restore the scorer adds the decisions that its journal lacks, and lists the rows that are
+in neither.
 """
 
 import os
@@ -21,33 +22,33 @@ from broker.store.records import WITNESS_SUFFIX, Entry, Witness, WitnessLine
 DECISIONS: Final = ".decisions"
 
 DIGITS: Final = 16
-"""Of a line's hash, in hex."""
+"""Hex digits of the hash in each line."""
 
 RETRY_S: Final = 5.0
-"""How often a disk that is away is tried again."""
+"""Interval between attempts to write to a disk that fails."""
 
 PATIENCE_S: Final = 3.0
-"""How long the desk waits for the second disk before it says *done* with an alert: an event does not stop for it."""
+"""How long the desk waits for the second disk. Then it confirms with an alert, so that the event goes on."""
 
 MOST_LINES: Final = 100_000
-"""Names of rows that wait for the disk; beyond it they are left to the next start."""
+"""Limit of witness lines waiting for the disk; lines beyond it are written at the next start."""
 
 
 class SecondHome:
-    """The files of one event in a folder, which must be there."""
+    """The files of one event in the second home's folder, which must exist."""
 
     def __init__(self, folder: Path, event: str) -> None:
         self.folder = folder
         self.decisions, self.witness = folder / f"{event}{DECISIONS}", folder / f"{event}{WITNESS_SUFFIX}"
 
     def read(self) -> list[Entry]:
-        """Return what is there, in order; a line that is not as it was written is passed over. Raises OSError."""
+        """Return the stored decisions in order, skipping lines whose hash does not match. Raises OSError."""
         if not self.decisions.exists():
             return []
         return [entry for line in self.decisions.read_bytes().splitlines() if (entry := _entry(line))]
 
     def write(self, entries: Iterable[Entry]) -> None:
-        """Add what is not there. On return it is on the disk. Raises OSError."""
+        """Append the entries that are not stored yet, and wait until they are on the disk. Raises OSError."""
         there = {*self.read()}
         missing = [entry for entry in entries if entry not in there]
         if not missing:
@@ -55,7 +56,7 @@ class SecondHome:
         new = not self.decisions.exists()
         file = os.open(self.decisions, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            # A line that a power cut has left half does not swallow the next one.
+            # The leading newline keeps a line that a power cut left half-written from spoiling the next one.
             told = b"\n" + b"".join(map(_line, missing))
             if os.write(file, told) != len(told):
                 raise OSError("the disk is full")
@@ -80,13 +81,13 @@ def _entry(line: bytes) -> Entry | None:
 
 
 class SecondHomeWriter:
-    """Writes on a thread of its own: a disk that hangs keeps nobody from taking results in.
+    """Writes to the second home on its own thread, so that a hanging disk does not stop the scorer from taking results.
 
-    `tell` hears what arbiters must know. A context manager.
+    `tell` is called with reports for the arbiters. A context manager.
     """
 
     def __init__(self, home: SecondHome, beside: Path, tell: Callable[[BackupReport], None]) -> None:
-        """Begin with nothing. `beside`: the event's folder, which is to be on another disk."""
+        """Start with nothing to write. `beside`: the event's folder, which should be on another disk."""
         self._home, self._beside, self._tell = home, beside, tell
         self._entries: list[Entry] = []
         self._lines: list[WitnessLine] = []
@@ -95,8 +96,8 @@ class SecondHomeWriter:
         self._failing = ""
         self._was_elsewhere = self._anew = self._left_out = self._lacking = False
         self._last: WitnessLine | None = None
-        """What was named last when we began."""
-        # A disk that hangs must not keep the process from ending.
+        """The last line of the witness file when we started."""
+        # A daemon, because a hanging disk must not keep the process from ending.
         self._thread = threading.Thread(target=self._work, name="second home", daemon=True)
 
     def __enter__(self) -> "SecondHomeWriter":
@@ -111,28 +112,28 @@ class SecondHomeWriter:
         self._thread.join(PATIENCE_S)
 
     def keep(self, entries: Sequence[Entry]) -> None:
-        """Write these soon; `wait` waits for that."""
+        """Queue entries for writing; `wait` waits until they are written."""
         with self._changed:
             self._entries.extend(entries)
             self._changed.notify_all()
 
     def note(self, lines: Sequence[WitnessLine]) -> None:
-        """Name rows of the journal, as far as there is time for it."""
+        """Queue witness lines for rows of the journal. Lines are dropped if too many are waiting."""
         with self._changed:
             self._left_out |= len(self._lines) >= MOST_LINES
-            if not self._left_out:  # what follows would leave a hole
+            if not self._left_out:  # further lines would leave a gap
                 self._lines.extend(lines)
             self._changed.notify_all()
 
     def begin(self, journal: Journal) -> None:
-        """Name there what is in a journal, beginning after the row that was named last."""
+        """Queue the witness lines of a journal's rows, starting after the last one in the witness file."""
         witness = Witness(self._home.witness, read_only=True)
         self._last = witness.last()
         self._anew = not journal.agrees_with(witness)
         self.note(journal.witness_lines(self._last.height if self._last and not self._anew else 0))
 
     def wait(self) -> bool:
-        """Return whether all that was given to `keep` before is on the disk; while that fails nobody waits."""
+        """Return whether everything queued by `keep` is on the disk. Does not wait while writing is already failing."""
         with self._changed:
             wanted = len(self._entries)
             self._changed.wait_for(lambda: self._written >= wanted or self._failing, PATIENCE_S)
@@ -170,10 +171,13 @@ class SecondHomeWriter:
             self._tell(BackupReport(well=True, text="the second home is written again"))
 
     def _name(self, lines: tuple[WitnessLine, ...]) -> None:
-        """Name rows of the journal, unless it lacks what is named: the next start compares them. Raises OSError."""
+        """Write witness lines, unless the journal lacks rows that the file lists: the next start compares them.
+
+        Raises OSError.
+        """
         with closing(Witness(self._home.witness)) as witness:
             last = witness.last()
-            if self._anew and last and last != self._last:  # the disk was away when they were compared
+            if self._anew and last and last != self._last:  # the disk was missing when they were compared
                 self._anew, self._lacking = False, last not in lines
                 lines = () if self._lacking else lines[lines.index(last) + 1 :]
             if self._lacking:

@@ -1,6 +1,6 @@
-"""The journal in SQLite, in WAL mode with synchronous=FULL: what is committed survives kill -9 and a power cut.
+"""The journal in SQLite, in WAL mode with synchronous=FULL: committed rows survive kill -9 and a power cut.
 
-A reader locks nothing and writes nothing, and may be opened while a scorer is at work.
+A reader takes no locks, writes nothing, and may be opened while a scorer is writing.
 """
 
 import fcntl
@@ -27,18 +27,18 @@ TABLES: Final = JournalTables(shared=False)
 
 _ANY: Final = create_engine("sqlite://")
 _COMPILED: Final = dict[Any, Any]()
-"""Statements as they are written for SQLite: what was compiled for one file is not compiled again for the next."""
+"""Statements compiled for SQLite, shared by all files so that each statement is compiled only once."""
 
 
 def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
-    """Return what connects with a file; its connections begin and end no transaction by themselves."""
+    """Return an engine that connects to a file. Its connections do not begin or end transactions by themselves."""
     options = {"compiled_cache": _COMPILED}
     pool = QueuePool(cast("Callable[[], DBAPIConnection]", opened), dialect=_ANY.dialect)
     return Engine(pool, _ANY.dialect, _ANY.url, hide_parameters=True, execution_options=options)
 
 
 def open_for_writing(path: Path, patience_s: float = 0) -> sqlite3.Connection:
-    """Open or make a file whose commits are durable. `patience_s`: how long another process may be writing."""
+    """Open or create a file with durable commits. `patience_s`: how long to wait while another process writes."""
     sync_log(path)
     connection = sqlite3.connect(path, patience_s, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode=WAL")
@@ -47,11 +47,11 @@ def open_for_writing(path: Path, patience_s: float = 0) -> sqlite3.Connection:
 
 
 PATIENCE_S: Final = 3.0
-"""So long a commit waits for another program that writes in the file, such as `sqlite3`: our lock stops scorers."""
+"""How long a commit waits for another program, such as `sqlite3`, to finish writing. Our lock keeps scorers out."""
 
 
 def lock_store(path: Path) -> TextIO:
-    """Keep other scorers away until what is returned is closed. Raises StoreInUse, StoreBroken."""
+    """Lock out other scorers until the returned file is closed. Raises StoreInUse, StoreBroken."""
     name = path.with_suffix(".lock")
     try:
         lock = name.open("w")
@@ -66,12 +66,12 @@ def lock_store(path: Path) -> TextIO:
 
 
 class SqliteJournal(Journal):
-    """The journal in a file, which is locked."""
+    """The journal in a SQLite file, which stays locked while it is open."""
 
     BEGIN = "BEGIN IMMEDIATE"
 
     def __init__(self, path: Path, event: str) -> None:
-        """Open or make it. Raises StoreInUse, StoreBroken."""
+        """Open or create the journal. Raises StoreInUse, StoreBroken."""
         self._lock = lock_store(path)
         try:
             super().__init__(sqlite_engine(partial(open_for_writing, path, PATIENCE_S)), TABLES, event)
@@ -91,13 +91,13 @@ class SqliteJournal(Journal):
             self._load(event=self.event)
 
     def close(self) -> None:
-        """Close it; may be called twice."""
+        """Close the journal. May be called twice."""
         super().close()
         self._lock.close()
 
 
 def _migrate(connection: Connection) -> None:
-    """Link the rows of a journal of version 1; all or nothing, inside a transaction."""
+    """Add links to the rows of a version 1 journal. Call it inside a transaction."""
     link = FIRST_LINK
 
     def following(height: int, received_at: int, body: bytes) -> bytes:
@@ -119,14 +119,14 @@ def _migrate(connection: Connection) -> None:
         " FROM journal_of_version_1 ORDER BY height"
     )
     connection.exec_driver_sql("DROP TABLE journal_of_version_1")
-    connection.exec_driver_sql(f"UPDATE about SET value = '{VERSION}' WHERE key = 'version'")  # noqa: S608 - ours
+    connection.exec_driver_sql(f"UPDATE about SET value = '{VERSION}' WHERE key = 'version'")  # noqa: S608 - a constant
 
 
 class SqliteReader(Reader):
     """A journal in SQLite, as it was when it was opened."""
 
     def __init__(self, path: Path, event: str) -> None:
-        """Open it for reading alone. Raises StoreMissing, StoreBroken."""
+        """Open the journal read-only. Raises StoreMissing, StoreBroken."""
         if not path.is_file():
             raise StoreMissing(f"there is no {path.name} in {path.parent}: nothing has been recorded")
         try:
@@ -143,10 +143,10 @@ class SqliteReader(Reader):
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
-    """Open a file of SQLite's for reading alone.
+    """Open a SQLite file read-only.
 
-    Beside a scorer at work there is a write-ahead log, and readers of it hinder nobody. Without one the file is
-    whole as it lies; then nothing may be laid beside it, which SQLite would do if it were not told so.
+    While a scorer has the file open there is a write-ahead log, and readers of that block nobody. Without a log the
+    file is complete, and is opened as immutable so that SQLite creates no other files beside it.
     """
     at_work = path.with_name(path.name + "-wal").exists()
     how = "mode=ro" if at_work else "mode=ro&immutable=1"
@@ -155,6 +155,6 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def give_new_name(path: Path) -> None:
-    """Rename a store, so that tables notice that it is an older copy and send again what it lacks."""
+    """Give a store a new name, so that tables notice that it is an older copy and resend what it lacks."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         store.execute("UPDATE about SET value = ? WHERE key = 'store'", (uuid.uuid4().hex,))
