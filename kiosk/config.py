@@ -399,7 +399,7 @@ class KioskSettings:
             raise BadConfiguration(f"{self.key_path}: {error.strerror}") from None
 
     def pin_hashes(self) -> tuple[Path, ...]:
-        """Return where older programs stored the arbiters' PIN hash. One in an event's folder is the event's own."""
+        """Return the files in which older programs stored the PIN hash, except one in an event's own folder."""
         path = self.beside(self.config.arbiter_pin_file)
         return () if (path.parent / "event.toml").exists() else (path,)
 

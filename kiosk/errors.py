@@ -19,7 +19,7 @@ class ScreenMissing(KioskError, OSError, code="screen_missing"):
 
 
 class JournalFull(KioskError, OSError, code="journal_full"):
-    """The journal's disk is full. Events are held in memory until there is room; until then nothing new is shown."""
+    """No disk takes the journal's writes. Events are held in memory until one does; until then nothing new is shown."""
 
 
 class JournalInUse(KioskError, OSError, code="journal_in_use"):

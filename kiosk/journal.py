@@ -169,7 +169,7 @@ class TableJournal(JournalFile):
         return None
 
     def set_events_aside(self) -> None:
-        """Rename the table of events and start an empty one. Facts stay as they are. Raises JournalFull."""
+        """Rename the table of events and start an empty one, without drafts. Facts stay. Raises JournalFull."""
         self._write(self._set_events_aside)
 
     def _set_events_aside(self) -> None:
@@ -238,7 +238,7 @@ class TableJournal(JournalFile):
         unsigned = "SELECT min(seq) FROM outbox WHERE state <> 'safe' AND instr(body, ?) = 0"
         (first,) = self._store.execute(unsigned, (b',"signature":"',)).fetchone()
         if first is not None:
-            with suppress(JournalFull), self._as_one():  # without room: when the scorer refuses them
+            with suppress(JournalFull), self._as_one():  # if the disk is full: done when the scorer refuses them
                 self._sign_from(first, in_place=True)
 
     def _sign_from(self, first: int, *, in_place: bool) -> None:

@@ -1,7 +1,7 @@
-"""Play records: the rivers, hands and melds of a finished play are read one after the other and sent to the scorer.
+"""Keeping a play for replays: after its result, the rivers, hands and melds are read and sent to the scorer.
 
-This is offered once a result is recorded and safe, and is never required. Nothing is stored before everything has been
-read: after a power cut the tiles are still on the table. It ends with the next play, however far it has come.
+This is offered once the result is recorded and safe, and is never required. Nothing is stored before everything has
+been read: after a power cut the tiles are still on the table. It ends with the next play, however far it has come.
 """
 
 from collections.abc import Callable, Iterable
@@ -103,7 +103,7 @@ class Keeping:
         return replace(self, at=self.at + 1, seats=self.others, apart=None if stale else self.apart)
 
     def laid(self, at: int) -> events.PlayKept:
-        """Return the event that records the tiles."""
+        """Return the event that reports the tiles."""
         seats = {seat: structs.replace(one, gaps=one.gaps and self.gaps) for seat, one in self.seats.items()}
         return events.PlayKept(at=at, seats=seats, winning=self.apart[1] if self.apart else None)
 
@@ -113,7 +113,7 @@ def _serials(laid: LaidSeat) -> set[int]:
 
 
 class KeepDesk:
-    """The recording of one play's tiles, from the key that starts it. `apply` returns a refusal's code, or None."""
+    """The keeping of one play, from the key that starts it. `apply` returns a refusal's code, or None."""
 
     def __init__(self, play: PlannedPlay, apply: Callable[[Event], str | None]) -> None:
         self.now, self._apply = Keeping(play), apply
@@ -159,6 +159,6 @@ class KeepDesk:
                 self.now = replace(self.now, told=one.id)
 
     def take(self, message: Counted) -> None:
-        """Accept the scorer's findings, unless they answer an earlier recording."""
+        """Accept the scorer's findings, unless they are about an earlier attempt."""
         if isinstance(message.answer, PlayFound) and message.asked == self.now.told:
             self.now = replace(self.now, answer=message.answer)

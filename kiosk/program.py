@@ -118,7 +118,7 @@ class CameraTasks:
             self._apply(look)
 
     def answered(self, message: Counted) -> None:
-        """Handle the scorer's answer about a hand, or about the record of a play."""
+        """Handle the scorer's answer about a hand, or about a play that is being kept."""
         self.counting.take(message)
         if self.keeping is not None:
             self.keeping.take(message)
@@ -162,7 +162,7 @@ class CameraTasks:
         return self.restoring.key(key, state, self._health.codes.get(CAMERA), now)
 
     def form_keys(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...]:
-        """Return the keys that the form gets for one key: none if a play record uses it, more after counting a hand."""
+        """Return the keys that the form gets for one: none if keeping a play uses it, more after counting a hand."""
         if self.keeping is not None:
             if self.keeping.key(key, now):
                 return ()
@@ -173,7 +173,7 @@ class CameraTasks:
         return (key,) if typed is None else typed
 
     def may_keep(self, state: Table) -> bool:
-        """Return whether a play record may be started."""
+        """Return whether keeping the play may begin."""
         return state.may_keep and not state.paused and CAMERA not in self._health.codes and self.keeping is None
 
     def target(self, state: Table) -> CameraTarget | None:
@@ -229,7 +229,7 @@ class TableProgram:
         if settings.tested_daily and begins_a_day(self.state, last, wall()):
             self._apply(events.SelfTestBegun(at=clock()))
         if self.state.arbiter is not None and self.state.arbiter_session is None:
-            self._apply(events.ArbiterLeft(at=clock()))  # let in by an older program: has no session
+            self._apply(events.ArbiterLeft(at=clock()))  # let in by an older program, without a session
         self._health.say("facts", self._table.unexpected)
         self._follow()
 
@@ -274,7 +274,7 @@ class TableProgram:
 
     @property
     def keeping(self) -> Keeping | None:
-        """The record of the play so far, while one is being made."""
+        """What has been read of the play so far, while it is being kept."""
         return self._tasks.keeping.now if self._tasks.keeping is not None else None
 
     def start(self) -> None:

@@ -34,7 +34,7 @@ MOST: Final = 0.8
 """Share of the tiles in view that belong to one seat if this is that seat's pile."""
 
 FEWEST: Final = 5
-"""Fewest tiles in view that allow to tell whose pile they are."""
+"""Fewest tiles in view needed to tell whose pile it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +331,7 @@ class RestoringDrafts(Protocol):
 
 
 class RestoringDesk:
-    """The restoring at one table. Takes observations, scans and keys; produces tray checks and ticks as events.
+    """Restoring at one table. It takes observations, scans and keys, and produces tray checks and ticks as events.
 
     What staff would have to do again is saved, either with an event or by itself.
     """

@@ -91,7 +91,7 @@ class SelfTestRun:
     ) -> None:
         """Begin with the known health of the buttons, as a stuck one is reported only once. `board` examines the board.
 
-        `hides`: a play is paused. A contact that acts without having been pressed for the test could then reveal a
+        `hides`: a play is paused. A signal from a contact that nobody has pressed for the test could then reveal a
         declaration, so it is hidden.
         """
         self._steps: tuple[SelfTestStep, ...] = ("buttons", *(("scanner",) if scanner else ()), "camera", "found")

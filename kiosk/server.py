@@ -48,7 +48,7 @@ ID_SHOWN: Final = 8
 """Characters of a device's id that people compare at the table and the desk."""
 
 ServiceChange = Literal["back", "say_again", ""]
-"""We serve the table again; we are to repeat our state; no change."""
+"""What a message changes: we serve the table again; we are to repeat our state; nothing."""
 
 
 class ServiceStatus:
@@ -131,10 +131,11 @@ def plan_content(plan: Assignment) -> tuple[object, ...]:
 
 
 def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:
-    """Return whether a plan may be taken now, never before a receipt of its store: our facts are numbered after that's.
+    """Return whether a plan may be taken now. It never is before a receipt of the same store.
 
-    A broker may hold the plan of a rehearsal. So a play for which staff are only laying trays gives way to the plan of
-    another store, or to one that seats other players there or no longer has the play. Any other play is finished first.
+    Our facts are numbered after those that the store has. A broker may hold the plan of a rehearsal, so a play whose
+    trays are only being laid gives way to the plan of another store, or to one that drops it or has other players
+    there.
     """
     if offered.store != store:
         return False
@@ -234,7 +235,7 @@ class ServerLink:
         refused = {"refused": self.facts.refused[-1][1]} if self.facts.refused else {}
         health = {**self._health.codes, **refused}
         lifecycle: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
-        health |= people_health(state)  # people's faults do not raise the device's alert
+        health |= people_health(state)  # faults of people do not put the device on alert
         message = state_message(self._config, self._journal, state, lifecycle, self.facts.unsent, health, pin)
         return replace(message, upgrade=self.upgrade.state if self.upgrade else self.service.upgrade_by_hand)
 

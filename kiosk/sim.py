@@ -37,7 +37,7 @@ PATIENCE: Final = 30
 """Looks at a river or a hand that cannot be read before they skip it."""
 
 SLOW: Final = 0.1
-"""What a look counts while the camera has not got there yet: on a busy machine it takes longer."""
+"""How much a look counts for while the camera has not got there yet: a busy machine takes longer."""
 
 STEPS_BACK: Final = 8
 """Backspaces that empty any half-filled form."""
@@ -91,7 +91,7 @@ class People:
             self._thread.join(timeout=5)
 
     def see(self, state: Table, keeping: Keeping | None = None) -> None:
-        """Note the table's state and the play record. Called by the kiosk's loop when either has changed."""
+        """Note the table's state, and what has been read of a kept play. The kiosk's loop calls this on any change."""
         self._state, self._keeping = state, keeping
         self._changed.set()
 
@@ -143,7 +143,7 @@ class People:
             self._after(state, play, course)
 
     def _after(self, state: Table, play: PlannedPlay, course: ScriptedPlay) -> None:
-        """Show rivers and hands one after the other if the play is to be recorded, then go on."""
+        """Show rivers and hands one after the other if the play is to be kept, then go on."""
         keeping = self._keeping
         if keeping is None or keeping.asked is None:
             tried = self._shown is not None and self._shown[0] == play.round

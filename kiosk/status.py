@@ -1,8 +1,8 @@
 """The condition of a table's device: faults of its parts, the status line of the screen, and metrics.
 
-Metrics are served to Prometheus on this machine only, if the configuration asks for them. While no press may show,
-nothing that a press could change changes in them: the table's numbers are those from before the play, however often
-they are read. The board's temperature, read on request, reveals no press.
+Metrics are served to Prometheus on this machine only, if the configuration asks for them. While presses must not show,
+figures that a press could change are frozen: the table's numbers are those from before the play, however often they are
+read. The board's temperature, read on request, reveals no press.
 """
 
 import time

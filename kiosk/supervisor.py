@@ -41,7 +41,7 @@ ENDED: Final = "program_ended"
 CHANGES: Final = "upgrade_begins"
 
 START_S: Final = 180.0
-"""How long a program may take until its loop runs, as a slow card needs to read the journal of a week."""
+"""How long a program may take until its loop runs: a week's journal on a slow card takes time to read."""
 
 SILENT_S: Final = 30.0
 """A loop that is silent for so long hangs."""

@@ -129,7 +129,7 @@ class Brokers:
     def take(self, state: ScorerState, now: int) -> None:
         """Note where a scorer and its standby say they are. Nothing is raised: bad addresses were refused before."""
         gone = state.lifecycle == "gone"
-        if gone and 0 < state.term < self._term:  # 0: of a standby, whose broker tables are to leave
+        if gone and 0 < state.term < self._term:  # term 0: a standby, where tables do not stay
             return  # outdated: another scorer has been started since
         self._term = state.term
         self._gone_since = None if not gone else now if self._gone_since is None else self._gone_since
@@ -229,7 +229,7 @@ class Uplink:
 
     def reconnected(self, now: int) -> None:
         """Send everything not safely stored again, refused facts as well: the scorer's plan may have been corrected."""
-        with suppress(JournalFull):  # they are reopened at the next connection
+        with suppress(JournalFull):  # refused facts are reopened at the next connection
             self._journal.reconsider()
         self._count()
         self._answered = True
@@ -260,7 +260,7 @@ class Uplink:
         self._scorer_time = receipt.at
         before, anew = self.unsent, False
         self.anchor, self._centre = receipt.anchor or "", receipt.centre
-        with suppress(JournalFull):  # the scorer repeats the receipt when they are sent again
+        with suppress(JournalFull):  # once they are resent, the receipt comes again
             anew = self._journal.settle(receipt)
         self._count()
         if anew:

@@ -114,7 +114,7 @@ class LaidObservation:
 
 
 HIGH: Final = 0.61
-"""Share of the screen's height for the picture of a heap, with two lines of text, so that it is not scaled twice."""
+"""Share of the screen's height for the picture of a heap: what two lines of text leave, so it is scaled once."""
 
 
 def picture_room(screen: tuple[int, int]) -> tuple[int, int]:

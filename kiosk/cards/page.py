@@ -328,7 +328,7 @@ CARDS: Final = (STAFF_CARD, PLAYERS_CARD, RIICHI_CARD)
 
 
 def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = observations.DEFAULT_VIEW) -> geometry.Picture:
-    """Return the picture of a play's tiles, tipped out for the given time, with their destinations, BGR.
+    """Return a picture (BGR) of a play's tiles, tipped out for the `number`-th time, with their destinations.
 
     `size` (width, height) is the largest size in pixels.
     """

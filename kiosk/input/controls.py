@@ -146,7 +146,7 @@ class Checking:
 
     given: SealedTry
     panel: ArbiterPanel
-    """The panel for which the arbiter came."""
+    """The panel to return to once the PIN has been checked."""
     until: int
     """When to stop waiting, in ns."""
 
@@ -338,7 +338,7 @@ class Keyboard:
     # ---- the arbiter's panel ----------------------------------------------------------------
 
     def _open(self, state: Table, come_for: ArbiterPanel) -> None:
-        """Open the panel for which the arbiter came, after the PIN unless one is let in; never without a play."""
+        """Open a panel, after the PIN unless an arbiter is already let in. Without a play, none opens."""
         self.problem, self._seen_at = None, None
         if state.play is None:
             return
@@ -413,7 +413,7 @@ class Keyboard:
 
 
 def _least(state: Table) -> int:
-    """Return the fewest points a hand needs to win here."""
+    """Return the lowest hand value that wins here."""
     rules = state.profile
     return rules.payments.minimum.value if isinstance(rules, Profile) else 1
 

@@ -55,7 +55,7 @@ class Form(TilesAsked):
     values: tuple[int, ...] = ()
     digits: str = ""
     least: int = 1
-    """The fewest points a hand needs to win."""
+    """The lowest hand value that wins."""
 
     @property
     def seat(self) -> Seat | None:

@@ -244,7 +244,7 @@ def _halves(text: str, at: int) -> tuple[str, str]:
 
 
 Tone = Literal["plain", "strong"]
-"""Strong is the most likely choice."""
+"""`strong` marks the most likely choice."""
 
 
 class KeyButton(NamedTuple):

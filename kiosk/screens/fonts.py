@@ -35,10 +35,10 @@ NAMES_FILES: Final = (
     Path("/usr/share/fonts/truetype/lohit-tamil/Lohit-Tamil.ttf"),
     Path("/usr/share/fonts/truetype/sinhala/lklug.ttf"),
 )
-"""Further scripts: Hebrew, Arabic, Armenian and Georgian (Debian's fonts-dejavu-core), Thai (fonts-tlwg-loma-ttf).
+"""Fonts for further scripts, as Debian installs them. Without its font, a script is shown as question marks.
 
-Devanagari (fonts-lohit-deva), Bengali (fonts-lohit-beng-bengali), Tamil (fonts-lohit-taml), Sinhala
-(fonts-lklug-sinhala). Without its font, a script is shown as question marks.
+Hebrew, Arabic, Armenian and Georgian: fonts-dejavu-core; Thai: fonts-tlwg-loma-ttf; Devanagari: fonts-lohit-deva;
+Bengali: fonts-lohit-beng-bengali; Tamil: fonts-lohit-taml; Sinhala: fonts-lklug-sinhala.
 """
 
 LETTERS_REACH: Final = {"Lohit-Tamil.ttf": (0.25, 0.87)}

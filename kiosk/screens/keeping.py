@@ -1,4 +1,4 @@
-"""Screens for a play record: which tiles to show, what was read of them, and the scorer's findings."""
+"""Screens for keeping a play: which tiles to show, what was read of them, and the scorer's findings."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -41,13 +41,13 @@ OF_ORDER: Final = frozenset({"no_play_fits", "play_irregular"})
 
 
 def keep_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
-    """Return the button that starts a play record, if one is offered."""
+    """Return the button that starts keeping the play, if that is offered."""
     offered = isinstance(view.phase, RecordedView) and view.phase.may_keep
     return (KeyButton(OPENS, _("Keep the play")),) if offered else ()
 
 
 def keeping_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Return the screen for the play record, at whatever stage it is, or None."""
+    """Return the screen for keeping the play, at whatever stage it is, or None."""
     keeping = view.phase.keeping if isinstance(view.phase, RecordedView) else None
     if keeping is None:
         return None

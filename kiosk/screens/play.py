@@ -208,7 +208,7 @@ def _how_won(_: Translator, view: ScreenView, winning: ResultView) -> str:
 
 
 def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Return the screen for a device whose table another device serves: it waits until it is admitted."""
+    """Return the screen if another device serves this table, or None. This device waits until it is admitted."""
     if not isinstance(view.phase, ElsewhereView):
         return None
     keep = _(

@@ -96,7 +96,7 @@ class SeatBox:
             came.width, came.left = inside.width - (tick if marked else 0), inside.right + padding
         who, what = [*self._who(view, seat, inside.width, small=small)], [*self._what(view, seat)]
         onward = self._onward(view, seat)
-        if onward:  # a finished play matters less than where its players go next
+        if onward:  # the wind of a finished play gives way to where its players go next
             what += onward
         elif view.play:
             wind = self._wind(view.play.winds[seat], inside.width, SMALL if small or paid else BODY)
@@ -111,7 +111,7 @@ class SeatBox:
         self._stack(surface, seat, inside, [name, *who], what, tick if marked and not wide else 0, small=small)
 
     def _with_wind(self, wind: TextLine, what: list[TextLine], width: int) -> Iterator[TextLine]:
-        """Put the wind above a seat's result. If that is long, share its least important line, if both fit."""
+        """Put the wind above a seat's result, or beside the last small line of a long one if both fit."""
         shared = next((at for at in reversed(range(len(what))) if what[at].share <= BODY), None)
         if len(what) >= MANY and shared is not None:
             line = what[shared]

@@ -148,7 +148,7 @@ class TableScreen:
                 surface.fill(EDGE, parted.place, pygame.BLEND_MULT)
         lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]
         lines = self._pen.fit(lines, room.width, room.height, leading)
-        if self._pen.high(lines, room.width, leading) > room.height:  # then fewer lines, however small
+        if self._pen.high(lines, room.width, leading) > room.height:  # still too high: fewer lines, however small
             lines = self._pen.fit(self._pen.uncut(now.lines, room.width), room.width, room.height, leading)
         high = self._pen.high(lines, room.width, leading)
         y = room.top if now.paint else room.top + (room.height - high) // 2

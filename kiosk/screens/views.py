@@ -236,9 +236,9 @@ class RecordedView:
     receipt_link: str = ""
     """A link to look the receipt up at home; empty if the event has published no address."""
     keeping: Keeping | None = None
-    """The record of the play, while it is being made."""
+    """What has been read of the play, while it is being kept."""
     may_keep: bool = False
-    """Whether a record of the play is offered."""
+    """Whether keeping the play is offered."""
     anchor: str = ""
     """An anchor with which anybody who noted it can prove a later change."""
     onward: Mapping[Seat, NextSeat | None] = field(default_factory=dict)
@@ -590,7 +590,7 @@ def with_counting(now: ScreenView, count: CountingView | None, discarder_key: st
 
 
 def with_keeping(now: ScreenView, keeping: Keeping | None, *, offered: bool) -> ScreenView:
-    """Add the record of a play whose result is recorded."""
+    """Add the keeping of a play whose result is recorded."""
     if not isinstance(now.phase, RecordedView):
         return now
     return replace(now, phase=replace(now.phase, keeping=keeping, may_keep=offered))

@@ -43,7 +43,7 @@ SCREEN_CODES: Final = frozenset({"screen_black", "screen_unplugged"})
 
 
 class ScreenCheck:
-    """Checks a display without a desktop. On a desktop, that takes care of the display."""
+    """Checks the display if there is no desktop; otherwise the desktop takes care of it."""
 
     def __init__(self, driver: str | None, plugs: Path = DRM) -> None:
         """`plugs`: where the kernel lists the connectors."""

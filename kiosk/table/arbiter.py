@@ -121,7 +121,7 @@ def on_extra_time(state: Table, event: events.ExtraTimeGiven) -> Step:
 
 
 Ruler = tuple[Name, SessionId | None]
-"""The name of whoever ruled or gave an order, and the session of it."""
+"""The name of whoever ruled or gave an order, and the session in which they did."""
 
 
 def pause_or_resume(ruler: Ruler, reason: Text, state: Table, at: int, *, begin: bool) -> Step:
@@ -249,7 +249,7 @@ ORDERED: Final = "ordered by the desk"
 """The recorded reason for a result that the desk took back. A ruling needs a reason; the desk keeps its own."""
 
 NO_REASON: Final = ""
-"""For pauses and added time, the desk itself says that it ordered them, in its reader's language."""
+"""No reason is recorded for pauses and added time: the desk says in its reader's language that it ordered them."""
 
 
 def event_of_order(order: Order, at: int) -> events.Ordered:

@@ -151,7 +151,7 @@ def on_no_hu_meant(state: Table, event: events.NoHuMeant) -> Step:
 
 
 def _answered(state: Table, at: int) -> Step:
-    """Declare for those who pressed again, at their first time. Four hu are impossible: then nobody has declared."""
+    """Declare for those who pressed again, with their first times. If all four did, nobody has declared."""
     again = {one.seat for one in state.declarations}
     meant = tuple(one for one in state.asked if one.seat in again)
     after = replace(state, asked=(), declarations=meant, doubt=None)

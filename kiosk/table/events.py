@@ -229,7 +229,7 @@ class NoHuMeant(Happened, frozen=True, tag="no_hu_meant", kw_only=True):
 
 
 class PlayKept(Happened, frozen=True, tag="play_kept", kw_only=True):
-    """The tiles on the table were read after a play, to record how it went."""
+    """The tiles on the table were read after a play, so that it can be kept."""
 
     seats: dict[Seat, LaidSeat]
     winning: types.Serial | None = None

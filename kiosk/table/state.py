@@ -15,9 +15,9 @@ SETTLE_NS: Final = 1_000_000_000
 """Presses so soon after a change of phase do not count: a second push at a confirmation is no hu."""
 
 Doubt = Literal["asked", "leaving", "denied"]
-"""What the screen says about presses that may not be hu. It never changes by a press.
+"""What the screen says about presses that may not be hu, which no press ever changes.
 
-asked: the question whether they are; leaving: play resumes soon unless somebody answers; denied: four hu cannot be.
+`asked`: whether they are; `leaving`: play resumes soon unless somebody answers; `denied`: four hu are impossible.
 """
 
 Light = Literal["normal", "quiet"]
@@ -386,7 +386,7 @@ class Table:
 
     @property
     def may_keep(self) -> bool:
-        """Whether the play's tiles may be read now: it has a result under MCR, and the event wants records."""
+        """Whether the play's tiles may be read now: it has a result under MCR, and the event keeps plays."""
         wished = self.assignment is not None and self.assignment.keep_plays and self.session is None
         recorded = self.phase is Phase.RECORDED and self.outcome is not None and self.ruled is None
         return wished and recorded and not self.alone and self.kept < MOST_KEPT
