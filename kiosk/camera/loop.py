@@ -93,7 +93,7 @@ def _play(wanted: PlannedPlay | Winner | LaidTiles) -> PlannedPlay:
 
 
 def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
-    """Return the photographs of an enrolled set; None if the folder has none to use, so that readers go without."""
+    """Return the photographs of a set; None if it is not enrolled, or they cannot be used."""
     try:
         return read_complete(enrolled_file(folder, number)) if folder is not None else None
     except errors.EnrolledMissingError:
