@@ -1,6 +1,6 @@
-"""The arbiters' PIN at one table: nothing of it is here but the key to which what is typed is sealed.
+"""The arbiters' PIN at one table. The table holds only the key to which a typed PIN is sealed.
 
-The scorer alone judges a PIN. What it has said of the key is kept for a table that starts without a network.
+Only the scorer can check a PIN. Its last message about the key is stored for a table that starts without a network.
 """
 
 import secrets
@@ -19,46 +19,46 @@ from kiosk.config import KioskSettings
 log = get_logger("homologue.kiosk")
 
 PIN_TOLD_FILE: Final = "arbiter-pin-told"
-"""Beside the journal: what the scorer has said of the arbiters' PIN; nothing of it."""
+"""File beside the journal with the scorer's last message about the arbiters' PIN. It holds nothing of the PIN."""
 
 
 @dataclass(frozen=True, slots=True)
 class SealedTry:
-    """A PIN that somebody has typed."""
+    """A PIN that somebody has typed, sealed for the scorer."""
 
     session: SessionNonce
     sealed: str = field(repr=False)
     asked: bool
-    """Whether the scorer was asked; else nobody can say yet whether it is right."""
+    """Whether the scorer was asked. If not, nobody can say yet whether the PIN is right."""
 
 
 class TablePin:
-    """What a table knows of the arbiters' PIN. `ask` asks the scorer, and returns whether it can be asked now."""
+    """The table's side of the arbiters' PIN. `ask` sends a sealed PIN to the scorer, and returns whether it could."""
 
     def __init__(self, kept: Path, place: tuple[str, int, str], ask: Callable[[SessionNonce, str], bool]) -> None:
-        """Read what was kept. `place`: event, table and device."""
+        """Read the stored message. `place`: event, table and device."""
         self._kept, self._place, self._ask = kept, place, ask
         self._said = _read(kept, place)
 
     @classmethod
     def of(cls, settings: KioskSettings, device: str, ask: Callable[[SessionNonce, str], bool]) -> Self:
-        """Return what is known at a table; hashes of the PIN that older programs have left go."""
+        """Return the PIN of a table, and remove PIN hashes that older programs have left behind."""
         for left in settings.pin_hashes():
             remove_hash(left)
         return cls(settings.folder / PIN_TOLD_FILE, (settings.config.event, settings.config.table, device), ask)
 
     @property
     def mark(self) -> PinMark | None:
-        """What tells one setting of the PIN from another; None if there is none."""
+        """A mark that changes whenever the PIN is set; None if no PIN is set."""
         return self._said.mark if self._said else None
 
     @property
     def known(self) -> bool:
-        """Whether there is one."""
+        """Whether a PIN is set."""
         return self.mark is not None
 
     def give(self, pin: str) -> SealedTry:
-        """Seal a PIN, forget it, and ask the scorer."""
+        """Seal a PIN and ask the scorer about it. The PIN itself is not kept."""
         if self._said is None:
             raise TypeError("a PIN is asked for where one is set")
         event, table, device = self._place
@@ -67,7 +67,7 @@ class TablePin:
         return SealedTry(nonce, sealed, self._ask(nonce, sealed))
 
     def take(self, said: ArbiterPin) -> None:
-        """Take in what the scorer says. Where it cannot be written it holds until the program ends."""
+        """Accept the scorer's message about the PIN. If it cannot be written, it holds until the program ends."""
         kept = replace(said, answer=None, signature=None)
         before, self._said = self._said, kept
         if before is not None and (before.key, before.mark) == (kept.key, kept.mark):
@@ -79,7 +79,7 @@ class TablePin:
 
 
 def _read(path: Path, place: tuple[str, int, str]) -> ArbiterPin | None:
-    """Return what is kept. What cannot be read is removed: older programs kept the PIN's hash there."""
+    """Return the stored message. An undecodable file is removed, as older programs kept the PIN's hash there."""
     try:
         said = decode(ArbiterPin, path.read_bytes())
     except FileNotFoundError:
@@ -91,9 +91,9 @@ def _read(path: Path, place: tuple[str, int, str]) -> ArbiterPin | None:
 
 
 def remove_hash(path: Path) -> None:
-    """Remove a PIN's hash that an older program has left: it would let whoever has the card try all PINs."""
+    """Remove a PIN hash left by an older program: with it, whoever has the card could try every PIN."""
     try:
-        path.lstat()  # asked first: where nothing can be written, removing what is absent fails as well, otherwise
+        path.lstat()  # check first: on a read-only card, removing an absent file fails with another error
         path.unlink()
     except FileNotFoundError:
         return

@@ -1,4 +1,4 @@
-"""`homologue kiosk`: one table's program, with the devices that its configuration names."""
+"""`homologue kiosk`: the program of one table, with the devices that its configuration names."""
 
 import logging
 import os
@@ -81,7 +81,7 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
                 line.failed(next((code for code, _ in problems_of(error)), ENDED))
                 raise
         else:
-            from kiosk.practice.session import PracticeTable, practise  # noqa: PLC0415 - no table in an event needs it
+            from kiosk.practice.session import PracticeTable, practise  # noqa: PLC0415 - not needed in an event
 
             practise(stop, PracticeTable(**chosen), picture)
     except sqlite3.Error as error:
@@ -89,9 +89,9 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
 
 
 def _run_table(config: Path, stop: threading.Event, picture: Path | None, line: SupervisorLine, *, anew: bool) -> None:
-    """Run one table until told to stop. Where its screen asks for another pairing it gets one, and the table goes on.
+    """Run one table until told to stop, pairing it again whenever its screen asks for that.
 
-    Each event and table has a journal of its own, so what an earlier pairing has not sent stays where it is.
+    Each event and table has its own journal, so facts left unsent by an earlier pairing stay where they are.
     """
     while (settings := _with_table(config, stop, picture, line, anew=anew)) is not None:
         try:
@@ -105,14 +105,14 @@ def _run_table(config: Path, stop: threading.Event, picture: Path | None, line: 
 def _with_table(
     config: Path, stop: threading.Event, picture: Path | None, line: SupervisorLine, *, anew: bool
 ) -> KioskSettings | None:
-    """Return the settings of the table that this device has; without one it is paired first.
+    """Return the settings of this device's table, pairing the device first if necessary.
 
-    None: stopped meanwhile.
+    Return None if the program was stopped meanwhile.
     """
     if not anew:
         with suppress(NotPaired):
             return KioskSettings(config)
-    from kiosk.pairing.session import pair_at_the_table  # noqa: PLC0415 - a table that is paired starts without it
+    from kiosk.pairing.session import pair_at_the_table  # noqa: PLC0415 - not needed by a device that is paired
 
     line.take_screen()
     return KioskSettings(config) if pair_at_the_table(unpaired_settings(config), stop, picture) else None
@@ -121,7 +121,7 @@ def _with_table(
 def serve(
     settings: KioskSettings, stop: threading.Event, picture: Path | None = None, line: SupervisorLine | None = None
 ) -> None:
-    """Put one table together and run it; whatever was opened is closed again, in the opposite order."""
+    """Open a table's devices and run its program; everything opened is closed again in reverse order."""
     config, line = settings.config, line or SupervisorLine()
     examine_structs()
     with ExitStack() as opened:
@@ -132,7 +132,7 @@ def serve(
         line.take_screen()
         window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)
-        window.show(program.view())  # before what takes long to load: somebody has switched this table on
+        window.show(program.view())  # before the slow imports, as somebody has just switched this table on
         journal.lay_out()
         take_kept_presses(program, line)
         buttons = open_buttons(config.devices.buttons, program.report, program.report)
@@ -144,7 +144,7 @@ def serve(
         from vision.sim.table import SimulatedTable  # noqa: PLC0415 - as above
 
         trays = SimulatedTable()
-        check_camera_address(settings.camera)  # what is plugged in later is told at the table; this never gets right
+        check_camera_address(settings.camera)  # a camera may be plugged in later, but a wrong address stays wrong
         camera_thread = thread.CameraThread(
             lambda: open_camera(settings.camera, world=trays),
             program.observe,
@@ -165,7 +165,7 @@ def serve(
 
 
 def take_kept_presses(program: TableProgram, line: SupervisorLine) -> None:
-    """Take in what was pressed while no program was there, in its order and before anything newer."""
+    """Handle the presses made while no program was running, in their order and before any newer one."""
     kept = line.take_buttons()
     for press in kept:
         program.report(press)

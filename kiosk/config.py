@@ -1,6 +1,6 @@
-"""One table's configuration: a TOML file, and the pairing that the desk gave it.
+"""A table's configuration: a TOML file, and the pairing that the desk gave it.
 
-Paths in the configuration are relative to its file. Secrets are kept in files that the kiosk's user alone can read.
+Paths in the configuration are relative to its file. Secrets are in files that only the kiosk's user can read.
 """
 
 import os
@@ -24,13 +24,13 @@ from kiosk.errors import BadConfiguration, KioskError, NotPaired
 JOURNAL_FILE: Final = "table.sqlite"
 
 KEY_FILE: Final = "device.key"
-"""The device's private key, beside what it was paired with; without a pairing, beside the journal."""
+"""The device's private key: beside the pairing, or beside the journal if the device is not paired."""
 
 
 def open_device_key(path: Path) -> signing.SigningKey:
-    """Return a device's key. One that is spoilt is put aside and another made, so that the table can be played at.
+    """Return the device's key. A damaged key is set aside and replaced by a new one, so that play can go on.
 
-    The scorer knows the device no more then, until an arbiter has accepted it. Raises OSError.
+    The scorer does not know the new key until an arbiter accepts the device. Raises OSError.
     """
     try:
         return signing.open_key(path)
@@ -39,11 +39,11 @@ def open_device_key(path: Path) -> signing.SigningKey:
         return signing.open_key(path)
 
 
-MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of the user's own in it, which nobody else may open
+MEMORY: Final = Path("/dev/shm")  # noqa: S108 - each user has a folder of their own in it, closed to others
 
 
 def memory_folder(journal: Path) -> Path:
-    """Return a folder in this machine's memory for the journal of a folder: it outlasts the program, not the power."""
+    """Return the folder in memory that can replace a journal's folder: it survives the program, but not a power cut."""
     return MEMORY / f"homologue-{os.getuid()}" / sha256(str(journal.resolve()).encode()).hexdigest()[:16]
 
 
@@ -51,7 +51,7 @@ PAIRING_FILE: Final = "paired.json"
 
 
 class StoredPairing(Struct, frozen=True, kw_only=True):
-    """What a device was paired with. Names of files are in the same folder; a newer program may have kept more."""
+    """What a device was paired with. Files are in the same folder; unknown fields of newer programs are ignored."""
 
     event: EventName
     table: TableNo
@@ -60,20 +60,20 @@ class StoredPairing(Struct, frozen=True, kw_only=True):
     password_file: str
     ca_file: str | None
     event_key: str | None = None
-    """The event's public key: no receipts but those that are signed with it are believed."""
+    """The event's public key: only receipts signed with it are believed."""
     certificate_file: str | None = None
-    """The device's certificate, for its own key; without it the device has its password alone."""
+    """The device's certificate, for its own key. Without one, the device has only its password."""
     pin_file: str | None = None
-    """Where older desks had the hash of the arbiters' PIN kept: it goes."""
+    """Where older desks stored the hash of the arbiters' PIN; the file is removed."""
 
     @property
     def journal(self) -> str:
-        """The folder of the table's journal: another for each event and table."""
+        """The folder of the table's journal, one for each event and table."""
         return f"{self.event}/table-{self.table}"
 
 
 def store_pairing(folder: Path, pairing: Pairing) -> None:
-    """Keep a pairing in place of the one before. Raises BadConfiguration if it cannot be written."""
+    """Store a pairing, replacing the one before. Raises BadConfiguration if it cannot be written."""
     broker, name = pairing.broker, f"{pairing.event}-table-{pairing.table}"
     ca = f"{name}.crt" if broker.ca else None
     certificate = f"{name}.device.crt" if pairing.certificate else None
@@ -100,7 +100,7 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
 
 
 def stored_pairing(folder: Path) -> StoredPairing:
-    """Return what a device was paired with. Raises NotPaired, BadConfiguration if that cannot be read."""
+    """Return the stored pairing. Raises NotPaired, or BadConfiguration if it cannot be read."""
     try:
         return msgspec.json.decode((folder / PAIRING_FILE).read_bytes(), type=StoredPairing)
     except FileNotFoundError:
@@ -119,9 +119,9 @@ Language = Annotated[
 
 
 class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the broker is, and who we are there: a certificate for the device's key, or else a password in a file.
+    """The broker's address, and how the device identifies itself: with its certificate, or with a password from a file.
 
-    A connection without TLS has to be asked for: `plain`.
+    A connection without TLS must be requested with `plain`.
     """
 
     host: Annotated[str, Meta(pattern=f"^(?:{HOST_PATTERN})$(?!\\n)", description="The broker's name or address.")]
@@ -151,7 +151,7 @@ class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DeviceSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Addresses of what is on the table."""
+    """Addresses of the devices on the table."""
 
     buttons: Annotated[str, Meta(description="[Address](installer.md#buttons) of the four buttons.")]
     camera: Annotated[str, Meta(description="[Address](camera.md#addresses) of the camera.")]
@@ -225,7 +225,7 @@ class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OwnSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a device has settled for itself, paired or not."""
+    """Settings that belong to the device itself, paired or not."""
 
     devices: DeviceSettings
     screen: ScreenSettings = ScreenSettings()
@@ -278,7 +278,7 @@ class Config(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class UnpairedConfig(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All settings of a device that the desk pairs with its table: event, table and broker are what it was told."""
+    """All settings of a device that the desk pairs with a table. Event, table and broker come from the pairing."""
 
     paired: Annotated[
         str,
@@ -292,7 +292,7 @@ class UnpairedConfig(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fiel
     ] = ""
 
     def with_table(self, folder: Path) -> Config:
-        """Add what the desk has told, kept in a folder. Raises NotPaired, BadConfiguration."""
+        """Add the event, table and broker of the pairing stored in a folder. Raises NotPaired, BadConfiguration."""
         kept = stored_pairing(folder)
         broker = BrokerSettings(
             kept.host,
@@ -300,7 +300,7 @@ class UnpairedConfig(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fiel
             str(folder / kept.password_file),
             str(folder / kept.ca_file) if kept.ca_file else None,
             certificate_file=str(folder / kept.certificate_file) if kept.certificate_file else None,
-            plain=kept.ca_file is None,  # the desk has said so, under the seal of its code
+            plain=kept.ca_file is None,  # the desk said so, in an answer sealed with the pairing code
         )
         own = {name: getattr(self, name) for name in OwnSettings.__struct_fields__}
         if kept.pin_file:
@@ -317,13 +317,13 @@ class UnpairedConfig(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class KioskSettings:
-    """A configuration and where it was read from."""
+    """A configuration, with the folder to which its paths are relative."""
 
     def __init__(self, path: Path) -> None:
-        """Raise BadConfiguration; NotPaired where the desk is to say which table this is, and has not."""
+        """Read a configuration. Raises BadConfiguration, or NotPaired if the device has yet to be paired."""
         self._beside = path.resolve().parent
         self.paired = False
-        """Whether event and table are what the desk has told, and may tell again."""
+        """Whether event and table come from a pairing, which the desk may repeat."""
         self.config = self._read(path)
         self._check_devices(path)
 
@@ -349,7 +349,7 @@ class KioskSettings:
                 raise BadConfiguration(f"{path}: devices.{setting}: {reason(error)}") from None
 
     def beside(self, name: str) -> Path:
-        """Return a path that the configuration names."""
+        """Return the full path of a file or folder that the configuration names."""
         return self._beside / name
 
     @property
@@ -359,18 +359,18 @@ class KioskSettings:
 
     @property
     def enrolled(self) -> Path | None:
-        """The folder with pictures of enrolled sets, if there is one."""
+        """The folder with photographs of enrolled sets, or None."""
         return self.beside(self.config.devices.enrolled) if self.config.devices.enrolled else None
 
     @property
     def tested_daily(self) -> bool:
-        """Whether the self-test of the hardware comes by itself: of simulated buttons there is nothing to test."""
+        """Whether the hardware self-test starts by itself. By default it does, except with simulated buttons."""
         when = self.config.self_test or ("asked" if self.config.devices.buttons.startswith("sim:") else "day")
         return when == "day"
 
     @property
     def folder(self) -> Path:
-        """Where the table's journal is kept."""
+        """The folder of the table's journal."""
         return self.beside(self.config.folder)
 
     @property
@@ -380,7 +380,7 @@ class KioskSettings:
 
     @property
     def spares(self) -> tuple[Path, ...]:
-        """Where the journal goes on while its card takes no writes, in this order."""
+        """Folders for the journal while its card takes no writes, in order of preference."""
         config, memory = self.config, memory_folder(self.folder)
         if config.spare_folder is None:
             return (memory,)
@@ -388,7 +388,7 @@ class KioskSettings:
 
     @property
     def key_path(self) -> Path:
-        """Where the device's private key is: beside the pairing, else beside the journal."""
+        """The file with the device's private key: beside the pairing, or else beside the journal."""
         return self.beside(self.config.key_file) if self.config.key_file else self.folder / KEY_FILE
 
     def device_key(self) -> signing.SigningKey:
@@ -399,12 +399,12 @@ class KioskSettings:
             raise BadConfiguration(f"{self.key_path}: {error.strerror}") from None
 
     def pin_hashes(self) -> tuple[Path, ...]:
-        """Return where older programs kept the hash of the arbiters' PIN. That in an event's folder is the event's."""
+        """Return the files in which older programs stored the PIN hash, except one in an event's own folder."""
         path = self.beside(self.config.arbiter_pin_file)
         return () if (path.parent / "event.toml").exists() else (path,)
 
     def address(self) -> link.Address:
-        """Return the broker's address, and who we are there. Raises BadConfiguration."""
+        """Return the broker's address and this table's identity there. Raises BadConfiguration."""
         broker, user = self.config.broker, f"table-{self.config.table}"
         if broker.plain == bool(broker.ca_file):
             raise BadConfiguration("broker: name the event's authority (ca_file), or ask for no TLS (plain = true)")
@@ -442,7 +442,7 @@ class _Buttons(Struct, frozen=True):
 
 
 class DeviceBasics(Struct, frozen=True):
-    """What is needed to stand in for a program that does not run."""
+    """The settings that the supervisor needs to stand in for a program that is not running."""
 
     devices: _Buttons = _Buttons()
     screen: ScreenSettings = ScreenSettings()
@@ -451,20 +451,20 @@ class DeviceBasics(Struct, frozen=True):
 
 
 def device_basics(path: Path) -> DeviceBasics:
-    """Read as much of a configuration as can be read."""
+    """Return the basic settings, with defaults for whatever cannot be read."""
     try:
         own = msgspec.toml.decode(path.read_bytes(), type=DeviceBasics)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return DeviceBasics()
-    with suppress(KioskError):  # one that is paired has been told its table
+    with suppress(KioskError):  # the table number of a paired device is in its pairing
         return structs.replace(own, table=KioskSettings(path).config.table)
     return own
 
 
 def unpaired_settings(path: Path) -> UnpairedConfig:
-    """Return what a configuration says of the device, its folder and camera with paths in full.
+    """Return the settings of a device that is to be paired, with the paths of its folder and camera in full.
 
-    Raises BadConfiguration, also if it names its table itself.
+    Raises BadConfiguration, also if the configuration names its table itself.
     """
     said, beside = _decoded(path, UnpairedConfig), path.resolve().parent
     devices = structs.replace(said.devices, camera=_camera_beside(beside, said.devices.camera))
@@ -475,7 +475,7 @@ T = TypeVar("T")
 
 
 def _decoded(path: Path, kind: type[T]) -> T:
-    """Read a configuration. Raises BadConfiguration."""
+    """Decode a configuration file. Raises BadConfiguration."""
     try:
         return msgspec.toml.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -483,6 +483,6 @@ def _decoded(path: Path, kind: type[T]) -> T:
 
 
 def _camera_beside(folder: Path, address: str) -> str:
-    """Return a camera's address, with the path of a folder of pictures in full."""
+    """Return a camera's address, made absolute if it names a folder of pictures."""
     kind, _, rest = address.partition(":")
     return f"{kind}:{folder / rest}" if kind == "pictures" else address

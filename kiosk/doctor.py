@@ -1,6 +1,6 @@
 """`homologue doctor table`: finds what is wrong with a table's machine, and says what to do.
 
-Nothing is opened that a running kiosk has open: devices are looked at, the journal is read beside it.
+A kiosk may be running: its devices are inspected without opening them, and its journal is read alongside it.
 """
 
 import shutil
@@ -49,7 +49,7 @@ def table_doctor(config: Path, bundle: Path | None, *, as_json: bool) -> None:
 
 
 def examine_table(config: Path, root: Path = Path("/")) -> tuple[Examined, list[Path]]:
-    """Look at everything, and name the folders that may hold secrets. `root`: where devices are looked for."""
+    """Run all checks; return findings, and folders that may hold secrets. Devices are looked for below `root`."""
     found = [*_programs()]
     try:
         settings = KioskSettings(config)
@@ -128,7 +128,7 @@ def _screen(settings: KioskSettings) -> Iterator[Finding]:
 def _journal(settings: KioskSettings) -> Iterator[Finding]:
     path = settings.journal
     if not path.exists():
-        return  # the kiosk makes it when it starts
+        return  # the kiosk creates it at its first start
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=PATIENCE_S)) as journal:
             (whole,) = journal.execute("PRAGMA quick_check(1)").fetchone()

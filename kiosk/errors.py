@@ -1,4 +1,4 @@
-"""What keeps a kiosk from working. Each has a stable code (docs/codes.md)."""
+"""Errors that keep a kiosk from working. Each has a stable code (docs/codes.md)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,7 +7,7 @@ from broker.errors import CodedError
 
 
 class KioskError(CodedError, code="kiosk_error"):
-    """Base of all."""
+    """Base of the kiosk's errors."""
 
 
 class BadConfiguration(KioskError, ValueError, code="bad_configuration"):
@@ -15,11 +15,11 @@ class BadConfiguration(KioskError, ValueError, code="bad_configuration"):
 
 
 class ScreenMissing(KioskError, OSError, code="screen_missing"):
-    """There is no screen to draw on, or none by that driver."""
+    """There is no screen to draw on, or the given driver finds none."""
 
 
 class JournalFull(KioskError, OSError, code="journal_full"):
-    """The journal's disk has no room. What happens is kept in mind until there is some; nothing more is shown."""
+    """No disk takes the journal's writes. Events are held in memory until one does; until then nothing new is shown."""
 
 
 class JournalInUse(KioskError, OSError, code="journal_in_use"):
@@ -27,27 +27,27 @@ class JournalInUse(KioskError, OSError, code="journal_in_use"):
 
 
 class JournalBroken(KioskError, OSError, code="journal_broken"):
-    """The journal is of another event or table, or cannot be read."""
+    """The journal belongs to another event or table, or cannot be read."""
 
 
 class JournalNewer(JournalBroken, code="journal_newer"):
-    """A newer program has written what this one cannot play on from: the play under way begins again."""
+    """A newer program has written events that this one does not understand: the current play starts again."""
 
 
 class NotPaired(KioskError, LookupError, code="not_paired"):
-    """The configuration says that this device is paired at the desk, and it has not been yet."""
+    """The configuration says that this device is paired at the desk, but it has not been paired yet."""
 
 
 class DeskUnreachable(KioskError, OSError, code="desk_unreachable"):
-    """No desk answers at the address that was given."""
+    """No desk answers at the given address."""
 
 
 class DeskUnproven(KioskError, PermissionError, code="desk_unproven"):
-    """What answers is not the desk that gave the code: another certificate, or an answer without its seal."""
+    """The answer is not from the desk that gave the code: another certificate, or the code's seal is missing."""
 
 
 class PairingRefused(KioskError, PermissionError, code="pairing_refused"):
-    """The desk has refused a pairing code; the sentence ends with its own code, which says why."""
+    """The desk has refused a pairing code; the sentence ends with the desk's own code, which says why."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"the desk has refused the code: {why}")
@@ -55,7 +55,7 @@ class PairingRefused(KioskError, PermissionError, code="pairing_refused"):
 
 
 class PairingAsked(KioskError, code="pairing_asked"):
-    """Somebody at the table asks that the device be paired again: the pairing screen comes."""
+    """Somebody at the table has asked to pair the device again: the pairing screen opens."""
 
 
 FAULT_CODES: Final[Mapping[str, str]] = {
@@ -76,4 +76,4 @@ FAULT_CODES: Final[Mapping[str, str]] = {
     "upgrade_by_hand": "The program was not started by its unit, which alone can start another version",
     "upgrade_failed": "Another version of the program did not become well here, and was left",
 }
-"""What is told of the device and of what people do with it, and what it means: nothing raises it."""
+"""Faults of the device, and of how people use it, that are reported but never raised as exceptions."""

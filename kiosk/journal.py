@@ -1,12 +1,12 @@
-"""The table's journal: every accepted event, the facts that wait for the scorer's receipt, and the table kept by it.
+"""The table's journal: accepted events, facts waiting for the scorer's receipt, and the table state built from them.
 
-Each fact is signed with the device's key and carries the hash of the table's fact before it (protocol/signing.py).
-What another device has signed stays as it is where it still fits; what gets another number, or another fact before it,
-is signed again by this device.
+Each fact is signed with the device's key and carries the hash of the table's previous fact (protocol/signing.py). Facts
+of another device are left as they are while they fit. A fact that gets another number or another predecessor is signed
+again by this device.
 
-What `record` returns is durable. The table's state changes in `JournaledTable` alone, journal first. Where no place
-takes the journal, presses and orders are held in memory, in their order, until one does: a press counts by its edge, so
-it may be learnt of later. What people can do again (a key, a tray under the camera) is refused instead.
+Whatever `record` returns is durable. The table's state changes only in `JournaledTable`, after the journal is written.
+While the journal cannot be written anywhere, presses and orders are held in memory, in their order: a press counts from
+its edge, so it may be handled later. Anything people can do again (a key, a tray under the camera) is refused instead.
 """
 
 import sqlite3
@@ -57,7 +57,7 @@ KINDS: Final = frozenset(kind.__struct_config__.tag for kind in get_args(Event))
 
 
 class _NewerEvent(Struct, frozen=True):
-    """What every program can read of an event, even of a kind that only a newer one knows."""
+    """The fields of an event that every program can read, even if only a newer one knows its type."""
 
     type: str
     optional: bool = False
@@ -67,7 +67,7 @@ _NEWER_EVENTS: Final = msgspec.json.Decoder(_NewerEvent)
 
 
 class _PlayTold(Struct, frozen=True):
-    """What every program reads of a fact: which play it is of."""
+    """The fields of a fact that every program can read: its type and its play."""
 
     type: str
     round: int
@@ -86,22 +86,22 @@ RESULT: Final = str(Result.__struct_config__.tag)
 OF_A_SESSION: Final = frozenset(str(kind.__struct_config__.tag) for kind in (RiichiRecorded, RiichiTakenBack))
 
 MOST_RECORDS: Final = 1000
-"""That a table keeps for its scorer."""
+"""Most records that a table keeps for its scorer."""
 
 NEVER_TAKEN: Final = ("already_recorded", "id_reused")
-"""Codes of facts that nobody need send again."""
+"""Codes of facts that never need to be sent again."""
 
 MISPLACED: Final = ("conflict", "chain_broken")
 """Codes of facts that need another number, or another fact before them."""
 
 OTHER_DEVICE: Final = "another_device"
-"""The code where another device serves the table."""
+"""The code returned while another device serves the table."""
 
 LATER: Final = (OTHER_DEVICE, "unknown_device")
-"""Codes of facts that wait until this device serves the table, and is known."""
+"""Codes of facts that wait until this device serves the table and is known to the scorer."""
 
 UNPROVEN: Final = ("unsigned", "unknown_device", "bad_signature")
-"""Codes of facts whose signature the scorer does not take. If it is another device's, this device signs instead."""
+"""Codes of facts whose signature the scorer does not accept. Those of another device are signed again by this one."""
 
 
 class TableJournal(JournalFile):
@@ -109,7 +109,7 @@ class TableJournal(JournalFile):
 
     @property
     def draft(self) -> str:
-        """What was typed into a form that is not complete yet."""
+        """The contents of a form that is not complete yet."""
         return self._about("draft", "")
 
     @draft.setter
@@ -118,7 +118,7 @@ class TableJournal(JournalFile):
 
     @property
     def panel(self) -> str:
-        """What an arbiter who was let in has chosen so far."""
+        """The choices so far of an arbiter at the panel."""
         return self._about("panel", "")
 
     @panel.setter
@@ -127,7 +127,7 @@ class TableJournal(JournalFile):
 
     @property
     def bench(self) -> str:
-        """What staff were doing while walls are restored, beyond the state of the trays."""
+        """The progress of restoring, beyond the state of the trays."""
         return self._about("bench", "")
 
     @bench.setter
@@ -140,7 +140,7 @@ class TableJournal(JournalFile):
 
     @contextmanager
     def beside(self, **drafts: str) -> Iterator[None]:
-        """Write these drafts with the event that is recorded meanwhile: a power cut leaves both, or neither."""
+        """Write these drafts together with an event recorded in the block: a power cut leaves all of them or none."""
         before, self._beside = self._beside, {**self._beside, **drafts}
         try:
             yield
@@ -148,7 +148,7 @@ class TableJournal(JournalFile):
             self._beside = before
 
     def events(self) -> Iterator[Event]:
-        """Return all accepted events that this program knows, oldest first. Raises JournalBroken, JournalNewer."""
+        """Yield all accepted events known to this program, oldest first. Raises JournalBroken, JournalNewer."""
         try:
             for (event,) in self._store.execute("SELECT event FROM happened ORDER BY number"):
                 try:
@@ -161,7 +161,7 @@ class TableJournal(JournalFile):
             raise JournalBroken(f"an event cannot be read: {reason(error)}") from None
 
     def last_plan(self) -> Assignment | None:
-        """Return the plan that was taken last, as far as this program can read it."""
+        """Return the most recent plan that this program can decode, or None."""
         for (event,) in self._store.execute("SELECT event FROM happened ORDER BY number DESC"):
             with suppress(*UNREADABLE):
                 if isinstance(taken := _EVENTS.decode(event), events.Assigned):
@@ -169,7 +169,7 @@ class TableJournal(JournalFile):
         return None
 
     def set_events_aside(self) -> None:
-        """Keep all events under another name, and go on without any. Facts stay as they are. Raises JournalFull."""
+        """Rename the table of events and start an empty one, without drafts. Facts stay. Raises JournalFull."""
         self._write(self._set_events_aside)
 
     def _set_events_aside(self) -> None:
@@ -181,12 +181,12 @@ class TableJournal(JournalFile):
 
     @property
     def last_wall(self) -> int | None:
-        """When something happened here last, ms since 1970; None: never."""
+        """When the last event was recorded, in ms since 1970; None if there is none."""
         row = self._store.execute("SELECT wall FROM happened ORDER BY number DESC LIMIT 1").fetchone()
         return None if row is None else int(row[0])
 
     def record(self, event: Event, facts: Iterable[Fact], *, wall: int) -> tuple[LogMessage, ...]:
-        """Make an event and its facts durable, as one. `wall` is ms since 1970."""
+        """Write an event and its facts in one transaction. `wall` is in ms since 1970."""
         happened = tuple(facts)
         return self._write(lambda: self._record(event, happened, wall))
 
@@ -201,7 +201,7 @@ class TableJournal(JournalFile):
             messages.append(message)
         for key, text in self._beside.items():
             self._keep(key, text)
-        # A start that is cut off before this is written leaves times of another clock.
+        # If a start is cut off before this is written, times of another clock remain.
         if isinstance(event, events.Restarted):
             self._tell("boot", self._boot)
         return tuple(messages)
@@ -211,22 +211,22 @@ class TableJournal(JournalFile):
         return LogMessage(id=uuid.uuid4().hex, event=whose.event, table=whose.table, seq=1, at=wall, fact=fact)
 
     def _signed(self, message: LogMessage, seq: int) -> LogMessage:
-        """Return a message as this device's, under a number, after the fact that has the number before."""
+        """Return a message signed by this device under a number, with the hash of the fact before that number."""
         before = self._hash_of(seq - 1)
         return self.key.sign(replace(message, seq=seq, device=self.device, before=before, signature=None, sender=None))
 
     def _signed_anew(self, body: bytes, seq: int) -> bytes:
-        """Return a stored fact as this device's, with every field, also those that only a newer program knows."""
+        """Return a stored fact signed by this device, with all its fields, even those only a newer program knows."""
         said = msgspec.json.decode(signing.kept_form(body), type=dict[str, Any])
         said.pop("signature", None)
-        if said["fact"].get("sealed"):  # at the device that it names, to which the box is bound
+        if said["fact"].get("sealed"):  # a sealed box can only be opened with the name of the device that sealed it
             said["fact"]["sealed_by"] = said["fact"].get("sealed_by") or said.get("device")
         said |= {"seq": seq, "device": self.device, "before": self._hash_of(seq - 1)}
         content = msgspec.json.encode(said).removesuffix(b"}")
         return b'%b,"signature":"%b"}' % (content, self.key.sign_bytes(content).encode())
 
     def _hash_of(self, seq: int) -> str | None:
-        """Return the hash of a fact as the scorer has it, or as it is here; None if neither is known."""
+        """Return the hash of a fact as the scorer has it, or else as stored here; None if neither is known."""
         head = self._read("head")
         if head and seq == self.upto:
             return head
@@ -234,18 +234,18 @@ class TableJournal(JournalFile):
         return signing.fact_hash(row[0]) if row else None
 
     def _sign_old(self) -> None:
-        """Sign facts of a program from before facts were signed, as far as no receipt has named them."""
+        """Sign facts that an older program stored unsigned, unless the scorer has them."""
         unsigned = "SELECT min(seq) FROM outbox WHERE state <> 'safe' AND instr(body, ?) = 0"
         (first,) = self._store.execute(unsigned, (b',"signature":"',)).fetchone()
         if first is not None:
-            with suppress(JournalFull), self._as_one():  # without room they are signed when they were refused for it
+            with suppress(JournalFull), self._as_one():  # if the disk is full: done when the scorer refuses them
                 self._sign_from(first, in_place=True)
 
     def _sign_from(self, first: int, *, in_place: bool) -> None:
-        """Sign all again from a number on that the scorer has not: it stands after another fact than before.
+        """Sign again all facts from a number on that the scorer lacks, because the fact before them has changed.
 
-        Either `in_place`, or under new numbers, after all that the scorer has and all that keeps its number here.
-        Ids keep from counting twice what the scorer has all the same.
+        They keep their numbers if `in_place`. Otherwise they get new ones, after all that the scorer has and all that
+        keep their number here. Ids stay the same, so a fact that the scorer has after all does not count twice.
         """
         waiting = "SELECT seq, body FROM outbox WHERE state <> 'safe' AND seq >= ? ORDER BY seq"
         rows = self._store.execute(waiting, (first,)).fetchall()
@@ -260,31 +260,31 @@ class TableJournal(JournalFile):
 
     @property
     def last_seq(self) -> int:
-        """The number of the last fact."""
+        """The number of the last fact, or 0."""
         (seq,) = self._store.execute("SELECT max(coalesce(max(seq), 0), 0) FROM outbox").fetchone()
         return int(seq)
 
     def unsent(self) -> tuple[LogMessage, ...]:
-        """Return the facts for which no receipt has come, in order."""
+        """Return the facts without a receipt, in order."""
         return tuple(decode_fact(body) for body in self.unsent_bodies())
 
     def unsent_bodies(self) -> tuple[bytes, ...]:
-        """Return the same as the bytes that were signed."""
+        """Return the facts without a receipt as the bytes that were signed."""
         return tuple(body for _, body in self.unsent_rows())
 
     def unsent_rows(self, most: int = -1) -> list[tuple[int, bytes]]:
-        """Return the first of them, or all, each with its number."""
+        """Return the first `most` facts without a receipt, or all, each with its number."""
         query = "SELECT seq, body FROM outbox WHERE state = 'open' ORDER BY seq LIMIT ?"
         return self._store.execute(query, (most,)).fetchall()
 
     def waiting(self) -> tuple[int, int]:
-        """Return how many facts wait for a receipt, and the number of the first."""
+        """Return how many facts have no receipt, and the number of the first."""
         query = "SELECT count(*), coalesce(min(seq), 0) FROM outbox WHERE state = 'open'"
         count, first = self._store.execute(query).fetchone()
         return count, first
 
     def refused(self) -> tuple[tuple[int, str], ...]:
-        """Return what the scorer did not take: number and code. Where an id is reused, the fact is there."""
+        """Return number and code of each refused fact. Reused ids are left out: the scorer has those facts."""
         query = "SELECT seq, code FROM outbox WHERE state = 'refused' AND code <> 'id_reused' ORDER BY seq"
         rows = self._store.execute(query)
         return tuple((int(seq), str(code)) for seq, code in rows)
@@ -292,9 +292,9 @@ class TableJournal(JournalFile):
     def take_in(self, facts: Iterable[bytes]) -> int:
         """Add facts of another device of this table, and return how many were new.
 
-        Each keeps its number where that is free here, so that no number stays missing; where another fact has it at
-        the scorer's, the receipt says so and it gets another. It keeps its signature too, where the fact before it is
-        the same here.
+        Each keeps its number if that is free here, so that no number is missing; if the scorer has another fact there,
+        its receipt says so, and this one gets a new number. A fact whose predecessor is the same here also keeps its
+        signature.
         """
         bodies = tuple(facts)
         return self._write(lambda: sum(map(self._take_in, bodies)))
@@ -314,24 +314,24 @@ class TableJournal(JournalFile):
         return True
 
     def results(self) -> frozenset[tuple[int, int]]:
-        """Return round and deal of the results that were accepted here and that the scorer has, or is to have."""
+        """Return round and deal of each result that was accepted here and that the scorer has, or will get."""
         rows = self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' OR code = 'already_recorded'")
         facts = [_FACTS_TOLD.decode(body).fact for (body,) in rows]
         return frozenset((fact.round, fact.deal) for fact in facts if fact.type == RESULT)
 
     def result(self, round_: int, deal: int) -> LogMessage | None:
-        """Return the last result of a play, whatever the scorer has said of it; None: there is none."""
+        """Return the last result of a play, whatever the scorer said about it; None if there is none."""
         rows = self._store.execute("SELECT body FROM outbox ORDER BY seq DESC")
         for (body,) in rows:
             if _FACTS_TOLD.decode(body).fact == _PlayTold(RESULT, round_, deal):
-                with suppress(Refused):  # a newer program's may say what this one cannot read
+                with suppress(Refused):  # a newer program's result may hold values that this one cannot read
                     return decode_fact(body)
         return None
 
     def standing(self, planned: PlannedSession) -> PlannedSession | None:
-        """Return a riichi session with its standing after the entries that were made here; None: its scorer knows it.
+        """Return a riichi session with its standing after this table's entries; None if only the scorer knows it.
 
-        The plan says how it stood before them, unless another device has gone on with the session since.
+        The plan gives the standing before those entries, unless another device has continued the session since.
         """
         known: dict[int, RiichiStanding | None] = {0: None, planned.entries: planned.standing}
         last, highest = planned.entries, 0
@@ -341,7 +341,7 @@ class TableJournal(JournalFile):
                 continue
             try:
                 fact = decode_fact(body).fact
-            except Refused:  # a newer program's
+            except Refused:  # written by a newer program
                 return None
             if isinstance(fact, RiichiRecorded):
                 known[fact.entry], last, highest = fact.standing, fact.entry, max(highest, fact.entry)
@@ -352,11 +352,11 @@ class TableJournal(JournalFile):
         return replace(planned, standing=known[last], entries=last) if last in known else None
 
     def settle(self, receipt: Receipt) -> bool:
-        """Mark what the scorer names as taken or refused; what it should have and has not is open again.
+        """Mark the facts that a receipt names as taken or refused; reopen those that the scorer should have but lacks.
 
-        That happens when its store was lost, replaced by an older copy, or altered on its disk (then the receipt says
-        what is wanted): the tables still have everything. What a copy has is known by the head of its chain. Return
-        whether facts were signed anew: they are to be sent at once.
+        The scorer lacks facts when its store was lost, replaced by an older copy, or altered on disk (the receipt then
+        lists what is wanted); the tables still have everything. The head of its hash chain shows what a copy holds.
+        Return whether facts were signed again, and so must be sent at once.
         """
         anew = self._write(lambda: self._settle(receipt))
         self.store = receipt.store
@@ -377,15 +377,15 @@ class TableJournal(JournalFile):
         for taken in receipt.taken:
             self._close(taken.seq, taken.id, "safe", None)
         anew = self._renumber(receipt.taken) or self._sign_unproven()
-        # This device may serve, and be known, by now: brokers keep no order between two topics.
+        # This device may serve the table and be known by now: brokers do not order messages across topics.
         later = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code IN (?, ?)"
         self._store.execute(later, LATER)
         return anew
 
     def _shared_from(self, receipt: Receipt) -> int:
-        """Return the number from which on, up to `upto`, a store that we do not know has our facts, but for its gaps.
+        """Return the first number from which a store new to us holds our facts, up to `upto` and apart from gaps.
 
-        Each names the hash of the one before it, so the last one vouches for them all.
+        Each fact holds the hash of the one before it, so the store's last fact vouches for all of them.
         """
         shared, due = receipt.upto + 1, receipt.head
         rows = self._store.execute("SELECT seq, body FROM outbox WHERE seq <= ? ORDER BY seq DESC", (receipt.upto,))
@@ -401,7 +401,7 @@ class TableJournal(JournalFile):
             self._store.execute("UPDATE outbox SET state = 'open' WHERE state = 'safe' AND seq = ?", (seq,))
 
     def _close(self, seq: int, message_id: str, state: str, code: str | None) -> None:
-        """Mark one fact. Whatever was said of it before, what is taken is safe, and what clashes needs a new number."""
+        """Mark one fact. "Taken" overrides any earlier answer, and a clash of numbers overrides an earlier refusal."""
         self._store.execute(
             "UPDATE outbox SET state = ?, code = ? WHERE seq = ? AND id = ?"
             " AND (state = 'open' OR ? = 'safe' OR (state = 'refused' AND ? IN (?, ?)))",
@@ -409,10 +409,10 @@ class TableJournal(JournalFile):
         )
 
     def _renumber(self, used: Iterable[Taken]) -> bool:
-        """Renumber facts whose numbers another device has used, and all after them: they are one chain.
+        """Renumber facts whose numbers another device has used, and all later ones, as they form one chain.
 
-        A play that began under numbers that clash and ended under others is then told out of order. The scorer keeps it
-        apart until the head arbiter has decided.
+        A play that began under clashing numbers and ended under others then arrives out of order. The scorer sets it
+        aside until the head arbiter has decided.
         """
         misplaced = self._store.execute("SELECT seq FROM outbox WHERE code IN (?, ?)", MISPLACED)
         clashing = {seq for (seq,) in misplaced}
@@ -426,7 +426,7 @@ class TableJournal(JournalFile):
         return bool(clashing)
 
     def _sign_unproven(self) -> bool:
-        """Sign what another device has made and the scorer does not take from it: its card was brought to this one."""
+        """Sign facts that another device made and the scorer does not accept: its card was brought to this device."""
         of_others = "SELECT min(seq) FROM outbox WHERE code IN (?, ?, ?) AND instr(body, ?) = 0"
         ours = b',"device":"%b"' % self.device.encode()
         (first,) = self._store.execute(of_others, (*UNPROVEN, ours)).fetchone()
@@ -435,9 +435,9 @@ class TableJournal(JournalFile):
         return first is not None
 
     def keep(self, records: Iterable[KeptRecord]) -> tuple[KeptRecord, ...]:
-        """Keep records for the scorer, and return those that it has not named: its store lacks them.
+        """Store records for the scorer, and return those that it did not name, as its store lacks them.
 
-        Of very many the oldest go. Raises JournalFull.
+        Beyond `MOST_RECORDS`, the oldest are dropped. Raises JournalFull.
         """
         named = {record.id: record.sealed for record in records}
         self._write(lambda: self._keep_records(named))
@@ -460,12 +460,12 @@ class TableJournal(JournalFile):
 
 
 NO_TURNS: Final = ()
-"""The order of plays is the scorer's to judge: a table knows neither the desk's rulings nor what others told here."""
+"""Empty, as only the scorer can judge the order of plays: a table does not see the desk's rulings or other devices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unexpected:
-    """A fact that does not follow, and why, by the scorer's code."""
+    """A fact that breaks the sequence, with the scorer's code for the reason."""
 
     fact: Fact
     code: str
@@ -474,19 +474,19 @@ class Unexpected:
 class SequenceWatch:
     """Checks facts against the rules by which the scorer counts them (`protocol/play_sequence.py`).
 
-    Nothing is held back: the scorer stores a fact that does not follow, and the head arbiter decides what counts. Held
-    back it would be lost, and four players could not end their play. But a table may be without network, so it says so
-    itself, before they leave. `unexpected`: the last such fact, until a play after its own has a result.
+    No fact is held back: that would lose it, and four players could not finish their play. The scorer stores a fact out
+    of sequence, and the head arbiter decides what counts. But a table may be offline, so it shows the problem itself
+    before the players leave. `unexpected` is the last such fact, until a later play has a result.
     """
 
     def __init__(self) -> None:
         self.unexpected: Unexpected | None = None
         self._of: tuple[object, ...] = ()
-        """What is played: of another store, or under other rules, everything begins anew."""
+        """Store, profile and session being played. When they change, the sequence starts afresh."""
         self._sequence = play_sequence.TableSequence(NO_TURNS)
 
     def take(self, state: Table, facts: Iterable[Fact]) -> None:
-        """Take in what a table tells, and the state in which it tells it."""
+        """Check new facts, given the state in which the table reports them."""
         for fact in facts:
             if isinstance(fact, play_sequence.OF_A_PLAY):
                 self._follow(state)
@@ -511,30 +511,30 @@ class SequenceWatch:
             nearest = isinstance(rules, Profile) and rules.payments.several_hu.value == "nearest"
             sessions = frozenset((session.round,) if session else ())
             self._of, self._sequence = of, play_sequence.TableSequence(NO_TURNS, sessions, nearest=nearest)
-            if session and session.entries:  # another device has begun it
+            if session and session.entries:  # another device has begun the session
                 self._sequence.plays[session.round] = play_sequence.SessionSoFar(confirmed=True)
 
 
 ENOUGH_ROOM: Final = 100_000_000
-"""Bytes: a day's journal takes less than one hundredth of it."""
+"""Bytes. A day's journal takes less than one hundredth of this."""
 
 EVERY_NS: Final = 30_000_000_000
 LOW_EVERY_NS: Final = 1_000_000_000
-"""How often the card is looked at, and how often where it has little room."""
+"""How often the card is checked, and how often while it has little room."""
 
 MOST_HELD: Final = 1000
-"""As many as a table could need in an hour; beyond that somebody plays with a button."""
+"""As many events as a table could need in an hour. Beyond that, somebody is playing with a button."""
 
 HELD: Final = (events.ButtonPressed, events.ButtonReleased, events.ButtonHeld, events.Ordered, events.TrayChecked)
-"""What nobody does again: a camera looks again only at a tray that was touched."""
+"""Events that nobody can repeat. The camera checks a tray again only after it was touched."""
 
 
 BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
-"""Of a write to the journal: a good card takes some ms, a worn one half a second."""
+"""Bounds for the duration of a journal write: a good card takes a few ms, a worn one half a second."""
 
 
 class WriteTimes:
-    """How long writes to the journal took."""
+    """Statistics of how long writes to the journal took."""
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
         self._seconds, self._total = seconds, 0.0
@@ -550,24 +550,24 @@ class WriteTimes:
         self._counts[bisect_left(BUCKETS_S, took)] += 1
 
     def now(self) -> tuple[tuple[int, ...], float]:
-        """Return how many writes there were in each bucket, the last without a bound, and their whole time in s."""
+        """Return the number of writes in each bucket, the last one unbounded, and their total time in seconds."""
         return tuple(self._counts), self._total
 
 
 class JournaledTable:
-    """One table. `wall` gives ms since 1970, for the record only; other times are monotonic, in ns.
+    """A table whose state is backed by its journal. `wall` returns ms since 1970; other times are monotonic, in ns.
 
-    The disk is looked at by the clock alone, which tells of no press.
+    The disk is checked on a schedule and never because of a press, so the checks reveal nothing about presses.
     """
 
     def __init__(self, journal: TableJournal, wall: Callable[[], int], now: int = 0) -> None:
-        """Raise JournalBroken, JournalNewer."""
+        """Replay the journal. Raises JournalBroken, JournalNewer."""
         self.journal, self._wall, self.writes = journal, wall, WriteTimes()
         self.state, self.sequence = Table(), SequenceWatch()
         self._held: deque[Event] = deque()
         self._check_at = now
         self.begun_again = False
-        """Whether the present play was begun again, as what the journal says of it cannot be played on from."""
+        """Whether the current play was started again because the journal's events for it could not be replayed."""
         try:
             for event in journal.events():
                 self.state, facts = handle(self.state, event)
@@ -576,15 +576,15 @@ class JournaledTable:
             raise JournalNewer(f"it holds what the table does not allow: {refusal}") from None
 
     def restarted(self, now: int) -> None:
-        """Tell the table that the program has started again, where there is a table to tell."""
+        """Record that the program has restarted, unless the journal is empty."""
         self._log_unexpected(None)
         if not self.journal.empty:
             self.apply(events.Restarted(at=now, same_clock=self.journal.same_boot, doubts=True))
 
     def apply(self, event: Event) -> tuple[LogMessage, ...]:
-        """Take one event in; return the facts to send. Raises NotNow, and nothing has changed.
+        """Apply one event, and return the facts to send. Raises NotNow, leaving everything unchanged.
 
-        When this returns, event and facts are durable; what changes nothing is not kept.
+        On return, the event and its facts are durable. An event that changes nothing is not stored.
         """
         state, facts = handle(self.state, event)
         if state == self.state and not facts:
@@ -599,10 +599,7 @@ class JournaledTable:
 
     @property
     def unexpected(self) -> str | None:
-        """The code where what was told does not follow from what was told before; it is sent all the same.
-
-        Or where a play was begun again.
-        """
+        """The code if facts are out of sequence (they are sent all the same), or if a play was started again."""
         again = JournalNewer.code if self.begun_again else None
         return "fact_unexpected" if self.sequence.unexpected else again
 
@@ -612,30 +609,30 @@ class JournaledTable:
             fact, kind = found.fact, play_sequence.fact_kind(found.fact)
             log.error("fact_unexpected", fact=kind, round=fact.round, deal=fact.deal, code=found.code)
 
-    # ---- without room on the disk -----------------------------------------------------------
+    # ---- while the disk is full -------------------------------------------------------------
 
     @property
     def held(self) -> bool:
-        """Whether an event waits for room, so that nothing may overtake it."""
+        """Whether events are waiting for room, so that no later event may overtake them."""
         return bool(self._held)
 
     def hold(self, event: Event) -> str:
-        """Hold an event if nobody could do it again; return the code of what is wrong."""
+        """Hold an event that nobody could repeat; return the code of what is wrong."""
         if isinstance(event, HELD) and len(self._held) < MOST_HELD:
             self._held.append(event)
         return JournalFull.code
 
     def release(self) -> Iterator[Event]:
-        """Return what waited, in order; what cannot be written even now waits again."""
+        """Yield the held events in order. The caller holds again those that still cannot be written."""
         held, self._held = self._held, deque()
         yield from held
 
     def check_due(self, now: int) -> bool:
-        """Return whether the disk is to be looked at."""
+        """Return whether the disk is due for a check."""
         return now >= self._check_at
 
     def check_disk(self, now: int) -> str | None:
-        """Return the code of what is wrong with the disk, by trying where there is little room."""
+        """Check the disk, with a trial write if room is low; return the code of what is wrong, or None."""
         code = self._disk_problem()
         self._check_at = now + (EVERY_NS if code in (None, "card_refuses") else LOW_EVERY_NS)
         return code
@@ -644,7 +641,7 @@ class JournaledTable:
         if not self.journal.spares and self.journal.room >= ENOUGH_ROOM and not self.journal.tight:
             return None
         try:
-            if self.journal.spares:  # whether or not a press has found it out before
+            if self.journal.spares:  # even if no press has failed to be written
                 self.journal.try_card()
             else:
                 self.journal.try_room()

@@ -1,13 +1,12 @@
-"""The file of a table's journal: on the card, or elsewhere while the card takes no writes.
+"""The file of a table's journal: on the card, or in a spare folder while the card takes no writes.
 
-One SQLite file, open in one kiosk at a time. Its write-ahead log gets its full length before anybody plays, so that no
-press waits for the file system.
+It is one SQLite file, open in one kiosk at a time. Its write-ahead log is allocated in full before play begins, so that
+no press waits for the file system.
 
-Where the card takes no write, full or failing, the whole journal goes on in another folder, a spare, in the middle of
-that write, and comes back when the card takes it; the card is looked at by the clock. A spare holds everything that the
-card holds, and what has happened since; so whoever finds both takes the one that is ahead. Where each of them has
-something that the other has not (the table was played without its stick), the facts of the spare join those of the
-card: they keep their ids, by which the scorer takes each once.
+If the card refuses a write, because it is full or failing, the whole journal moves to a spare folder in the middle of
+that write, and returns once a regular check finds the card writable. A spare holds all that the card holds plus
+everything since, so when both are found, the one that is ahead is used. If each has something the other lacks (the
+table was played without its stick), the spare's facts are added to the card's. The scorer takes each only once, by id.
 """
 
 import errno
@@ -58,14 +57,14 @@ CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STR
 """
 
 AN_EVENT: Final = 65_536
-"""Bytes: no event but a long plan takes more."""
+"""Bytes. No event takes more, except a long plan."""
 
 BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
-"""Another one whenever the machine starts (Linux)."""
+"""Changes whenever the machine starts (Linux)."""
 
 
 def boot_id() -> str:
-    """Tell one run of the machine from another; "" where that cannot be told."""
+    """Return an id of this run of the machine, or "" if it cannot be read."""
     try:
         return BOOT.read_text(encoding="ascii").strip()
     except OSError:
@@ -76,7 +75,7 @@ REFUSALS: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_REA
 
 
 def refused(error: Exception) -> bool:
-    """Return whether the disk did not take a write, for want of room or whatever else."""
+    """Return whether an error means that the disk refused a write, for lack of room or another reason."""
     if isinstance(error, OSError):
         return error.errno in (errno.EIO, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
     code = getattr(error, "sqlite_errorcode", None)
@@ -84,10 +83,10 @@ def refused(error: Exception) -> bool:
 
 
 def is_read_only(folder: Path) -> bool:
-    """Return whether the file system of a folder takes no writes.
+    """Return whether a folder's file system is read-only.
 
-    ext4 that was made read-only by force takes what a file that is open has room for, as the journal's log has, says
-    that it is synced, and writes nothing.
+    When ext4 is forced read-only, an open file still accepts writes into space it already has, as the journal's log
+    does. The file system reports them as synced, and writes nothing.
     """
     try:
         return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
@@ -96,7 +95,7 @@ def is_read_only(folder: Path) -> bool:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a journal's file as every one is opened. Raises sqlite3.Error."""
+    """Open a journal's file with the settings that all of them use. Raises sqlite3.Error."""
     store = sqlite3.connect(path, isolation_level=None)
     try:
         store.execute("PRAGMA journal_mode=WAL")
@@ -108,7 +107,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _make_own_folder(folder: Path) -> None:
-    """Make a spare's folder, for this user alone. Raises OSError, also if it is somebody else's."""
+    """Create a spare's folder, private to this user. Raises OSError, also if it belongs to somebody else."""
     make_folder(folder, 0o700)
     for made in (folder, folder.parent):
         if made.stat().st_uid != os.getuid():
@@ -116,21 +115,21 @@ def _make_own_folder(folder: Path) -> None:
 
 
 def remove_journal(path: Path) -> None:
-    """Remove a journal's files; what cannot be removed is found behind the card at the next start, and dropped."""
+    """Remove a journal's files. One that cannot be removed is found to be behind at the next start, and dropped."""
     for suffix in ("-wal", "-shm", ""):
         with suppress(OSError):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _put_aside(path: Path) -> None:
-    """Keep what could not be joined to the card, for somebody to look at."""
+    """Rename a spare that could not be joined to the card, so that somebody can inspect it."""
     for suffix in ("", "-wal"):
         with suppress(FileNotFoundError):
             path.with_name(path.name + suffix).replace(path.with_name(f"unjoined-{path.name}{suffix}"))
 
 
 def copy_into(folders: Iterable[Path], store: sqlite3.Connection) -> tuple[Path, sqlite3.Connection] | None:
-    """Copy a journal into the first folder that takes it, and return its file there, open; None: none does."""
+    """Copy a journal into the first folder that accepts it; return its path and open connection there, or None."""
     for folder in folders:
         spare = None
         try:
@@ -147,9 +146,9 @@ def copy_into(folders: Iterable[Path], store: sqlite3.Connection) -> tuple[Path,
 
 
 def open_without_card(folders: Iterable[Path], card: Path) -> Path | None:
-    """Return the journal's file in the first folder that takes it, as far as this or the card has got.
+    """Return the journal's file in the first usable folder, brought up to date from the card; None if there is none.
 
-    The card can be read, but not by SQLite, which writes to read: its files are copied.
+    The card is readable, but not by SQLite, which writes even to read; so its files are copied.
     """
     for folder in folders:
         spare, copy = folder / JOURNAL_FILE, folder / "card.sqlite"
@@ -171,7 +170,7 @@ def open_without_card(folders: Iterable[Path], card: Path) -> Path | None:
 
 
 def length(path: Path) -> int:
-    """Return how many events a journal's file holds; none if there is no such file. Raises sqlite3.Error."""
+    """Return the number of events in a journal's file, 0 if there is no such file. Raises sqlite3.Error."""
     if not path.exists():
         return 0
     with closing(connect(path)) as store:
@@ -187,7 +186,7 @@ def is_ahead(spare: sqlite3.Connection, card: sqlite3.Connection) -> bool:
 
 
 def written_by(spare: sqlite3.Connection, card: sqlite3.Connection, key: str) -> bool:
-    """Return whether each fact in a spare is signed with a device's key, or on the card too; and nothing in it acts."""
+    """Return whether this key signed all facts that only the spare has, and the spare has no triggers or views."""
     known = {body for (body,) in card.execute("SELECT body FROM outbox")}
     more = [body for (body,) in spare.execute("SELECT body FROM outbox") if body not in known]
     signed = all(signing.is_signed_by(key, body, decode_fact(body).signature) for body in more)
@@ -203,19 +202,19 @@ def _length(store: sqlite3.Connection) -> int:
 
 
 PAGES: Final = 500
-"""Of the log, then it begins anew: one event of some 400 waits for that."""
+"""Pages of the log before a checkpoint: about one event in 400 waits for one."""
 
 MORE_PAGES: Final = 50
 """More pages than one event adds when the log is nearly full."""
 
 
 def allocate_log(store: sqlite3.Connection, pages: int = PAGES) -> None:
-    """Write the log full and take back what was written: the file keeps the room, for events to come.
+    """Grow the log to its full length, then empty it: the file keeps its size for events to come.
 
-    Raises sqlite3.OperationalError if there is no room; then the log grows with the events, as SQLite's do.
+    Raises sqlite3.OperationalError if there is no room; then the log grows with the events, as SQLite's usually does.
     """
     (size,) = store.execute("PRAGMA page_size").fetchone()
-    store.execute("DROP TABLE IF EXISTS ahead")  # of a start that was cut here
+    store.execute("DROP TABLE IF EXISTS ahead")  # left by a start that was interrupted here
     store.execute("CREATE TABLE ahead (pages BLOB)")
     store.execute("INSERT INTO ahead VALUES (zeroblob(?))", ((pages + MORE_PAGES) * size,))
     store.execute("PRAGMA wal_checkpoint(RESTART)")
@@ -229,28 +228,28 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class JournalOwner:
-    """Whose journal it is."""
+    """The event and table that a journal belongs to."""
 
     event: str
     table: int
 
 
 class JournalFile:
-    """Where one journal is kept, and how it is written: all of a change or nothing of it."""
+    """The file of one journal, with transactional writes."""
 
     def __init__(
         self, path: Path, whose: JournalOwner, key: signing.SigningKey | None = None, spares: Sequence[Path] = ()
     ) -> None:
-        """Open or make it, in one of the folders `spares` where the card takes no writes.
+        """Open or create the journal, in one of the `spares` if the card takes no writes.
 
-        Without a key it is that in the file beside it. Raises JournalInUse, JournalBroken, JournalFull.
+        By default the key is the one in the file beside it. Raises JournalInUse, JournalBroken, JournalFull.
         """
         self._whose, self._folder, self._card, self.spares = whose, path.parent, path, tuple(spares)
         self._spare: Path | None = None
-        """The file in which the journal is kept while its card takes no writes."""
+        """The journal's file while the card takes no writes; None while it is on the card."""
         self._beside: dict[str, str] = {}
         self.tight = False
-        """Something could not be written for want of room, whatever the disk says of itself (a quota, for one)."""
+        """Whether a write failed for lack of room, whatever the disk reports (because of a quota, for example)."""
         try:
             self._lock = self._open_lock(path.with_suffix(".lock"))
         except OSError as error:
@@ -275,12 +274,12 @@ class JournalFile:
 
     @classmethod
     def of(cls, settings: KioskSettings) -> Self:
-        """Open a table's journal, where its settings say. Raises BadConfiguration too."""
+        """Open the journal of a table. Raises BadConfiguration as well."""
         whose = JournalOwner(settings.config.event, settings.config.table)
         return cls(settings.journal, whose, settings.device_key(), settings.spares)
 
     def _open_lock(self, path: Path) -> TextIO:
-        """Open the lock; one that is there already is enough where the card takes no writes."""
+        """Open the lock file. If the card takes no writes, an existing one will do."""
         try:
             make_folder(path.parent)
             return path.open("w")
@@ -290,7 +289,7 @@ class JournalFile:
             return path.open()
 
     def _open_somewhere(self) -> None:
-        """Open the card's file and join to it what spares hold; where it is spoiled or takes no write, open a spare."""
+        """Open the card's file and join the spares to it; if it is damaged or takes no writes, open a spare instead."""
         try:
             self._open(self._card)
             for folder in self.spares:
@@ -307,9 +306,9 @@ class JournalFile:
             self._spare = found
 
     def _whole_spare(self) -> Path | None:
-        """Return the longest journal in a spare that this device has written; None: there is none.
+        """Return the longest journal in a spare that this device has written, or None.
 
-        Of a card that is spoiled nobody can tell what it holds, and a spare holds all that it held.
+        What a damaged card held cannot be known, but a spare holds all of it.
         """
         found, nothing = dict[Path, int](), sqlite3.connect(":memory:")
         with closing(nothing):
@@ -323,7 +322,7 @@ class JournalFile:
         return max(found, key=found.__getitem__, default=None)
 
     def _is_ours(self, spare: sqlite3.Connection, card: sqlite3.Connection) -> bool:
-        """Return whether a spare holds a journal of this table that this device has written."""
+        """Return whether a spare holds a journal of this table, written by this device."""
         about = dict(spare.execute("SELECT key, value FROM about"))
         if (about.get("event"), about.get("table")) != (self._whose.event, str(self._whose.table)):
             return False
@@ -333,9 +332,9 @@ class JournalFile:
         return ours
 
     def _join(self, path: Path) -> None:
-        """Take in what a spare holds and the card does not, then drop it.
+        """Add what a spare holds and the card lacks, then remove the spare.
 
-        One that cannot be read, or that this device has not written, is left alone: a stick is soon exchanged.
+        A spare that cannot be read, or that another device wrote, is left alone, as sticks are easily swapped.
         """
         if not path.exists():
             return
@@ -365,9 +364,10 @@ class JournalFile:
         sync_log(path)
         self._store = connect(path)
         (said,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
-        if said != "ok":  # a card that lost what it said it had written: better now than at a press
+        if said != "ok":  # a card may lose what it reported as written: find out now rather than at a press
             raise sqlite3.DatabaseError(str(said))
-        # Laid out at once: a card that fills up meanwhile has no journal, rather than one that says not whose it is.
+        # The schema and the owner are written at once: if the card fills up in between, there is no journal, rather
+        # than one without an owner.
         self._store.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
         self._read_about()
         self._store.execute("COMMIT")
@@ -383,12 +383,12 @@ class JournalFile:
         self._tell("start", str(self.start))
         boot = boot_id()
         self.same_boot = bool(boot) and self._about("boot", "") == boot
-        """Whether the machine has run on since the journal was open last: then its monotonic clock has too."""
+        """Whether the machine has not restarted since the journal was last open: its clock has run on."""
         self._boot = boot
         if self.empty:
             self._tell("boot", boot)
         self.store = self._about("store", "") or None
-        """The scorer's store that receipts came from last."""
+        """The scorer's store from which the last receipt came."""
         self._about("upto", "0")
         self._about("head", "")  # the hash of the fact `upto`, as the scorer has it
 
@@ -405,7 +405,7 @@ class JournalFile:
 
     @property
     def upto(self) -> int:
-        """Facts of this table that are in the scorer's store, by whatever device: ours are numbered after them."""
+        """The last of this table's facts in the scorer's store, from any device. Ours are numbered after it."""
         return int(self._read("upto"))
 
     def _tell(self, key: str, value: str) -> None:
@@ -416,15 +416,15 @@ class JournalFile:
         self._tell(key, text)
 
     def close(self) -> None:
-        """Close it; may be called twice."""
+        """Close the journal; may be called twice."""
         if hasattr(self, "_store"):
-            with suppress(sqlite3.OperationalError):  # a card that takes no writes takes none at the end either
+            with suppress(sqlite3.OperationalError):  # closing also fails on a card that takes no writes
                 self._store.close()
         self._lock.close()
 
     @contextmanager
     def _as_one(self) -> Iterator[None]:
-        """Commit all or nothing; a commit that fails leaves nothing open either."""
+        """Run the block in one transaction. A commit that fails is rolled back too."""
         if self._spare is None and is_read_only(self._folder):
             self.tight = True
             raise JournalFull(f"{self._folder} is read-only")
@@ -443,11 +443,11 @@ class JournalFile:
             raise
 
     def _undo(self) -> None:
-        if self._store.in_transaction:  # some errors make sqlite roll back by itself
+        if self._store.in_transaction:  # SQLite rolls back by itself after some errors
             self._store.execute("ROLLBACK")
 
     def _write(self, do: Callable[[], T]) -> T:
-        """Do it as one; where the disk takes no write, elsewhere. Raises JournalFull if nothing takes it."""
+        """Run `do` in a transaction, on another disk if this one refuses. Raises JournalFull if all do."""
         while True:
             try:
                 with self._as_one():
@@ -457,9 +457,9 @@ class JournalFile:
                     raise
 
     def _move(self) -> bool:
-        """Go on in the next folder that takes the journal; return whether one does.
+        """Continue in the next folder that accepts the journal; return whether one does.
 
-        Nothing of it may show or be told: it may be a press that could not be written.
+        Nothing may be shown or sent about it, as the write that failed may have been a press.
         """
         at = 0 if self._spare is None else self.spares.index(self._spare.parent) + 1
         moved = copy_into(self.spares[at:], self._store)
@@ -473,23 +473,23 @@ class JournalFile:
 
     @property
     def away(self) -> bool:
-        """Whether it is kept elsewhere, for its card takes no writes."""
+        """Whether the journal is in a spare because its card takes no writes."""
         return self._spare is not None
 
     def try_card(self) -> None:
-        """Write to the card, and come back to it if it takes that; else go on elsewhere. Raises JournalFull."""
+        """Write to the card, moving back to it if that works, or else to a spare. Raises JournalFull."""
         if self._spare is not None:
             self._come_back(self._spare)
         self._write(self._try)
 
     def _try(self) -> None:
-        """Write something else than is there: what is the same already SQLite does not write."""
+        """Write a value that differs from the stored one: SQLite skips a write that changes nothing."""
         self._tell("room", "" if self._about("room", "") else "-")
 
     def _come_back(self, left: Path) -> None:
         try:
             card = connect(self._card)
-        except sqlite3.DatabaseError:  # what a failing card holds may be no database any more
+        except sqlite3.DatabaseError:  # what is left on a failing card may no longer be a database
             return
         try:
             self._store.backup(card)
@@ -504,22 +504,22 @@ class JournalFile:
 
     @property
     def room(self) -> int:
-        """Bytes that are free on its disk; none where that cannot be told."""
+        """Free bytes on the disk; 0 if unknown."""
         try:
             return shutil.disk_usage(self._folder).free
         except OSError:
             return 0
 
     def try_room(self) -> None:
-        """Write as much as an event takes, and take it back. Raises JournalFull."""
-        with self._as_one():  # here, and nowhere else
+        """Write as many bytes as an event may take, and remove them. Raises JournalFull."""
+        with self._as_one():  # without moving to a spare
             self._about("room", "")
             self._store.execute("UPDATE about SET value = hex(zeroblob(?)) WHERE key = 'room'", (AN_EVENT // 2,))
             self._tell("room", "")
         self.tight = False
 
     def lay_out(self) -> None:
-        """Let events be durable soon, whatever else the machine writes. Without room for that they are all the same."""
+        """Allocate the log, so that events are durable soon even on a busy disk. Without room, it only takes longer."""
         try:
             allocate_log(self._store)
         except sqlite3.OperationalError as error:
@@ -529,11 +529,11 @@ class JournalFile:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing has ever happened here."""
+        """Whether no event has been recorded yet."""
         return self._store.execute("SELECT 1 FROM happened LIMIT 1").fetchone() is None
 
     def copy_to(self, path: Path) -> None:
-        """Write the whole journal into a file for another machine, whose clock is another. Raises JournalFull."""
+        """Copy the whole journal into a file for another machine, which has another clock. Raises JournalFull."""
         with closing(sqlite3.connect(path)) as other:
             try:
                 self._store.backup(other)
@@ -543,9 +543,9 @@ class JournalFile:
                 raise JournalFull(f"{path}: {reason(error)}") from None
 
     def _sign_old(self) -> None:
-        """Sign facts that have no signature yet, once the file is open."""
+        """Sign facts that have no signature yet. Called once the file is open."""
         raise NotImplementedError
 
     def _take_in(self, body: bytes) -> bool:
-        """Add a fact that a spare holds; return whether it is new."""
+        """Add a fact from a spare; return whether it was new."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""Keeping a play at one table: rivers, hands and melds are read one after the other, and told to the scorer.
+"""Keeping a play for replays: after its result, the rivers, hands and melds are read and sent to the scorer.
 
-Offered once a result is recorded and safe to leave; never needed for it. Nothing of it is kept here before all is read:
-after a power cut the tiles lie there still. The next play ends it, whatever it has come to.
+This is offered once the result is recorded and safe, and is never required. Nothing is stored before everything has
+been read: after a power cut the tiles are still on the table. It ends with the next play, however far it has come.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,37 +15,37 @@ from kiosk.camera.observations import LaidObservation, LaidPart, LaidTiles
 from kiosk.table import Event, Phase, Table, events
 
 STEPS: Final[tuple[tuple[Seat, LaidPart], ...]] = tuple((seat, part) for seat in SEATS for part in ("river", "hand"))
-"""What is read, in this order."""
+"""The parts to read, in this order."""
 
 OPENS, TAKES, PASSES, GAPS, BACK, LEAVES = "k", "enter", "n", "g", "back", "q"
-"""Keys. `BACK` goes one step back, from the first one out."""
+"""Keys. `BACK` goes back one step, and leaves at the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What was read so far; `at` is the present step, past the last one when all is told."""
+    """What has been read so far. `at` is the index of the current step, past the last one when all is read."""
 
     play: PlannedPlay
     at: int = 0
     seats: dict[Seat, LaidSeat] = field(default_factory=dict)
     apart: tuple[Seat, int] | None = None
-    """The winning tile, where it lay apart, and before whom."""
+    """The serial of the winning tile if it lay apart, and the seat in front of which it lay."""
     gaps: bool = True
     """Whether claimed tiles have left gaps in the rivers."""
     observation: LaidObservation = LaidObservation()  # noqa: RUF009 - frozen
     told: str | None = None
-    """Id of the fact that tells it."""
+    """Id of the fact that reports the tiles."""
     answer: PlayFound | None = None
-    """What the scorer has found."""
+    """The scorer's findings."""
 
     @property
     def asked(self) -> LaidTiles | None:
-        """What is looked at now."""
+        """The part that the camera is to read now; None after the last step."""
         return LaidTiles(self.play, *STEPS[self.at]) if self.at < len(STEPS) else None
 
     @property
     def others(self) -> dict[Seat, LaidSeat]:
-        """What was read, without the part that is looked at now: it may be read again."""
+        """What has been read, without the current part, which may be read again."""
         of = self.asked
         had = self.seats.get(of.seat) if of else None
         if of is None or had is None:
@@ -67,7 +67,7 @@ class Keeping:
 
     @property
     def seen(self) -> LaidObservation:
-        """What is seen of the part that is looked at now."""
+        """The camera's observation of the current part; a tile that was already read elsewhere is a problem."""
         seen = self.observation
         if seen.of != self.asked:
             return LaidObservation(self.asked)
@@ -78,11 +78,11 @@ class Keeping:
 
     @property
     def ready(self) -> bool:
-        """Whether what lies there can be taken."""
+        """Whether the tiles can be accepted as they lie."""
         return self.seen.still and self.seen.laid is not None
 
     def taken(self) -> "Keeping":
-        """Go on with what lies there now."""
+        """Accept the tiles as they lie, and go to the next step."""
         seen = self.seen
         if seen.of is None or seen.laid is None:
             return self
@@ -97,13 +97,13 @@ class Keeping:
         return replace(now, seats={**now.seats, seen.of.seat: both}, apart=apart)
 
     def passed(self) -> "Keeping":
-        """Go on without what is looked at now."""
+        """Skip the current part."""
         of = self.asked
         stale = of is not None and of.part == "hand" and self.apart is not None and self.apart[0] == of.seat
         return replace(self, at=self.at + 1, seats=self.others, apart=None if stale else self.apart)
 
     def laid(self, at: int) -> events.PlayKept:
-        """Return what lay there, as the table takes it."""
+        """Return the event that reports the tiles."""
         seats = {seat: structs.replace(one, gaps=one.gaps and self.gaps) for seat, one in self.seats.items()}
         return events.PlayKept(at=at, seats=seats, winning=self.apart[1] if self.apart else None)
 
@@ -113,22 +113,22 @@ def _serials(laid: LaidSeat) -> set[int]:
 
 
 class KeepDesk:
-    """The keeping of one play, from its key on. `apply` gives a refusal's code, or None."""
+    """The keeping of one play, from the key that starts it. `apply` returns a refusal's code, or None."""
 
     def __init__(self, play: PlannedPlay, apply: Callable[[Event], str | None]) -> None:
         self.now, self._apply = Keeping(play), apply
         self.over = False
 
     def follow(self, state: Table) -> None:
-        """End where another play, or none, is recorded by now, or an arbiter has ruled on it."""
+        """End when this play is no longer the recorded one, or an arbiter has ruled on it."""
         recorded = state.phase is Phase.RECORDED and state.outcome is not None and state.ruled is None
         self.over |= not recorded or state.play != self.now.play
 
     def key(self, key: str, now: int) -> bool:
-        """Take a key; return whether it was one of ours."""
+        """Handle a key; return whether it was one of ours."""
         if self.now.asked is None or key == LEAVES or (key == BACK and not self.now.at):
             self.over = True
-            return key in (BACK, LEAVES)  # after the last step any other key is for what comes after
+            return key in (BACK, LEAVES)  # after the last step, any other key is meant for what follows
         if key == BACK:
             self.now = replace(self.now, at=self.now.at - 1)
         elif key == GAPS:
@@ -143,22 +143,22 @@ class KeepDesk:
         return True
 
     def _go_on(self, keeping: Keeping, now: int) -> None:
-        """Look at the next part; after the last, tell the scorer, unless nothing was read."""
+        """Go to the next part. After the last one, send everything to the scorer, unless nothing was read."""
         self.now = keeping
         if keeping.asked is None:
             self.over = not keeping.seats or self._apply(keeping.laid(now)) is not None
 
     def saw(self, observation: LaidObservation) -> None:
-        """Take in what the camera sees."""
+        """Accept the camera's latest observation."""
         self.now = replace(self.now, observation=observation)
 
     def sent(self, messages: Iterable[LogMessage]) -> None:
-        """Note under which id the scorer is told what lay there."""
+        """Note the id of the fact that reports the tiles."""
         for one in messages:
             if isinstance(one.fact, TilesLaid):
                 self.now = replace(self.now, told=one.id)
 
     def take(self, message: Counted) -> None:
-        """Take in what the scorer has found, unless it answers an earlier keeping."""
+        """Accept the scorer's findings, unless they are about an earlier attempt."""
         if isinstance(message.answer, PlayFound) and message.asked == self.now.told:
             self.now = replace(self.now, answer=message.answer)

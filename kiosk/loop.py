@@ -1,4 +1,4 @@
-"""The kiosk's main loop: keys in; out to screen, lamps, log, camera and simulated people."""
+"""The kiosk's main loop: reads keys; updates the screen, lamps, log, camera and simulated people."""
 
 import threading
 from collections.abc import Callable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def run_program(program: TableProgram, stop: threading.Event, each_round: Callable[[], float]) -> None:
-    """Run rounds until told to stop: when a device or the network has something, or when the last one asked for it."""
+    """Run rounds until told to stop: one on any input from a device or the network, or after the last round's pause."""
     program.start()
     service = ServiceNotifier()
     try:
@@ -47,13 +47,13 @@ def run_program(program: TableProgram, stop: threading.Event, each_round: Callab
 log = get_logger("homologue.kiosk")
 
 PAIR_KEY: Final = "p"
-"""The key that asks for another pairing."""
+"""The key that asks to pair the device again."""
 
 ENGLISH: Final = Translator("en")
 
 
 class LoopRound:
-    """One table's rounds."""
+    """One round of a table's loop, as a callable."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class LoopRound:
         self._program, self._window, self._camera, self._people = program, window, camera, people
         self._show_lamp, self._stop, self._picture = show_lamp, stop, picture
         self.pairs = False
-        """The device was paired by the desk, and may be paired again where it can do nothing as it is."""
+        """Whether the desk paired this device, so that it may be paired again when it cannot work as it is."""
         self._seen: tuple[Table, Keeping | None] | None = None
         self._target: observations.CameraTarget | None = None
         self._view: ScreenView | None = None
@@ -76,7 +76,7 @@ class LoopRound:
         self._log = StateLog()
 
     def __call__(self) -> float:
-        """Do one round, and return the seconds until the next at the latest. Raises PairingAsked."""
+        """Do one round, and return the longest wait before the next, in seconds. Raises PairingAsked."""
         for key in self._window.pressed():
             if key == QUIT:
                 self._stop.set()
@@ -96,13 +96,13 @@ class LoopRound:
         return self._window.pause
 
     def _check_screen(self) -> None:
-        """Report when nobody can see what is shown."""
+        """Report a fault of the display."""
         if (fault := self._window.fault) != self._fault:
             self._fault = fault
             self._program.report(Health(SCREEN, fault))
 
     def _look(self, state: Table) -> None:
-        """Tell the camera and simulated people what the table is doing."""
+        """Give the camera its target, and show simulated people the table's state."""
         if (target := self._program.camera_target) != self._target:
             self._target = target
             self._camera.look_for(target)
@@ -115,7 +115,7 @@ class LoopRound:
             raise self._people.failed
 
     def _show(self, view: ScreenView) -> None:
-        """Pass a new view on to lamps, log and picture file."""
+        """Pass a new view on to the lamps, the log and the picture file."""
         for seat, lamp in lamps_shown(view).items():
             self._show_lamp(seat, lamp)
         self._log.tell(view)
@@ -124,7 +124,7 @@ class LoopRound:
 
 
 class StateLog:
-    """Logs what the screen shows and nothing more, so that no press can be seen in the log."""
+    """Logs only what the screen shows, so that no press can be seen in the log."""
 
     def __init__(self) -> None:
         self._state: tuple[str, int | None] | None = None
@@ -132,7 +132,7 @@ class StateLog:
         self._health: tuple[str, ...] = ()
 
     def tell(self, view: ScreenView) -> None:
-        """Tell what is new."""
+        """Log what has changed."""
         if (now := (view.state, view.play.round if view.play else None)) != self._state:
             self._state = now
             follow_play(now[1], view.table, view.deal)
@@ -151,7 +151,7 @@ ASKING = ("seating", "confirming", "accepting")
 
 
 def lamps_shown(view: ScreenView) -> dict[Seat, Lamp]:
-    """Blink where a press is waited for, shine where it was given or a hu is told, else be dark: in a play all are."""
+    """Return each seat's lamp: blinking while a press is awaited, on if given or if a hu is shown, else off."""
     return {seat: _lamp(view, seat) for seat in SEATS}
 
 

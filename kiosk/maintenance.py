@@ -1,6 +1,6 @@
-"""`homologue table`: pair a table's device, or let it take over a dead device's journal.
+"""`homologue table`: pairs a table's device, or lets it take over a dead device's journal.
 
-With the dead one's card a device goes on where that stood, or has its facts to send.
+With the dead device's card, this one continues where that one stopped, or sends the facts it had not sent.
 """
 
 import logging
@@ -107,21 +107,21 @@ def key(config: Path) -> None:
 
 
 LOG: Final = "-wal"
-"""How SQLite names the log beside a file: what was written last is there."""
+"""SQLite's suffix for the write-ahead log beside a file, which holds the latest writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """What was taken over."""
+    """What was taken over from a dead device."""
 
     whole: bool
-    """The table goes on where the dead device stood; else it had begun anew, and got facts alone."""
+    """Whether the table continues where the dead device stopped. Otherwise it had begun, and got only the facts."""
     facts: int
-    """Facts that the scorer has not said to have."""
+    """Number of facts without a receipt from the scorer."""
 
 
 def take_over_journal(card: Path, own: Path, whose: JournalOwner, key: signing.SigningKey | None = None) -> Takeover:
-    """Take a dead device's journal into this device's; its facts alone where this one has begun, or cannot play it.
+    """Import a dead device's journal, or only its facts if this device has begun already or cannot replay the journal.
 
     Raises JournalBroken, JournalInUse, JournalFull.
     """
@@ -131,13 +131,13 @@ def take_over_journal(card: Path, own: Path, whose: JournalOwner, key: signing.S
         with closing(TableJournal(own, whose, key)) as journal:
             if not (journal.empty and _is_playable(dead)):
                 return Takeover(whole=False, facts=journal.take_in(facts))
-        # Ours has nothing but its own number. Only whole files are put in place, so a cut here does no harm.
+        # Our journal holds nothing but its own number. It is replaced as a whole, so an interruption does no harm.
         _put_in_place(dead, own)
         return Takeover(whole=True, facts=len(facts))
 
 
 def find_journal(card: Path, whose: JournalOwner) -> Path:
-    """Return the journal of a table that lies anywhere on a dead device's card, the newest. Raises JournalBroken."""
+    """Return the newest journal of a table found anywhere on a dead device's card. Raises JournalBroken."""
     named = (Path(folder) / JOURNAL_FILE for folder, _, files in os.walk(card) if JOURNAL_FILE in files)
     ours = [path for path in named if _is_of(path, whose)]
     if not ours:
@@ -146,13 +146,13 @@ def find_journal(card: Path, whose: JournalOwner) -> Path:
 
 
 def _written_at(journal: Path) -> float:
-    """Return when something was written last: into the log, where there is one."""
+    """Return when a journal was last written, which may have been in its log."""
     log = journal.with_name(journal.name + LOG)
     return max(one.stat().st_mtime for one in (journal, log) if one.exists())
 
 
 def _is_of(card: Path, whose: JournalOwner) -> bool:
-    """Return whether a journal is of this event and table; what cannot be read is not."""
+    """Return whether a journal belongs to this event and table; False if it cannot be read."""
     with suppress(JournalBroken, sqlite3.DatabaseError), _copied(card) as copy, closing(sqlite3.connect(copy)) as store:
         about = dict(store.execute("SELECT key, value FROM about WHERE key IN ('event', 'table')").fetchall())
         return about == {"event": whose.event, "table": str(whose.table)}
@@ -173,7 +173,7 @@ def _copied(card: Path) -> Iterator[Path]:
 
 
 def _opened(copy: Path, whose: JournalOwner, key: signing.SigningKey) -> TableJournal:
-    """Open it as a kiosk would, which says whether it is of this table and event."""
+    """Open a journal as a kiosk would, which checks its event and table."""
     with closing(sqlite3.connect(copy)) as store:
         try:
             (verdict,) = store.execute("PRAGMA quick_check(1)").fetchone()
@@ -186,7 +186,7 @@ def _opened(copy: Path, whose: JournalOwner, key: signing.SigningKey) -> TableJo
 
 
 def _checked(dead: TableJournal) -> tuple[bytes, ...]:
-    """Read and return every fact that has no receipt."""
+    """Return the bytes of each fact without a receipt, after decoding all of them as a check."""
     try:
         dead.unsent()
         return dead.unsent_bodies()
@@ -195,7 +195,7 @@ def _checked(dead: TableJournal) -> tuple[bytes, ...]:
 
 
 def _is_playable(dead: TableJournal) -> bool:
-    """Return whether this program can play every event; a newer one may have written others."""
+    """Return whether this program can replay every event; a newer one may have written others."""
     with suppress(JournalBroken):
         JournaledTable(dead, wall=lambda: 0)
         return True

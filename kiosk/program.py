@@ -1,4 +1,4 @@
-"""One table's program: threads put events on one queue, one loop alone changes state and shows what follows."""
+"""The program of one table. Threads put events on a queue; a single loop changes the state and shows the result."""
 
 import queue
 import time
@@ -70,9 +70,9 @@ from kiosk.uplink import OpenLink
 
 
 class CameraTasks:
-    """The tasks of one table. Each has its keys, and follows the table's state; one at a time has the camera.
+    """The tasks of one table that use its camera, one at a time. Each has its keys, and follows the table's state.
 
-    `apply` takes an event in, and returns why not, if it was refused; `board` looks at the board.
+    `apply` applies an event and returns the code if it was refused; `board` examines the board.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class CameraTasks:
         self.keeping: KeepDesk | None = None
 
     def observed(self, item: CameraReport) -> None:
-        """Take in what the camera sees."""
+        """Pass the camera's observation to its task."""
         match item:
             case events.TrayChecked():
                 self.restoring.observed(item)
@@ -108,29 +108,29 @@ class CameraTasks:
                 self.self_test.saw(item)
 
     def reported(self, report: Report | TooShort, now: int) -> bool:
-        """Offer a report to the self-test; return whether nobody else is to have it."""
+        """Offer a report to the self-test; return whether it is for the self-test only."""
         return self.self_test is not None and self.self_test.take(report, now)
 
     def scanned(self, report: Scanned | NotScanned, state: Table, now: int) -> None:
-        """Take in what was scanned; it counts only while walls are restored."""
+        """Handle a scan, which only counts while walls are being restored."""
         play = state.play if state.phase is Phase.RESTORING else None
         if play is not None and (look := self.restoring.scanned(report, play, now)):
             self._apply(look)
 
     def answered(self, message: Counted) -> None:
-        """Take in what the scorer answers about a hand, or about a play that is kept."""
+        """Handle the scorer's answer about a hand, or about a play that is being kept."""
         self.counting.take(message)
         if self.keeping is not None:
             self.keeping.take(message)
 
     def sent(self, state: Table, facts: Iterable[LogMessage]) -> None:
-        """Follow an event that was taken in, and the facts that came of it."""
+        """Follow an event that was accepted, and the facts it produced."""
         self.restoring.follow(state)
         if self.keeping is not None:
             self.keeping.sent(facts)
 
     def follow(self, state: Table, form: AnyForm | None, now: int) -> None:
-        """Follow the table, and the form that is filled in; write down what has to last."""
+        """Follow the table and the form being filled in; save what has to outlast a power cut."""
         if state.self_test != "running":
             self.self_test = None
         else:
@@ -147,9 +147,9 @@ class CameraTasks:
         self.restoring.write()
 
     def key(self, key: str, state: Table, now: int) -> Event | str | bool:
-        """Return the event that a key makes in the self-test or while walls are restored, or why it is refused.
+        """Return the event of a key pressed in the self-test or during restoring, or the code of a refusal.
 
-        True: it was for one of them; False: it was not.
+        True means that one of them used the key, False that neither did.
         """
         if self.self_test is not None:
             tested = self.self_test.key(key, now)
@@ -162,7 +162,7 @@ class CameraTasks:
         return self.restoring.key(key, state, self._health.codes.get(CAMERA), now)
 
     def form_keys(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...]:
-        """Return what the form gets for a key: none where a play is kept by it, more where a hand was counted."""
+        """Return the keys that the form gets for one: none if keeping a play uses it, more after counting a hand."""
         if self.keeping is not None:
             if self.keeping.key(key, now):
                 return ()
@@ -173,13 +173,13 @@ class CameraTasks:
         return (key,) if typed is None else typed
 
     def may_keep(self, state: Table) -> bool:
-        """Return whether the keeping of a play may be begun."""
+        """Return whether keeping the play may begin."""
         return state.may_keep and not state.paused and CAMERA not in self._health.codes and self.keeping is None
 
     def target(self, state: Table) -> CameraTarget | None:
-        """Return what the camera is to look at: nothing while tiles are played with.
+        """Return the camera's target: None while tiles are being played, or while restoring is stopped by a guard.
 
-        Nothing of a play that is stopped: a tray is told once, and would be refused.
+        A tray is reported only once, and would be refused then.
         """
         if self.self_test is not None:
             return self.self_test.camera_target
@@ -207,7 +207,7 @@ class TableProgram:
         board: LookAtBoard = look_at_board,
         wall: Callable[[], int] = wall_clock_ms,
     ) -> None:
-        """Take what stands in for the wire if there is none, and for the board. `clock` in ns, `wall` as messages."""
+        """Open the table. `link` and `board` replace network and board in tests; `clock` is in ns, `wall` in ms."""
         config, self._clock, self._wall = settings.config, clock, wall
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         last = journal.last_wall
@@ -229,14 +229,14 @@ class TableProgram:
         if settings.tested_daily and begins_a_day(self.state, last, wall()):
             self._apply(events.SelfTestBegun(at=clock()))
         if self.state.arbiter is not None and self.state.arbiter_session is None:
-            self._apply(events.ArbiterLeft(at=clock()))  # let in by an older program: what is ruled so does not count
+            self._apply(events.ArbiterLeft(at=clock()))  # let in by an older program, without a session
         self._health.say("facts", self._table.unexpected)
         self._follow()
 
     def _open_table(self, journal: TableJournal) -> JournaledTable:
-        """Return the table that a journal remembers.
+        """Return the table of a journal. Events that cannot be replayed are set aside.
 
-        What cannot be played on from is set aside, and the table goes on from its last plan; facts are sent as before.
+        The table then continues from its last plan, and facts are sent as before.
         """
         try:
             return JournaledTable(journal, self._wall, self._clock())
@@ -250,48 +250,48 @@ class TableProgram:
             plan = changed(plan, session=session) if session else None
         if plan is not None:
             first = first_unplayed(plan, journal.results())
-            with suppress(NotNow):  # it may have rules that only the newer one knows
+            with suppress(NotNow):  # the plan may have rules that only the newer program knows
                 table.apply(events.Assigned(at=self._clock(), assignment=plan, first=first))
         table.begun_again = True
         return table
 
-    # ---- from other threads -----------------------------------------------------------------
+    # ---- called by other threads ------------------------------------------------------------
 
     def report(self, report: Report | TooShort) -> None:
-        """Take in what a device on the table reports, pulses too short for a finger too; from the devices' threads."""
+        """Queue a report from a device, even of a pulse too short for a finger. Called by the devices' threads."""
         self._queue.put(report)
 
     def observe(self, item: CameraReport) -> None:
-        """Take in what the camera reports; from the camera's thread."""
+        """Queue a report from the camera. Called by the camera's thread."""
         self._queue.put(item)
 
     # ---- the loop ---------------------------------------------------------------------------
 
     @property
     def state(self) -> Table:
-        """The table as it stands."""
+        """The table's current state."""
         return self._table.state
 
     @property
     def keeping(self) -> Keeping | None:
-        """What was read of how the play went, while it is kept."""
+        """What has been read of the play so far, while it is being kept."""
         return self._tasks.keeping.now if self._tasks.keeping is not None else None
 
     def start(self) -> None:
-        """Begin to connect."""
+        """Start to connect."""
         self._server.link.start()
 
     def stop(self) -> None:
-        """Tell the scorer that the table leaves, and disconnect."""
+        """Tell the scorer that the table is leaving, and disconnect."""
         self._server.stop()
 
     @property
     def leaves(self) -> bool:
-        """Whether the program is to end, so that another version is started."""
+        """Whether the program is to end so that another version can start."""
         return self._upgrade is not None and self._upgrade.leaves
 
     def step(self, timeout: float) -> None:
-        """Take in what has happened, then see what is due."""
+        """Handle everything queued, waiting up to `timeout` seconds for the first item; then do what is due."""
         try:
             item: Item | None = self._queue.get(timeout=timeout)
         except queue.Empty:
@@ -318,7 +318,7 @@ class TableProgram:
                 self._tasks.observed(item)
 
     def _reported(self, report: Report | TooShort) -> None:
-        """Take in what a device on the table reports."""
+        """Handle a report from a device on the table."""
         match report:
             case Pressed() | Released() | Held():
                 event = self._buttons.event(report, self.state, self._clock())
@@ -332,7 +332,7 @@ class TableProgram:
                 self._tasks.scanned(report, self.state, self._clock())
 
     def _apply(self, event: Event) -> str | None:
-        """Take one event in; return the code of why it was refused, or None. All effects follow from here."""
+        """Apply one event; return the code of a refusal, or None. Every change of state goes through here."""
         if self._server.elsewhere:
             return OTHER_DEVICE
         if self._table.held:
@@ -354,7 +354,7 @@ class TableProgram:
         return None
 
     def _message(self, incoming: Incoming) -> None:
-        """Take in a message of the scorer or the desk; one that cannot be read is dropped."""
+        """Handle a message from the scorer or the desk; an unreadable one is dropped."""
         match self._server.read(incoming, self._clock()):
             case Receipt() | Kept() as message:
                 self._server.take_receipt(message, self._clock())
@@ -390,19 +390,19 @@ class TableProgram:
         self._server.due(now)
 
     def _check_disk(self, now: int) -> None:
-        """Look at the card, and take in what waited if there is room.
+        """Check the card, and apply held events if there is room.
 
-        While another device serves the table it would be refused, and lost: it waits until this one serves again.
+        While another device serves the table, they would be refused and lost, so they wait for this one.
         """
         code = self._table.check_disk(now)
         self._health.say("disk", code)
         if code != JournalFull.code and not self._server.elsewhere:
             for event in self._table.release():
-                if self._buttons.counts(event, self.state):  # what was pressed again meanwhile answers no new question
+                if self._buttons.counts(event, self.state):  # a press repeated meanwhile must not answer a new question
                     self._apply(event)
 
     def _follow(self) -> None:
-        """Update what follows from the state: the form at the keyboard, and the table's published state."""
+        """Update all that depends on the state: the keyboard's form, the tasks, the published state and the metrics."""
         self._keyboard.follow(self.state)
         self._tasks.follow(self.state, self._keyboard.filled_in, self._clock())
         self._server.publish()
@@ -422,13 +422,13 @@ class TableProgram:
         )
 
     def key(self, key: str) -> None:
-        """Take one key in, as the screen shows it. Where another device serves the table, Enter asks to be let in."""
+        """Handle a key, as offered by the screen. While another device serves the table, Enter asks to serve it."""
         if self._server.elsewhere:
             if key == "enter":
                 self._server.greet()
             return
         now, keyboard = self._clock(), self._keyboard
-        hidden = keyboard.panel is not None or self.state.paused  # else a PIN's digits would tick rows
+        hidden = keyboard.panel is not None or self.state.paused  # otherwise the digits of a PIN would tick rows
         if hidden and self._tasks.self_test is None:
             keyboard.key(key, self.state, now)
         elif not self._did(self._tasks.key(key, self.state, now)):
@@ -436,22 +436,22 @@ class TableProgram:
                 keyboard.key(one, self.state, now)
         self._follow()
 
-    def _did(self, result: Event | str | bool) -> bool:  # noqa: FBT001 - what a desk says of a key
-        """Do what a key means: an event, the code of a refusal, or nothing more; return whether it meant anything."""
+    def _did(self, result: Event | str | bool) -> bool:  # noqa: FBT001 - a task's answer to a key
+        """Act on a task's answer to a key: an event, a refusal's code, or nothing. Return whether it was used."""
         if isinstance(result, bool):
             return result
         self._keyboard.problem = (result or None) if isinstance(result, str) else self._apply(result)
         return True
 
-    # ---- what is seen -----------------------------------------------------------------------
+    # ---- what is shown ----------------------------------------------------------------------
 
     @property
     def camera_target(self) -> CameraTarget | None:
-        """What the camera is to look at: nothing while tiles are played with, or another device serves the table."""
+        """The camera's target; None while tiles are being played, or while another device serves the table."""
         return None if self._server.elsewhere else self._tasks.target(self.state)
 
     def view(self) -> ScreenView:
-        """Return what is to be seen."""
+        """Return the view for the screen."""
         server, service, now = self._server, self._server.service, self._clock()
         silent = server.scorer.silent(now)
         line = self._status.line(server.facts, self._health, connected=server.connected, scorer_silent=silent)

@@ -1,6 +1,6 @@
-"""What staff work with while walls are restored: tiles in a heap, scans, rows ticked by hand.
+"""The work of restoring walls: tiles in a heap, scans, and rows ticked by hand.
 
-Scans and ticks are written down, so that a power cut loses none; what the camera sees it sees again.
+Scans and ticks are saved, so that a power cut loses none. What the camera saw it will see again.
 """
 
 from collections.abc import Collection, Iterable
@@ -28,47 +28,47 @@ from kiosk.table import (
 )
 
 Stage = Literal["seat", "place"]
-"""What staff sort by now."""
+"""How staff are to sort the tiles at this stage: by seat or by place."""
 
 MOST: Final = 0.8
-"""Share of the tiles in view that one seat has when they are the pile of that seat."""
+"""Share of the tiles in view that belong to one seat if this is that seat's pile."""
 
 FEWEST: Final = 5
-"""Tiles in view, below which nobody can tell whose pile it is."""
+"""Fewest tiles in view needed to tell whose pile it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heap:
-    """What is known of the tiles that lie in no tray."""
+    """The tiles known to be outside the trays."""
 
     seen: frozenset[int] = frozenset()
-    """Serials that were in view at any time since the work began."""
+    """Serials that have been in view at any time since the work began."""
     in_view: tuple[SeenTile, ...] = ()
 
     def count(self, *, face_up: bool = False, foreign: bool = False) -> int:
-        """Count tiles in view of one kind."""
+        """Count the tiles in view with exactly these properties."""
         return sum((one.face_up, one.foreign) == (face_up, foreign) for one in self.in_view)
 
     @property
     def unread(self) -> int:
-        """Backs in view that were not read."""
+        """Number of backs in view that could not be read."""
         return sum(one.serial is None and not one.face_up and not one.foreign for one in self.in_view)
 
 
 def with_tiles_in_view(heap: Heap, in_view: Iterable[SeenTile]) -> Heap:
-    """Take in what is in view now."""
+    """Update the heap with the tiles that are in view now."""
     in_view = tuple(in_view)
     seen = {one.serial for one in in_view if one.serial is not None and not one.foreign}
     return replace(heap, seen=heap.seen | seen, in_view=in_view)
 
 
 def unseen_serials(heap: Heap, in_trays: Collection[int]) -> tuple[int, ...]:
-    """Return the serials that nobody has seen: neither in the heap, nor among those that lie in a tray."""
+    """Return the serials not yet seen, neither in the heap nor in a tray."""
     return tuple(serial for serial in range(1, 137) if serial not in heap.seen and serial not in in_trays)
 
 
 def sorting_stage(serials: Iterable[int], homes: dict[int, TilePlace]) -> tuple[Stage, Seat | None]:
-    """Return what the tiles in view are to be sorted by: by seat, until nearly all are of one seat; then by place."""
+    """Return how to sort the tiles in view: by seat or, once nearly all are of one seat, by place within that seat."""
     seats = [homes[serial].seat for serial in serials if serial in homes]
     if len(seats) < FEWEST:
         return "seat", None
@@ -77,12 +77,12 @@ def sorting_stage(serials: Iterable[int], homes: dict[int, TilePlace]) -> tuple[
 
 
 FOREIGN: Final = "scan_foreign_set"
-"""The code of a tile of another set, which a table shows by a screen of its own."""
+"""The code for a tile of another set. The table has a screen of its own for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrayRun:
-    """Places of one tray that were scanned in their order, from the first."""
+    """How many places of one tray have been scanned in order, from its first."""
 
     seat: Seat
     count: int
@@ -90,30 +90,30 @@ class TrayRun:
 
 @dataclass(frozen=True, slots=True)
 class ScannedSheet:
-    """The sheet of a carrier was shown: of which deal, or None for a carrier of another event."""
+    """A carrier's sheet that was shown: its deal, or None if the carrier belongs to another event."""
 
     deal: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class ScanAnswer:
-    """What is shown of the last scan: where the tile goes, or with a code why it goes nowhere."""
+    """What is shown for the last scan: the tile's place, or the code of why it has none."""
 
     serial: int | None = None
     place: TilePlace | None = None
     code: str | None = None
     text: str = ""
     again: bool = False
-    """The same tile was scanned twice."""
+    """Whether the same tile was scanned twice."""
     astray: TilePlace | None = None
-    """The place of the tray in hand where another tile was expected."""
+    """The place of the current tray at which another tile was expected."""
     sheet: ScannedSheet | None = None
-    """It was no tile but a carrier's sheet."""
+    """The carrier's sheet, if one was scanned instead of a tile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scans:
-    """What was scanned for one play. `letter` is the set's, where marks name sets by letter: of the first scan."""
+    """The scans for one play. `letter` is the letter of the set, taken from the first scan whose mark has one."""
 
     answer: ScanAnswer | None = None
     seen: frozenset[int] = frozenset()
@@ -122,12 +122,12 @@ class Scans:
 
     @property
     def complete(self) -> Seat | None:
-        """The tray whose 34 places were scanned in their order."""
+        """The tray whose 34 places have all been scanned in order."""
         return self.run.seat if self.run and self.run.count == TRAY else None
 
 
 def with_serial(scans: Scans, play: PlannedPlay, serial: int, set_text: str | None) -> Scans:
-    """Take a scan in."""
+    """Add the scan of a serial."""
     foreign = _is_foreign(scans, play, set_text)
     if foreign or not 1 <= serial <= 4 * TRAY:
         return replace(scans, answer=ScanAnswer(serial=serial, code=FOREIGN, text=set_text or ""))
@@ -140,12 +140,12 @@ def with_serial(scans: Scans, play: PlannedPlay, serial: int, set_text: str | No
 
 
 def with_unreadable(scans: Scans, code: str, text: str) -> Scans:
-    """Take in that something was scanned which is no tile of ours."""
+    """Add a scan that is no tile of ours."""
     return replace(scans, answer=ScanAnswer(code=code, text=text))
 
 
 def with_sheet(scans: Scans, sheet: CarrierCode, event: str) -> Scans:
-    """Take in that a carrier's sheet was shown at a table of this event."""
+    """Add the scan of a carrier's sheet, at a table of this event."""
     return replace(scans, answer=ScanAnswer(sheet=ScannedSheet(sheet.deal if sheet.event == event else None)))
 
 
@@ -160,9 +160,9 @@ def _is_foreign(scans: Scans, play: PlannedPlay, set_text: str | None) -> bool:
 def _run(
     run: TrayRun | None, play: PlannedPlay, serial: int, place: TilePlace
 ) -> tuple[TrayRun | None, TilePlace | None]:
-    """Go on with a tray that is scanned in its order. A tile that is not the next one leaves it where it was.
+    """Continue a tray scanned in order, or begin one at its first tile. Other tiles leave the run as it is.
 
-    The first tile of any tray begins that tray. One scan in a heap begins a run too: a tray is meant from the second.
+    A single scan from a heap may begin a run as well, so a run counts only from its second tile.
     """
     if run is not None and run.count < TRAY and serial == _serials(play, run.seat)[run.count]:
         return TrayRun(run.seat, run.count + 1), None
@@ -178,17 +178,17 @@ def _serials(play: PlannedPlay, seat: Seat) -> list[int]:
 
 
 Showing = Literal["camera", "scanner", "hand", "anew"]
-"""What has the screen; `anew`: the question whether the deal is laid from tiles that somebody has put into trays."""
+"""What fills the screen. `anew` asks whether to lay the deal from tiles that somebody has put into trays."""
 
 ROW_KEYS: Final = ("1", "2", "3")
 
 CAMERA_READS: Final = "camera_reads"
-"""The camera reads all of the tray, so nobody needs to vouch for it."""
+"""The code of a refused tick: the camera reads the whole tray, so nobody needs to vouch for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restoring:
-    """What staff work with: what the camera sees, what was scanned, and which of the three has the screen."""
+    """The state of the work: what the camera sees, what was scanned, and what fills the screen."""
 
     observation: TableObservation = field(default_factory=TableObservation)
     heap: Heap = field(default_factory=Heap)
@@ -197,13 +197,13 @@ class Restoring:
 
     @property
     def sheet(self) -> ScannedSheet | None:
-        """The carrier's sheet that has the screen, if one has."""
+        """The carrier's sheet that fills the screen, or None."""
         answer = self.scans.answer
         return answer.sheet if answer is not None and self.showing == "scanner" else None
 
 
 def with_observation(restoring: Restoring, observation: TableObservation, event: str) -> Restoring:
-    """Take in what the camera sees now, at a table of this event; a carrier's sheet that comes in view is answered."""
+    """Update with the camera's observation, at a table of this event. A carrier's sheet coming into view is shown."""
     heap = (
         with_tiles_in_view(restoring.heap, observation.in_view)
         if observation.in_view != restoring.observation.in_view
@@ -216,7 +216,7 @@ def with_observation(restoring: Restoring, observation: TableObservation, event:
 
 
 def with_scan(restoring: Restoring, report: Scanned | NotScanned, play: PlannedPlay, event: str) -> Restoring:
-    """Take in a scan at a table of this event: its answer fills the screen."""
+    """Add a scan at a table of this event. Its answer fills the screen."""
     if isinstance(report, NotScanned) and (sheet := read_carrier_code(report.text)):
         scans = with_sheet(restoring.scans, sheet, event)
     elif isinstance(report, NotScanned):
@@ -228,7 +228,7 @@ def with_scan(restoring: Restoring, report: Scanned | NotScanned, play: PlannedP
 
 
 def completed_tray(restoring: Restoring, play: PlannedPlay, now: int) -> tuple[Restoring, events.TrayChecked | None]:
-    """Return the look at a tray that was scanned through in its order, once."""
+    """Return the check of a tray that was scanned completely in order. It is returned once only."""
     seat = restoring.scans.complete
     if seat is None:
         return restoring, None
@@ -237,9 +237,9 @@ def completed_tray(restoring: Restoring, play: PlannedPlay, now: int) -> tuple[R
 
 
 def with_tray_look(restoring: Restoring, look: events.TrayChecked) -> Restoring:
-    """A tray was seen: what the camera says of it has the screen, unless rows are being ticked.
+    """Show the camera's verdict on a tray, unless rows are being ticked.
 
-    Under a carrier's sheet not enough of a tray is seen to tell whose it is.
+    With a carrier's sheet on top, too little of a tray is visible to tell whose it is.
     """
     read = sum(serial is not None for row in look.rows for serial in row)
     if restoring.showing != "scanner" or (restoring.sheet is not None and read < ENOUGH):
@@ -248,12 +248,12 @@ def with_tray_look(restoring: Restoring, look: events.TrayChecked) -> Restoring:
 
 
 def may_tick(state: Table, camera: str | None) -> bool:
-    """Return whether trays may be ticked by hand: where the camera is out of order, or cannot read all of a tray."""
+    """Return whether rows may be ticked by hand: the camera is out of order, or cannot read all of a tray."""
     return camera is not None or (state.check is not None and state.check.unread > 0)
 
 
 def press_restoring_key(restoring: Restoring, name: str, state: Table, now: int) -> Restoring | Event | None:
-    """Return what a key does; None if it does nothing here."""
+    """Return the event or the new state that a key leads to; None if the key does nothing here."""
     if restoring.showing == "anew" and is_strange(state):
         if name == "y":
             return events.CarrierTakenApart(at=now)
@@ -269,12 +269,12 @@ def press_restoring_key(restoring: Restoring, name: str, state: Table, now: int)
 
 
 def is_strange(state: Table) -> bool:
-    """Return whether a tray of no deal that this table knows was shown, of whose tiles the deal may be laid."""
+    """Return whether the tray in view belongs to no deal known here, so that the deal may be laid from its tiles."""
     return state.check is not None and state.check.aside is not None and not state.check.of_another_set
 
 
 def tray_by_hand(work: Work) -> Seat | None:
-    """Return the tray whose rows are to be ticked now."""
+    """Return the tray whose rows are to be ticked next."""
     left = rows_left(work)
     return left[0][0] if left else None
 
@@ -288,14 +288,14 @@ def _tick(work: Work, name: str, now: int) -> Event | None:
 
 
 def _untick(work: Work, now: int) -> Event | None:
-    """Take back the last tick in the order of trays and rows."""
+    """Return the event that takes back the last tick, in the order of trays and rows."""
     rows = [(seat, row) for seat in SEATS for row in range(len(ROWS)) if (seat, row) in work.rows]
     return events.RowTicked(at=now, seat=rows[-1][0], row=rows[-1][1], right=False) if rows else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What is written down of the work at one play: the camera sees the rest again."""
+    """The part of the work on one play that is saved. The rest the camera sees again."""
 
     round: int
     deal: int
@@ -304,14 +304,14 @@ class _Draft:
 
 
 def restoring_draft(restoring: Restoring, play: PlannedPlay | None) -> str:
-    """Return the work as text; "" where there is nothing that staff would have to do again."""
+    """Return the work as text, or "" if staff would have nothing to do again."""
     if play is None or (restoring.showing == "camera" and restoring.scans == Scans()):
         return ""
     return msgspec.json.encode(_Draft(play.round, play.deal, restoring.showing, restoring.scans)).decode()
 
 
 def restoring_from_draft(text: str, play: PlannedPlay | None) -> Restoring:
-    """Return the restoring from before a power cut, where it is of this play; else an empty one."""
+    """Return the work saved before a power cut if it is of this play, or else empty work."""
     try:
         left = msgspec.json.decode(text or "null", type=_Draft | None)
     except (msgspec.DecodeError, UnicodeError):
@@ -322,43 +322,43 @@ def restoring_from_draft(text: str, play: PlannedPlay | None) -> Restoring:
 
 
 class RestoringDrafts(Protocol):
-    """Where the work is written down."""
+    """Where the work is saved."""
 
     bench: str
 
     def beside(self, **drafts: str) -> AbstractContextManager[None]:
-        """Write these with the event that is recorded meanwhile, as one."""
+        """Save these drafts in one transaction with an event recorded in the block."""
 
 
 class RestoringDesk:
-    """The work at one table: what the camera sees, scans and keys come in; looks at trays and ticks go out as events.
+    """Restoring at one table. It takes observations, scans and keys, and produces tray checks and ticks as events.
 
-    What staff would have to do again is written down, with an event or alone.
+    What staff would have to do again is saved, either with an event or by itself.
     """
 
     def __init__(self, drafts: RestoringDrafts, event: str, play: PlannedPlay | None) -> None:
-        """Go on where a power cut has left it, if the present play is still the same."""
+        """Resume the saved work if it is of the current play."""
         self._drafts, self._event, self._play = drafts, event, play
         self._written = drafts.bench
         self.now = restoring_from_draft(self._written, play)
 
     def observed(self, seen: events.TrayChecked | TableObservation) -> None:
-        """Take in what the camera sees."""
+        """Update with the camera's observation."""
         if isinstance(seen, events.TrayChecked):
             self.now = with_tray_look(self.now, seen)
         else:
             self.now = with_observation(self.now, seen, self._event)
 
     def scanned(self, report: Scanned | NotScanned, play: PlannedPlay, now: int) -> events.TrayChecked | None:
-        """Answer a scan; return the look at a tray that is scanned through by it."""
+        """Answer a scan; return the check of a tray that it completes."""
         scanned = with_scan(self.now, report, play, self._event)
         self.now, look = completed_tray(scanned, play, now)
         return look
 
     def key(self, key: str, state: Table, camera: str | None, now: int) -> Event | str | Literal[False]:
-        """Return the event that a key makes, the code of why it is refused ("": it is not), or False: none of ours.
+        """Return the event of a key, a refusal's code ("": only the view changed), or False if it is not ours.
 
-        `camera` is the code of what is wrong with the camera.
+        `camera` is the code of the camera's fault, if it has one.
         """
         result = press_restoring_key(self.now, key, state, now)
         if not isinstance(result, Restoring):
@@ -369,19 +369,19 @@ class RestoringDesk:
         return ""
 
     def follow(self, state: Table) -> None:
-        """Start over with another play; drop a question about a tray that is no longer here."""
+        """Start over for another play; withdraw the question about a tray that is gone."""
         if self._play != state.play:
             self.now, self._play = Restoring(), state.play
         elif self.now.showing == "anew" and not is_strange(state):
             self.now = replace(self.now, showing="camera")
 
     def beside(self) -> AbstractContextManager[None]:
-        """Write the draft with the event that is recorded meanwhile."""
+        """Save the draft together with the event recorded in the block."""
         text = restoring_draft(self.now, self._play)
         return nullcontext() if text == self._written else self._drafts.beside(bench=text)
 
     def write(self) -> None:
-        """Write the draft, unless an event has."""
+        """Save the draft, unless it was saved with an event."""
         text = restoring_draft(self.now, self._play)
         if text == self._written:
             return

@@ -1,4 +1,4 @@
-"""The self-test of the hardware on the table's screen: buttons, scanner, camera, and what the device says of itself."""
+"""The hardware self-test on the table's screen: buttons, scanner, camera, and the device's own health."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -12,16 +12,16 @@ from kiosk.camera.observations import PictureObservation, WholePicture
 from kiosk.table import BEFORE_PLAY, Table, Verdict, events
 
 NIGHT_MS: Final = 4 * 60 * 60 * 1000
-"""Where nothing has happened at a table for so long its day is over: no break between two sessions lasts longer."""
+"""After so long without an event, a table's day is over: no break between two sessions lasts longer."""
 
 
 def begins_a_day(state: Table, last: int | None, wall: int) -> bool:
-    """Return whether a day begins at a table that was started: never where a play goes on.
+    """Return whether a new day begins at a table that was started, which it never does in a play.
 
-    `wall` is now, `last` when something happened there last, both ms since 1970; None: never.
+    `wall` is now, and `last` the time of the last event there (None if there was none), both in ms since 1970.
 
-    A device without a network may take up where its clock stood when it was switched off, and so miss a new day. Who
-    wants the test then asks for it.
+    Without a network, a device's clock may resume from where it stopped, and miss a new day. Staff can then start the
+    test themselves.
     """
     return state.self_test != "running" and state.phase in BEFORE_PLAY and (last is None or wall >= last + NIGHT_MS)
 
@@ -33,7 +33,7 @@ OF_A_SEAT: Final = ("button-", "contact-")
 
 @dataclass(frozen=True, slots=True, order=True)
 class HardwareFinding:
-    """Something that is wrong: a part of the device as its health names it, and a code."""
+    """A fault that the test found: the part, named as in the device's health, and a code."""
 
     part: str
     code: str
@@ -41,63 +41,63 @@ class HardwareFinding:
 
 @dataclass(frozen=True, slots=True)
 class SelfTestView:
-    """What is to be seen of a test."""
+    """What the screen shows of a test."""
 
     step: SelfTestStep = "buttons"
     scanner: bool = False
-    """Whether there is one to be tried."""
+    """Whether there is a scanner to test."""
     asked: Seat | None = None
-    """Whose button is to be pressed."""
+    """The seat whose button is to be pressed."""
     right: frozenset[Seat] = frozenset()
-    """Seats whose button came when it was asked for."""
+    """Seats whose button was pressed when asked for."""
     wrong: frozenset[Seat] = frozenset()
     """Seats that were given up."""
     remark: Remark | None = None
-    """What the buttons have told last that is no press as it was asked for."""
+    """The last remark about the buttons that is not the expected press."""
     scan: Scanned | NotScanned | None = None
-    """What was scanned last."""
+    """The last scan."""
     picture: PictureObservation = PictureObservation()  # noqa: RUF009 - frozen
     found: tuple[HardwareFinding, ...] = ()
-    """What is wrong; known at the last step."""
+    """All faults, known at the last step."""
 
 
 BOARD: Final = "board"
-"""How the board is named among the parts of the device."""
+"""The name of the board among the parts of the device."""
 
 OF_DEVICES: Final = ("button-", "contact-", "buttons", "lamps", "scanner", "camera", "disk", "broker")
-"""How parts are named whose health is a matter of the test; plans and messages are not."""
+"""Prefixes of the parts whose health belongs in the test. Plans and messages do not."""
 
 SELF_TEST_KEY: Final = "t"
-"""The key that asks for a test where nothing is played."""
+"""The key that starts a test while nothing is being played."""
 
 CALL_KEY: Final = "c"
-"""Not about the test: the arbiter is called as ever."""
+"""The key that calls the arbiter; it works during the test as always."""
 
 
 LookAtBoard = Callable[[], Iterable[HardwareTrouble]]
 
 
 def look_at_board() -> Iterator[HardwareTrouble]:
-    """Return what is wrong with the board that this runs on."""
+    """Yield the faults of the board that this program runs on."""
     yield from board_troubles(Path("/"))
     yield from clock_troubles()
 
 
 class SelfTestRun:
-    """One self-test; it exists while the table's state says that one is running. Times are ns of the reports' clock."""
+    """One self-test, for as long as the table's state says that one is running. Times are ns of the reports' clock."""
 
     def __init__(
         self, now: int, health: Mapping[str, str], board: LookAtBoard, *, scanner: bool, hides: bool = False
     ) -> None:
-        """Begin with the buttons' known health: a stuck one is reported only once. `board` looks at the board.
+        """Begin with the known health of the buttons, as a stuck one is reported only once. `board` examines the board.
 
-        `hides`: a play is paused. Then what a contact does that nobody has pressed for the test would tell of a
-        declaration, and is hidden.
+        `hides`: a play is paused. A signal from a contact that nobody has pressed for the test could then reveal a
+        declaration, so it is hidden.
         """
         self._steps: tuple[SelfTestStep, ...] = ("buttons", *(("scanner",) if scanner else ()), "camera", "found")
         self._hides, self._board = hides, board
         self._of_board: tuple[HardwareFinding, ...] | None = None
-        """What is wrong with the board; looked at once a test."""
+        """Faults of the board, which is examined once a test."""
         self._came: set[str] = set()
         self._begin(now)
         for part, code in health.items():
@@ -108,14 +108,14 @@ class SelfTestRun:
         self._buttons = SelfTest(None)
         self._buttons.begin(now)
         self._mistaken: dict[Seat, str] = {}
-        """Whose button came in place of a seat's."""
+        """For each seat, the seat whose button was pressed instead."""
         self._findings: list[HardwareFinding] = []
         self.seen = SelfTestView(scanner="scanner" in self._steps, asked=self._buttons.asked)
 
-    # ---- what the devices tell --------------------------------------------------------------
+    # ---- reports of devices -----------------------------------------------------------------
 
     def take(self, report: Report | TooShort, now: int) -> bool:
-        """Take in what a device tells; return whether it is the test's alone, as presses and scans are."""
+        """Handle a report; return whether it is for the test only, as presses and scans are."""
         match report:
             case Scanned() | NotScanned():
                 if self.seen.step == "scanner":
@@ -125,7 +125,7 @@ class SelfTestRun:
         return not isinstance(report, Released | Health)
 
     def _hidden(self, report: Report | TooShort) -> bool:
-        """Return whether this may tell of a press in the play that is paused."""
+        """Return whether a report might reveal a press in the paused play."""
         if isinstance(report, Pressed):
             self._came.add(report.seat)
         if not self._hides:
@@ -148,19 +148,19 @@ class SelfTestRun:
             self._next()
 
     def saw(self, picture: PictureObservation) -> None:
-        """Take in what the camera sees."""
+        """Accept the camera's picture."""
         if self.seen.step == "camera":
             self.seen = replace(self.seen, picture=picture)
 
     @property
     def camera_target(self) -> WholePicture | None:
-        """What the camera is to look at."""
+        """The camera's target."""
         return WholePicture() if self.seen.step == "camera" else None
 
-    # ---- what staff say ---------------------------------------------------------------------
+    # ---- answers of staff -------------------------------------------------------------------
 
     def key(self, key: str, now: int) -> events.SelfTestEnded | bool:
-        """Take a key: return the end of the test, or say whether the key was the test's."""
+        """Handle a key; return the event that ends the test, or whether the key was for the test."""
         found = self.seen.found
         if key == "q":
             return _ended("skipped", self.findings, now)
@@ -194,11 +194,11 @@ class SelfTestRun:
         step = self._steps[self._steps.index(self.seen.step) + 1]
         self.seen = replace(self.seen, step=step, remark=None, picture=PictureObservation())
 
-    # ---- what came of it --------------------------------------------------------------------
+    # ---- findings ---------------------------------------------------------------------------
 
     @property
     def findings(self) -> tuple[HardwareFinding, ...]:
-        """What the test itself has found out."""
+        """Faults found by the test itself."""
         return (
             *(HardwareFinding(f"button-{seat}", self._why(seat)) for seat in SEATS if seat in self.seen.wrong),
             *self._findings,
@@ -208,7 +208,7 @@ class SelfTestRun:
         return "button_exchanged" if seat in self._mistaken else "button_silent"
 
     def follow(self, health: Mapping[str, str]) -> None:
-        """Add what is known of the device otherwise, at the last step."""
+        """At the last step, add the faults known from the device's health and the board."""
         if self.seen.step != "found":
             self._of_board = None
             return

@@ -1,4 +1,4 @@
-"""The scorer and the desk as a table sees them: which plan is taken when, and whether this device serves the table."""
+"""The scorer and the desk, seen from a table: when a plan is accepted, and whether this device serves the table."""
 
 import uuid
 from collections.abc import Callable, Collection, Iterable
@@ -45,14 +45,14 @@ from kiosk.uplink import MIB, RESEND_NS, SECOND_NS, Brokers, OpenLink, Uplink, o
 log = get_logger("homologue.kiosk")
 
 ID_SHOWN: Final = 8
-"""Characters of a device's id that people compare at table and desk."""
+"""Characters of a device's id that people compare at the table and the desk."""
 
 ServiceChange = Literal["back", "say_again", ""]
-"""We serve the table again; we are to say again how we stand; nothing."""
+"""What a message changes: we serve the table again; we are to repeat our state; nothing."""
 
 
 class ServiceStatus:
-    """Whether one device serves its table. It does until it is told otherwise: a table plays on offline."""
+    """Whether this device serves its table. It does until told otherwise, as a table plays on offline."""
 
     def __init__(self, device: str) -> None:
         self._device = device
@@ -66,27 +66,27 @@ class ServiceStatus:
 
     @property
     def unknown(self) -> bool:
-        """Whether this device must be accepted by an arbiter before the scorer takes its facts."""
+        """Whether an arbiter must accept this device before the scorer takes its facts."""
         return self._served is not None and self._served.unknown == self._device
 
     @property
     def calls_before(self) -> int | None:
-        """How many open calls are older than the table's own; None if there is none, or that is not known."""
+        """How many open calls are older than this table's; None if it has none, or the number is unknown."""
         return self._served.calls_before if self._served and not self.elsewhere else None
 
     @property
     def arbiter_coming(self) -> bool:
-        """Whether an arbiter is on the way to the table's call."""
+        """Whether an arbiter is on the way to this table's call."""
         return self._served is not None and self._served.arbiter_coming and not self.elsewhere
 
     @property
     def upgrade_by_hand(self) -> UpgradeState | None:
-        """The answer to an offered upgrade where the program was started by hand: refused."""
+        """The answer to an upgrade offer when the program was started by hand: refused."""
         offer = self._served.upgrade if self._served else None
         return UpgradeState(version=offer.version, step="refused", percent=0, code="upgrade_by_hand") if offer else None
 
     def take(self, served: Served) -> ServiceChange:
-        """Take in what the scorer says."""
+        """Accept the scorer's message; return what it changes."""
         was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
         was_unknown = self.unknown
         self._served = served
@@ -97,44 +97,45 @@ class ServiceStatus:
         return "say_again" if served.unseen or served.refused not in (None, refused, self._device) else ""
 
     def may_greet(self) -> bool:
-        """Whether to say hello on a new connection: one that is refused does so once, then only when asked to."""
+        """Return whether to send our state on a new connection. A refused device does so once, then only if asked."""
         first, self._greeted = not self._greeted, True
         return first or not self.elsewhere
 
 
 class ScorerWatch:
-    """Whether the scorer is there. A broker goes on without it, but then no fact is stored."""
+    """Whether the scorer is there. The broker can run without it, but then no fact is stored."""
 
     def __init__(self) -> None:
         self._heard: int | None = None
-        """When it said last that it is there, or we connected since; None: we never did."""
+        """When the scorer was last heard, or when we connected since; None if never. Monotonic ns."""
 
     def connected(self, now: int) -> None:
-        """Take in that it can be heard from now on, in monotonic ns: it has its time to say that it is there."""
+        """Start waiting for the scorer, which gets the usual time to say that it is there. `now` is in monotonic ns."""
         self._heard = now
 
     def take(self, state: ScorerState, now: int) -> None:
-        """Take in what it says; a last will says nothing of when it was there."""
+        """Note that the scorer is there. A last will does not count, as it does not say when the scorer was there."""
         if state.lifecycle == "active":
             self._heard = now
 
     def silent(self, now: int) -> bool:
-        """Return whether it has been silent for too long."""
+        """Return whether the scorer has been silent for too long."""
         return self._heard is not None and now - self._heard >= SILENT_S * SECOND_NS
 
 
 def plan_content(plan: Assignment) -> tuple[object, ...]:
-    """Return what of a plan matters to a table."""
+    """Return the parts of a plan that matter to a table."""
     session = plan.session and (plan.session.round, plan.session.players)
     content = plan.store, plan.profile, plan.rules, plan.plays, plan.public_address, plan.keep_plays
     return *content, plan.repeats, plan.minutes, plan.onward, plan.settled, session
 
 
 def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:
-    """Take no plan before the receipt of the same store: our facts are numbered after those that it has.
+    """Return whether a plan may be taken now. It never is before a receipt of the same store.
 
-    A broker may keep the plan of a rehearsal. So a play for which staff only lay trays gives way to the plan of
-    another store, and to one that seats others there or does not have it any more; any other play is finished first.
+    Our facts are numbered after those that the store has. A broker may hold the plan of a rehearsal, so a play whose
+    trays are only being laid gives way to the plan of another store, or to one that drops it or has other players
+    there.
     """
     if offered.store != store:
         return False
@@ -147,7 +148,7 @@ def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:
 
 
 def first_unplayed(plan: Assignment, played: Collection[tuple[int, int]]) -> int:
-    """Return the place in the plan of the first play that neither we (rounds and deals) nor the scorer have."""
+    """Return the index of the first play in the plan that neither we (`played`: round, deal) nor the scorer have."""
     return next(
         (
             at
@@ -162,7 +163,7 @@ UNPROVEN: Final = "receipt_unproven"
 
 
 def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Message | None, str | None]:
-    """Return a message, or the code of why it cannot be read. The event's public key, if given, must have signed it."""
+    """Return a message, or the code if it is refused. `event_key`, if given, must have signed receipts and PINs."""
     try:
         message = decode_on_topic(incoming.topic, incoming.payload)[1]
     except Refused as refused:
@@ -173,7 +174,7 @@ def read_message(incoming: Incoming, event_key: str | None = None) -> tuple[Mess
 
 
 class ServerLink:
-    """One table's dealings with the scorer and the desk. It is silent while another device serves the table."""
+    """A table's communication with the scorer and the desk. It is silent while another device serves the table."""
 
     def __init__(
         self,
@@ -185,9 +186,9 @@ class ServerLink:
         wall: Callable[[], int],
         link: OpenLink | None = None,
     ) -> None:
-        """Take what gives the table, and which PIN arbiters have there; and what stands in for the wire.
+        """Open the link. `state` returns the table and its PIN mark; `link` replaces the network in tests.
 
-        What comes goes to `tell`, from the link's thread. `wall` gives ms since 1970.
+        Incoming messages go to `tell`, from the link's thread. `wall` returns ms since 1970.
         """
         config = settings.config
         self._config, self._journal, self._health, self._state, self._wall = config, journal, health, state, wall
@@ -198,20 +199,20 @@ class ServerLink:
         self.scorer = ScorerWatch()
         self._brokers = Brokers(self.link, settings.folder) if isinstance(self.link, Link) else None
         self._beat_at = 0
-        """When to say next that the table is there (monotonic ns)."""
+        """When to send the next beat (monotonic ns)."""
         self._ask_at: int | None = None
-        """When to ask how the scorer stands by now (monotonic ns)."""
+        """When to ask for the scorer's current state (monotonic ns)."""
         self._latest: dict[type[Message], tuple[int, int]] = {}
-        """Term and number of the last message of each kind since the scorer was asked: its answer is never late."""
+        """Term and number of the last message of each type since we asked the scorer: its answer is never stale."""
         self._free_mib: int | None = None
         self.upgrade: TableUpgrade | None = None
-        """None: the program was started by hand, and stays."""
+        """None if the program was started by hand, and so is not upgraded."""
         self.connected = False
-        """Whether the loop has taken in that the link is up; the link itself knows it a moment earlier."""
+        """Whether the loop has handled the event that the link is up; the link itself knows slightly earlier."""
         self._why = ""
-        """Why there is no connection, as it was logged last."""
+        """Why there is no connection, as logged last."""
         self._plan: Assignment | None = None
-        """What may not be taken yet."""
+        """A plan that may not be taken yet."""
         self._last_plan: tuple[object, ...] | None = None
         self._lifecycle: Lifecycle = "ready"
 
@@ -221,7 +222,7 @@ class ServerLink:
         return self.service.elsewhere
 
     def stop(self) -> None:
-        """Tell the scorer that the table leaves, and disconnect."""
+        """Tell the scorer that the table is leaving, and disconnect."""
         self._lifecycle = "disconnected"
         if not self.elsewhere:
             self.facts.publish(self.state_message)
@@ -229,22 +230,22 @@ class ServerLink:
         self.link.stop()
 
     def state_message(self) -> TableState:
-        """Return what the table says of itself."""
+        """Return the message with the table's state."""
         state, pin = self._state()
         refused = {"refused": self.facts.refused[-1][1]} if self.facts.refused else {}
         health = {**self._health.codes, **refused}
         lifecycle: Lifecycle = "alert" if health and self._lifecycle == "ready" else self._lifecycle
-        health |= people_health(state)  # what they did makes no device unwell
+        health |= people_health(state)  # faults of people do not put the device on alert
         message = state_message(self._config, self._journal, state, lifecycle, self.facts.unsent, health, pin)
         return replace(message, upgrade=self.upgrade.state if self.upgrade else self.service.upgrade_by_hand)
 
     def publish(self) -> None:
-        """Publish the table's state where it has changed."""
+        """Publish the table's state if it has changed."""
         if self.connected and not self.elsewhere:
             self.facts.publish(self.state_message)
 
     def greet(self) -> None:
-        """Say how the table stands, whether or not that is new; the scorer answers with its plan."""
+        """Publish the table's state, changed or not; the scorer answers with its plan."""
         self._ask_at = None
         if self.connected:
             self._latest.clear()
@@ -260,7 +261,7 @@ class ServerLink:
         self.link.publish(topic.at(request.event, table=request.table), encode(request), retain=topic.retain)
 
     def ask_pin(self, session: SessionNonce, sealed: str, now: int) -> bool:
-        """Ask the scorer whether a PIN is right, as this device; return whether it can be asked now."""
+        """Ask the scorer to check a PIN, signed by this device; return whether it can be asked now."""
         if not (self.connected and self.link.up) or self.scorer.silent(now):
             return False
         event, table, device = self._config.event, self._config.table, self._journal.device
@@ -270,7 +271,7 @@ class ServerLink:
         return True
 
     def link_changed(self, change: LinkChanged, now: int) -> None:
-        """Take in that the connection is up or down."""
+        """Handle a change of the connection."""
         self.connected = change.up
         if change.why and str(change.why) != self._why:
             log.warning(change.why.code, why=str(change.why))
@@ -278,10 +279,10 @@ class ServerLink:
         if isinstance(change.why, LinkRefused):
             self._health.say("broker", change.why.code)
         if change.up:
-            self._latest.clear()  # behind another broker may be a scorer with an older store
+            self._latest.clear()  # another broker's scorer may have an older store
             self._health.say("broker", None)
             self.scorer.connected(now)
-            self._beat_at = now  # a standby counts who comes to it
+            self._beat_at = now  # a standby counts the tables that come to it
             if self._brokers:
                 self._brokers.connected()
             if self.service.may_greet():
@@ -289,7 +290,7 @@ class ServerLink:
                 self.facts.reconnected(now)
 
     def read(self, incoming: Incoming, now: int) -> Message | None:
-        """Return what the scorer or the desk says; what cannot be read is told as the link's health, and dropped."""
+        """Return the decoded message, or None if it is outdated or unreadable (which is reported in the health)."""
         message, code = read_message(incoming, self._config.event_key)
         self._health.say("wire", code)
         if isinstance(message, Served | ArbiterPin):
@@ -301,18 +302,18 @@ class ServerLink:
         return message
 
     def take_receipt(self, message: Receipt | Kept, now: int) -> None:
-        """Take in what the scorer says of its store; where that is another one than before, ask."""
+        """Accept a receipt, or records to keep. If the scorer's store has changed, ask for its current state."""
         before = self._journal.store
         self.facts.take(message, now)
         if before not in (None, self._journal.store):
             self._ask(now)
 
     def _ask(self, now: int) -> None:
-        """Soon ask for what the scorer says by now: a broker may bring late, after newer, what was not acknowledged."""
+        """Ask soon for the scorer's state, as a broker may deliver unacknowledged messages after newer ones."""
         self._ask_at = self._ask_at or now + RESEND_NS
 
     def take_served(self, served: Served, now: int) -> None:
-        """Take in whether this device serves its table; unsent facts wait in the journal until it does."""
+        """Accept whether this device serves its table. Unsent facts wait in the journal until it does."""
         was_elsewhere, change = self.elsewhere, self.service.take(served)
         self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", "device_unknown" if self.service.unknown else None)
         if self.elsewhere and not was_elsewhere:
@@ -325,9 +326,9 @@ class ServerLink:
             self.upgrade.take(served.upgrade)
 
     def take_plan(self, plan: Assignment, now: int) -> None:
-        """Keep a plan until it may be taken; one that says something new may have room for what was refused.
+        """Hold a plan until it may be taken, and ask again in case it is outdated.
 
-        It is asked for again, too: it may be an older one.
+        If it brings anything new, resend facts that were refused: they may fit it.
         """
         content = plan_content(plan)
         if self._last_plan not in (None, content):
@@ -336,7 +337,7 @@ class ServerLink:
         self._plan, self._last_plan = plan, content
 
     def due_plan(self, table: Table, now: int) -> events.Assigned | None:
-        """Return the plan that is to be taken now, if there is one that says something new."""
+        """Return the event that takes the waiting plan, if it may be taken now and has anything new."""
         plan = self._plan
         if plan is None or not may_take_plan(plan, table, self._journal.store):
             return None
@@ -346,30 +347,30 @@ class ServerLink:
         return events.Assigned(at=now, assignment=plan, first=first_unplayed(plan, self._journal.results()))
 
     def plan_taken(self, code: str | None) -> None:
-        """Take in whether the plan was taken; without room on the disk it is tried again."""
+        """Note whether the plan was accepted. If the disk was full, it is tried again."""
         if code != JournalFull.code:
             self._plan = None
             self._health.say("plan", code)
 
     def disk_mib(self) -> int:
-        """Return how much of the disk is free, in steps; while nothing may show, as it was before."""
+        """Return the disk's free space, in steps. In a quiet phase it does not change."""
         if self._free_mib is None or self._state()[0].phase not in QUIET:
             self._free_mib = self._journal.room // MIB // DISK_STEP_MIB * DISK_STEP_MIB
         return self._free_mib
 
     def take_scorer(self, state: ScorerState, now: int) -> None:
-        """Learn whether the scorer is there, and where else its broker may be."""
+        """Note whether the scorer is there, and where else its broker may be."""
         self.scorer.take(state, now)
         if self._brokers:
             self._brokers.take(state, now)
 
     def due(self, now: int) -> None:
-        """Send again what should have a receipt by now, and say that the table is there."""
+        """Resend what should have a receipt by now, and send the beat."""
         if not self.connected:
             return
         if self._brokers:
             self._brokers.due(now, silent=self.scorer.silent(now))
-        if self.facts.overdue(now) and not self.service.unknown:  # all waits until an arbiter has accepted this device
+        if self.facts.overdue(now) and not self.service.unknown:  # all wait until an arbiter accepts this device
             self.facts.resend(now)
         if self._ask_at and now >= self._ask_at:
             self.greet()

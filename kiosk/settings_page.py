@@ -1,4 +1,4 @@
-"""Writes the page of settings, of a table and of addresses, from the code: `python -m kiosk.settings_page`."""
+"""Writes the documentation page of a table's settings and addresses from the code: `python -m kiosk.settings_page`."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ TABLE: Final = "\n| setting | default | meaning |\n|---|---|---|\n"
 
 
 def page() -> str:
-    """Return the page: the settings before any section, then those of each section."""
+    """Return the page: the settings outside any section, then those of each section."""
     told: dict[str, dict[str, str]] = {}
     for struct in (UnpairedConfig, Config):
         for section, rows in _sections(struct):
@@ -52,7 +52,7 @@ def page() -> str:
 
 
 def _addresses() -> dict[str, Iterator[str]]:
-    """Return the rows of what addresses may say, by what is there."""
+    """Return the rows of address settings, by title."""
     every = set.intersection(*map(set, SCANNER_SETTINGS.values()))
     kinds = {"Scanners": every} | {
         name: known.keys() - every
@@ -77,13 +77,13 @@ def _rows(settings: Mapping[str, tuple[Any, str]]) -> Iterator[str]:
 
 
 def _annotated(settings: type) -> dict[str, tuple[Any, str]]:
-    """Return the defaults and meanings of a data class, whose annotations say them."""
+    """Return the defaults and meanings of a data class, from its annotations."""
     hints = get_type_hints(settings, include_extras=True)
     return {field.name: (field.default, hints[field.name].__metadata__[0]) for field in dataclasses.fields(settings)}
 
 
 def _sections(struct: type[Struct], name: str = "") -> Iterator[tuple[str, dict[str, str]]]:
-    """Return the rows of a section by their settings, its own first, and those of the sections in it."""
+    """Yield a section's name and the rows of its settings, own ones first; before it, the sections nested in it."""
     hints, rows = get_type_hints(struct, include_extras=True), {}
     for field in sorted(msgspec.structs.fields(struct), key=lambda field: field.name not in struct.__annotations__):
         hint = hints[field.name]

@@ -1,7 +1,7 @@
-"""The people at a simulated table: staff who lay trays, players who press, somebody at the keyboard.
+"""The people at a simulated table: staff who lay trays, players who press buttons, someone at the keyboard.
 
-They play by a script, a JSON file. They look at the table's state and do the next thing, on simulated devices alone,
-with hands that take time. Everything they do follows from the state, so they go on after the kiosk was killed.
+They follow a script, a JSON file. They look at the table's state and do the next thing, only on simulated devices and
+with a human delay. As all they do follows from the state, they carry on after the kiosk was killed.
 """
 
 import threading
@@ -31,13 +31,13 @@ def read_script(path: Path) -> Script:
 
 
 AGAIN_S: Final = 2.0
-"""If nothing has come of what they did, they do it again."""
+"""Seconds after which they repeat an action that had no effect."""
 
 PATIENCE: Final = 30
-"""Looks at a river or a hand that cannot be read, before they pass it over."""
+"""Looks at a river or a hand that cannot be read before they skip it."""
 
 SLOW: Final = 0.1
-"""A look at what the camera has not come to yet counts for so much: on a busy machine it takes its time."""
+"""How much a look counts for while the camera has not got there yet: a busy machine takes longer."""
 
 STEPS_BACK: Final = 8
 """Backspaces that empty any half-filled form."""
@@ -47,14 +47,14 @@ NOT_VALID: Final = "1"
 
 
 class _Fingers(Protocol):
-    """Fingers on simulated buttons, be these on pins or in a box."""
+    """Fingers on simulated buttons, whether on pins or in a box."""
 
     def press(self, seat: Seat) -> None:
-        """Press one button and let it go."""
+        """Press and release one button."""
 
 
 class People:
-    """Everybody at one table, on a thread of their own."""
+    """Everybody at one table, on their own thread."""
 
     def __init__(
         self,
@@ -67,38 +67,38 @@ class People:
         self._script, self._fingers, self._trays, self._type = script, fingers, trays, type_key
         self._laid: tuple[int, Seat] | None = None
         self._pin_given = False
-        """Whether the arbiter has just given the PIN: who typed it again would take it back before it is judged."""
+        """Whether the arbiter has just entered the PIN: entering it again would withdraw it before it is checked."""
         self._state: Table | None = None
         self._keeping: Keeping | None = None
         self._shown: tuple[int, Seat, LaidPart] | None = None
         self._looks = 0.0
-        """How often they have looked, or asked to show it, in vain: a play that cannot be read holds nobody up."""
+        """How often they have tried in vain: a play that cannot be read must not hold up the table."""
         self.failed: Exception | None = None
-        """Why they cannot go on: the script does not fit what the table has seen."""
+        """The error that stopped them: the script does not fit the table's state."""
         self._changed = threading.Event()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"people at {name}", daemon=True)
 
     def start(self) -> None:
-        """Sit down."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Leave; may be called twice."""
+        """Stop the thread; may be called twice."""
         self._stopped.set()
         self._changed.set()
         if self._thread.is_alive():
             self._thread.join(timeout=5)
 
     def see(self, state: Table, keeping: Keeping | None = None) -> None:
-        """Look at the table, and what it reads after a play. From the kiosk's loop, whenever that has changed."""
+        """Note the table's state, and what has been read of a kept play. The kiosk's loop calls this on any change."""
         self._state, self._keeping = state, keeping
         self._changed.set()
 
     def _run(self) -> None:
         try:
             self._live()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the kiosk's own loop must learn of it
+        except Exception as error:  # noqa: BLE001 - the kiosk's loop must hear of any error
             self.failed = error
 
     def _live(self) -> None:
@@ -110,15 +110,15 @@ class People:
                 self.step(self._state)
 
     def _look_at_tiles(self) -> None:
-        """Let a play begin: who declares sooner is asked whether they mean it."""
+        """Wait at the start of a play: an earlier declaration would raise the question whether it was meant."""
         state = self._state
         if state is not None and state.phase is Phase.PLAYING:
             self._stopped.wait(max(0, state.since + DOUBTFUL_NS - time.monotonic_ns()) / 1e9)
 
     def step(self, state: Table) -> None:
-        """Do the next thing that a table's state asks for, at once but for the time that people take to react.
+        """Do the next thing that the state asks for, after a human delay.
 
-        No clock is looked at: a table's own may run faster than the machine's, and be hours ahead of it.
+        No clock is read: a table's own may run faster than the machine's, and be hours ahead.
         """
         course = self._script.course(state.play.round) if state.play else None
         if state.play is not None and course is not None:
@@ -143,7 +143,7 @@ class People:
             self._after(state, play, course)
 
     def _after(self, state: Table, play: PlannedPlay, course: ScriptedPlay) -> None:
-        """Show rivers and hands one after the other where the play is kept, then go on."""
+        """Show rivers and hands one after the other if the play is to be kept, then go on."""
         keeping = self._keeping
         if keeping is None or keeping.asked is None:
             tried = self._shown is not None and self._shown[0] == play.round
@@ -165,7 +165,7 @@ class People:
         self._stopped.wait(self._script.reaction_ms / 1000)
 
     def _press(self, state: Table, seats: Iterable[Seat]) -> None:
-        """Press for what is asked; whoever sees that something else is asked by now does not press."""
+        """Press for the current question, as long as the table still asks it."""
         for seat in seats:
             if not self._stopped.is_set() and self._asks_the_same(state):
                 self._fingers.press(seat)
@@ -175,7 +175,7 @@ class People:
         return now is not None and (now.public, now.index) == (state.public, state.index)
 
     def _lay(self, state: Table, play: PlannedPlay, course: ScriptedPlay) -> None:
-        """Lay the next tray, slips and all; mend what the screen names."""
+        """Lay the next tray, with the script's slips; correct it if the screen names it."""
         seat = state.unverified[0]
         named = state.check is not None and state.check.seat == seat
         if self._laid == (play.round, seat) and not named:
@@ -191,7 +191,7 @@ class People:
         self._laid = (play.round, seat)
 
     def _play(self, state: Table, course: ScriptedPlay) -> None:
-        """First who declares falsely, then who wins; nobody presses twice."""
+        """Declare: first the false hu, then the winners. Nobody presses twice."""
         pending = [seat for seat in course.false_hu if seat not in state.fines]
         pressed = {one.seat for one in state.declarations}
         pressing = [seat for seat in (pending or course.winners) if seat not in pressed]
@@ -216,7 +216,7 @@ class People:
         for _ in range(STEPS_BACK):
             self._type("back")
         if to_fine:
-            self._keys("x", *self._script.pin, "enter")  # the fine follows once the PIN was found right
+            self._keys("x", *self._script.pin, "enter")  # the fine follows once the PIN has been accepted
             self._pin_given = True
             return
         tile = course.discarder[0] if course.discarder else "d"
@@ -232,7 +232,7 @@ class People:
 
 
 def _on_the_table(number: int, laid: LaidSeat, part: LaidPart) -> tuple[table.LooseTile, ...]:
-    """Return where the tiles of a river lie, or of a hand with its melds."""
+    """Return where the tiles of a river lie, or those of a hand with its melds."""
     if part == "river":
         return scene.lay_river([table.SimulatedTile(number, serial) if serial else None for serial in laid.river])
     groups = (laid.hand or (), *laid.melds)
@@ -240,10 +240,10 @@ def _on_the_table(number: int, laid: LaidSeat, part: LaidPart) -> tuple[table.Lo
 
 
 class RiichiPeople(People):
-    """Everybody at one table of a session."""
+    """Everybody at one table of a riichi session."""
 
     def step(self, state: Table) -> None:
-        """Do the next thing that a table's state asks for, at once but for the time that people take to react."""
+        """Do the next thing that the state asks for, after a human delay."""
         session = state.session
         if session is None:
             return
@@ -261,7 +261,7 @@ class RiichiPeople(People):
             self._keys(*(("enter",) if session.hand < len(self._script.hands) else ("q", "enter")))
 
     def _end(self, state: Table, session: RiichiSession, hand: RiichiEvent) -> None:
-        """Lay deposits first, one after the other; then win, or say that nobody has."""
+        """Declare riichi, one seat after the other; then win, or end the hand without a winner."""
         for seat in hand.riichi:
             if seat not in session.riichi and session.score(seat) >= session.profile.points.deposit.value:
                 self._keys("i", seat[0])
@@ -292,7 +292,7 @@ class RiichiPeople(People):
 
 
 def _typed(win: RiichiWin) -> tuple[str, ...]:
-    """Return the keys for a hand: one yakuman, which nobody fed, or han and under five han fu."""
+    """Return the keys for a hand: one yakuman without pao, or han and, under five han, fu."""
     if win.yakuman:
         return "y", "enter", "enter"
     fu = (*str(win.fu), "enter") if win.han < FU_FROM else ()

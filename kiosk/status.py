@@ -1,8 +1,8 @@
-"""How a table's device is: what is wrong with its parts, the line at the foot of the screen, and its metrics.
+"""The condition of a table's device: faults of its parts, the status line of the screen, and metrics.
 
-Metrics are read by Prometheus on this machine alone, where the configuration asks for them. While a press may show
-nowhere, nothing in them moves that a press could move: numbers of the table are those from before the play, whoever
-asks how often. How hot the board is, which is read when somebody asks, tells of no finger.
+Metrics are served to Prometheus on this machine only, if the configuration asks for them. While presses must not show,
+figures that a press could change are frozen: the table's numbers are those from before the play, however often they are
+read. The board's temperature, read on request, reveals no press.
 """
 
 import time
@@ -28,70 +28,70 @@ log = get_logger("homologue.kiosk")
 
 
 def people_health(state: Table) -> dict[str, str]:
-    """Return what is reported about people: they skipped the self-test or ignored what it found, or guessed the PIN."""
+    """Return what is reported about people: a skipped self-test, faults it found that were ignored, or guessed PINs."""
     codes = {"skipped": "self_test_skipped", "failed": "self_test_failed"}
     test = {"self_test": codes[state.self_test]} if state.self_test in codes else {}
     return {**test, "pin": "pin_guessed"} if state.pins_wrong >= FREE_TRIES else test
 
 
 CONTACT: Final = "contact-"
-"""How the health of one seat's contact is named: pulses come where a finger moves, so it waits for the play's end."""
+"""Prefix of the health of a seat's contact. A finger causes pulses, so its reports wait until the play is over."""
 
 BUTTONS: Final = "buttons"
-"""How the health of all four buttons together is named."""
+"""The part that stands for all four buttons together."""
 
 CAMERA: Final = "camera"
 SCREEN: Final = "screen"
 LATE_PRESS: Final = "press_told_late"
-"""Somebody's declaration was lost, and the arbiter must hear of it."""
+"""The code for a lost declaration, of which the arbiter must hear."""
 
 
 LASTS_NS: Final = 3_000_000_000
-"""A picture that cannot be read is told when none could be for so long; that all is well again, after as long."""
+"""How long the picture must have been unreadable before that is reported, and readable before it is withdrawn."""
 
 
 class DeviceHealth:
-    """Codes of what is wrong, by part. What would reveal a press waits until the play is over."""
+    """Fault codes by part. Any that could reveal a press wait until the play is over."""
 
     def __init__(self) -> None:
         self._codes: dict[str, str] = {}
         self._waiting: dict[str, str | None] = {}
         self._camera: str | None = None
-        """What the camera has said of itself last."""
+        """The camera's latest report of itself."""
         self._camera_since = 0
 
     @property
     def codes(self) -> dict[str, str]:
-        """What is wrong, by part of the device."""
+        """The current fault codes, by part of the device."""
         return dict(self._codes)
 
     def say(self, part: str, code: str | None) -> None:
-        """Remember what is wrong with a part of the device; None: nothing."""
+        """Set the fault of a part; None clears it."""
         self._codes.pop(part, None)
         if code:
             self._codes[part] = code
 
     def camera(self, code: str | None, now: int) -> None:
-        """Take in what the camera says of itself (`now` in monotonic ns)."""
+        """Accept the camera's report of itself (`now` in monotonic ns)."""
         if code != self._camera:
             self._camera, self._camera_since = code, now
 
     def due(self, now: int) -> None:
-        """Report what has been wrong with the camera for long enough: nobody can mend one bad picture in four."""
+        """Report a camera fault that has lasted long enough: nobody can mend one bad picture in four."""
         told = self._codes.get(CAMERA)
         of_pictures = (self._camera or told or "").startswith("picture_")
         if self._camera != told and not (of_pictures and now < self._camera_since + LASTS_NS):
             self.say(CAMERA, self._camera)
 
     def report(self, health: Health, phase: Phase) -> None:
-        """Take in what a device says of a part of itself; how contacts are waits while the table is quiet."""
+        """Accept a device's report of a part; reports of contacts wait while the table is quiet."""
         if health.part.startswith(CONTACT) and phase in QUIET:
             self._waiting[health.part] = health.code
         else:
             self.say(health.part, health.code)
 
     def moved(self, table: Table) -> None:
-        """Follow a table to its next state: tell what waited, forget what the arbiter has seen by then."""
+        """Follow the table to its next state: report what waited, and clear what the arbiter has seen by then."""
         hand_is_over = table.session is not None and table.phase is Phase.RECORDED
         if table.phase is Phase.RESTORING or hand_is_over:
             self._codes = {part: code for part, code in self._codes.items() if code != LATE_PRESS}
@@ -101,17 +101,17 @@ class DeviceHealth:
 
 
 class Receipts:
-    """Receipts of one table's plays, made of what its journal holds."""
+    """Receipt codes of a table's plays, from its journal."""
 
     def __init__(self, journal: TableJournal) -> None:
         self._journal = journal
         self._made: tuple[tuple[int, int, int], LogMessage | None, str | None] | None = None
-        """Of which play, after how many facts; and its result with the code."""
+        """The play with the number of facts at that time, its result, and the code."""
         self._anchor: tuple[tuple[int, int], str] | None = None
-        """Of which play, the first that covers it: later ones would change the QR code while it is scanned."""
+        """The play, and the first anchor to cover it: later ones would change the QR code while it is scanned."""
 
     def code(self, state: Table) -> str | None:
-        """Return the code while the play is recorded; None if its result does not stand."""
+        """Return the code while the play is recorded; None if it has no valid result."""
         play = state.play
         if play is None or state.phase is not Phase.RECORDED or state.outcome is None or state.ruled:
             return None
@@ -122,12 +122,12 @@ class Receipts:
         return self._made[2]
 
     def at_centre(self, facts: Uplink) -> bool | None:
-        """Return whether the centre has the result whose code was given last; None: there is nothing to be said."""
+        """Return whether the centre has the result whose code was returned last; None if that is unknown."""
         result = self._made[1] if self._made else None
         return facts.at_centre(result.seq) if result else None
 
     def anchor(self, state: Table, facts: Uplink) -> str:
-        """Return the anchor of what the scorer has stored, the recorded play too; empty until it has."""
+        """Return the anchor of what the scorer has stored, once that includes the recorded play; "" before."""
         play = (state.play.round, state.play.deal) if state.play else (0, 0)
         if self._anchor is None or self._anchor[0] != play:
             if facts.unsent or not facts.anchor:
@@ -137,12 +137,12 @@ class Receipts:
 
 
 def time_of_day() -> str:
-    """Return the local time of day; for people only, nothing is decided by it."""
+    """Return the local time of day. It is shown to people; no decision depends on it."""
     return time.strftime("%H:%M")
 
 
 class TableStatus:
-    """What one table shows of its device."""
+    """What a table's screen shows of its device."""
 
     def __init__(self, config: Config, journal: TableJournal, time_of_day: Callable[[], str] = time_of_day) -> None:
         self.table, self.scores, self._plain = config.table, config.screen.scores, config.broker.plain
@@ -150,7 +150,7 @@ class TableStatus:
         self._time_of_day = time_of_day
 
     def line(self, facts: Uplink, health: DeviceHealth, *, connected: bool, scorer_silent: bool) -> StatusLine:
-        """Return the line at the foot."""
+        """Return the status line at the foot of the screen."""
         return StatusLine(
             connected,
             facts.unsent,
@@ -163,7 +163,7 @@ class TableStatus:
         )
 
     def with_receipt(self, view: ScreenView, state: Table, facts: Uplink) -> ScreenView:
-        """Add the code of the receipt, and where to look it up if the event has made an address known."""
+        """Add the receipt's code, and a link to look it up if the event has a public address."""
         code, plan = self._receipts.code(state), state.assignment
         anchor = self._receipts.anchor(state, facts) if code else ""
         link = receipt_link(plan.public_address, code, anchor) if code and plan else ""
@@ -174,11 +174,11 @@ class TableStatus:
 HERE: Final = "127.0.0.1"
 
 PARTS: Final = ("buttons", "camera", "scanner", "box", "disk", "broker", "facts", "plan", "wire")
-"""Parts of a table that are always told of; others while something is wrong with them."""
+"""Parts of a table that are always reported; others only while they have a fault."""
 
 
 class TableNumbers(NamedTuple):
-    """What is reported about a table, as it was when something of it could be told."""
+    """The reported numbers of a table, from the last time that they could be shown."""
 
     phase: Phase
     public: str
@@ -186,30 +186,30 @@ class TableNumbers(NamedTuple):
     unsent: int
     refused: int
     looks: int
-    """How often the camera's picture was read."""
+    """How many pictures of the camera were read."""
     health: Mapping[str, str]
     writes: tuple[tuple[int, ...], float]
 
 
 class TableMetrics:
-    """One table's numbers. The loop `follow`s; the server's threads read."""
+    """Metrics of one table. The loop calls `follow`; the server's threads read."""
 
     def __init__(self, disk_mib: Callable[[], int]) -> None:
-        """`disk_mib`: what is free on the journal's disk, in steps; it does not move in a play."""
+        """`disk_mib` returns the free space of the journal's disk, in steps that do not change in a play."""
         self._disk_mib = disk_mib
         self._now: TableNumbers | None = None
         self.looks = 0
-        """How often the camera's picture was read."""
+        """How many pictures of the camera were read."""
 
     def follow(self, numbers: TableNumbers) -> None:
-        """Take in how the table stands; in a play, only that it has begun."""
+        """Update the numbers. In a play, only its beginning is noted."""
         before = self._now
         if before is None or numbers.phase not in QUIET or before.phase not in QUIET:
             self._now = numbers
 
     def collect(self) -> "Iterable[Metric]":
-        """Return all families, as a registry of Prometheus asks for them."""
-        from prometheus_client.core import (  # noqa: PLC0415 - only a table that is watched loads it
+        """Yield all metric families, as a Prometheus registry expects."""
+        from prometheus_client.core import (  # noqa: PLC0415 - loaded only if metrics are on
             CounterMetricFamily,
             GaugeMetricFamily,
             HistogramMetricFamily,
@@ -246,7 +246,7 @@ class TableMetrics:
 
 @contextmanager
 def serve_metrics(metrics: TableMetrics, port: int) -> Iterator[int]:
-    """Answer on a port of this machine; return which. A port that is taken is logged, and the table plays without."""
+    """Serve metrics on a local port; yield the port. If it is taken, that is logged, and the table does without."""
     from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415 - as above
 
     registry = CollectorRegistry()

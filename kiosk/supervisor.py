@@ -1,9 +1,9 @@
-"""A small process around a table's program: while that cannot start, has ended or hangs, words are on the screen.
+"""A small process around a table's program. It shows a message while the program cannot start, has ended or hangs.
 
-Then it is started again, in the version that the table has by then: this process is apt's, and no upgrade replaces it.
-Screen and pins belong to one process at a time, so the program asks for each of them when it is about to open it
-(`SupervisorLine`). Presses of pins are kept meanwhile, as a button box keeps its own, and handed over with the pins.
-Nothing of a press shows: the picture depends on why the program has ended, and on nothing else.
+It then restarts the program in the table's current version. This process comes from the apt package, and no upgrade
+replaces it. Only one process at a time can own the screen or the pins, so the program asks for each before opening it
+(`SupervisorLine`). Until then, presses of buttons on pins are kept, as a button box keeps its own, and handed over with
+the pins. Nothing shown reveals a press: the message depends only on why the program ended.
 """
 
 import os
@@ -34,26 +34,26 @@ if TYPE_CHECKING:
 log = get_logger("homologue.kiosk")
 
 LINE: Final = "HOMOLOGUE_SUPERVISOR"
-"""The environment variable in which the program finds the number of its end of the line."""
+"""Environment variable with the file descriptor of the program's end of the line."""
 
 HANGS: Final = "program_hangs"
 ENDED: Final = "program_ended"
 CHANGES: Final = "upgrade_begins"
 
 START_S: Final = 180.0
-"""A program may take so long until its loop turns: the journal of a week is read from a slow card."""
+"""How long a program may take until its loop runs: a week's journal on a slow card takes time to read."""
 
 SILENT_S: Final = 30.0
-"""A loop that says nothing for so long hangs."""
+"""A loop that is silent for so long hangs."""
 
 PAUSE_S: Final = 3.0
 LONGEST_PAUSE_S: Final = 60.0
-"""Before the program is started again, and where it has ended again and again: twice as long each time, up to this."""
+"""Pause before a restart. It doubles with each failure in a row, up to the longest pause."""
 
 ROUND_S: Final = 0.05
 
 MOST_KEPT: Final = 1000
-"""Presses that are kept, as many as fit into one message; beyond that somebody plays with a button."""
+"""Most presses to keep, as many as fit into one message; beyond that somebody is playing with a button."""
 
 LONGEST_MESSAGE: Final = 65_536
 
@@ -63,7 +63,7 @@ _KINDS: Final[dict[str, type[Press]]] = {kind.__name__: kind for kind in (Presse
 
 
 class SupervisorLine:
-    """The program's line to its supervisor. Without one, nothing is asked, and nothing was kept."""
+    """The program's line to its supervisor. Without a supervisor, requests do nothing, and no presses were kept."""
 
     def __init__(self) -> None:
         number = os.environ.pop(LINE, "")
@@ -72,20 +72,20 @@ class SupervisorLine:
             self._line.settimeout(5.0)
 
     def take_screen(self) -> None:
-        """Return when nobody else draws on the screen."""
+        """Wait until the supervisor has released the screen."""
         self._ask(b"screen")
 
     def take_buttons(self) -> list[Press]:
-        """Return what was pressed since nobody else looked at the pins; from now on nobody does."""
+        """Take over the pins; return the presses that the supervisor has kept."""
         kept = msgspec.json.decode(self._ask(b"buttons") or b"[]", type=list[tuple[str, Seat, int]])
         return [_KINDS[kind](seat, at) for kind, seat, at in kept]
 
     def have_presses(self) -> None:
-        """Say that what was kept is in the journal."""
+        """Confirm that the kept presses are in the journal."""
         self._ask(b"kept")
 
     def failed(self, code: str) -> None:
-        """Say why the program ends, to be started again."""
+        """Report why the program is ending, so that it is restarted."""
         self._ask(f"failed {code}".encode())
 
     def _ask(self, what: bytes) -> bytes:
@@ -94,7 +94,7 @@ class SupervisorLine:
         try:
             self._line.send(what)
             return self._line.recv(LONGEST_MESSAGE)
-        except OSError as error:  # a supervisor that is gone has neither screen nor pins
+        except OSError as error:  # without a supervisor, nobody else holds the screen or pins
             log.warning("supervisor_silent", why=str(error))
             return b""
 
@@ -114,24 +114,24 @@ class _Program:
         self._heard_by = self.began + START_S
 
     def asked(self) -> bytes:
-        """Return what it asks for, if it asks, having waited for a moment."""
+        """Return the program's request, or b"" if none arrives within a short wait."""
         ready, _, _ = select.select([self.line, self.pulse], [], [], ROUND_S)
         if self.pulse in ready:
             self.pulse.recv(64)
             self._heard_by = time.monotonic() + SILENT_S
         asked = self.line.recv(256) if self.line in ready else b""
-        if self.line in ready and not asked:  # it ends: its end of the line is closed
+        if self.line in ready and not asked:  # the program is ending: its end of the line is closed
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(ROUND_S)
         return asked
 
     @property
     def hangs(self) -> bool:
-        """Whether its loop has been silent for too long."""
+        """Whether the program's loop has been silent for too long."""
         return time.monotonic() > self._heard_by
 
     def end(self, number: int, patience_s: float) -> None:
-        """Ask it to end, and kill it if it does not."""
+        """Send the program a signal, and kill it if it does not end."""
         self.process.send_signal(number)
         try:
             self.process.wait(patience_s)
@@ -140,7 +140,7 @@ class _Program:
             self.process.wait()
 
     def close(self) -> None:
-        """Close its sockets."""
+        """Close the sockets."""
         self.line.close()
         self.pulse.close()
 
@@ -165,7 +165,7 @@ class Supervisor:
         self._service = ServiceNotifier()
 
     def run(self) -> None:
-        """Work until told to stop, or until somebody closes the program's window."""
+        """Run until told to stop, or until somebody closes the program's window."""
         try:
             while not self._stop.is_set() and not self._run_once():
                 self._failures += 1
@@ -180,7 +180,7 @@ class Supervisor:
             self._let_pins_go()
 
     def _run_once(self) -> bool:
-        """Run the program until it ends; return whether it was meant to."""
+        """Run the program until it ends; return whether that was intended."""
         program, self._why = _Program(self._command, self._failures), ENDED
         try:
             while program.process.poll() is None:
@@ -190,7 +190,7 @@ class Supervisor:
                     program.end(signal.SIGTERM, 12.0)
                 elif program.hangs:
                     self._why = HANGS
-                    program.end(signal.SIGABRT, 5.0)  # it says where it hangs
+                    program.end(signal.SIGABRT, 5.0)  # makes it log where it hangs
                 self._turn()
             while program.line in select.select([program.line], [], [], 0)[0] and (last := program.line.recv(256)):
                 self._answer(last.decode())
@@ -217,25 +217,25 @@ class Supervisor:
         return b"-"
 
     def _turn(self) -> None:
-        """Notify systemd; stop where somebody has closed the window."""
+        """Notify systemd; stop if somebody has closed the window."""
         self._service.alive()
         if self._window is not None and "quit" in {*self._window.pressed()}:
             self._stop.set()
 
-    # ---- in the program's place -------------------------------------------------------------------
+    # ---- standing in for the program --------------------------------------------------------------
 
     def _stand_in(self) -> None:
-        """Take the pins, then the screen; what cannot be had is left. The console's words are there in any case."""
+        """Open the pins and the screen, as far as possible. The message on the console is written in any case."""
         _write_on_console()
         own = device_basics(self._config)
         buttons = own.devices.buttons
         if self._pins is None and buttons.startswith("gpio:"):
             try:
                 self._pins = self._open_pins(buttons, self._keep)
-            except Exception as error:  # noqa: BLE001 - whatever keeps the pins from us, the screen is to say why
+            except Exception as error:  # noqa: BLE001 - whatever the error, the screen must come
                 log.warning("pins_not_kept", why=str(error))
         try:
-            from kiosk.screens import ScreenWindow, stopped_view, translator  # noqa: PLC0415 - its libraries load slowly: only where the program does not run
+            from kiosk.screens import ScreenWindow, stopped_view, translator  # noqa: PLC0415 - its libraries load slowly
 
             if self._window is None:
                 self._window = ScreenWindow(own.screen, translator(own.language))
@@ -243,7 +243,7 @@ class Supervisor:
             self._window.show(stopped_view(own.table, self._why, self._failures, presses_kept=kept))
             if self._picture:
                 self._window.picture(str(self._picture))
-        except Exception as error:  # noqa: BLE001 - without a screen there are still the console, the log and a restart
+        except Exception as error:  # noqa: BLE001 - the console, the log and a restart remain
             log.warning("words_not_shown", why=str(error))
 
     def _keep(self, report: Report) -> None:
@@ -262,7 +262,7 @@ class Supervisor:
 
 
 def _open_pins(address: str, tell: Callable[[Report], None]) -> "OpenedButtons":
-    from firmware.button_addresses import open_buttons  # noqa: PLC0415 - only where the program does not run
+    from firmware.button_addresses import open_buttons  # noqa: PLC0415 - only while the program is down
 
     return open_buttons(address, tell)
 
@@ -276,7 +276,7 @@ def run_supervised(config: Path, picture: Path | None = None) -> None:
 
 
 def _write_on_console() -> None:
-    """Write what is seen between two pictures, where the screen is a console's."""
+    """Write the message that shows while no window is open, if the screen is a console."""
     with suppress(OSError):
         if os.isatty(0):
             os.write(0, b"\033[2J\033[H\r\n\r\n  Homologue starts again. Stay seated: nothing is lost.\r\n")

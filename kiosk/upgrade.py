@@ -1,7 +1,7 @@
-"""Another version of the table's program: fetched at the desk, unpacked beside, and started when an arbiter says so.
+"""Upgrades of a table's program: fetched from the desk, unpacked into the spare slot, started on an arbiter's order.
 
-Nothing is fetched or written while something is played. What happens if the new version does not work is in
-broker/upgrade/start.py: it must confirm itself, or the version before it comes back.
+Nothing is fetched or written during a play. For a new version that does not work, see broker/upgrade/start.py: it must
+confirm itself, or the previous version comes back.
 """
 
 import http.client
@@ -39,18 +39,18 @@ log = get_logger("homologue.kiosk")
 
 SECOND_NS: Final = 1_000_000_000
 CONFIRM_NS: Final = 60 * SECOND_NS
-"""So long a new version must have run, and have picture and scorer then, to be kept."""
+"""A new version is kept if it still has screen and scorer after running this long."""
 
 GIVE_UP_NS: Final = 600 * SECOND_NS
-"""One that has not got there by then is left."""
+"""A new version that has not been confirmed by then is abandoned."""
 
 AGAIN_S: Final = 20.0
 PATIENCE_S: Final = 20.0
 MARGIN: Final = 200 * 1024 * 1024
-"""Bytes that stay free for the journal."""
+"""Bytes to leave free for the journal."""
 
 CALM: Final = (*BETWEEN, Phase.RESTORING)
-"""Where a table may leave for some seconds: no play is on, and what was restored stays as it is."""
+"""Phases in which a table may stop for some seconds: no play is on, and what was restored stays as it is."""
 
 OK, PARTIAL = 200, 206
 
@@ -61,13 +61,13 @@ class _Withdrawn(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DeskDoor:
-    """How a table asks the desk: by its own key, and trusting the event's authority alone."""
+    """The table's access to the desk: identified by its own key, trusting only the event's authority."""
 
     event: str
     table: int
     host: str
     ca: Path | None
-    """None: the event goes without TLS. What is fetched is signed all the same."""
+    """None if the event runs without TLS. What is fetched is signed in any case."""
     key: signing.SigningKey
 
     def read(self, offer: UpgradeOffer, path: str, start: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -97,21 +97,21 @@ class DeskDoor:
 
 
 class TableUpgrade:
-    """Follows what the scorer offers. A thread fetches and unpacks; the table's loop alone decides when to leave."""
+    """Follows the scorer's offers. A thread fetches and unpacks; only the table's loop decides when to restart."""
 
     def __init__(self, slots: SlotFolder, door: DeskDoor, keys: Callable[[], Iterable[str]], now: int) -> None:
-        """`now` in monotonic ns."""
+        """`now` is in monotonic ns."""
         self._slots, self._door, self._keys, self._started = slots, door, keys, now
         self._trial = slots.now.trial
         self._offer: UpgradeOffer | None = None
         self._step: tuple[UpgradeStep, int, str | None] = "fetching", 0, None
         self._withdrawn, self._free, self._busy = threading.Event(), threading.Event(), threading.Lock()
         self.leaves = False
-        """The program is to end, so that the other version is started."""
+        """Whether the program is to end so that the other version can start."""
 
     @classmethod
     def of(cls, settings: KioskSettings, now: int) -> "TableUpgrade | None":
-        """Return a table's upgrade; None where the program was started by hand, which no upgrade replaces."""
+        """Return a table's upgrade; None if the program was started by hand, as then no upgrade replaces it."""
         config, slots = settings.config, SlotFolder.of_process()
         if slots is None:
             return None
@@ -121,7 +121,7 @@ class TableUpgrade:
 
     @property
     def state(self) -> UpgradeState | None:
-        """How far the upgrade is; None if none is offered."""
+        """The progress of the upgrade; None if none is offered."""
         if self._trial:
             return UpgradeState(version=program_version(), step="trial")
         if self._offer is None:
@@ -130,14 +130,14 @@ class TableUpgrade:
         return UpgradeState(version=self._offer.version, step=step, percent=percent, code=code)
 
     def take(self, offer: UpgradeOffer | None) -> None:
-        """Take in what the scorer offers."""
+        """Accept the scorer's offer, or its withdrawal (None)."""
         before, self._offer = self._offer, offer
         if offer is not None and before is not None and before.manifest == offer.manifest:
             return
         self._withdrawn.set()
         if offer is None:
             if before is not None:
-                with suppress(OSError):  # a card that takes no writes: then it stays what has failed here
+                with suppress(OSError):  # on a card that takes no writes, the version stays marked as failed
                     self._slots.forget_failure()
             return
         self._step = self._known(offer)
@@ -147,7 +147,7 @@ class TableUpgrade:
             work.start()
 
     def _known(self, offer: UpgradeOffer) -> tuple[UpgradeStep, int, str | None]:
-        """Return how far it is when it is offered: it may be here already, or have failed here."""
+        """Return the step at which an offer starts: the version may be here already, or have failed here."""
         now, holding = self._slots.now, self._slots.holding(offer.manifest)
         if now.failed == offer.manifest:
             return "returned", 100, "upgrade_failed"
@@ -156,14 +156,14 @@ class TableUpgrade:
         return ("ready", 100, None) if holding else ("fetching", 0, None)
 
     def due(self, phase: Phase, now: int, *, well: bool) -> None:
-        """See what is to be done now. `well`: the screen shows a picture, and the scorer is connected."""
+        """Do what is due. `well`: the screen works, and the scorer is connected."""
         if phase in QUIET:
             self._free.clear()
         else:
             self._free.set()
         if self.leaves:
             return
-        with suppress(OSError, UpgradeError):  # a card that takes no writes: as soon as it does
+        with suppress(OSError, UpgradeError):  # a card that takes no writes: try again
             if self._trial:
                 self._judge(phase, now - self._started, well=well)
             elif self._offer and self._offer.install and self._step[0] == "ready" and phase in CALM:
@@ -172,8 +172,8 @@ class TableUpgrade:
                 self.leaves = True
 
     def _judge(self, phase: Phase, ran: int, *, well: bool) -> None:
-        """Keep the version that is on trial, or leave it. Raises OSError."""
-        if not self._slots.runs_trial:  # its start could not be counted, or it could not be started at all
+        """Confirm the version on trial, or abandon it. Raises OSError."""
+        if not self._slots.runs_trial:  # its start could not be counted, or it could not start
             self._slots.give_up()
             log.warning("upgrade_failed", version=program_version())
             self._trial_over()
@@ -187,19 +187,19 @@ class TableUpgrade:
             self.leaves = True
 
     def _trial_over(self) -> None:
-        """End the trial, and take what is offered by now."""
+        """End the trial, and follow the current offer."""
         self._trial = False
         offer, self._offer = self._offer, None
         self.take(offer)
 
-    # ---- on its own thread ------------------------------------------------------------------
+    # ---- on a thread of its own -------------------------------------------------------------
 
     def _work(self, offer: UpgradeOffer, withdrawn: threading.Event) -> None:
-        """Fetch and unpack; a desk that does not answer is asked again."""
+        """Fetch and unpack a version, asking again if the desk does not answer."""
         step: tuple[UpgradeStep, int, str | None]
         while not withdrawn.is_set():
             try:
-                with self._busy:  # one that was withdrawn may still be at it
+                with self._busy:  # a withdrawn fetch may still be running
                     self._fetch(offer, withdrawn)
                 step = "ready", 100, None
             except _Withdrawn:
@@ -218,7 +218,7 @@ class TableUpgrade:
             withdrawn.wait(AGAIN_S)
 
     def _fetch(self, offer: UpgradeOffer, withdrawn: threading.Event) -> None:
-        """Bring a version into the slot that is not used. Raises UpgradeError, OSError, _Withdrawn."""
+        """Fetch a version into the unused slot. Raises UpgradeError, OSError, _Withdrawn."""
         slots, door = self._slots, self._door
 
         def pause() -> None:
@@ -242,7 +242,7 @@ class TableUpgrade:
 
 
 def make_room(slots: SlotFolder, folder: Path, parts: Sequence[BundledPackage]) -> None:
-    """Remove what is left of other versions. Raises UpgradeError if that leaves too little room, OSError."""
+    """Remove what other versions have left. Raises UpgradeError if there is still too little room, OSError."""
     make_folder(folder, 0o700)
     slots.clear_spare()
     for old in folder.iterdir():
@@ -254,7 +254,7 @@ def make_room(slots: SlotFolder, folder: Path, parts: Sequence[BundledPackage]) 
 
 
 def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> BundleManifest:
-    """Return the manifest of what was offered, if this table can go there and back. Raises UpgradeError."""
+    """Return the manifest of an offer, if this table can upgrade to it and back. Raises UpgradeError."""
     signed = read_signed_manifest(content)
     if signed.hash != offer.manifest:
         raise UpgradeError("upgrade_unreachable", "the desk has another version by now")
@@ -266,12 +266,12 @@ def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> BundleM
 
 
 def fetch_part(door: DeskDoor, offer: UpgradeOffer, part: BundledPackage, place: Path) -> Iterator[int]:
-    """Fetch a package from where it broke off; yield how many bytes are here. Raises UpgradeError, OSError."""
+    """Fetch a package, resuming where it broke off; yield how many bytes are here. Raises UpgradeError, OSError."""
     start = place.stat().st_size if place.exists() else 0
     if start < part.size:
         with place.open("r+b" if start else "wb") as file:
             for at, chunk in door.read(offer, PART_PATH.format(sha256=part.sha256), start):
-                if at >= part.size:  # a desk that never ends
+                if at >= part.size:  # a desk that never stops sending
                     break
                 file.seek(at)
                 file.write(chunk)

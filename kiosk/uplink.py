@@ -1,10 +1,10 @@
-"""A table's way to the scorer: the link to the event's broker, wherever that is by now, and what is sent there.
+"""A table's connection to the scorer: the link to the event's broker, wherever it runs now, and what is sent over it.
 
-The broker may be at the scorer's machine, or at that of its standby once that has taken over. The scorer says where its
-standby is, and the table keeps that: a table that is started while the first machine is gone finds the other one.
-Nobody has to be believed for it, as only the event's broker has the event's certificate.
+The broker may run on the scorer's machine, or on the standby's after a takeover. The scorer announces its standby, and
+the table stores that address, so that a table started while the first machine is down finds the other one. An address
+needs no trust: only the event's broker has the event's certificate.
 
-Facts are sent until a receipt names them, and the table's state with its health.
+Facts are sent until a receipt names them; the table's state is sent with its health.
 """
 
 import uuid
@@ -43,7 +43,7 @@ from kiosk.table import Table, paused_ms, play_minutes, played_ms
 
 
 class MessageSender(Protocol):
-    """What sends messages."""
+    """Something that sends messages."""
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Send one message if connected."""
@@ -54,28 +54,28 @@ class TableConnection(MessageSender, Protocol):
 
     @property
     def up(self) -> bool:
-        """Whether somebody listens."""
+        """Whether the link is connected."""
 
     def start(self) -> None:
-        """Begin to connect."""
+        """Start to connect."""
 
     def stop(self) -> None:
-        """End; may be called twice."""
+        """Disconnect; may be called twice."""
 
     def flush(self, timeout_s: float) -> object:
-        """Wait until the last message is away."""
+        """Wait until the last message has been sent."""
 
 
 OpenLink = Callable[[Callable[[Incoming | LinkChanged], None]], TableConnection]
-"""Opens a link, which tells from its own thread what comes."""
+"""Opens a link that reports messages and changes from its own thread."""
 
 
 def open_table_link(settings: KioskSettings, lost: TableState, tell: Callable[[Incoming | LinkChanged], None]) -> Link:
-    """Return a table's link, which does not connect yet. `lost`: what the broker says when the table is gone."""
+    """Return a table's link, not yet connected. `lost` is the state that the broker publishes if the table is lost."""
     event, table = settings.config.event, settings.config.table
     return Link(
         settings.address(),
-        # Of each device its own: under one id two devices would cut each other off, again and again.
+        # One id per device: two devices with the same id would keep disconnecting each other.
         client_id=session_id(f"homologue-{event}-table-{table}", settings.folder),
         topics=[topic.at(event, table=table) for topic in topics.TOPICS if "table" in topic.readers],
         tell=tell,
@@ -84,28 +84,28 @@ def open_table_link(settings: KioskSettings, lost: TableState, tell: Callable[[I
 
 
 PLACES_FILE: Final = "brokers.json"
-"""In the table's folder: the places, the one that was reached last first."""
+"""File in the table's folder with the known addresses, the last one reached first."""
 
 GONE_NS: Final = 5_000_000_000
-"""So long after a broker has said that its scorer is gone, another place is tried."""
+"""How long after its broker reports the scorer gone another address is tried."""
 
 MOST_PLACES: Final = 4
-"""Places that are remembered."""
+"""Most addresses to remember."""
 
 
 class Brokers:
-    """The places of one table's link. Times are monotonic, in ns."""
+    """The addresses of one table's broker. Times are monotonic, in ns."""
 
     def __init__(self, link: Link, folder: Path) -> None:
-        """Begin where the broker was reached last. Before the link is started."""
+        """Start from the address that was reached last. To be called before the link is started."""
         self._link, self._file = link, folder / PLACES_FILE
         self._gone_since: int | None = None
         self._term = 0
-        """Of the scorer of which this broker has told last."""
+        """The term of the scorer that was announced last at this broker."""
         configured = link.place
         self._places = self._read() or [configured]
         if configured not in self._places:
-            self._places = [configured, *self._places]  # the device was paired, or configured, again
+            self._places = [configured, *self._places]  # the device was paired or configured again
         self._known = list(self._places)
         link.begin_at(*self._places)
 
@@ -115,22 +115,22 @@ class Brokers:
         return []
 
     def connected(self) -> None:
-        """Remember where the broker is."""
+        """Remember the address that was reached."""
         self._gone_since, self._term = None, 0
         self._remember(self._link.place)
 
     def _remember(self, first: Place, *more: Place) -> None:
         self._places = list(dict.fromkeys((first, *more, *self._places)))[:MOST_PLACES]
         if self._places != self._known:
-            with suppress(OSError):  # without it, the next start begins at the place that is configured
+            with suppress(OSError):  # otherwise the next start uses the configured address
                 write_private(self._file, msgspec.json.encode(self._places))
                 self._known = list(self._places)
 
     def take(self, state: ScorerState, now: int) -> None:
-        """Take in where a scorer says that it is, and its standby. Raises nothing: what is no place was refused."""
+        """Note where a scorer and its standby say they are. Nothing is raised: bad addresses were refused before."""
         gone = state.lifecycle == "gone"
-        if gone and 0 < state.term < self._term:  # 0: of a standby, at whose broker tables are not to stay
-            return  # it has come late: another scorer was started since
+        if gone and 0 < state.term < self._term:  # term 0: a standby, where tables do not stay
+            return  # outdated: another scorer has been started since
         self._term = state.term
         self._gone_since = None if not gone else now if self._gone_since is None else self._gone_since
         if moved := _place(state.moved):
@@ -141,7 +141,7 @@ class Brokers:
             self._link.reach(*self._places)
 
     def due(self, now: int, *, silent: bool) -> None:
-        """Go on to the next place where the scorer here is gone, or says nothing."""
+        """Move to the next address if the scorer here is gone or silent."""
         gone = self._gone_since is not None and now - self._gone_since >= GONE_NS
         others = [one for one in self._places if one != self._link.place]
         if others and (gone or silent):
@@ -157,15 +157,15 @@ def _place(told: str) -> Place | None:
 SECOND_NS: Final = 1_000_000_000
 MIB: Final = 1024 * 1024
 RESEND_NS: Final = 3 * SECOND_NS
-"""Without a receipt for so long, what is unsent is sent again: a PUBACK proves nothing."""
+"""Unsent facts are sent again after so long without a receipt, as a PUBACK proves nothing."""
 
 MOST_AT_ONCE: Final = 50
 MOST_GIVEN_BACK: Final = 3
-"""Records in one message: the largest that there can be have room there."""
+"""Records in one message: even the largest ones fit."""
 
 
 class Uplink:
-    """One table's way to the scorer. `wall` gives ms since 1970: told, so that a clock far off is noticed."""
+    """A table's messages to and from the scorer. `wall` returns ms since 1970, sent to reveal a wrong clock."""
 
     def __init__(
         self,
@@ -177,27 +177,27 @@ class Uplink:
     ) -> None:
         self._journal, self._sender, self._wall = journal, sender, wall
         self._scorer_time: int | None = None
-        """The scorer's wall clock, ms since 1970, as its last receipt told it."""
+        """The scorer's wall clock at its last receipt, in ms since 1970."""
         self._log = topics.LOG.at(event, table=table)
         self._state = topics.STATE.at(event, table=table)
         self._last_state: TableState | None = None
         self._states = 0
         self._sent_at: int | None = None
         self._sent_upto: int | None = None
-        """The number up to which facts were sent where more wait behind it; None: all were sent."""
+        """The last number sent, if more facts wait behind it; None if all were sent."""
         self._answered = True
         """Whether a receipt has come since something was sent."""
         self.unsent, self._first = journal.waiting()
-        """Facts for which no receipt has come, and the number of the first of them."""
+        """Number of facts without a receipt, and the number of the first."""
         self.refused = journal.refused()
-        """Facts that the scorer did not take: number and code."""
+        """Number and code of each fact that the scorer refused."""
         self.anchor = ""
-        """That of the last receipt: it proves later what the scorer had stored then."""
+        """The anchor in the last receipt. It proves later what the scorer had stored by then."""
         self._centre: AtCentre | None = None
-        """What the centre has of the facts, as the last receipt says."""
+        """What the centre has of the facts, according to the last receipt."""
 
     def send(self, messages: Iterable[LogMessage], now: int, *, connected: bool = True) -> None:
-        """Send new facts; without a connection, and behind a long day offline, they wait for their turn."""
+        """Send new facts. Without a connection, or behind a backlog, they wait for their turn."""
         for message in messages:
             if not self.unsent:
                 self._sent_at, self._sent_upto, self._answered = now, None, False
@@ -207,14 +207,14 @@ class Uplink:
             self.unsent += 1
 
     def _publish(self, body: bytes) -> None:
-        """Send one fact, and say which device does: the scorer takes those of the one that serves the table."""
+        """Send one fact with this device's id: the scorer takes facts only from the device that serves the table."""
         self._sender.publish(self._log, with_sender(kept_form(body), self._journal.device), retain=topics.LOG.retain)
 
     def publish(self, state: Callable[[], TableState], *, again: bool = False) -> None:
-        """Publish the table's state where it has changed, or again after a new connection.
+        """Publish the table's state if it has changed, or in any case (`again`) after a new connection.
 
-        Then twice: the scorer knows by the repetition that a device has connected, and answers with its plan, whatever
-        has changed meanwhile and whichever state it heard last.
+        It is then sent twice. The repetition tells the scorer that a device has connected, and it answers with its
+        plan, whatever has changed meanwhile and whichever state it received last.
         """
         new, before = replace(state(), at=self._wall(), heard=self._scorer_time), self._last_state
         if again or before is None or _content(new) != _content(before):
@@ -228,18 +228,18 @@ class Uplink:
         self._sender.publish(self._state, encode(self._last_state), retain=topics.STATE.retain)
 
     def reconnected(self, now: int) -> None:
-        """Send all again that is not safe, what was refused as well: the scorer's plan may have been put right."""
-        with suppress(JournalFull):  # what was refused is opened again at the next connection
+        """Send everything not safely stored again, refused facts as well: the scorer's plan may have been corrected."""
+        with suppress(JournalFull):  # refused facts are reopened at the next connection
             self._journal.reconsider()
         self._count()
         self._answered = True
         self.resend(now)
 
     def resend(self, now: int) -> None:
-        """Send what is unsent, in order: after a new connection, and when no receipt comes.
+        """Send unsent facts in order, after a new connection or when no receipt comes.
 
-        A portion at a time, the next when that is safe. Where no receipt has come for the last one only its first fact
-        is sent again: a scorer that has fallen behind is not to have it from a thousand tables again and again.
+        They go in portions, the next one when the last is safe. While the last portion has no receipt, only its first
+        fact is repeated: a scorer that is behind must not get whole portions again and again from a thousand tables.
         """
         waiting = self._journal.unsent_rows(MOST_AT_ONCE if self._answered else 1)
         for _, body in waiting:
@@ -249,18 +249,18 @@ class Uplink:
         self._sent_at, self._answered = now, False
 
     def take(self, message: Receipt | Kept, now: int) -> None:
-        """Take in what the scorer says of its store."""
+        """Handle the scorer's message about its store."""
         if isinstance(message, Kept):
             self.keep(message)
         else:
             self.settle(message, now)
 
     def settle(self, receipt: Receipt, now: int) -> None:
-        """Take a receipt in."""
+        """Process a receipt."""
         self._scorer_time = receipt.at
         before, anew = self.unsent, False
         self.anchor, self._centre = receipt.anchor or "", receipt.centre
-        with suppress(JournalFull):  # the scorer names it again when it is sent again
+        with suppress(JournalFull):  # once they are resent, the receipt comes again
             anew = self._journal.settle(receipt)
         self._count()
         if anew:
@@ -270,15 +270,15 @@ class Uplink:
         self._answered |= anew or self.unsent != before
 
     def at_centre(self, seq: int) -> bool | None:
-        """Return whether the centre has a fact, too; None: there is no centre, or not even the scorer has it."""
+        """Return whether the centre has a fact as well; None if there is no centre, or the scorer lacks facts."""
         centre = self._centre
         if centre is None or self.unsent or any(seq == one for one, _ in self.refused):
             return None
         return seq <= centre.upto and seq not in centre.lacks
 
     def keep(self, message: Kept) -> None:
-        """Keep what the scorer gives us to keep, and give back what it lacks."""
-        with suppress(JournalFull):  # others keep it, too
+        """Store the scorer's records, and return to it those that it lacks."""
+        with suppress(JournalFull):  # other tables keep them too
             lacking = self._journal.keep(message.records)
             for first in range(0, len(lacking), MOST_GIVEN_BACK):
                 back = KeptBack(
@@ -295,7 +295,7 @@ class Uplink:
         self.refused = self._journal.refused()
 
     def overdue(self, now: int) -> bool:
-        """Whether something is to be sent: a receipt should have come by now, or has come and more waits."""
+        """Return whether to send facts: a receipt is overdue, or has come while more facts wait."""
         if not self.unsent:
             return False
         if self._sent_at is None or now - self._sent_at >= RESEND_NS:
@@ -304,10 +304,10 @@ class Uplink:
 
 
 def _content(state: TableState) -> tuple[object, ...]:
-    """Return the part of a state whose change is published.
+    """Return the parts of a state that are published when they change.
 
-    The times of a play, added time and who is let in are left out: where they change, a fact is told, and with
-    it `seq` grows. A PIN is taken without one, and so is a plan with other minutes.
+    The times of a play, added time, and the arbiter who is let in are left out: a change of these produces a fact, and
+    so changes `seq`. A new PIN and a plan with other minutes produce none.
     """
     return (
         state.seq,
@@ -336,7 +336,7 @@ def state_message(
     health: dict[str, str],
     pin: str | None = None,
 ) -> TableState:
-    """Return the message of a state; the uplink counts it."""
+    """Return the message with the table's state; the uplink sets its count."""
     return TableState(
         id=uuid.uuid4().hex,
         event=config.event,

@@ -1,1 +1,1 @@
-"""The camera over the table: a thread that looks, what it reports, and the picture with its overlay."""
+"""The camera over the table: its thread, its observations, and the picture with its overlay."""

@@ -1,6 +1,6 @@
-"""The camera's loop: from frames to what is reported of trays, of a winner's hand, or of the whole picture.
+"""The camera's loop: from frames to observations of trays, of a winner's hand, or of the whole picture.
 
-Loads OpenCV and the networks, so it is imported on the camera's thread.
+It loads OpenCV and the networks, so it is imported on the camera's thread.
 """
 
 import time
@@ -43,13 +43,13 @@ from vision.reading import PictureReading, SerialRows, TileRead, TrayFault
 log = get_logger("homologue.camera")
 
 WAIT_S: Final = 0.5
-"""Without a frame for so long the camera is taken for lost."""
+"""A camera without a frame for so long is considered lost."""
 
 AGAIN_S: Final = 0.1
-"""Between two looks at the last picture of a camera that has ended."""
+"""Seconds between two looks at the last picture of a camera that has ended."""
 
 LISTED: Final = 13
-"""Tiles of a tray that are listed side by side: as many as its longest row has."""
+"""Tiles of a tray listed side by side: as many as in its longest row."""
 
 
 def run_camera(
@@ -61,9 +61,9 @@ def run_camera(
     over: Callable[[], bool],
     enrolled: Path | None = None,
 ) -> None:
-    """Open a camera and report what it sees of the target until that is over; without one, only the camera's health.
+    """Open a camera and report what it sees of the target until `over`; without a target, only the camera's health.
 
-    Serials of a set whose own pictures are in the folder `enrolled` are checked against them.
+    Serials of a set with photographs in the folder `enrolled` are checked against these.
     """
 
     def changed(event: CameraEvent) -> None:
@@ -76,7 +76,7 @@ def run_camera(
     own = own_pictures(enrolled, _play(wanted).set) if wanted is not None else None
     looking = _watcher(wanted, size, own)
     read = partial(read_hand if isinstance(wanted, Winner | LaidTiles) else reader.read_picture, enrolled=own)
-    drawn: CameraFrame | None = None  # what is shown is never one of another exposure: it would flicker
+    drawn: CameraFrame | None = None  # never one of another exposure, which would flicker
     with CameraFeed(camera, changed) as feed, BackgroundStream(read) as stream:
         for frame in _frames(feed, over):
             if looking is None:
@@ -93,7 +93,7 @@ def _play(wanted: PlannedPlay | Winner | LaidTiles) -> PlannedPlay:
 
 
 def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
-    """Return a set's own pictures, None where a folder has none that can be used: readers are alone then."""
+    """Return the photographs of a set; None if it is not enrolled, or they cannot be used."""
     try:
         return read_complete(enrolled_file(folder, number)) if folder is not None else None
     except errors.EnrolledMissingError:
@@ -114,7 +114,7 @@ def _watcher(
 
 
 def _frames(feed: CameraFeed, over: Callable[[], bool]) -> Iterator[CameraFrame | None]:
-    """Return frames as they come, None where none does. The last picture of a folder stays, as a tray does."""
+    """Yield frames as they come, and None when none does. A folder's last picture repeats, as a tray stays put."""
     last: CameraFrame | None = None
     while not over():
         frame = feed.wait(last.number if last else 0, WAIT_S)
@@ -140,10 +140,10 @@ class TrayWatcher:
         self._reported = TableObservation()
 
     def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[CameraReport, ...]:
-        """Return what is new: what the screen is to show, then looks at trays that are settled.
+        """Return what is new: the observation for the screen, then the checks of trays that have come to rest.
 
-        A carrier's sheet is looked for, and tiles are listed, once in each picture that was read: often enough for what
-        lies still.
+        Carrier sheets are looked for, and tiles listed, once for each picture that was read, which is often enough for
+        things that do not move.
         """
         shown = watched.shown
         if shown is not self._looked_at and shown is not None and frame is not None:
@@ -171,7 +171,7 @@ class TrayWatcher:
         return replace(observation, view=self._drawing.view(watched, shown, frame))
 
     def _list_tiles(self, shown: PictureReading, frame: CameraFrame) -> CameraView | None:
-        """List what lies in trays, as much as there is room for: at fault, not read and unsure comes first."""
+        """Return cut-outs of the trays' tiles, as many as fit: faults, unread and doubtful tiles come first."""
         if not shown.places:
             return None
         width = LISTED * overlay.COLUMN_WIDTH
@@ -182,16 +182,16 @@ class TrayWatcher:
 
 
 def tray_looks(reading: PictureReading, play: PlannedPlay, now: int) -> Iterator[events.TrayChecked]:
-    """Hold each tray of a reading against the play. Trays of which nothing was read are left out."""
+    """Compare each tray of a reading with the play. Trays without any readable tile are left out."""
     for seat, rows, faults in _compared(reading, play):
         yield events.TrayChecked(at=now, seat=seat, rows=rows, wrong=tuple(map(_misplaced, faults)))
 
 
 def _compared(reading: PictureReading, play: PlannedPlay) -> Iterator[tuple[Seat, SerialRows, list[TrayFault]]]:
-    """Return whose each tray is, what lies in it, and what is wrong there, with the seat where it lies in the picture.
+    """Yield the seat of each tray, its serials and its faults; the faults name the tray's position in the picture.
 
-    Whose a tray is its tiles say, wherever it lies: that of which most are there. Of two trays of one seat the one
-    with more of them counts.
+    A tray belongs to the seat of most of its tiles, wherever it lies. If two trays belong to one seat, the one with
+    more of its tiles counts.
     """
     found: dict[Seat, tuple[int, str | None, PictureReading]] = {}
     for lies_at, alone in _trays(reading):
@@ -206,7 +206,7 @@ def _compared(reading: PictureReading, play: PlannedPlay) -> Iterator[tuple[Seat
 
 
 def _trays(reading: PictureReading) -> Iterator[tuple[str | None, PictureReading]]:
-    """Return each tray as if it stood alone, and its seat in the picture."""
+    """Yield each tray as if it were alone, with its position in the picture."""
     for seat in reading.seats:
         places = tuple(
             replace(place, seat=None, read=place.read and replace(place.read, seat=None))
@@ -217,12 +217,12 @@ def _trays(reading: PictureReading) -> Iterator[tuple[str | None, PictureReading
 
 
 def loose_tiles(reading: PictureReading, play: PlannedPlay) -> tuple[SeenTile, ...]:
-    """Return the tiles that lie in no tray. A mark that names another set by number makes a tile foreign."""
+    """Return the tiles outside the trays. A mark that names another set by number makes a tile foreign."""
     return tuple(seen_tile(read, play.set) for read in reading.strays)
 
 
 def seen_tile(read: TileRead, number: int) -> SeenTile:
-    """Return a tile as it is seen where tiles of one set are looked for."""
+    """Return a tile as seen where tiles of one set are expected."""
     return SeenTile(read.serial, read.face_up, read.foreign or _of_another(read.set, number))
 
 
@@ -241,11 +241,11 @@ def _misplaced(fault: TrayFault) -> Misplaced:
 
 
 def find_carrier_sheet(picture: "geometry.Picture") -> CarrierCode | None:
-    """Return the carrier whose sheet a picture shows: BGR, shape (height, width, 3), uint8. None where it shows none.
+    """Return the carrier whose sheet is in a picture (BGR, shape (height, width, 3), uint8), or None.
 
-    None too where it shows sheets of different carriers: which of them is meant nobody can tell.
+    With sheets of different carriers in view, the result is None as well, as either could be meant.
     """
-    import zxingcpp  # noqa: PLC0415 - numpy: on the camera's thread, after the first picture of the screen
+    import zxingcpp  # noqa: PLC0415 - numpy: on the camera's thread
 
     found = zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
     sheets = {sheet for one in found if (sheet := read_carrier_code(one.text)) is not None}
@@ -253,7 +253,7 @@ def find_carrier_sheet(picture: "geometry.Picture") -> CarrierCode | None:
 
 
 read_hand = partial(reader.read_picture, close=False)
-"""A hand is some tiles on a wide mat: none of them fills the picture."""
+"""A hand is a few tiles on a wide mat; none of them fills the picture."""
 
 
 class HandWatcher:
@@ -307,7 +307,7 @@ class LaidWatcher:
 
 
 def laid_tiles(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRead]) -> LaidObservation:
-    """Read what lies there. Whose it is its tiles say: most of them were dealt to that seat."""
+    """Read the tiles laid before a seat. They belong to the seat to which most of them were dealt."""
     seen = [seen_tile(read, of.play.set) for read in reads]
     if any(tile.face_up for tile in seen):
         return LaidObservation(of, problem="hand_face_up")
@@ -324,9 +324,9 @@ def laid_tiles(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRea
 
 
 def _laid_seat(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRead]) -> tuple[LaidSeat, int | None]:
-    """Return what lies before a seat, and the winning tile. Raises RiverUnclearError, also if it is too much.
+    """Return what lies before a seat, and the winning tile. Raises RiverUnclearError, also for too many tiles.
 
-    What a message cannot hold would be refused by the scorer, and a table's own journal could not be read again.
+    The scorer would refuse tiles that do not fit into a message, and the table could not read its own journal again.
     """
     if of.part == "river":
         river = rivers.read_river(picture, reads)
@@ -341,16 +341,16 @@ def _laid_seat(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRea
 
 
 SETUP: Final = MountingSetup()
-"""The size of the set's tiles is not known here, so that distances are not told: the installer's command does that."""
+"""The tiles' size is not known here, so no distances are given; the installer's command does that."""
 
 REPORTED: Final = (
     *("camera_no_tiles", "camera_dark", "camera_bright", "camera_glare", "camera_soft", "camera_tilted"),
     "camera_noisy",
 )
-"""What can be told without knowing the tiles."""
+"""Problems that can be found without knowing the tiles."""
 
 PICTURE_S: Final = 0.2
-"""Between two pictures: nothing in them moves that anybody has to follow."""
+"""Seconds between two pictures: nothing in them moves that anybody has to follow."""
 
 MEASURED_S: Final = 1.0
 
@@ -358,7 +358,7 @@ MEASURED_S: Final = 1.0
 def watch_picture(
     frames: Iterable[CameraFrame | None], size: tuple[int, int], tell: Callable[[PictureObservation], None]
 ) -> None:
-    """Report frames for the screen; nothing if there are none."""
+    """Report frames for the screen, and an empty observation when there are none."""
     shown_at = measured_at = float("-inf")
     wrong: tuple[str, ...] = ()
     for frame in frames:
@@ -375,7 +375,7 @@ def watch_picture(
 
 
 def picture_problems(picture: geometry.Picture) -> Iterator[str]:
-    """Return the codes of what is wrong with a picture, shape (height, width, 3), BGR."""
+    """Yield the codes of a picture's problems. Its shape is (height, width, 3), BGR."""
     hints = mounting_hints(measure_mounting(picture, reader.tile_outlines(reader.read_picture(picture)), SETUP), SETUP)
     yield from (hint.code for hint in hints if hint.code in REPORTED)
 

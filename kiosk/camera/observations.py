@@ -1,4 +1,4 @@
-"""What the camera sees of a table now: for the screen, and kept nowhere."""
+"""What the camera currently sees of a table. It is shown on the screen and never stored."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SeenTile:
-    """One tile in view; `serial` None where it was not read, or is of another set."""
+    """One tile in view; `serial` is None if it was not read, or belongs to another set."""
 
     serial: int | None
     face_up: bool = False
@@ -21,7 +21,7 @@ class SeenTile:
 
 @dataclass(frozen=True, slots=True)
 class CameraView:
-    """A picture for the screen, BGR, shape (height, width, 3), uint8; two are equal when they have one number."""
+    """A picture for the screen, BGR, shape (height, width, 3), uint8. Two with the same number are equal."""
 
     number: int
     picture: "Picture" = field(compare=False, repr=False)
@@ -29,24 +29,24 @@ class CameraView:
 
 @dataclass(frozen=True, slots=True)
 class TableObservation:
-    """How many places a hand covers, what lies in no tray."""
+    """The number of places that a hand covers, and the tiles outside the trays."""
 
     covered: int = 0
     in_view: tuple[SeenTile, ...] = ()
     """Tiles in view that lie in no tray."""
     view: CameraView | None = None
-    """The picture with destinations drawn into it; None while a tray is in view."""
+    """The picture with destinations drawn onto it; None while a tray is in view."""
     listed: CameraView | None = None
-    """While a tray is in view: its tiles as they were cut out, each with its serial, the doubtful first."""
+    """While a tray is in view: cut-outs of its tiles, each with its serial, the doubtful ones first."""
     sheet: CarrierCode | None = None
-    """The carrier whose sheet lies in view."""
+    """The carrier whose sheet is in view."""
     print_to_blame: bool = False
-    """Whether the print of a set that is not enrolled seems to be what keeps its backs from being read."""
+    """Whether the backs of a set that is not enrolled seem to be unreadable because of their print."""
 
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """Whose hand is looked at: who has declared in this play."""
+    """The winner of a play whose hand is to be read."""
 
     play: PlannedPlay
     seat: Seat
@@ -57,7 +57,7 @@ LaidPart = Literal["river", "hand"]
 
 @dataclass(frozen=True, slots=True)
 class LaidTiles:
-    """What is looked at after a play: the river of a seat, or its hand and melds."""
+    """The tiles to read after a play: the river of a seat, or its hand and melds."""
 
     play: PlannedPlay
     seat: Seat
@@ -66,16 +66,16 @@ class LaidTiles:
 
 @dataclass(frozen=True, slots=True)
 class WholePicture:
-    """Nothing is looked for: the picture itself is, and whether a tray could be read in it."""
+    """Only the picture itself, and whether a tray could be read in it."""
 
 
 CameraTarget = PlannedPlay | Winner | LaidTiles | WholePicture
-"""What is looked for: the trays of a play, a winner's hand, what lies after a play, or the camera's picture itself."""
+"""The camera's target: a play's trays, a winner's hand, tiles after a play, or the whole picture."""
 
 
 @dataclass(frozen=True, slots=True)
 class PictureObservation:
-    """The whole picture, and codes of what is wrong with it (`homologue camera` has the same), the worst first."""
+    """The whole picture, and the codes of its problems (the same as in `homologue camera`), the worst first."""
 
     view: CameraView | None = None
     wrong: tuple[str, ...] = ()
@@ -83,55 +83,54 @@ class PictureObservation:
 
 @dataclass(frozen=True, slots=True)
 class HandObservation:
-    """A winner's hand as it lies: its groups in reading order, and whether it has been looked at long enough."""
+    """A winner's hand as it lies: its groups in reading order, and whether it has come to rest."""
 
     groups: tuple[tuple[SeenTile, ...], ...] = ()
     still: bool = False
     view: CameraView | None = None
-    """The picture with the groups drawn into it."""
+    """The picture with the groups drawn onto it."""
     rows: tuple[int, ...] = ()
-    """How many groups lie in each row, from above."""
+    """Number of groups in each row, from the top."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaidObservation:
-    """A river, or a hand and its melds, as it lies; None, with the code of why, where it is none that can be read."""
+    """A river, or a hand and its melds, as laid; `laid` is None, with a code in `problem`, if it cannot be read."""
 
     of: LaidTiles | None = None
     laid: LaidSeat | None = None
     winning: int | None = None
-    """The tile that lies apart from hand and melds."""
+    """The serial of the tile that lies apart from hand and melds."""
     problem: str | None = None
     still: bool = False
     view: CameraView | None = None
 
     @property
     def unread(self) -> int:
-        """How many tiles were not read."""
+        """Number of tiles that were not read."""
         if self.laid is None:
             return 0
         return sum(row.count(None) for row in (self.laid.river, self.laid.hand or (), *self.laid.melds))
 
 
 HIGH: Final = 0.61
-"""Share of the screen's height that a picture of a heap has: what is left under two lines, so that it is not made
-smaller once more where there is nothing else to say."""
+"""Share of the screen's height for the picture of a heap: what two lines of text leave, so it is scaled once."""
 
 
 def picture_room(screen: tuple[int, int]) -> tuple[int, int]:
-    """Return how large a picture is shown at most on a screen of this size, pixels."""
+    """Return the largest size of a picture on a screen of this size, in pixels."""
     return screen[0], round(HIGH * screen[1])
 
 
 LIST_SHARE: Final = 0.36
-"""Of the room under the lines of a tray: its tiles as they were cut out and read."""
+"""Share of the screen's height for the cut-outs of a tray's tiles."""
 
 DEFAULT_VIEW: Final = picture_room((800, 480))
 
 
 @dataclass(frozen=True, slots=True)
 class CameraHealth:
-    """What is wrong with the camera; None if all is well."""
+    """The code of the camera's fault; None if all is well."""
 
     code: str | None
 

@@ -1,6 +1,6 @@
-"""The camera's picture as the screen shows it: cropped, with each tile's destination or a hand's groups drawn on it.
+"""The camera's picture on the screen: cropped, with each tile's destination or a hand's groups drawn onto it.
 
-Signs are drawn once for a reading and laid onto many pictures; a picture is drawn again only where something moves.
+Signs are drawn once for a reading and copied onto later pictures; a picture is redrawn only if something moves.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,19 +23,19 @@ from vision.reading import PictureReading, TileRead
 from vision.rivers import hand_groups
 
 AROUND: Final = 0.12
-"""Of a tile's width, between a group and the line about it."""
+"""Distance between a group and the line around it, as a share of a tile's width."""
 
 
 class HandOverlay:
-    """One reading of a hand: each group in a frame with its number, tiles that cannot be counted with their sign."""
+    """One reading of a hand: each group in a frame with its number; tiles that cannot be counted have a sign."""
 
     def __init__(self, picture: Picture, reading: PictureReading, size: tuple[int, int]) -> None:
-        """Take what was read, and how large (width, height) it is shown at most, pixels."""
+        """Take a reading, and the largest size (width, height) at which it is shown, in pixels."""
         self._cut, self._reads = PictureCrop.about(picture, reading, size), reading.reads
         self._line = max(1.0, 0.004 * max(size))
 
     def on(self, picture: Picture, lying: Iterable[bool]) -> Picture:
-        """Return the part of a picture in which tiles lie, BGR; those of which one was moved have no frame."""
+        """Return the part of a picture with tiles, BGR. Groups of which a tile was moved have no frame."""
         drawn = self._cut.of(picture)
         lies = {id(read) for read, there in zip(self._reads, lying, strict=True) if there}
         pen = OutlinePen(drawn, self._line)
@@ -52,7 +52,7 @@ class HandOverlay:
 
 
 def _outline_group(pen: OutlinePen, quads: Quad, number: str) -> None:
-    """Draw a line about a group and its number in the upper left corner."""
+    """Draw a line around a group, with its number in the upper left corner."""
     wide = short_side(quads[0])
     low, high = quads.min(axis=(0, 1)) - AROUND * wide, quads.max(axis=(0, 1)) + AROUND * wide
     corners: Points = np.array([low, [high[0], low[1]], high, [low[0], high[1]], low])
@@ -71,12 +71,12 @@ def _mark_doubtful(pen: OutlinePen, read: TileRead, quad: Quad) -> None:
 
 
 MARGIN: Final = 1.2
-"""Of a tile's longer side, about the heap."""
+"""Distance around the heap, as a share of a tile's longer side."""
 
 
 @dataclass(frozen=True, slots=True)
 class PictureCrop:
-    """The part of a picture in which tiles lie, from `low` to below `high` (x, y), pixels; its size is to be scaled."""
+    """The part of a picture with tiles, from `low` to below `high` (x, y) in pixels, and the scale to show it at."""
 
     low: tuple[int, int]
     high: tuple[int, int]
@@ -84,7 +84,7 @@ class PictureCrop:
 
     @classmethod
     def about(cls, picture: Picture, reading: PictureReading, size: tuple[int, int]) -> Self:
-        """Cut about a heap, all of a picture where nothing lies; `size` (width, height), pixels, is the largest."""
+        """Return the crop around a heap, or the whole picture, to fit `size` (width, height) in pixels."""
         height, width = picture.shape[:2]
         low, high = np.zeros(2), np.array([width, height], dtype=float)
         if reading.reads:
@@ -96,10 +96,10 @@ class PictureCrop:
         return cls((int(low[0]), int(low[1])), (int(high[0]), int(high[1])), min(size[0] / wide, size[1] / tall))
 
     def of(self, picture: Picture) -> Picture:
-        """Return that part of a picture, as large as it is shown: an array of its own.
+        """Return a copy of that part of a picture at the size shown.
 
-        A picture is halved as often as that goes first: for whole steps alone OpenCV's means are quick (a tenth of the
-        time for 1920 x 1080).
+        The picture is first halved as often as possible, because OpenCV averages quickly only for whole factors (a
+        tenth of the time for 1920 x 1080).
         """
         piece = picture[self.low[1] : self.high[1], self.low[0] : self.high[0]]
         shown = max(1, round(piece.shape[1] * self.scale)), max(1, round(piece.shape[0] * self.scale))
@@ -109,13 +109,13 @@ class PictureCrop:
         return _resized(piece, shown, cv2.INTER_LINEAR)
 
     def shown(self, points: Points) -> Points:
-        """Return where points of the picture, shape (n, 2), stand in what is shown."""
+        """Return the position in the cropped picture of points, shape (n, 2), of the original."""
         return np.asarray((points - np.array(self.low)) * self.scale)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stamp:
-    """Something drawn once. `colours`, BGR, and `mask`, 255 where it covers what is under it, are equally large."""
+    """Something drawn once. `colours` (BGR) and `mask` (255 where it is opaque) have the same size."""
 
     corner: tuple[int, int]
     colours: Picture
@@ -123,7 +123,7 @@ class Stamp:
 
     @classmethod
     def of(cls, ground: Picture, middle: Points, reach: float, draw: Callable[[Picture, Points], None]) -> Self:
-        """Draw it on a piece of the picture, so far about a point; `draw` gets that piece and where its corner is."""
+        """Draw it onto the picture within `reach` of a point; `draw` gets that piece and the position of its corner."""
         height, width = ground.shape[:2]
         left, top = np.clip(np.floor(middle - reach), 0, (width - 1, height - 1)).astype(int)
         right, bottom = np.clip(np.ceil(middle + reach), (left + 1, top + 1), (width, height)).astype(int)
@@ -134,13 +134,13 @@ class Stamp:
         return cls((int(left), int(top)), colours, mask)
 
     def lay(self, picture: Picture) -> None:
-        """Lay it onto a picture as large as the one that it was drawn on, in place."""
+        """Copy it onto a picture of the same size as the original, in place."""
         (left, top), (height, width) = self.corner, self.mask.shape
         cv2.copyTo(self.colours, self.mask, picture[top : top + height, left : left + width])
 
 
 def _resized(picture: Picture, size: tuple[int, int], how: int) -> Picture:
-    """Return a picture in another size, (width, height): OpenCV makes an array of its own, even for the same size."""
+    """Return a resized picture, size (width, height). OpenCV copies it even if the size stays the same."""
     return np.asarray(cv2.resize(picture, size, interpolation=how), dtype=np.uint8)
 
 
@@ -150,28 +150,28 @@ def long_side(quad: Quad) -> float:
 
 
 STILL: Final = 14.0
-"""Levels by which the spot where a tile lay may differ; more, and the tile was taken away or a hand is over it."""
+"""Largest mean difference in levels where a tile lies. Beyond it, the tile was moved or a hand is over it."""
 
 LETTERS: Final = {"east": "E", "south": "S", "west": "W", "north": "N"}
 
 LARGER: Final = 1.2
-"""Than most tiles one is taken to be at most: an outline about two tiles must not hide what lies beside them."""
+"""Largest size of a tile compared with the median: an outline around two tiles must not hide the tiles beside them."""
 
 REACH: Final = 0.75
-"""Of a tile's longer side: no further from its middle does anything of its destination stand."""
+"""How far a tile's destination may reach from the tile's middle, as a share of its longer side."""
 
 
 class HeapOverlay:
-    """One reading of a heap: its tiles' destinations, drawn once and laid onto every later picture of them.
+    """One reading of a heap: its tiles' destinations, drawn once and copied onto every later picture.
 
-    While tiles of several seats are in view a tile has its seat's shape alone, as large as the tile; a pile of one
-    seat has row and place.
+    While tiles of several seats are in view, each tile only has its seat's shape, as large as the tile. In a pile of
+    one seat, each has its row and place.
     """
 
     def __init__(
         self, picture: Picture, reading: PictureReading, homes: Mapping[int, TilePlace], size: tuple[int, int]
     ) -> None:
-        """Take what was read, where each serial belongs, and how large (width, height) it is shown at most, pixels."""
+        """Take a reading, the place of each serial, and the largest size (width, height) shown, in pixels."""
         sort, _ = sorting_stage(
             (read.serial for read in reading.reads if read.serial and not read.foreign), dict(homes)
         )
@@ -183,7 +183,7 @@ class HeapOverlay:
         self._stamps = [self._stamp(ground, read, homes) for read in reading.reads]
 
     def on(self, picture: Picture, lying: Iterable[bool]) -> Picture:
-        """Return the part of a picture in which tiles lie, BGR; a destination is on each that still lies there."""
+        """Return the part of a picture with tiles, BGR, with destinations on the tiles that still lie there."""
         drawn = self._cut.of(picture)
         for stamp, lies in zip(self._stamps, lying, strict=True):
             if lies:
@@ -208,14 +208,14 @@ class HeapOverlay:
             _number(pen, quad.mean(axis=0), self._short(quad), place)
 
     def _short(self, quad: Quad) -> float:
-        """Return the shorter side of a tile in what is shown, pixels."""
+        """Return the shorter side of a tile as shown, in pixels."""
         return min(short_side(quad), self._side)
 
 
 def unmoved_tiles(reads: Sequence[TileRead], then: Sketch, now: Sketch, width: int) -> tuple[bool, ...]:
-    """Say of each tile whether it lies where it was read: nothing about it differs between the two sketches.
+    """Return for each tile whether it is still where it was read: the two sketches do not differ there.
 
-    `width` is that of the picture in which they were read, pixels.
+    `width` is that of the picture in which the tiles were read, in pixels.
     """
     if then.shape != now.shape:
         return (False,) * len(reads)
@@ -231,14 +231,14 @@ def _level(changed: NDArray[np.uint8], quad: Quad) -> float:
 
 
 def _number(pen: OutlinePen, middle: Points, side: float, place: TilePlace) -> None:
-    """Draw row and place upright on the screen, in a field of the seat's shape."""
+    """Draw row and place upright on the screen, in a field with the seat's shape."""
     draw_seat(pen, middle - np.array([0.0, 0.42 * side]), 0.26 * side, LETTERS[place.seat])
     pen.shape(rectangle(middle + np.array([0.0, 0.25 * side]), 1.1 * side, 0.62 * side), BLACK)
     pen.text(f"{place.row + 1}-{place.col + 1}", middle + np.array([0.0, 0.25 * side]), 1.02 * side, 0.42 * side, WHITE)
 
 
 def outline_tile(pen: OutlinePen, quad: Quad, look: VerdictStyle) -> None:
-    """Draw a tile that has no destination: an outline, and its sign."""
+    """Draw the outline and the sign of a tile without a destination."""
     pen.outline(quad, look)
     radius = 0.4 * short_side(quad)
     pen.plain(
@@ -247,30 +247,30 @@ def outline_tile(pen: OutlinePen, quad: Quad, look: VerdictStyle) -> None:
 
 
 def short_side(quad: Quad) -> float:
-    """Return a tile's width, pixels."""
+    """Return a tile's width in pixels."""
     return float(min(np.linalg.norm(quad[1] - quad[0]), np.linalg.norm(quad[2] - quad[1])))
 
 
 class Overlay(Protocol):
-    """What is drawn for one reading, onto each later picture."""
+    """Drawings for one reading, to be put onto each later picture."""
 
     def on(self, picture: Picture, lying: Iterable[bool]) -> Picture:
-        """Return the part of a picture that is shown; signs are on the tiles that still lie where they were read."""
+        """Return the part of a picture that is shown, with signs on the tiles that still lie where they were read."""
 
 
 class OverlayCache:
-    """What was drawn last, and of what."""
+    """The last drawing and what it was made from."""
 
     def __init__(self, signs: Callable[[Picture, PictureReading], Overlay]) -> None:
         self._signs = signs
         self._drawn: tuple[PictureReading, Sketch, Overlay] | None = None
-        """The reading that is drawn, what its frame looked like, and its signs."""
+        """The reading that is drawn, a sketch of its frame, and its signs."""
         self._view: CameraView | None = None
         self._key: object = None
-        """What the view was drawn of."""
+        """What the view depends on."""
 
     def view(self, watched: WatchedTable, shown: PictureReading, frame: CameraFrame) -> CameraView:
-        """Draw on the tiles that still lie where they were read; nothing again while nothing moves."""
+        """Draw onto the tiles that are still where they were read; if nothing moves, return the previous view."""
         now = sketch(frame.picture)
         if self._drawn is None or self._drawn[0] is not shown:
             self._drawn = shown, now, self._signs(frame.picture, shown)

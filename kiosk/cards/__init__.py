@@ -1,1 +1,1 @@
-"""One page each for staff and players, to be printed and laminated, with pictures that the screens draw."""
+"""Cards for staff and players: one page each to print and laminate, with pictures drawn by the screens."""

@@ -1,4 +1,4 @@
-"""`homologue event cards`: one page each for staff, players, and players of riichi, to be printed and laminated."""
+"""`homologue event cards`: one page each for staff, players, and players of riichi, to print and laminate."""
 
 from pathlib import Path
 

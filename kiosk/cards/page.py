@@ -1,4 +1,4 @@
-"""A card as PDF, always one A4 page: pictures that the screens draw, with their sentences, then what else to know."""
+"""A card as PDF, always one A4 page: pictures drawn by the screens with their sentences, then further advice."""
 
 import io
 from collections.abc import Callable
@@ -48,18 +48,18 @@ from kiosk.table import Misplaced, TrayProblem, Work, events, place_by_serial, s
 from vision import geometry, reader, reading
 from vision.sim import scene, table
 
-rl_config.useA85 = False  # streams in ASCII were for printers of old, and take longer
+rl_config.useA85 = False  # ASCII streams were for old printers, and take longer
 
 MARGIN: Final = 14 * mm
 GAP: Final = 8 * mm
 WIDE: Final = (A4[0] - 2 * MARGIN - GAP) / 2
 
 SIZE: Final = (1000, 600)
-"""Of a picture, pixels: 290 to the inch as it is printed."""
+"""Size of a picture in pixels: 290 per inch when printed."""
 
 HIGH: Final = WIDE * SIZE[1] / SIZE[0]
 FEW: Final = 4
-"""So many pictures leave room for larger letters."""
+"""Up to this many pictures leave room for larger letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ class Card:
     name: str
     title: Message
     moments: tuple[tuple[Message, ScreenView | Callable[[], ScreenView]], ...]
-    """In the order of a play; what takes time to draw is made when it is wanted."""
+    """Pictures in the order of a play; those that take time to draw are made on demand."""
     besides: tuple[Message, ...]
 
 
 def card_page(card: Card, _: Translator) -> bytes:
-    """Return the page. Raises BadConfiguration if the language has no font here."""
+    """Return the page. Raises BadConfiguration if there is no font for the language."""
     file = io.BytesIO()
     canvas = Canvas(file, pagesize=A4, invariant=1, lang=_.language)
     canvas.setTitle(_(card.title))
@@ -100,7 +100,7 @@ def card_page(card: Card, _: Translator) -> bytes:
 def _write(
     canvas: Canvas, text: str, style: ParagraphStyle, at: tuple[float, float], width: float = A4[0] - 2 * MARGIN
 ) -> float:
-    """Write a paragraph down from a place, and give its height."""
+    """Write a paragraph below a point, and return its height."""
     paragraph = Paragraph(text, style)
     _, height = paragraph.wrap(width, A4[1])
     paragraph.drawOn(canvas, at[0], at[1] - height)
@@ -116,7 +116,7 @@ def _picture(_: Translator, shown: ScreenView) -> ImageReader:
 
 @cache
 def _fonts(language: str) -> tuple[str, str]:
-    """Return the names of a plain and a bold font with the language's letters; both go into the file."""
+    """Return the names of a plain and a bold font with the language's letters; both are embedded in the file."""
     if language[:2] not in HAN:
         for name, file in (("Vera", "Vera.ttf"), ("VeraBd", "VeraBd.ttf")):
             pdfmetrics.registerFont(TTFont(name, file))
@@ -146,7 +146,7 @@ RECORDED: Final = replace(PLAYING, phase=RecordedView(WON, frozenset(SEATS)))
 
 
 def heap_scene() -> ScreenView:
-    """Tiles turned out, each with its seat."""
+    """Return a scene of tipped-out tiles, each with its seat."""
     play = deals.practice_plan().plays[1]
     lying = tuple(observations.SeenTile(one.tile.serial) for one in hands.turned_out_tiles(play, 0))
     restoring = with_observation(
@@ -160,7 +160,7 @@ def heap_scene() -> ScreenView:
 
 
 def tray_fault_scene() -> ScreenView:
-    """A tray with two tiles exchanged."""
+    """Return a scene of a tray with two tiles exchanged."""
     order = deals.practice_plan().plays[1].order
     first, second, third = ([*row] for row in order["west"])
     wrong = Misplaced(kind="swapped", row=1, col=4, expected=second[4], found=third[0], other=(2, 0))
@@ -328,9 +328,9 @@ CARDS: Final = (STAFF_CARD, PLAYERS_CARD, RIICHI_CARD)
 
 
 def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = observations.DEFAULT_VIEW) -> geometry.Picture:
-    """Return what is turned out the so many-th time of a play's tiles (`heap`), with their destinations, BGR.
+    """Return a picture (BGR) of a play's tiles, tipped out for the `number`-th time, with their destinations.
 
-    `size` (width, height) is the largest, pixels.
+    `size` (width, height) is the largest size in pixels.
     """
     tiles = tuple(hands.turned_out_tiles(play, number))
     reads = tuple(
@@ -345,7 +345,7 @@ def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = observati
 
 
 def _about(one: table.LooseTile) -> reading.Corners:
-    """Return the corners of a tile, pixels."""
+    """Return the corners of a tile in pixels."""
     x, y = (scene.SCALE * at for at in one.at)
     box = geometry.rectangle(np.array([x, y]), *(scene.SCALE * side for side in scene.TILE))
     turned = cv2.transform(box[None], cv2.getRotationMatrix2D((x, y), -one.turn, 1.0))

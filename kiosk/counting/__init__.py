@@ -1,1 +1,1 @@
-"""A winner's hand counted from the backs of its tiles: what lies there, what is asked, what the scorer answers."""
+"""Counting a winner's hand from the backs of its tiles: the tiles, the questions, the scorer's answers."""

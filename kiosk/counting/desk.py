@@ -1,6 +1,6 @@
-"""Counting a winner's hand at one table: keys, the camera and the scorer's answers come in; the request goes out.
+"""Counting a winner's hand at one table. Takes keys, observations and the scorer's answers; sends the request.
 
-Nothing of it is kept: after a power cut the tiles lie there still, and are read and asked about again.
+Nothing is stored: after a power cut the tiles are still there, and are read and asked about again.
 """
 
 import uuid
@@ -27,16 +27,16 @@ from kiosk.input import FU_FROM, Form, RiichiForm, WinForm
 from kiosk.table import Phase, Table
 
 NO_HAND: Final = frozenset({"not_winning", "no_yaku"})
-"""Answers after which a declaration may be false."""
+"""Answers after which the declaration may be a false hu."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandCounting:
-    """What is known so far."""
+    """The state of counting a hand."""
 
     winner: Winner
     win: McrQuestions | RiichiQuestions = field(default_factory=McrQuestions)
-    """What was said of the win."""
+    """What was said about the win."""
     observation: HandObservation = HandObservation()  # noqa: RUF009 - frozen
     asked: CountRequest | None = None
     asked_at: int = 0
@@ -44,7 +44,7 @@ class HandCounting:
 
     @property
     def hand(self) -> AnyHand | str:
-        """The hand as it lies, or the code of what keeps it from being counted."""
+        """The hand as it lies, or the code of why it cannot be counted."""
         try:
             return self.win.hand(self.observation, self.winner)
         except RuleError as refusal:
@@ -52,27 +52,27 @@ class HandCounting:
 
     @property
     def questions(self) -> tuple[CountQuestion, ...]:
-        """What is asked of this hand; nothing of none."""
+        """The questions about this hand; empty if it cannot be counted."""
         return () if isinstance(self.hand, str) else (*self.win.questions(self.observation, self.winner),)
 
     @property
     def details(self) -> AnyWinDetails | None:
-        """What was said of the win that this hand allows; None if there is no hand."""
+        """The answers that apply to this hand; None if it cannot be counted."""
         return None if isinstance(self.hand, str) else self.win.details(self.observation, self.winner)
 
     @property
     def may_ask(self) -> bool:
-        """Whether the scorer can be asked: the hand lies still, and all is said that has to be."""
+        """Whether the scorer can be asked: the hand is still, and the necessary questions are answered."""
         return self.observation.still and not isinstance(self.hand, str) and self.win.ready
 
     @property
     def walls_ticked(self) -> bool:
-        """Whether it is asked what walls would tell, had they been read."""
+        """Whether there are questions that the walls would have answered, had they been read."""
         return isinstance(self.win, McrQuestions) and self.win.laid is not None
 
     @property
     def accepted(self) -> McrValue | RiichiValue | None:
-        """The value that can be accepted; None if there is none, or one under the minimum."""
+        """The value that can be accepted; None if there is none, or it is below the minimum."""
         answer = self.answer
         if isinstance(answer, McrValue):
             return answer if answer.fan >= answer.minimum else None
@@ -94,9 +94,9 @@ class HandCounting:
 def press_count_key(
     counting: HandCounting, key: str, now: int, ask: Callable[[HandCounting], CountRequest]
 ) -> HandCounting | tuple[str, ...]:
-    """Take one key, or return the keys for the form where counting is over. `ask` writes the request.
+    """Handle a key; return the keys for the form once counting is over. `ask` builds the request.
 
-    A key that means nothing here changes nothing.
+    A key without meaning changes nothing.
     """
     if key == "back":
         return ()
@@ -110,7 +110,7 @@ def press_count_key(
 
 
 def form_keys(value: McrValue | RiichiValue) -> tuple[str, ...]:
-    """Return the keys by which a value is entered."""
+    """Return the keys that enter a value."""
     if isinstance(value, McrValue):
         return ("clear", *str(value.fan), "enter")
     if value.yakuman:
@@ -132,11 +132,11 @@ def _press_while_looking(
 AnyForm = Form | RiichiForm
 
 INDICATORS: Final = -1
-"""The row of the last wall that has the ten indicators (docs/riichi-session.md)."""
+"""The row of the last wall that holds the ten indicators (docs/riichi-session.md)."""
 
 
 def winner_asked(state: Table, form: AnyForm | None) -> Winner | None:
-    """Return whose value the form asks for: never before the claim window has closed and somebody has declared."""
+    """Return the winner whose value the form asks for; never before the claim window has closed with a declaration."""
     if state.phase is not Phase.DECLARED or state.play is None or state.paused:
         return None
     seat = _seat(form)
@@ -161,7 +161,7 @@ def begin_counting(winner: Winner, state: Table) -> HandCounting:
 
 
 def _are_read(state: Table) -> bool:
-    """Return whether a device has read the walls: who drew a tile is known by nobody's word."""
+    """Return whether a device has read the walls, so that they tell who drew a tile."""
     return bool(state.work.by) and state.work.verifier != "hand"
 
 
@@ -189,42 +189,42 @@ def _needs_no_yaku(state: Table, rules: riichi.RiichiProfile) -> bool:
 
 
 AGAIN_NS: Final = 3_000_000_000
-"""Without an answer for so long it is asked again: what was published may be lost."""
+"""Without an answer for so long, the scorer is asked again, as the request may be lost."""
 
 SILENT_NS: Final = 8_000_000_000
-"""Without an answer for so long nobody should wait for one."""
+"""Without an answer for so long, nobody should wait for one."""
 
 NOT_YET: Final = frozenset({"not_declared", "not_restored"})
-"""The scorer has not heard of the declaration or the walls: it is on its way, and the answer will be another."""
+"""The scorer has not received the declaration or the walls yet; it will answer differently once it has."""
 
 ARBITER_KEYS: Final = frozenset({"a", "c"})
-"""Keys that are not about the hand: the arbiter's."""
+"""The arbiter's keys, which are not about the hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountingView:
-    """What is to be seen of the counting."""
+    """The view of the counting."""
 
     counting: HandCounting
     silent: bool = False
-    """No answer has come for a while, or there is nobody to ask."""
+    """Whether the answer is overdue, or there is nobody to ask."""
 
 
 class CountDesk:
-    """The counting at one table."""
+    """The counting of hands at one table."""
 
     def __init__(self, event: str, table: int, send: Callable[[CountRequest], None]) -> None:
-        """Take what publishes a request if there is a connection."""
+        """Take the sender of requests, which publishes them if there is a connection."""
         self._event, self._table, self._send = event, table, send
         self._counting: HandCounting | None = None
         self._sent_at = 0
         self.discarder_key: str | None = None
-        """The key that answers who discarded, as the winning tile tells."""
+        """The key that answers who discarded, according to the winning tile."""
         self.open = False
-        """Whether a hand is counted, or its form not finished yet."""
+        """Whether a hand is being counted, or its form is not complete yet."""
 
     def follow(self, state: Table, form: AnyForm | None) -> None:
-        """Stop where another hand, or none, is asked for by now."""
+        """Stop if the form asks for another hand, or for none."""
         winner = winner_asked(state, form)
         if self._counting is not None and self._counting.winner != winner:
             self._counting = None
@@ -233,7 +233,7 @@ class CountDesk:
         self.open = self._counting is not None or self.discarder_key is not None
 
     def key(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...] | None:
-        """Take a key; return the keys that the form gets for it, or None if it is not ours."""
+        """Handle a key; return the keys that the form gets for it, or None if it is not ours."""
         if key in ARBITER_KEYS:
             return None
         if self._counting is None:
@@ -278,12 +278,12 @@ class CountDesk:
         self._send(request)
 
     def saw(self, observation: HandObservation) -> None:
-        """Take in what the camera sees; while an answer is waited for, what was asked about stays."""
+        """Accept an observation. While an answer is awaited, the hand in question stays."""
         if self._counting is not None and self._counting.asked is None:
             self._counting = replace(self._counting, observation=observation)
 
     def take(self, message: Counted) -> None:
-        """Take in an answer; one to another question is an old one."""
+        """Accept the scorer's answer, unless it belongs to another request."""
         counting = self._counting
         if counting is None or counting.asked is None or counting.asked.id != message.asked:
             return
@@ -292,7 +292,7 @@ class CountDesk:
             self._counting = replace(counting, answer=answer)
 
     def due(self, now: int) -> None:
-        """Ask again what has no answer."""
+        """Repeat a request that has no answer."""
         counting = self._counting
         if counting is None or counting.asked is None or counting.answer is not None:
             return
@@ -301,11 +301,11 @@ class CountDesk:
 
     @property
     def camera_target(self) -> Winner | None:
-        """Whose hand the camera is to look at."""
+        """The hand that the camera is to look at."""
         return self._counting.winner if self._counting is not None and self._counting.asked is None else None
 
     def view(self, now: int, *, up: bool) -> CountingView | None:
-        """Return what is to be seen; None if nothing is counted."""
+        """Return the view; None if nothing is being counted."""
         counting = self._counting
         if counting is None:
             return None
@@ -314,5 +314,5 @@ class CountDesk:
 
 
 def _discarder_key(hand: AnyHand) -> str | None:
-    """Return the key of who drew a claimed tile, as far as its wall tells."""
+    """Return the key of the seat that drew a claimed tile, if its wall tells."""
     return hand.discarder[0] if isinstance(hand, hand_from_serials.LaidHand) and hand.discarder else None

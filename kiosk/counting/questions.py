@@ -1,8 +1,8 @@
-"""What the camera has read of a winner's hand, and what is asked of it: under MCR, under riichi rules. Pure.
+"""A winner's hand as read by the camera, and the questions about it, under MCR and under riichi rules. Pure functions.
 
-Keys for MCR: `l` (last tile), `k` (replacement tile, robbed kong), `o` (the three others lay open). For riichi: `i`
-(riichi), `p` (ippatsu), `m` (moment), `f` (red fives), `j` (indicators turned). Where nothing has read the walls also
-`t` (whose tile) and `g` (concealed kongs).
+Keys for MCR: `l` (last tile), `k` (replacement tile, robbed kong), `o` (the other three are visible). For riichi: `i`
+(riichi), `p` (ippatsu), `s` (special moment), `f` (red fives), `j` (indicators turned). If the walls were not read,
+also `t` (whose tile) and `g` (concealed kongs).
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ MOST_INDICATORS: Final = 5
 
 
 def serials_by_group(observation: HandObservation) -> Serials:
-    """Return the serials by groups.
+    """Return the serials by group.
 
     Raises RuleError `hand_not_seen`, `hand_face_up`, `hand_foreign` or `hand_unread`.
     """
@@ -38,7 +38,7 @@ def serials_by_group(observation: HandObservation) -> Serials:
 
 
 class WithIndicators(NamedTuple):
-    """A hand, and what lies in a row of its own under it: dora indicators, and apart from them those of under them."""
+    """A hand, and the dora and ura indicators in a row below it, apart from each other."""
 
     groups: Serials
     hand: DescribedHand
@@ -47,24 +47,24 @@ class WithIndicators(NamedTuple):
 
 
 class CountQuestion(NamedTuple):
-    """What is asked beside a hand: the key that answers it, its name, and the answer as it stands."""
+    """A question about a hand: the key that answers it, its name, and its current answer."""
 
     key: str
     name: str
     answer: str
     """The name of a sentence, or a text as it is."""
     strong: bool = False
-    """It is not what goes without saying."""
+    """Whether the answer differs from the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandAnswers:
-    """The answers."""
+    """The answers about how a hand lies."""
 
     self_drawn: bool | None = None
-    """None: nobody has said, and nothing is asked of the scorer before."""
+    """None until somebody has said; the scorer is not asked before."""
     concealed: frozenset[int] = frozenset()
-    """Numbers of the groups that are concealed kongs, of those that can be."""
+    """Numbers of the groups that are concealed kongs, among those that can be."""
 
     def sort(self, groups: Sequence[Group]) -> DescribedHand:
         """Return the hand. Raises RuleError with the codes of `sort_as_described`."""
@@ -72,12 +72,12 @@ class HandAnswers:
         return sort_as_described(groups, self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
 
     def laid(self, groups: Sequence[Group]) -> HandLayout:
-        """Return what is reported about it."""
+        """Return the answers as sent to the scorer."""
         kongs = tuple(sorted(self.concealed & {*_kongs(groups)}))
         return HandLayout(self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
 
     def press(self, key: str, groups: Sequence[Group]) -> "HandAnswers":
-        """Take a key: whose tile it was, or the next choice of concealed kongs."""
+        """Handle a key: whose tile it was, or the next choice of concealed kongs."""
         if key == DRAWN:
             return replace(self, self_drawn=not self.self_drawn)
         if key == CONCEALED:
@@ -87,7 +87,7 @@ class HandAnswers:
         return self
 
     def questions(self, groups: Sequence[Group]) -> Iterator[CountQuestion]:
-        """Return what is asked of this hand."""
+        """Yield the questions about how this hand lies."""
         yield CountQuestion(DRAWN, "count_tile", ANSWERS[self.self_drawn], strong=self.self_drawn is None)
         if kongs := _kongs(groups):
             chosen = ", ".join(str(kong) for kong in kongs if kong in self.concealed)
@@ -95,7 +95,7 @@ class HandAnswers:
 
 
 def split_indicators(observation: HandObservation, answers: HandAnswers) -> WithIndicators:
-    """Part a hand from the indicators under it: the hand has as few rows as make a whole one.
+    """Separate a hand from the indicators below it: the hand has the fewest rows that make a complete one.
 
     Raises RuleError with the codes of `serials_by_group` and `sort_as_described`, or `indicators_unclear`.
     """
@@ -113,13 +113,13 @@ def split_indicators(observation: HandObservation, answers: HandAnswers) -> With
 
 
 DRAWN, CONCEALED = "t", "g"
-"""Keys."""
+"""The keys of these questions."""
 
 ANSWERS: Final[dict[bool | None, str]] = {None: "count_unsaid", True: "self_drawn", False: "count_discarded"}
 
 
 def yes_or_no(key: str, name: str, *, yes: bool) -> CountQuestion:
-    """Return a question that is answered so."""
+    """Return a question with its answer."""
     return CountQuestion(key, name, "do_riichi_yes" if yes else "do_riichi_no", strong=yes)
 
 
@@ -133,7 +133,7 @@ AnyHand = LaidHand | DescribedHand
 
 @dataclass(frozen=True, slots=True)
 class McrQuestions:
-    """What was said of the win. `laid`: how the hand lies, where nothing has read the walls."""
+    """What was said about the win. `laid`: how the hand lies, if the walls were not read."""
 
     laid: HandAnswers | None = None
     last_tile: bool = False
@@ -146,16 +146,16 @@ class McrQuestions:
         return sort_by_walls(groups, winner.play.order, winner.seat) if self.laid is None else self.laid.sort(groups)
 
     def groups(self, observation: HandObservation) -> Serials:
-        """Return the serials of the hand by groups. Raises RuleError as `serials_by_group`."""
+        """Return the serials of the hand by group. Raises RuleError as `serials_by_group`."""
         return serials_by_group(observation)
 
     @property
     def ready(self) -> bool:
-        """Whether all is said that has to be."""
+        """Whether the necessary questions are answered."""
         return self.laid is None or self.laid.self_drawn is not None
 
     def press(self, key: str, observation: HandObservation, winner: Winner) -> "McrQuestions":
-        """Take a key; one that means nothing of this hand leaves everything as it is. Raises RuleError as `hand`."""
+        """Handle a key; one without meaning for this hand changes nothing. Raises RuleError as `hand`."""
         hand = self.hand(observation, winner)
         if key == "l" and hand.may_be_last_tile:
             return replace(self, last_tile=not self.last_tile)
@@ -168,7 +168,7 @@ class McrQuestions:
         return self
 
     def questions(self, observation: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
-        """Ask what the tiles cannot tell, where the hand allows it. Raises RuleError as `hand`."""
+        """Yield the questions that tiles cannot answer and this hand allows. Raises RuleError as `hand`."""
         hand, details = self.hand(observation, winner), self.details(observation, winner)
         if self.laid is not None:
             yield from self.laid.questions(serials_by_group(observation))
@@ -179,7 +179,7 @@ class McrQuestions:
         yield yes_or_no("o", "count_last_of_kind", yes=details.last_of_kind)
 
     def details(self, observation: HandObservation, winner: Winner) -> McrWinDetails:
-        """Return what was said that this hand allows: what it asked of an earlier one is not said of another.
+        """Return the answers that apply to this hand; those about an earlier hand may not.
 
         Raises RuleError as `hand`.
         """
@@ -197,7 +197,7 @@ class McrQuestions:
         return self.last_tile and hand.may_be_last_tile
 
     def _may_be_kong(self, hand: AnyHand) -> bool:
-        """Return whether it is asked for a replacement tile or, of a claimed tile, a robbed kong."""
+        """Return whether to ask about a replacement tile or, for a claimed tile, a robbed kong."""
         return hand.has_kong if hand.self_drawn else not self._said_last_tile(hand)
 
 
@@ -207,32 +207,32 @@ CLOSED: Final[tuple[RiichiDeclared, ...]] = ("riichi", "double_riichi")
 OPEN: Final[tuple[RiichiDeclared, ...]] = ("open_riichi", "double_open_riichi")
 
 PLAIN: Final = {None: "do_riichi_no", "riichi": "do_riichi_yes"}
-"""Answers to whether there was riichi; of other kinds it is their name."""
+"""Names of the answers about riichi; its other kinds have names of their own."""
 
 RED_SUITS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class RiichiContext:
-    """What the table knows of the win by itself."""
+    """What the table itself knows of the win."""
 
     round_wind: Wind
     dealer: Seat
     deposit: bool | None = None
-    """Whether the winner has laid one; None if nothing is laid down, and riichi is only said."""
+    """Whether the winner has laid a deposit; None if deposits are not laid, and riichi is only said."""
     open_riichi: bool = False
-    """Whether there is open riichi."""
+    """Whether open riichi is allowed."""
     red_fives: bool = False
     """Whether red fives count."""
     any_hand: bool = False
-    """Whether this hand needs no yaku: it is the one after eight counters."""
+    """Whether this hand needs no yaku, as it follows eight counters."""
     dead_wall: tuple[int, ...] = ()
-    """The five indicators from the left, then those under them; none where no wall was read."""
+    """The five indicators from the left, then those under them; empty if no wall was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class RiichiQuestions:
-    """What was said of the win."""
+    """What was said about the win."""
 
     known: RiichiContext
     laid: HandAnswers = field(default_factory=HandAnswers)
@@ -241,23 +241,23 @@ class RiichiQuestions:
     moment: WinTiming | None = None
     red_fives: int = 0
     turned: int | None = None
-    """How many indicators; None: one, and one for each kan of the winner's."""
+    """Number of indicators turned; None: one, plus one for each of the winner's kans."""
 
-    def hand(self, observation: HandObservation, winner: Winner) -> DescribedHand:  # noqa: ARG002 - another book's asks whose it is
+    def hand(self, observation: HandObservation, winner: Winner) -> DescribedHand:  # noqa: ARG002 - as in McrQuestions
         """Return the hand. Raises RuleError with the codes of `split_indicators`."""
         return split_indicators(observation, self.laid).hand
 
     def groups(self, observation: HandObservation) -> Serials:
-        """Return the serials of the hand by groups. Raises RuleError as `hand`."""
+        """Return the serials of the hand by group. Raises RuleError as `hand`."""
         return split_indicators(observation, self.laid).groups
 
     @property
     def ready(self) -> bool:
-        """Whether all is said that has to be."""
+        """Whether the necessary questions are answered."""
         return self.laid.self_drawn is not None
 
     def press(self, key: str, observation: HandObservation, winner: Winner) -> "RiichiQuestions":
-        """Take a key; one that means nothing of this hand leaves everything as it is. Raises RuleError as `hand`."""
+        """Handle a key; one without meaning for this hand changes nothing. Raises RuleError as `hand`."""
         if key not in {question.key for question in self.questions(observation, winner)}:
             return self
         lies, details = split_indicators(observation, self.laid), self.details(observation, winner)
@@ -277,7 +277,7 @@ class RiichiQuestions:
         return after
 
     def questions(self, observation: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
-        """Ask what neither tiles nor table can tell, where the hand allows it. Raises RuleError as `hand`."""
+        """Yield what neither tiles nor table can answer and this hand allows. Raises RuleError as `hand`."""
         lies, details = split_indicators(observation, self.laid), self.details(observation, winner)
         yield from self.laid.questions(lies.groups)
         if len(self._kinds) > 1 and _is_closed(lies.hand):
@@ -295,7 +295,7 @@ class RiichiQuestions:
             yield CountQuestion("j", "count_turned", str(turned), strong=turned > 1)
 
     def details(self, observation: HandObservation, winner: Winner) -> RiichiWinDetails:  # noqa: ARG002 - as above
-        """Return what was said that this hand allows: what it asked of an earlier one is not said of another.
+        """Return the answers that apply to this hand; those about an earlier hand may not.
 
         Raises RuleError as `hand`.
         """
@@ -314,7 +314,7 @@ class RiichiQuestions:
         )
 
     def _indicators(self, lies: WithIndicators) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the serials of the indicators, and of those under them: of the dead wall, or as they lie."""
+        """Return the serials of the dora and the ura indicators, from the dead wall or as they lie."""
         wall = self.known.dead_wall
         if not wall:
             return lies.dora, lies.ura
@@ -326,7 +326,7 @@ class RiichiQuestions:
 
     @property
     def _kinds(self) -> tuple[RiichiDeclared | None, ...]:
-        """How riichi may have been declared: a table at which deposits are laid knows whether it was."""
+        """The ways in which riichi may have been declared. At a table with deposits, it is known whether it was."""
         kinds = CLOSED + OPEN if self.known.open_riichi else CLOSED
         return {None: (None, *kinds), True: kinds, False: (None,)}[self.known.deposit]
 
@@ -342,7 +342,7 @@ class RiichiQuestions:
 
 
 def _moment_name(details: RiichiWinDetails) -> str:
-    """Return the name of the moment: a drawn tile's and a claimed one's are not the same."""
+    """Return the name of the moment, which differs between a drawn and a claimed tile."""
     if details.moment is None:
         return "do_riichi_no"
     return f"count_{details.moment}_{'drawn' if details.laid.self_drawn else 'claimed'}"
@@ -353,5 +353,5 @@ def _is_closed(hand: DescribedHand) -> bool:
 
 
 def _after(choices: Sequence[T], now: T) -> T:
-    """Return the next choice, after the last one the first."""
+    """Return the next choice; the first follows the last."""
     return choices[(choices.index(now) + 1) % len(choices)]

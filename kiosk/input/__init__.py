@@ -1,4 +1,4 @@
-"""Buttons, keys and touches of a table: what they mean, and the forms and panels that they fill in."""
+"""What a table's buttons, keys and touches mean, and the forms and panels that they fill in."""
 
 from kiosk.input.controls import Keyboard, TableButtons
 from kiosk.input.forms import (

@@ -1,7 +1,7 @@
-"""What buttons and keys of a table do: each is an event, or fills in a form or the arbiter's panel.
+"""What a table's buttons and keys do: each is an event, or fills in a form or the arbiter's panel.
 
-A press counts from its edge; one that agrees, or says tenpai, when it is let go: a hold calls, and does neither. A
-claim window stays open until whoever pressed in time was heard.
+A press counts from its edge. One that agrees, or says tenpai, counts when it is released, as a hold would call instead.
+A claim window stays open until every press made in time has been reported.
 """
 
 from collections.abc import Callable
@@ -37,36 +37,36 @@ AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEP
 
 
 GRACE_NS: Final = 150 * MS
-"""For edges that are on their way; a box speaks every tenth of a second."""
+"""Time for edges that are still on their way; a button box reports every tenth of a second."""
 
 END_NS: Final = 1_000 * MS
-"""For how a press ends, where a finger is still down: with a slow line it comes late whether that was a call."""
+"""Time for the end of a press while a finger is down: on a slow line it is known late whether that was a call."""
 
 BACK_NS: Final = 1_000 * MS
-"""For what a box has kept, from when it is back."""
+"""Time for a box that is back to report the presses it has kept."""
 
 PATIENCE_NS: Final = 10_000 * MS
-"""Longer than this after its time no window stays open: a box that is not back by then may never be."""
+"""The longest that a window stays open after its time: a box that is not back by then may never be."""
 
 
 class TableButtons:
-    """The four buttons of one table: what is done with them, and when a claim window may be closed."""
+    """The four buttons of one table: the events they make, and when a claim window may be closed."""
 
     def __init__(self, shown_at: int) -> None:
-        """Take when the screen last asked for something else: a box may have kept presses from before a restart."""
+        """Note when the screen last asked something new: a box may have kept presses from before a restart."""
         self._shown_at = shown_at
         self._agreeing: dict[Seat, int] = {}
-        """Who is pressing to agree, and since when."""
+        """Seats that are pressing to agree, and since when."""
         self._heard_at = 0
-        """When a press that was in time was last reported."""
+        """When a press made in time was last reported."""
         self._back_at: int | None = None
         self._away = False
 
     def event(self, report: Pressed | Released | Held, state: Table, now: int) -> Event | None:
-        """Return what has happened, if anything has yet. Where one speaks that was in time, others may be on their way.
+        """Return the event of a report, if it makes one yet. An in-time report means that others may be on their way.
 
-        A press counts only of who had seen what is asked: a slow device must not make a hu of a confirmation. What was
-        pressed in a claim window that is closed by now is the table's to judge.
+        A press counts only if its player had seen the current question: a slow device must not turn a confirmation into
+        a hu. A press from a window that has since closed is for the table to judge.
         """
         if state.closes_at is not None and report.at < state.closes_at:
             self._heard_at = now
@@ -90,23 +90,23 @@ class TableButtons:
                 return events.ButtonPressed(at=since, seat=seat)
 
     def counts(self, event: Event, state: Table) -> bool:
-        """Return whether whoever pressed had seen what the screen asks now; what is no press always counts."""
+        """Return whether a press was made after the current question could be read. Other events always count."""
         if not isinstance(event, events.ButtonPressed) or event.at >= self._shown_at + SETTLE_NS:
             return True
         return state.closed_at is not None and event.at < state.closed_at
 
     def screen_changed(self, now: int) -> None:
-        """Take in that the screen asks for something else from now on."""
+        """Note that the screen asks something new from now on."""
         self._shown_at = now
 
     def health(self, code: str | None, now: int) -> None:
-        """Take in whether the buttons work."""
+        """Note whether the buttons work."""
         if self._away and code is None:
             self._back_at = now
         self._away = code is not None
 
     def may_close(self, state: Table, now: int) -> bool:
-        """Return whether there is a claim window that may be closed now, by how far the buttons have been heard."""
+        """Return whether a claim window is open and may be closed, as all reports about it must have arrived."""
         if state.closes_at is None:
             return False
         if now >= state.closes_at + PATIENCE_NS:
@@ -116,80 +116,80 @@ class TableButtons:
 
 
 STAYS_NS: Final = 120_000_000_000
-"""An arbiter who has touched nothing for so long has gone, as has whoever was asked for the PIN."""
+"""An arbiter who has touched nothing for so long is taken to have gone, as is whoever was asked for the PIN."""
 
 CHECK_NS: Final = 2_000_000_000
-"""So long the scorer has to judge a PIN; then the arbiter goes on, and it is judged later."""
+"""How long the scorer may take to check a PIN. After that the arbiter goes on, and it is checked later."""
 
 
 class PinChecker(Protocol):
-    """What the keyboard needs of the arbiters' PIN."""
+    """What the keyboard needs to know about the arbiters' PIN."""
 
     @property
     def known(self) -> bool:
-        """Whether there is one."""
+        """Whether a PIN is set."""
 
     @property
     def mark(self) -> PinMark | None:
-        """What tells one PIN from another without revealing it."""
+        """A mark that tells PINs apart without revealing them."""
 
     def give(self, pin: str) -> SealedTry:
-        """Seal one that was typed, and ask the scorer if it can be asked."""
+        """Seal a typed PIN, and ask the scorer if possible."""
 
     def take(self, said: ArbiterPin) -> None:
-        """Take in what the scorer says of it."""
+        """Accept the scorer's message about the PIN."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checking:
-    """A PIN that the scorer was asked about."""
+    """A PIN that the scorer is checking."""
 
     given: SealedTry
     panel: ArbiterPanel
-    """What the arbiter had come for."""
+    """The panel to return to once the PIN has been checked."""
     until: int
-    """When not to wait any more, ns."""
+    """When to stop waiting, in ns."""
 
 
 class KeyboardDrafts(Protocol):
-    """Keeps what was typed so far, so that no key is pressed twice after a power cut."""
+    """Saves what was typed so far, so that no key need be pressed again after a power cut."""
 
     draft: str
     panel: str
 
     def beside(self, **drafts: str) -> AbstractContextManager[None]:
-        """Write these with the event that happens meanwhile, as one."""
+        """Save these drafts in one transaction with an event in the block."""
 
 
 class Keyboard:
-    """One table's keyboard. `apply` gives the code with which the table refuses an event, or None."""
+    """The keyboard of one table. `apply` returns the code with which the table refuses an event, or None."""
 
     def __init__(self, apply: Callable[[Event], str | None], pins: PinChecker, drafts: KeyboardDrafts) -> None:
         self._apply, self._pins, self._drafts = apply, pins, drafts
         self.pin = pins.mark
-        """What tells which PIN the arbiters have here."""
+        """The mark of the arbiters' PIN."""
         self._typed: tuple[str, ...] = ()
         self._left = drafts.draft
-        """What was typed before the program started, until it is known whether it is asked for still."""
+        """What was typed before the program started, until it is clear whether it is still asked for."""
         self._riichi_kept = self._left
         self.form: Form | None = None
-        """What is being filled in; there is a form while a declaration waits for its value."""
+        """The form being filled in; there is one while a declaration waits for its value."""
         self._panel: ArbiterPanel | None = None
         self._panel_left = drafts.panel
-        """The panel that was open before the program started, until the table has been seen."""
+        """The panel that was open before the program started, until the table's state is known."""
         self._checking: Checking | None = None
         self._proved = ""
-        """The PIN that was judged right last, of those that were given while the scorer could not be asked."""
+        """The last PIN found right among those given while the scorer could not be asked."""
         self._seen_at: int | None = None
-        """When the arbiter last touched something, let in or asked for the PIN."""
+        """When the arbiter, let in or asked for the PIN, last touched something."""
         self.problem: str | None = None
-        """Code of what was refused last."""
+        """Code of the last refusal."""
         self.riichi = RiichiKeys(apply)
-        """At a table that plays riichi."""
+        """The keys of a table that plays riichi."""
 
     @property
     def panel(self) -> ArbiterPanel | None:
-        """The arbiter's, while it is open."""
+        """The arbiter's panel, while it is open."""
         return self._panel
 
     @panel.setter
@@ -199,7 +199,7 @@ class Keyboard:
         self._panel = panel
 
     def _apply_with(self, panel: ArbiterPanel | None, event: Event) -> str | None:
-        """Take an event in, and with it another panel: of a ruling that stands nobody is asked again."""
+        """Apply an event and save the next panel with it, so that a ruling already made is not asked for again."""
         with self._drafts.beside(panel=panel_draft(panel)):
             problem = self._apply(event)
         if self._drafts.panel == panel_draft(panel):
@@ -208,28 +208,28 @@ class Keyboard:
         return problem
 
     def take_pin(self, said: ArbiterPin, state: Table, now: int) -> None:
-        """Take in what the scorer says of the PIN, and of the one that was given here last."""
+        """Accept the scorer's message about the PIN, and its answer about the last one given here."""
         self._pins.take(said)
         self.pin = self._pins.mark
         if said.answer is not None:
             self._answered(said.answer, state, now)
 
     def unproven(self, state: Table) -> bool:
-        """Return whether the arbiter who is here has given a PIN that nobody has judged yet."""
+        """Return whether the arbiter at the table has given a PIN that is still unchecked."""
         session = state.arbiter_session
         return session is not None and is_unproven(session) and nonce_of(session) != self._proved
 
     @property
     def filled_in(self) -> Form | RiichiForm | None:
-        """The form that is open, at whichever table."""
+        """The open form, of MCR or riichi."""
         return self.form or self.riichi.form
 
     def follow(self, state: Table) -> None:
-        """Begin a form, or drop it, where the declarations have changed."""
+        """Begin or drop a form if the declarations have changed."""
         if self._panel_left:
             self._panel, self._panel_left = panel_from_draft(self._panel_left, state), ""
         if state.play is None:
-            self.panel = None  # without a play the screen shows none
+            self.panel = None  # the screen shows no panel without a play
         elif self.panel is not None and self.panel.ask not in ("pin", "checking"):
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
         if state.session is not None or state.alone:
@@ -251,11 +251,11 @@ class Keyboard:
             self._drafts.draft = self._riichi_kept = text
 
     def _renewed(self, panel: ArbiterPanel, state: Table) -> ArbiterPanel:
-        """Start over where something else can be ruled by now, or on another play."""
+        """Start over if the possible rulings or the play have changed."""
         return panel if is_current(panel, state) else opened_panel(state)
 
     def idle(self, state: Table, now: int) -> None:
-        """Let an arbiter go who has touched nothing for a while; wait no longer than is bearable for the scorer."""
+        """Let an arbiter go who has been idle too long; stop waiting for a scorer that is too slow."""
         if self._checking is not None and now >= self._checking.until:
             checking, self._checking = self._checking, None
             self.problem = self._begin_unproven(checking.panel, checking.given, state, now)
@@ -268,7 +268,7 @@ class Keyboard:
             self._apply_with(None, events.ArbiterLeft(at=now))
 
     def key(self, key: str, state: Table, now: int) -> None:
-        """Take one key in."""
+        """Handle a key."""
         if self.panel is not None and key != "c":
             self._rule(self.panel, key, state, now)
             return
@@ -277,7 +277,7 @@ class Keyboard:
             self.problem = self._apply(events.CallToggled(at=now, open=not seen))
         elif key == "a":
             self._open(state, ArbiterPanel("pin"))
-        elif state.paused:  # the screen shows the pause, and nothing that a key could mean
+        elif state.paused:  # the screen shows only the pause, so no key has a meaning
             self.problem = None
         elif key == "x" and (seat := self._asked_of(state)):
             self._open(state, panel_on_claim(seat))
@@ -285,7 +285,7 @@ class Keyboard:
             self._type(key, state, now)
 
     def _type(self, key: str, state: Table, now: int) -> None:
-        """Take a key in that means the present question, or the phase."""
+        """Handle a key that answers the current question, or belongs to the phase."""
         if state.doubt in ("asked", "leaving"):
             self.problem = self._apply(events.NoHuMeant(at=now)) if key == "n" else None
         elif state.session is not None or state.alone:
@@ -324,7 +324,7 @@ class Keyboard:
             self.problem = filled
 
     def _forget(self) -> None:
-        """Drop what was typed: it has become an event, or is asked for no more."""
+        """Discard what was typed: it is now an event, or no longer asked for."""
         if self._typed or self._left:
             self._drafts.draft = ""
         self._typed, self._left = (), ""
@@ -338,7 +338,7 @@ class Keyboard:
     # ---- the arbiter's panel ----------------------------------------------------------------
 
     def _open(self, state: Table, come_for: ArbiterPanel) -> None:
-        """Open it with what the arbiter has come for, behind the PIN where nobody is let in; never without a play."""
+        """Open a panel, after the PIN unless an arbiter is already let in. Without a play, none opens."""
         self.problem, self._seen_at = None, None
         if state.play is None:
             return
@@ -350,7 +350,7 @@ class Keyboard:
             self.problem = "arbiter_needed"
 
     def _asked_of(self, state: Table) -> Seat | None:
-        """Return whose tile or value is asked. In a riichi session a fault is paid in points, by keys of its own."""
+        """Return the seat whose tile or value is asked for. In a riichi session, faults have keys of their own."""
         form = self.riichi.form if state.alone else self.form
         return form.whose_tile or form.seat if isinstance(form, Form | WinForm) else None
 
@@ -371,7 +371,7 @@ class Keyboard:
                 self.panel = self._checking = None
 
     def _try(self, panel: ArbiterPanel, pin: str, state: Table, now: int) -> str | None:
-        """Have a PIN judged, or go on without where nobody can; return the code where wrong ones make it wait."""
+        """Have a PIN checked, or go on if nobody can check it; return a code if wrong ones impose a wait."""
         try:
             refuse_locked_pin(state, now)
         except NotNow as refusal:
@@ -384,13 +384,13 @@ class Keyboard:
         return None
 
     def _begin_unproven(self, panel: ArbiterPanel, given: SealedTry, state: Table, now: int) -> str | None:
-        """Let somebody in whose PIN is judged later: what is ruled counts if it was right."""
+        """Let an arbiter in whose PIN is checked later; the rulings count if it was right."""
         session = begun_session(given.session)
         admitted = events.ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=session, sealed=given.sealed)
         return self._apply_with(panel_after_pin(panel, state), admitted)
 
     def _answered(self, answer: PinAnswer, state: Table, now: int) -> None:
-        """Let the arbiter in whose PIN is right; one who went on with a wrong one goes."""
+        """Let an arbiter in whose PIN is right; dismiss one who went on with a wrong one."""
         checking = self._checking
         if checking is not None and checking.given.session == answer.asked:
             self._checking = None
@@ -413,7 +413,7 @@ class Keyboard:
 
 
 def _least(state: Table) -> int:
-    """Return what a hand must be worth here to win."""
+    """Return the lowest hand value that wins here."""
     rules = state.profile
     return rules.payments.minimum.value if isinstance(rules, Profile) else 1
 

@@ -1,6 +1,6 @@
-"""Forms for a win: each declared hand's value and whose tile it was; for riichi han and fu. Pure: a form and keys.
+"""Forms for a win: the value of each declared hand, and whose tile it was; for riichi han and fu. Pure functions.
 
-Where several have declared it is asked first, in the order of the presses, on which tile each did.
+If several have declared, the form first asks, in the order of the presses, on which tile each did.
 """
 
 from collections.abc import Mapping
@@ -10,63 +10,63 @@ from typing import Final, Literal, TypeVar
 from broker.protocol import SEATS, RiichiEvent, RiichiWin, Seat, play_sequence
 
 DIGITS: Final = frozenset("0123456789")
-"""Not `isdigit`, which takes more for digits than `int` does."""
+"""Not `isdigit`, which accepts more digits than `int` does."""
 
 SEAT_KEYS: Final[dict[str, Seat]] = {seat[0]: seat for seat in SEATS}
 
 MOST_VALUE: Final = 400
-"""No hand of the rule book comes near: the highest, all honours with four kongs, has some 330 fan."""
+"""No hand in the rule book comes near: the highest, all honours with four kongs, has some 330 fan."""
 
 
 @dataclass(frozen=True, slots=True)
 class TilesAsked:
-    """Declarations in their order, and where several have declared, on whose tile each did."""
+    """Declarations in their order and, if there are several, the tile on which each was made."""
 
     declared: tuple[Seat, ...]
     tiles: tuple[Seat, ...] = field(default=(), kw_only=True)
-    """As far as it was said, in their order; on the own: self-drawn."""
+    """The answers so far, in order: the seat whose tile it was. The declarer's own seat means self-drawn."""
 
     @property
     def whose_tile(self) -> Seat | None:
-        """Who is asked on which tile they declared; None if one alone has, or all have said."""
+        """The seat that is asked on which tile it declared; None if only one has declared, or all have answered."""
         said = len(self.tiles)
         return self.declared[said] if 1 < len(self.declared) > said else None
 
     @property
     def declared_on(self) -> dict[Seat, Seat]:
-        """On whose tile each has declared, as far as it was said."""
+        """The seat on whose tile each declared, as far as answered."""
         return dict(zip(self.declared, self.tiles, strict=False))
 
     @property
     def valued(self) -> tuple[Seat, ...]:
-        """Whose hands are valued: those who declared on the earliest tile."""
+        """The seats whose hands are valued: those that declared on the earliest tile."""
         return play_sequence.winning_tile(self.declared_on)[1] if self.tiles else self.declared
 
     @property
     def overtaken(self) -> tuple[Seat, ...]:
-        """Who declared on a later tile, which so never was."""
+        """The seats that declared on a later tile, which was therefore never discarded."""
         return () if self.whose_tile else tuple(seat for seat in self.declared if seat not in self.valued)
 
 
 @dataclass(frozen=True, slots=True)
 class Form(TilesAsked):
-    """What has been entered so far of a hand of MCR."""
+    """The input so far for a win under MCR."""
 
     values: tuple[int, ...] = ()
     digits: str = ""
     least: int = 1
-    """What a hand must be worth to win."""
+    """The lowest hand value that wins."""
 
     @property
     def seat(self) -> Seat | None:
-        """Whose value is asked; None while tiles are asked, and when all values are there."""
+        """The seat whose value is asked for; None while tiles are asked for, and when all values are there."""
         done = len(self.values)
         return self.valued[done] if self.whose_tile is None and done < len(self.valued) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Won:
-    """The form is complete; no discarder means self-drawn."""
+    """A complete form; without a discarder, the win was self-drawn."""
 
     winners: dict[Seat, int]
     discarder: Seat | None
@@ -77,7 +77,7 @@ AskedOfTiles = TypeVar("AskedOfTiles", bound=TilesAsked)
 
 
 def press_form_key(form: Form, key: str) -> Form | Won | str:
-    """Take one key, or return the code of why it is not taken; one that means nothing leaves the form as it is."""
+    """Handle a key; return the form, or the code of a refusal. A key without meaning leaves the form as it is."""
     if form.whose_tile is not None:
         return _form_back(form) if key == "back" else _ask_tile(form, form.whose_tile, key)
     if form.seat is None:
@@ -133,14 +133,14 @@ def _ask_discarder(form: Form, key: str) -> Form | Won:
 
 
 def goes_back(form: "Form | WinForm") -> bool:
-    """Return whether there is anything in a form to go back to."""
+    """Return whether a form has anything to go back to."""
     return (_back(form) if isinstance(form, WinForm) else _form_back(form)) != form
 
 
 LONGEST: Final = 3
 
 FU_FROM: Final = 5
-"""From so many han on fu do not matter."""
+"""From so many han, fu do not matter."""
 
 SEVEN_PAIRS_FU: Final = 25
 LEAST_FU: Final = 20
@@ -153,7 +153,7 @@ WinStep = Literal["han", "fu", "yakuman", "responsible", "discarder", "riichi_ti
 
 @dataclass(frozen=True, slots=True)
 class WinForm(TilesAsked):
-    """What has been entered so far of a hand of riichi."""
+    """The input so far for a win under riichi rules."""
 
     riichi: tuple[Seat, ...] = ()
     wins: tuple[RiichiWin, ...] = ()
@@ -163,23 +163,23 @@ class WinForm(TilesAsked):
     digits: str = ""
     loser: Seat | None = None
     live_kan: bool = False
-    """Whether a tsumo after a kan of a discard is paid by who discarded it."""
+    """Whether a tsumo after a kan of a discard is paid by whoever discarded that tile."""
 
     @property
     def seat(self) -> Seat | None:
-        """Whose hand is asked about; None while tiles are asked, and when all are there."""
+        """The seat whose hand is asked for; None while tiles are asked for, and when all hands are there."""
         done = len(self.wins)
         return self.valued[done] if self.whose_tile is None and done < len(self.valued) else None
 
     @property
     def entered(self) -> Mapping[Seat, RiichiWin]:
-        """What is known of the winners."""
+        """The hands entered so far, by winner."""
         return dict(zip(self.valued, self.wins, strict=False))
 
 
 @dataclass(frozen=True, slots=True)
 class WinEntered:
-    """The form is complete."""
+    """A complete form."""
 
     event: RiichiEvent
     on_riichi_tile: bool = False
@@ -187,7 +187,7 @@ class WinEntered:
 
 
 def press_win_key(form: WinForm, key: str) -> WinForm | WinEntered | str:
-    """Take one key, or return the code of why it is not taken; one that means nothing leaves the form as it is."""
+    """Handle a key; return the form, or the code of a refusal. A key without meaning leaves the form as it is."""
     if key == "back":
         return _back(form)
     if form.whose_tile is not None:
@@ -232,7 +232,7 @@ def _responsible(form: WinForm, key: str) -> WinForm | WinEntered:
 
 
 def _with_win(form: WinForm, win: RiichiWin) -> WinForm | WinEntered:
-    """Ask for the next hand, or whose tile it was; where several have declared that is known."""
+    """Ask for the next hand, or whose tile it was, which is already known if several have declared."""
     form = replace(form, wins=(*form.wins, win), asked="han", han=0, yakuman=0, digits="")
     if form.seat is not None:
         return form
@@ -250,7 +250,7 @@ def _discarder(form: WinForm, key: str) -> WinForm | WinEntered:
 
 
 def _on_discard(form: WinForm, loser: Seat) -> WinForm | WinEntered:
-    """Ask of the tile of who is in riichi whether it declared that."""
+    """If the discarder is in riichi, ask whether the tile was the one that declared it."""
     asked = replace(form, loser=loser, asked="riichi_tile")
     return asked if loser in form.riichi else _ron(asked, on_riichi_tile=False)
 
@@ -272,7 +272,7 @@ def _ron(form: WinForm, *, on_riichi_tile: bool) -> WinEntered:
 
 
 def _back(form: WinForm) -> WinForm:
-    """Go one step back: a digit, a question, the hand before, or on whose tile somebody declared."""
+    """Go back one step: a digit, a question, the previous hand, or a declarer's tile."""
     if form.digits and form.asked != "yakuman":
         return replace(form, digits=form.digits[:-1])
     if form.asked in ("fu", "yakuman", "responsible"):

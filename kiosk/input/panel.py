@@ -1,4 +1,4 @@
-"""The arbiter's panel: PIN, what is ruled, on which seats, why; and the event that follows. Pure: a panel and keys."""
+"""The arbiter's panel: the PIN, the ruling, its seats and reason; and the resulting event. Pure functions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -42,10 +42,10 @@ REASONS: Final = (
     "the time is over",
     "another reason, given to the desk",
 )
-"""As they stand in the record; the screen has them in its own language, by their number."""
+"""As they are written in the record. The screen shows them in its own language, by number."""
 
 ENDS: Final[tuple[Act, ...]] = ("forward", "adjust", "void")
-"""What throws away how a play stands, its trays among it: asked about once more, with what is lost."""
+"""Rulings that discard the state of a play, including its trays: they are confirmed once more, with what is lost."""
 
 PIN_LONGEST: Final = 12
 SEATS_OF: Final[dict[Act, tuple[int, int]]] = {
@@ -55,19 +55,19 @@ SEATS_OF: Final[dict[Act, tuple[int, int]]] = {
     "infraction": (1, 4),
     "adjust": (0, 4),
 }
-"""How many seats a ruling names, at least and at most."""
+"""The fewest and the most seats that a ruling names."""
 
 FIRST_ASKED: Final[dict[Act, PanelStep]] = {"extra_time": "minutes", "what_happened": "scene"}
 AFTER_SEATS: Final[dict[Act, PanelStep]] = {"false_hu": "fine", "infraction": "infraction"}
-"""What is asked then, if not why."""
+"""The question after the seats, if it is not the reason."""
 
 INFRACTIONS_SHOWN: Final = 5
-"""At a time: the next key shows more."""
+"""Infractions on a page; the next key shows more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offence:
-    """An infraction of the rules here: its names by language, and the penalties for it, the first time's first."""
+    """An infraction in the rules here: its names by language, and its penalties, beginning with a first offence's."""
 
     id: str
     names: tuple[tuple[str, str], ...]
@@ -76,11 +76,11 @@ class Offence:
 
 @dataclass(frozen=True, slots=True)
 class ArbiterPanel:
-    """What has been chosen so far."""
+    """The choices made so far."""
 
     ask: PanelStep
     acts: tuple[Act, ...] = ()
-    """What can be ruled now."""
+    """The rulings that are possible now."""
     about: tuple[str, ...] = ()
     """The round of the play, and who sits there."""
     fines: tuple[int, ...] = ()
@@ -93,21 +93,21 @@ class ArbiterPanel:
     minutes: int = 0
     reason: str = ""
     page: int = 0
-    """Of the infractions."""
+    """Page of the infractions."""
     offence: int = 0
-    """Which of them was chosen."""
+    """Index of the chosen infraction."""
     scene: SceneForm | None = None
-    """What the rules are asked about, where they can be."""
+    """The form for questions to the rules, where there can be any."""
 
     @property
     def offences_shown(self) -> tuple[Offence, ...]:
-        """Those of the present page."""
+        """The infractions on the current page."""
         return self.offences[self.page * INFRACTIONS_SHOWN :][:INFRACTIONS_SHOWN]
 
 
 @dataclass(frozen=True, slots=True)
 class PinGiven:
-    """Somebody has typed a PIN."""
+    """A PIN has been typed."""
 
     pin: str = field(repr=False)
 
@@ -119,7 +119,7 @@ class Decided:
     act: Act
     seats: tuple[Seat, ...] = ()
     amount: int = 0
-    """Minutes, or IMP of a fine."""
+    """Minutes, or the IMP of a fine."""
     reason: str = ""
     infraction: str = ""
     measure: Measure = "fine"
@@ -127,18 +127,18 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class PanelClosed:
-    """The arbiter has done."""
+    """The arbiter has finished."""
 
 
 PanelResult = ArbiterPanel | PinGiven | Decided | PanelClosed
 
 
 def possible_acts(state: Table) -> tuple[Act, ...]:
-    """Return what an arbiter can rule now. An open claim window gives the same as the play before it.
+    """Return the rulings that are possible now. An open claim window gives the same ones as the play before it.
 
-    Faults, aborted hands and take-backs of a riichi session have keys of their own; a hand of it is never voided.
-    Between two plays no time is added: the next one would begin without it. What ends nothing comes last: it stands
-    beside the button that leaves.
+    Faults, aborted hands and take-backs in a riichi session have their own keys, and its hands are never voided. No
+    time is added between plays, as the next one would begin without it. Rulings that end nothing come last, beside the
+    button that leaves.
     """
     if state.play is None:
         return ()
@@ -151,7 +151,7 @@ def possible_acts(state: Table) -> tuple[Act, ...]:
 
 
 def _acts_of_play(state: Table) -> tuple[Act, ...]:
-    """Return what can be ruled on the play itself."""
+    """Return the possible rulings on the play itself."""
     acts: list[Act] = ["override"] if active_guards(state) else []
     if state.check is not None and state.check.deal is not None:
         acts.append("forward")
@@ -185,19 +185,19 @@ def _about(state: Table) -> tuple[str, ...]:
 
 
 def is_current(panel: ArbiterPanel, state: Table) -> bool:
-    """Return whether a panel asks what can be ruled now, on the play and the people that it was opened for."""
+    """Return whether a panel still offers the possible rulings, for the play and people for which it was opened."""
     return (panel.acts, panel.about) == (possible_acts(state), _about(state))
 
 
 def panel_on_claim(seat: Seat) -> ArbiterPanel:
-    """Ask for the PIN of an arbiter who comes to rule that a seat's declaration is false."""
+    """Return a panel that asks for the PIN of an arbiter who comes to rule that a seat's declaration is false."""
     return ArbiterPanel("pin", act="false_hu", seats=(seat,))
 
 
 def panel_after_pin(panel: ArbiterPanel, state: Table) -> ArbiterPanel:
-    """What an arbiter is asked once let in: what the declaration costs whose value was asked for, or what to rule.
+    """Return the first panel after the PIN: the fine for the declaration in question, or the list of rulings.
 
-    Meanwhile the declaration may have gone.
+    The declaration may have been dropped meanwhile.
     """
     first = opened_panel(state)
     stands = panel.act in first.acts and {*panel.seats} <= {one.seat for one in state.declarations}
@@ -205,7 +205,7 @@ def panel_after_pin(panel: ArbiterPanel, state: Table) -> ArbiterPanel:
 
 
 def panel_draft(panel: ArbiterPanel | None) -> str:
-    """Write down what has been chosen, for a power cut; of a PIN that it is asked for, and no digit."""
+    """Return the choices as text for a power cut. For a PIN, only that it is asked for, and no digit."""
     if panel is None:
         return ""
     asks_pin = panel.ask in ("pin", "checking")
@@ -213,7 +213,7 @@ def panel_draft(panel: ArbiterPanel | None) -> str:
 
 
 def panel_from_draft(text: str, state: Table) -> ArbiterPanel | None:
-    """Return the panel that was open before a power cut, where that arbiter is still let in and can still rule so.
+    """Return the panel that was open before a power cut, if its arbiter and its rulings are still the same.
 
     A PIN is asked for again from its first digit.
     """
@@ -227,7 +227,7 @@ def panel_from_draft(text: str, state: Table) -> ArbiterPanel | None:
 
 
 def press_panel_key(panel: ArbiterPanel, key: str) -> PanelResult:
-    """Take one key; one that means nothing here leaves the panel as it is."""
+    """Handle a key; one without meaning leaves the panel as it is."""
     if key == "back":
         return _back(panel)
     return _ANSWERED[panel.ask](panel, key)
@@ -244,7 +244,7 @@ def _back(panel: ArbiterPanel) -> PanelResult:
 
 
 def _acts_again(panel: ArbiterPanel) -> ArbiterPanel:
-    """Return to the choice of a ruling, keeping what the rules were asked about, for the ruling or another question."""
+    """Return to the list of rulings. The form for questions to the rules is kept for another ruling or question."""
     return ArbiterPanel("act", panel.acts, panel.about, panel.fines, panel.offences, scene=panel.scene)
 
 
@@ -301,7 +301,7 @@ def _infraction(panel: ArbiterPanel, key: str) -> PanelResult:
 
 
 def _penalty(panel: ArbiterPanel, key: str) -> PanelResult:
-    """Decide: what was done is the reason."""
+    """Complete the ruling; the infraction is its reason."""
     offence = panel.offences[panel.offence]
     at = int(key) if key in DIGITS else 0
     if not 1 <= at <= len(offence.choices):
@@ -325,7 +325,7 @@ def _reason(panel: ArbiterPanel, key: str) -> PanelResult:
 
 
 YES: Final = "y"
-"""Another key than what led to the question: who pushes twice has not answered."""
+"""Another key than the one that led to the question, so that a double push does not answer it."""
 
 
 def _sure(panel: ArbiterPanel, key: str) -> PanelResult:
@@ -350,7 +350,7 @@ _ANSWERED: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = 
 
 
 def ruling_event(decided: Decided, state: Table, now: int) -> Event:
-    """Return the event."""
+    """Return the event of a ruling."""
     seats, amount, reason = decided.seats, decided.amount, decided.reason
     made: dict[Act, Callable[[], Event]] = {
         "pause": lambda: events.PauseRuled(at=now, begin=True, reason=reason),
@@ -373,7 +373,7 @@ def ruling_event(decided: Decided, state: Table, now: int) -> Event:
 
 
 def _round_here(state: Table) -> int:
-    """Return the round of the deal whose carrier is here; 1 where that is not known, which the table then refuses."""
+    """Return the round of the deal whose carrier is here; 1 if that is unknown, which the table refuses."""
     deal = state.check.deal if state.check else None
     plays = state.assignment.plays if state.assignment else ()
     return next((play.round for play in plays if play.deal == deal), 1)

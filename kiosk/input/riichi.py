@@ -1,6 +1,6 @@
 """Keys at a table that plays riichi: each is an event, opens a question, or fills in a form.
 
-What was entered so far is written down for a power cut.
+The input so far is saved for a power cut.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,32 +19,32 @@ About = Literal["riichi", "abort", "fault", "spoilt", "dependent", "nagashi", "t
 
 @dataclass(frozen=True, slots=True)
 class RiichiQuestion:
-    """What the screen asks before something happens; `back` answers that it shall not."""
+    """A question on the screen before something is done; `back` cancels it."""
 
     about: About
     seats: tuple[Seat, ...] = ()
-    """Whose faults they were, in turn order."""
+    """The offenders, in turn order."""
     chosen: tuple[Seat, ...] = ()
-    """Of those, whose fault followed from another's."""
+    """The offenders whose fault followed from another's."""
     spoilt: tuple[Seat, ...] = ()
-    """Whose hands could still have become a yakuman."""
+    """Seats whose hands could still have become a yakuman."""
     page: int = 0
-    """Of the session's sheet; 0 is the newest."""
+    """Page of the session's sheet; 0 is the newest."""
 
     @property
     def spoilable(self) -> tuple[Seat, ...]:
-        """Whose hands a fault can have spoilt: another's than the own."""
+        """Seats whose hands a fault can have spoilt; a sole offender's own hand does not count."""
         return tuple(seat for seat in SEATS if {*self.seats} != {seat})
 
 
 def abort_reasons(state: Table) -> tuple[AbortReason, ...]:
-    """Return what may break a hand off here."""
+    """Return the reasons for which a hand may be aborted here."""
     rules = state.profile
     return rules.session.draw.aborts.value if isinstance(rules, RiichiProfile) else ()
 
 
 def chombo_spoils(state: Table) -> bool:
-    """Return whether a chombo costs more here that spoils a possible yakuman."""
+    """Return whether a chombo that spoils a possible yakuman costs more here."""
     rules = state.profile
     return isinstance(rules, RiichiProfile) and rules.session.faults.yakuman_tenpai.value > 0
 
@@ -68,7 +68,7 @@ def _fault(question: RiichiQuestion, key: str, state: Table, now: int) -> Riichi
         return None
     if key == "2":
         return events.HandEntered(at=now, told=RiichiEvent(kind="minor_fault", offenders=question.seats))
-    if state.phase is Phase.RECORDED:  # a hand that is recorded is taken back before it ends otherwise
+    if state.phase is Phase.RECORDED:  # a recorded hand must be taken back before it can end otherwise
         return None
     if key == "1":
         return _chombo(question, now)
@@ -76,7 +76,7 @@ def _fault(question: RiichiQuestion, key: str, state: Table, now: int) -> Riichi
 
 
 def _chombo(question: RiichiQuestion, now: int) -> RiichiQuestion | Event:
-    """Return what is asked of several offenders, or what one has done."""
+    """Return the next question if there are several offenders, or else the event of the chombo."""
     if len(question.seats) > 1 and question.about != "dependent":
         return replace(question, about="dependent")
     told = RiichiEvent(
@@ -100,7 +100,7 @@ def _dependent(question: RiichiQuestion, key: str, _: Table, now: int) -> Riichi
 
 
 def _turned(seats: tuple[Seat, ...], seat: Seat) -> tuple[Seat, ...]:
-    """Add a seat, or take it out; in turn order."""
+    """Add or remove a seat, keeping turn order."""
     return tuple(one for one in SEATS if one in {*seats} ^ {seat})
 
 
@@ -136,7 +136,7 @@ _ANSWERS: Final[Mapping[About, Callable[[RiichiQuestion, str, Table, int], Riich
     "stop": _stop,
     "sheet": _sheet,
 }
-"""How each question takes a key: with the next question, an event, or None for a key that means nothing there."""
+"""How each question handles a key: it returns the next question, an event, or None if the key has no meaning."""
 
 RiichiForm = WinForm | RiichiQuestion
 
@@ -151,14 +151,14 @@ OPENS: Final[dict[str, tuple[About, tuple[Phase, ...]]]] = {
     "q": ("stop", (Phase.RECORDED,)),
     "l": ("sheet", (Phase.RECORDED, Phase.FINISHED)),
 }
-"""Which key asks what, and when."""
+"""The question that each key opens, and the phases in which it does."""
 
 ASKED_OF_PLANNED: Final = frozenset({"b", "g"})
-"""What is asked where a hand is scored alone too: nothing is laid down, paid or taken back there."""
+"""Questions that also apply if each hand is scored alone: nothing is deposited, paid or taken back then."""
 
 
 class RiichiKeys:
-    """One table's keys. `apply` gives the code with which the table refuses an event, or None."""
+    """The keys of one table. `apply` returns the code with which the table refuses an event, or None."""
 
     def __init__(self, apply: Callable[[Event], str | None]) -> None:
         self._apply = apply
@@ -166,10 +166,10 @@ class RiichiKeys:
         self.problem: str | None = None
         self._declared: tuple[Seat, ...] = ()
         self._left: WinForm | None = None
-        """What was being filled in when a fault was found."""
+        """The form that was being filled in when a fault was reported."""
 
     def follow(self, state: Table) -> None:
-        """Begin a form where somebody has declared; drop what is no question any more."""
+        """Begin a form when somebody has declared; drop questions that no longer apply."""
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
         if declared != self._declared:
             self._declared, self._left = declared, None
@@ -178,7 +178,7 @@ class RiichiKeys:
             self.form = None
 
     def key(self, key: str, state: Table, now: int) -> None:
-        """Take one key in."""
+        """Handle a key."""
         form = self.form
         if isinstance(form, RiichiQuestion):
             self._answer(form, key, state, now)
@@ -205,7 +205,7 @@ class RiichiKeys:
             self.problem = filled
 
     def _answer(self, question: RiichiQuestion, key: str, state: Table, now: int) -> None:
-        """Take the answer to a question; what is none leaves it."""
+        """Handle the answer to a question; other keys leave it open."""
         if key == "back":
             self._close(self._left)
             return
@@ -217,7 +217,7 @@ class RiichiKeys:
             self._close(None if isinstance(answered, events.DepositLaid) and not self.problem else self._left)
 
     def _close(self, left: WinForm | None = None) -> None:
-        """Go back to the form that was left for a question; without one it starts over where somebody has declared."""
+        """Return to the form that a question interrupted, or begin anew if somebody has declared."""
         self.form, self._left = left, None
         self._declared = left.declared if left else ()
 
@@ -235,7 +235,7 @@ def asked_in(about: About) -> tuple[Phase, ...]:
 
 
 def plain_event(key: str, state: Table, now: int) -> Event | None:
-    """Return what a key does that asks nothing, at any table."""
+    """Return the event of a key that needs no question, at any table."""
     if key == "d" and state.phase in IN_HAND:
         return events.PlayEndedDrawn(at=now)
     if key == "r" and state.phase is Phase.ACCEPTING:
@@ -251,7 +251,7 @@ _KINDS: Final[dict[str, type[RiichiForm]]] = {"win": WinForm, "question": Riichi
 
 
 def riichi_draft(form: RiichiForm | None) -> str:
-    """Write a form down; "" for none, and for one that nobody has touched."""
+    """Return a form as text; "" if there is none, or nobody has touched it."""
     if form is None or form == untouched(form):
         return ""
     kind = "win" if isinstance(form, WinForm) else "question"
@@ -259,12 +259,12 @@ def riichi_draft(form: RiichiForm | None) -> str:
 
 
 def untouched(form: RiichiForm) -> RiichiForm | None:
-    """Return a form as it was when it began; a question is there only because somebody has asked for it."""
+    """Return a form as it began; None for a question, which exists only because somebody asked for it."""
     return WinForm(form.declared, form.riichi, live_kan=form.live_kan) if isinstance(form, WinForm) else None
 
 
 def riichi_form_from_draft(text: str, begun: RiichiForm | None, phase: Phase) -> RiichiForm | None:
-    """Return the form of before a power cut where the table still asks for it, else the one that has just begun."""
+    """Return the form from before a power cut if the table still asks for it, or else the one just begun."""
     kind, _, written = text.partition(" ")
     try:
         form = msgspec.json.decode(written, type=_KINDS[kind])

@@ -1,7 +1,6 @@
-"""What happened?, asked at the arbiter's panel: the walls as counted, whose turn it was, who claims, what for. Pure.
+"""The form "What happened?" of the arbiter's panel: walls as counted, whose turn it was, who claims what.
 
-The rules answer (`broker.rules.mcr.what_happened`), as they do at the desk; nothing is stored or sent. Whatever was
-entered is what its keys make of an empty form: the key that goes back takes the last one out.
+Pure functions.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,39 +16,39 @@ from kiosk.table import Table
 SceneStep = Literal["walls", "turn", "phase", "claimants", "claim", "sets", "answer"]
 
 ANSWERS_SHOWN: Final = 3
-"""At a time: the next key shows more."""
+"""Answers on a page; the next key shows more."""
 
 
 @dataclass(frozen=True, slots=True)
 class SceneForm:
-    """What has been entered so far."""
+    """The input so far."""
 
     dealer: Seat
     one_winner: bool = False
-    """Only the nearest in turn order wins on a discard here."""
+    """Whether only the nearest seat in turn order wins on a discard here."""
     pressed: tuple[str, ...] = ()
     """The keys that have led here."""
     digits: str = ""
     walls: tuple[int, ...] = ()
-    """Tiles left, in the order of the seats."""
+    """Number of tiles left in each wall, in the order of the seats."""
     turn: Seat | None = None
     phase: mcr.Phase | None = None
     claimants: tuple[Seat, ...] = ()
     all_named: bool = False
-    """Whoever claims is among the claimants."""
+    """Whether all claimants have been named."""
     claims: tuple[mcr.Do, ...] = ()
-    """What for, in their order."""
+    """What each claimant claims, in their order."""
     asks_sets: bool = False
     sets: tuple[tuple[int, ...], ...] = ()
-    """By seat: how many sets it has claimed from each seat, and last its kongs."""
+    """For each seat, the number of sets it has claimed from each seat, and finally its kongs."""
     counted: tuple[int, ...] = (0,) * (len(SEATS) + 1)
-    """The same of the seat that is asked about."""
+    """The same numbers for the seat in question."""
     page: int = 0
-    """Of the answers."""
+    """Page of the answers."""
 
     @property
     def asked(self) -> SceneStep:
-        """What is asked, or the answer."""
+        """The current question, or that there is an answer."""
         if len(self.walls) < len(SEATS):
             return "walls"
         if self.turn is None:
@@ -64,7 +63,7 @@ class SceneForm:
 
     @property
     def seat(self) -> Seat | None:
-        """Whose wall, claim or sets are asked about."""
+        """The seat whose wall, claim or sets are asked for."""
         match self.asked:
             case "walls":
                 return SEATS[len(self.walls)]
@@ -76,7 +75,7 @@ class SceneForm:
 
     @property
     def answers(self) -> tuple[mcr.Answer, ...]:
-        """What the rules say, once all is entered."""
+        """The answers of the rules, once the input is complete."""
         if self.asked != "answer" or self.turn is None or self.phase is None:
             return ()
         pairs = [(seat, other) for seat in SEATS for other in SEATS if other != seat]
@@ -96,17 +95,17 @@ class SceneForm:
 
     @property
     def answers_shown(self) -> tuple[mcr.Answer, ...]:
-        """Those of the present page."""
+        """The answers on the current page."""
         return self.answers[self.page * ANSWERS_SHOWN :][:ANSWERS_SHOWN]
 
     @property
     def may_say_sets(self) -> bool:
-        """Whether the walls can be judged only with the sets that were claimed."""
+        """Whether the walls can be judged only with the number of claimed sets."""
         return any(one.code == "sets_missing" for one in self.answers)
 
 
 def scene_of(state: Table) -> SceneForm | None:
-    """Return an empty form; None if no play goes on whose turns these rules know."""
+    """Return an empty form; None if no play is on whose turns these rules know."""
     rules = state.profile
     if not isinstance(rules, Profile) or state.play is None or state.public not in ("playing", "declared", "accepting"):
         return None
@@ -114,7 +113,7 @@ def scene_of(state: Table) -> SceneForm | None:
 
 
 def press_scene_key(form: SceneForm, key: str) -> SceneForm:
-    """Take one key; one that means nothing here leaves the form as it is."""
+    """Handle a key; one without meaning leaves the form as it is."""
     if key == "back" or (key == "clear" and form.asked == "answer"):
         kept = form.pressed[:-1] if key == "back" else ()
         return reduce(press_scene_key, kept, SceneForm(form.dealer, one_winner=form.one_winner))

@@ -1,1 +1,1 @@
-"""A device that has no table yet asks the desk for one: code in, configuration out."""
+"""Pairing: a device without a table sends a code to the desk and receives its configuration."""

@@ -1,4 +1,4 @@
-"""Asks the desk, over HTTP or HTTPS, once. What comes back is bounded, proven and validated, or refused."""
+"""The request to the desk, over HTTP or HTTPS. Its answer is bounded, verified and validated, or else refused."""
 
 import http.client
 import re
@@ -40,7 +40,7 @@ class _Refused(msgspec.Struct):
 
 
 def request_pairing(offer: PairingOffer, key: signing.SigningKey, machine: str = "") -> Pairing:
-    """Bring the code and the device's public key to the desk and return its answer.
+    """Send the code and the device's public key to the desk, and return its answer.
 
     Raises DeskUnreachable, DeskUnproven, PairingRefused.
     """
@@ -59,9 +59,9 @@ def request_pairing(offer: PairingOffer, key: signing.SigningKey, machine: str =
             connection.request("POST", PATH, msgspec.json.encode(asked), {"Content-Type": "application/json"})
             with connection.getresponse() as answer:
                 status, body = answer.status, answer.read(LARGEST_ANSWER + 1)
-    except DeskUnproven:  # which is an OSError too
+    except DeskUnproven:  # it is an OSError too
         raise
-    except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: a host that no name can be
+    except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: an impossible host name
         raise DeskUnreachable(f"no desk answers at {offer.host}:{offer.port}: {error}") from None
     if status != GIVEN:
         raise PairingRefused(_why(body))
@@ -69,11 +69,11 @@ def request_pairing(offer: PairingOffer, key: signing.SigningKey, machine: str =
 
 
 def _anchor(offer: PairingOffer) -> str:
-    """Ask the desk which certificate vouches for it, and return that (PEM); "" for a desk without TLS.
+    """Ask the desk for the certificate that vouches for it, and return it (PEM); "" for a desk without TLS.
 
-    Anybody may answer: the certificate is a part of the keys, and only who has the code makes the same ones. Whoever
-    hinders TLS gains nothing either: without it the keys are others. Raises DeskUnproven if a QR code has named
-    another certificate; OSError and HTTPException.
+    Anybody may answer: the certificate is part of the keys, and only somebody with the code can derive the same ones.
+    Blocking TLS gains nothing either, as the keys differ without it. Raises DeskUnproven if a QR code has named another
+    certificate; OSError and HTTPException.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -93,7 +93,7 @@ def _anchor(offer: PairingOffer) -> str:
 
 
 def _connected(offer: PairingOffer, anchor: str) -> http.client.HTTPConnection:
-    """Connect with a desk that a certificate vouches for, and with no other. Raises DeskUnproven, OSError."""
+    """Connect to a desk for which the certificate vouches, and to no other. Raises DeskUnproven, OSError."""
     if not anchor:
         return http.client.HTTPConnection(offer.host, offer.port, timeout=PATIENCE_S)
     context = tls.event_context(anchor)
@@ -117,7 +117,7 @@ def _opened(keys: PairingKeys, body: bytes) -> Pairing:
 
 
 def _why(body: bytes) -> str:
-    """Return the code of a refusal; what answers otherwise is no desk of ours."""
+    """Return the code of a refusal, or `no_answer` if the answer is not a desk's."""
     try:
         return msgspec.json.decode(body, type=_Refused).error.code
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -125,5 +125,5 @@ def _why(body: bytes) -> str:
 
 
 def _named(machine: str) -> str:
-    """Return a machine's name as it may be told."""
+    """Return a machine's name in the characters that a request allows."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", machine)[:64] or NO_NAME

@@ -1,4 +1,4 @@
-"""What is typed to pair a device: the desk's address and the code. Pure: a form and keys."""
+"""The form for pairing a device: the desk's address and the code. Pure functions of a form and keys."""
 
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
@@ -7,7 +7,7 @@ from broker.discovery import FoundDesk
 from broker.protocol import pairing
 
 Ask = Literal["address", "code", "asking", "paired"]
-"""What is typed; that the desk is being asked; that it has answered."""
+"""What is being typed; that the desk is being asked; that the device is paired."""
 
 LONGEST_ADDRESS: Final = 64
 DIGITS: Final = frozenset("0123456789")
@@ -16,27 +16,27 @@ OF_ADDRESS: Final = DIGITS | frozenset("abcdefghijklmnopqrstuvwxyz.-:")
 
 @dataclass(frozen=True, slots=True)
 class PairingForm:
-    """What stands there so far."""
+    """The input so far."""
 
     ask: Ask = "address"
     address: str = ""
     code: str = field(default="", repr=False)
     problem: str | None = None
-    """Code of what was refused last."""
+    """Code of the last refusal."""
     found: tuple[FoundDesk, ...] = ()
-    """Desks that announce themselves in this network."""
+    """Desks that announce themselves on this network."""
     event: str = ""
     table: int = 0
-    """What the device is paired with now."""
+    """The event and table that the device is now paired with."""
 
 
 def new_pairing_form(address: str) -> PairingForm:
-    """Return the form where the desk's address is known, or is not."""
+    """Return a form that asks for the code, or for the address if that is not known."""
     return PairingForm("code" if address else "address", address)
 
 
 def with_found(form: PairingForm, found: tuple[FoundDesk, ...]) -> PairingForm:
-    """Offer the desks that were found; the only one is taken, where nothing has been typed."""
+    """Offer the desks that were found; a single one is chosen if nothing has been typed."""
     form = replace(form, found=found)
     if form.ask == "address" and not form.address and len(found) == 1:
         return replace(form, ask="code", address=found[0].address, problem=None)
@@ -44,7 +44,7 @@ def with_found(form: PairingForm, found: tuple[FoundDesk, ...]) -> PairingForm:
 
 
 def press_pairing_key(form: PairingForm, key: str) -> PairingForm | pairing.PairingOffer:
-    """Take one key; return the offer where it is whole. One that means nothing here leaves the form as it is."""
+    """Handle a key; return the form, or the offer once it is complete. Other keys leave the form as it is."""
     if form.ask == "address":
         return _address(form, key)
     return _code(form, key) if form.ask == "code" else form

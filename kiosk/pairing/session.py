@@ -1,4 +1,4 @@
-"""The pairing screen: keys, scanner and camera bring an offer, a thread asks the desk, one loop alone shows it.
+"""The pairing screen: keys, scanner and camera bring an offer, a thread asks the desk, a single loop shows the state.
 
 The camera looks for the desk's QR code on a thread of its own.
 """
@@ -35,7 +35,7 @@ log = get_logger("homologue.kiosk")
 
 ROUND_S: Final = 1 / 30
 SHOWN_S: Final = 2.0
-"""How long it is shown which table this is, before the table's own screen comes."""
+"""Seconds for which the table's number is shown before its own screen opens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,14 @@ class PairingFailed:
 
 
 MOST_ASKED, BUSY_PAUSE_S = 20, 1.0
-"""How often a desk is asked that hears too many others at once, and the pause before the next time."""
+"""Tries at a desk that is busy with too many requests, and the pause between them."""
 
 Item = PairingOffer | Pairing | PairingFailed | tuple[FoundDesk, ...]
 Ask = Callable[[PairingOffer, SigningKey], Pairing]
 
 
 class PairingDesk:
-    """What the pairing screen does. `put` may be called from any thread; everything else from the loop."""
+    """The logic of the pairing screen. `put` may be called from any thread, everything else from the loop."""
 
     def __init__(
         self, folder: Path, address: str, ask: Ask = request_pairing, *, pause: Callable[[float], None] = time.sleep
@@ -62,20 +62,20 @@ class PairingDesk:
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self.form: forms.PairingForm = forms.new_pairing_form(address)
         self._last: PairingOffer | None = None
-        """What the camera goes on seeing is asked about once."""
+        """The last offer, so that one that stays in view is used only once."""
         self.done = False
 
     def put(self, item: Item) -> None:
-        """Take in what came from another thread."""
+        """Queue an item from another thread."""
         self._queue.put(item)
 
     def scanned(self, report: reports.Report) -> None:
-        """Take in what a scanner has read: the code of a pairing is none of a tile."""
+        """Handle a scan. A pairing code is not the code of a tile."""
         if isinstance(report, reports.NotScanned) and (offer := read_pairing(report.text)) is not None:
             self.put(offer)
 
     def key(self, key: str) -> None:
-        """Take one key in."""
+        """Handle a key."""
         after = forms.press_pairing_key(self.form, key)
         if isinstance(after, PairingOffer):
             self._begin(after)
@@ -83,7 +83,7 @@ class PairingDesk:
             self.form = after
 
     def step(self, timeout: float) -> None:
-        """Take in what has come. Raises BadConfiguration if a pairing cannot be kept."""
+        """Handle the next item. Raises BadConfiguration if a pairing cannot be stored."""
         try:
             item = self._queue.get(timeout=timeout)
         except queue.Empty:
@@ -121,7 +121,7 @@ class PairingDesk:
             self.put(PairingFailed(BadConfiguration.code))
 
     def _answer(self, offer: PairingOffer, key: SigningKey) -> Pairing:
-        """Ask the desk, again while it has too many requests. Raises KioskError."""
+        """Ask the desk, and again while it has too many requests. Raises KioskError."""
         for _ in range(MOST_ASKED - 1):
             try:
                 return self._ask(offer, key)
@@ -133,7 +133,7 @@ class PairingDesk:
 
 
 def pairing_view(form: forms.PairingForm, clock: str) -> ScreenView:
-    """Return what is to be seen."""
+    """Return the view of the pairing screen."""
     return ScreenView(form.table, PairingView(form), StatusLine(clock=clock, version=program_version(), apart=True))
 
 
@@ -142,7 +142,7 @@ def pair_at_the_table(own: UnpairedConfig, stop: threading.Event, picture: Path 
     desk = PairingDesk(Path(own.paired), own.desk)
     with ExitStack() as opened:
         window = opened.enter_context(ScreenWindow(own.screen, translator(own.language)))
-        window.show(pairing_view(desk.form, time_of_day()))  # before what takes long to load
+        window.show(pairing_view(desk.form, time_of_day()))  # before the slow imports
         opened.enter_context(open_keyboards(own.devices, window, lambda _: None))
         if own.devices.scanner:
             opened.enter_context(scanners.open_scanner(own.devices.scanner, desk.scanned))
@@ -176,11 +176,11 @@ def _run(desk: PairingDesk, window: ScreenWindow, stop: threading.Event, picture
 
 AGAIN_S: Final = 1.0
 BETWEEN_S: Final = 0.2
-"""Between two looks: somebody holds a telephone still for longer."""
+"""Seconds between two looks: somebody holds a phone still for longer."""
 
 
 class OfferCamera:
-    """Reports each offer that comes into view; a camera that is missing is tried again."""
+    """Reports each offer that comes into view; a missing camera is tried again."""
 
     def __init__(self, camera: "Callable[[], Camera]", tell: Callable[[PairingOffer], None]) -> None:
         self._camera, self._tell = camera, tell
@@ -188,11 +188,11 @@ class OfferCamera:
         self._thread = threading.Thread(target=self._run, name="seeing", daemon=True)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start to look."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End, and let the camera go; may be called twice."""
+        """Stop, and release the camera; may be called twice."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join(timeout=20)
@@ -202,7 +202,7 @@ class OfferCamera:
         while not self._stopped.is_set():
             try:
                 self._look()
-            except Exception as error:  # noqa: BLE001 - a camera may fail as it likes: the code can be typed
+            except Exception as error:  # noqa: BLE001 - whatever fails, the code can still be typed
                 if (wrong := getattr(error, "code", type(error).__name__)) != told:
                     log.info("camera", code=wrong)
                 told = wrong
@@ -217,8 +217,8 @@ class OfferCamera:
 
 
 def find_offer(picture: "Picture") -> PairingOffer | None:
-    """Return the offer that a picture shows, if it shows one."""
-    import zxingcpp  # noqa: PLC0415 - numpy: on this thread, after the first picture of the screen
+    """Return the offer in a picture, or None."""
+    import zxingcpp  # noqa: PLC0415 - numpy: on this thread, after the screen's first picture
 
     found = zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
     offers = (read_pairing(one.text) for one in found)

@@ -1,1 +1,1 @@
-"""A table to practise at: the real program with a simulated scorer, and keys and a mouse for buttons."""
+"""A practice table: the real program with a simulated scorer, and keys and a mouse as buttons."""

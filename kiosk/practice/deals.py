@@ -1,4 +1,4 @@
-"""What is played at a practice table, and for every seat a hand with which it can win: which tiles, how they lie."""
+"""The deals of a practice table, and for every seat a hand with which it can win: its tiles, and how they lie."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,11 +19,11 @@ PLAYERS: Final[dict[Seat, str]] = {"east": "Ada", "south": "Bo", "west": "Chen",
 
 
 Practised = Literal["mcr", "riichi", "riichi-deals"]
-"""Deals under MCR, a session of riichi, or deals under riichi rules, each hand scored alone."""
+"""Deals under MCR, a session of riichi, or deals under riichi rules with each hand scored alone."""
 
 
 def practice_plan(rules: Practised = "mcr") -> Assignment:
-    """Plan what is practised. The first deal lies in the order of the numbers: who has a numbered set can lay it."""
+    """Return the practice plan. The first deal is in numerical order, so that any numbered set can be laid."""
     players = {seat: _player(seat) for seat in SEATS}
     return Assignment(
         id="practice",
@@ -58,21 +58,21 @@ def _play(number: int) -> PlannedPlay:
 
 
 FACES: Final[Mapping[int, str]] = dict(enumerate(Random(2).sample(FULL_SET, len(FULL_SET)), 1))  # noqa: S311 - practice
-"""Which face the practice set has under each serial."""
+"""The face of each serial in the practice set."""
 
 Groups = tuple[tuple[int, ...], ...]
-"""Serials as they lie: the concealed tiles, each claimed meld, last the winning tile."""
+"""Serials as they lie: the concealed tiles, each claimed meld, and last the winning tile."""
 
 Tiles = tuple[str, ...]
 
 MOST_CLAIMED: Final = 2
 
 MISTAKES: Final = 5
-"""Kinds of them."""
+"""Number of kinds of mistakes."""
 
 
 def winning_hand(play: PlannedPlay, winner: Seat) -> Groups:
-    """Return a hand that is worth enough. Of each play and seat it is always the same."""
+    """Return a hand that is worth enough; for each play and seat it is always the same."""
     chance = Random(f"{play.round} {winner}")  # noqa: S311 - practice, and the same for everybody
     own = Counter(FACES[serial] for serial in chain(*play.order[winner]))
     for *sets, pair in _plans(own, chance):
@@ -82,7 +82,7 @@ def winning_hand(play: PlannedPlay, winner: Seat) -> Groups:
 
 
 def riichi_hand(play: PlannedPlay, winner: Seat) -> tuple[Groups, int]:
-    """Return a concealed hand of simples, and an indicator to lay under it. Of each play and seat always the same."""
+    """Return a concealed hand of simples, and an indicator to lay below it; the same for each play and seat."""
     chance = Random(f"{play.round} {winner}")  # noqa: S311 - practice, and the same for everybody
     dead = {*chain(*(rows[-1] for rows in play.order.values()))}  # where the ten indicators of a planned deal are
     left = [serial for serial in chance.sample([*FACES], len(FACES)) if serial not in dead]
@@ -98,7 +98,7 @@ def riichi_hand(play: PlannedPlay, winner: Seat) -> tuple[Groups, int]:
 
 
 def mistaken_hand(play: PlannedPlay, groups: Groups, number: int) -> list[list[SimulatedTile]]:
-    """Return a hand as it lies with a mistake, one after another: what the screen says of each is to be seen."""
+    """Return a hand as it lies with a mistake. Each number gives the next kind, to show what the screen says."""
     tiles = [[SimulatedTile(play.set, serial) for serial in group] for group in groups]
     first = groups[0][0]
     match number % MISTAKES:
@@ -111,20 +111,20 @@ def mistaken_hand(play: PlannedPlay, groups: Groups, number: int) -> list[list[S
             tiles[0][0] = SimulatedTile(play.set + 1, first)
         case 3:
             del tiles[0][0]
-        case _:  # no winning hand: another tile of the winner's own in place of one
+        case _:  # no winning hand: one tile is replaced by another of the winner's own
             tiles[0][0] = SimulatedTile(play.set, _useless(play, groups))
     return tiles
 
 
 def _useless(play: PlannedPlay, groups: Groups) -> int:
-    """Return a tile of the winner's own that is like none of the hand."""
+    """Return a tile of the winner's own that is unlike any in the hand."""
     held = {FACES[serial] for serial in chain(*groups)}
     hand = next(tray[0] for tray in play.order.values() if groups[0][0] in chain(*tray))
     return next(serial for serial in hand if FACES[serial] not in held)
 
 
 def _plans(own: Counter[str], chance: Random) -> Iterator[tuple[Tiles, ...]]:
-    """Return sets and a pair, worth 8 at least, in every way that these tiles may allow."""
+    """Yield sets and a pair, worth at least 8, in every way that these tiles may allow."""
     pairs = [kind for kind in KINDS if own[kind] > 1]
     fourths = [*_chows(), *((kind,) * 3 for kind in KINDS)]
     threes = [three for three in _threes() if _lacking(own, chain(*three)) <= MOST_CLAIMED]
@@ -139,7 +139,7 @@ def _lacking(own: Counter[str], tiles: Iterable[str]) -> int:
 
 
 def _threes() -> Iterator[tuple[Tiles, Tiles, Tiles]]:
-    """Return straights of one or three suits, and three chows alike of three suits."""
+    """Yield straights in one or three suits, and equal chows in three suits."""
     for suits in (*permutations("mps"), *zip("mps", "mps", "mps", strict=True)):
         one, two, three = (_chow(low, suit) for low, suit in zip((1, 4, 7), suits, strict=True))
         yield one, two, three
@@ -156,7 +156,7 @@ def _chow(low: int, suit: str) -> Tiles:
 
 
 class _Laying:
-    """Takes the tiles of one hand: own ones, and of a claimed set one of another's."""
+    """Takes the tiles of one hand: the winner's own, and for a claimed set one of another seat's."""
 
     def __init__(self, play: PlannedPlay, winner: Seat, chance: Random) -> None:
         own = [*chain(*play.order[winner])]
@@ -167,7 +167,7 @@ class _Laying:
         self._others = [*chain(*(chain(*play.order[seat]) for seat in SEATS if seat != winner))]
 
     def hand(self, sets: Sequence[Tiles], pair: Tiles) -> Groups | None:
-        """Lay a hand; None if the winner cannot have it."""
+        """Return the hand as laid, or None if the winner cannot have it."""
         eyes = self._taken(pair)
         found = [self._set(one) for one in sets]
         if len(eyes) < len(pair) or None in found:
@@ -178,7 +178,7 @@ class _Laying:
         return self._won(concealed, melds) if len(melds) <= MOST_CLAIMED else None
 
     def _won(self, concealed: list[int], melds: Groups) -> Groups | None:
-        """Take the winning tile out: the one drawn last, or in its place one that another has discarded."""
+        """Separate the winning tile: the one drawn last, or instead one that another seat has discarded."""
         used = [serial for serial in chain(concealed, *melds) if serial in self._drawn]
         last = max(used, key=self._drawn.__getitem__)
         if last in concealed and self._chance.random() < 0.5:  # noqa: PLR2004 - one half
@@ -190,7 +190,7 @@ class _Laying:
         return (tuple(concealed), *melds, (winning,)) if winning else None
 
     def _set(self, tiles: Tiles) -> tuple[int, ...] | None:
-        """Take a set: own tiles, or two of them and a discard; for a chow that of who plays before."""
+        """Take a set: own tiles, or two of them and a discard; for a chow that of the seat before."""
         own = self._taken(tiles)
         if len(own) == len(tiles):
             return own
@@ -206,7 +206,7 @@ class _Laying:
         return (claimed, *own)
 
     def _taken(self, tiles: Tiles) -> tuple[int, ...]:
-        """Take as many of these as are there, of the winner's own."""
+        """Take as many of these tiles as the winner's own include."""
         taken = []
         for tile in tiles:
             serial = next((one for one in self._own if FACES[one] == tile), None)

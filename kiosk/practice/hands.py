@@ -1,4 +1,4 @@
-"""What a trainer's keys and clicks do: buttons on mock pins, tiles under a simulated camera, a simulated scanner."""
+"""What keys and clicks do at a practice table: buttons on mock pins, tiles under a simulated camera, scans."""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -18,7 +18,7 @@ from vision.sim import scene, table
 COLUMNS: Final = 9
 PITCH: Final = (36.0, 43.0)
 STAGGER: Final = 6.0
-"""Of tiles that are turned out, mm: a quarter of a deal in four rows, in the camera's view, however each is turned."""
+"""Grid of the tipped-out tiles, in mm: a quarter of a deal in four rows fits in the camera's view at any angle."""
 
 
 def laid_tray(play: PlannedPlay, seat: Seat, *, wrong: bool) -> list[list[table.SimulatedTile]]:
@@ -30,7 +30,7 @@ def laid_tray(play: PlannedPlay, seat: Seat, *, wrong: bool) -> list[list[table.
 
 
 def turned_out_tiles(play: PlannedPlay, number: int) -> list[table.LooseTile]:
-    """A quarter of a play's tiles as they are turned out: the first four times mixed, then a pile of each seat."""
+    """Return a quarter of a play's tiles, tipped out: the first four times mixed, then a pile of each seat."""
     chance = Random(play.round)  # noqa: S311 - practice, and the same for everybody
     mixed = [serial for seat in SEATS for row in play.order[seat] for serial in row]
     chance.shuffle(mixed)
@@ -42,7 +42,7 @@ def turned_out_tiles(play: PlannedPlay, number: int) -> list[table.LooseTile]:
 
 
 def _turned_out(number: int, serials: list[int], chance: Random) -> Iterator[table.LooseTile]:
-    """Let tiles lie anyhow, but not on one another."""
+    """Yield tiles at random angles, but not on top of one another."""
     rows = -(-len(serials) // COLUMNS)
     for at, serial in enumerate(serials):
         row, col = divmod(at, COLUMNS)
@@ -54,12 +54,12 @@ def _turned_out(number: int, serials: list[int], chance: Random) -> Iterator[tab
 
 
 def any_code(play: PlannedPlay, chance: Random) -> str:
-    """Return what is on the label of some tile of a play."""
+    """Return the code on some tile of a play."""
     return _code(play, chance.randrange(len(SEATS) * TRAY) + 1)
 
 
 def next_code(play: PlannedPlay, first: Seat, restoring: Restoring | None) -> str:
-    """Return what is on the next tile of the tray that is being scanned in its order, or on the `first` of a tray."""
+    """Return the code on the next tile of the tray being scanned in order, or on the first of tray `first`."""
     run = restoring.scans.run if restoring else None
     seat, count = (run.seat, run.count) if run and run.count < TRAY else (first, 0)
     serials = [serial for row in play.order[seat] for serial in row]
@@ -77,17 +77,17 @@ LAY, LAY_WRONG, TURN_OUT = "f5", "f6", "f7"
 SCAN, SCAN_NEXT = "f8", "f9"
 
 Strip = tuple[tuple[str, ...], ...]
-"""Keys in rows, from above: players' and staff's."""
+"""Keys in rows from the top: the players', then the staff's."""
 
 
 def strip(*, camera: bool, scanner: bool) -> Strip:
-    """Return the keys that do something where camera and scanner are simulated, or are not."""
+    """Return the keys that have an effect, depending on whether camera and scanner are simulated."""
     hands = ((LAY, LAY_WRONG, TURN_OUT) if camera else ()) + ((SCAN, SCAN_NEXT) if scanner else ())
     return ((*KEYS,), hands) if hands else ((*KEYS,),)
 
 
 class PracticeHands:
-    """The hands of four players, and of staff where `tiles` lie under a simulated camera or `scanner` is one."""
+    """The hands of four players; also of staff if `tiles` are under a simulated camera, or `scanner` is simulated."""
 
     def __init__(
         self,
@@ -100,13 +100,13 @@ class PracticeHands:
         self._fingers, self._tiles, self._scanner, self._state, self._view = fingers, tiles, scanner, state, view
         self._down: set[Seat] = set()
         self._turned_out: tuple[int, int] = (0, 0)
-        """In which round, and how often."""
+        """The round, and how often tiles were tipped out in it."""
         self._mistakes = 0
-        """How many hands were laid with one: each is another."""
+        """Number of hands laid with a mistake; each is another kind."""
         self._chance = Random(1)  # noqa: S311 - practice, and the same for everybody
 
     def down(self, key: str) -> None:
-        """Begin what a key does."""
+        """Start what a key does."""
         seat, state = KEYS.get(key), self._state()
         if seat is not None and seat not in self._down:
             self._down.add(seat)
@@ -118,14 +118,14 @@ class PracticeHands:
             self._lay_hand(key, state.play)
 
     def up(self, key: str) -> None:
-        """End it."""
+        """End what a key does."""
         seat = KEYS.get(key)
         if seat in self._down:
             self._down.remove(seat)
             self._fingers.let_go(seat)
 
     def _lay(self, key: str, state: Table, play: PlannedPlay) -> None:
-        """Lay the next tray that has no tick yet, or turn tiles out."""
+        """Lay the next tray without a tick, or tip out tiles."""
         if self._tiles is None:
             return
         if key in (LAY, LAY_WRONG):
@@ -136,13 +136,13 @@ class PracticeHands:
             self._tiles.spread(turned_out_tiles(play, self._turned_out[1] - 1))
 
     def _lay_hand(self, key: str, play: PlannedPlay) -> None:
-        """Lay the hand whose value is asked for face down on the mat, rightly or with a mistake."""
+        """Lay the hand in question face down on the mat, correctly or with a mistake."""
         view = self._view()
         seat = view.form.seat if view.form else None
         if self._tiles is None or seat is None or key not in (LAY, LAY_WRONG):
             return
         groups, *under = riichi_hand(play, seat) if view.riichi else (winning_hand(play, seat),)
-        indicators = under if isinstance(view.riichi, SessionView) else ()  # of a planned deal the walls tell them
+        indicators = under if isinstance(view.riichi, SessionView) else ()  # in a planned deal, the walls give them
         if key == LAY:
             laid = [[table.SimulatedTile(play.set, serial) for serial in group] for group in groups]
         else:

@@ -1,4 +1,4 @@
-"""The simulated scorer of a practice table, in place of a link to one."""
+"""The simulated scorer of a practice table, in place of a link to a real one."""
 
 from collections.abc import Callable
 from functools import partial
@@ -32,13 +32,13 @@ from kiosk.practice.deals import FACES
 from kiosk.table import profile_of
 
 PIN: Final = "0000"
-"""The arbiter's: whoever practises has to let somebody in too."""
+"""The arbiter's PIN, as arbiters practise too."""
 
 MARK: Final = "0" * 16
-"""Of the PIN, which never changes here."""
+"""The mark of the PIN, which never changes here."""
 
 MOST_TAKEN: Final = 100
-"""As many as a receipt may name."""
+"""The most facts that a receipt may name."""
 
 
 class PracticeScorer:
@@ -53,7 +53,7 @@ class PracticeScorer:
         key = signing.SigningKey.new()
         self._pins, self._sessions = PinKey.of_event(key), SessionKey.of_event(event, key)
         self._read: dict[int, bool] = {}
-        """Of which rounds the walls were read, or only ticked."""
+        """By round, whether the walls were read, or only ticked."""
         self.up = False
 
     def start(self) -> None:
@@ -69,7 +69,7 @@ class PracticeScorer:
         self.up = False
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
-        """Take what the table says; a fact is taken permanently."""
+        """Handle a message of the table; every fact is accepted."""
         if not self.up or topic not in self._heard:
             return
         _, message = decode_on_topic(topic, payload)
@@ -92,13 +92,13 @@ class PracticeScorer:
         """Return at once: nothing is on its way."""
 
     def _beat(self) -> None:
-        """Say that the scorer is there: each time that the table does."""
+        """Answer each beat of the table that the scorer is there."""
         run, store = "practice-scorer", self._assignment.store
         state = partial(ScorerState, run=run, term=1, store=store, lifecycle="active", version=program_version())
         self._say(topics.SCORER, state)
 
     def _judge(self, given: PinGiven) -> None:
-        """Say whether a PIN is right, as a scorer does."""
+        """Check a PIN, as a scorer does."""
         pin = self._pins.open(given.sealed, PinPlace(given.event, given.table, given.device, given.session))
         session = self._sessions.open(given.table, BY_PIN, AT_THE_TABLE, given.session, 0) if pin == PIN else None
         self._say_pin(PinAnswer(asked=given.session, session=session, code=None if session else "pin_wrong"))
@@ -108,8 +108,8 @@ class PracticeScorer:
         self._say(topics.PIN, partial(ArbiterPin, table=table, key=self._pins.public, mark=MARK, answer=answer))
 
     def _count(self, request: CountRequest) -> None:
-        """Say what a hand is worth, as a scorer does."""
-        tiles = KnownTiles(FACES)  # in a session what else is asked for comes with the request
+        """Answer what a hand is worth, as a scorer does."""
+        tiles = KnownTiles(FACES)  # in a session, the request contains everything else
         for play in self._assignment.plays:
             if play.round == request.round:
                 order = play.order if self._read.get(request.round) else None
@@ -124,7 +124,7 @@ class PracticeScorer:
         self._say(topics.RECEIPT, receipt)
 
     def _say(self, topic: topics.Topic, message: Callable[..., Message]) -> None:
-        """Send a message, with the fields that all have filled in."""
+        """Send a message, with the fields that all messages have."""
         self._send(topic, message(id="practice-scorer", event=self._assignment.event, seq=len(self._taken)))
 
     def _send(self, topic: topics.Topic, message: Message) -> None:

@@ -1,6 +1,6 @@
-"""A practice session: the real program in a folder that is thrown away, with a simulated scorer.
+"""A practice session: the real program in a temporary folder, with a simulated scorer.
 
-A strip under the table's window has what lies on a real table: buttons and trays.
+A strip below the table's window replaces the hardware of a real table: buttons, trays and scanner.
 """
 
 import tempfile
@@ -68,7 +68,7 @@ dim_after_s = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PracticeTable:
-    """How a table to practise at is set up."""
+    """The set-up of a practice table."""
 
     language: str = "en"
     camera: str = SIMULATED
@@ -81,7 +81,7 @@ class PracticeTable:
     tutorial: Role | None = None
 
     def settings(self, folder: Path) -> KioskSettings:
-        """Write its configuration, and read it as a table does. Raises KioskError."""
+        """Write the configuration, and read it as a table does. Raises KioskError."""
         width, _, height = self.size.partition("x")
         look = {"language": self.language, "hand": self.hand, "text": self.text, "light": self.light}
         (folder / "table.toml").write_text(CONFIG.format(width=width, height=height, **look), encoding="utf-8")
@@ -89,7 +89,7 @@ class PracticeTable:
 
     @property
     def strip(self) -> Strip:
-        """What replaces hardware; in a session of riichi nothing is scanned."""
+        """The keys that replace hardware. A riichi session has nothing to scan."""
         return strip(
             camera=self.camera == SIMULATED, scanner=self.scanner == SIMULATED_SCANNER and self.rules != "riichi"
         )
@@ -133,13 +133,13 @@ LABELS: Final = {
 
 LESSON_ROWS: Final = 2
 LESSON_BUTTON: Final = 2
-"""How high the tutorial is, and how wide a button of it where there is room, in rows of the strip."""
+"""Height of the tutorial and preferred width of its buttons, in rows of the strip."""
 
 CODES: Final = {getattr(pygame, f"K_{key.upper()}"): key for key in (*KEYS, *LABELS, *LESSON_KEYS)}
 
 
 class PracticeWindow(ScreenWindow):
-    """A table's window, and the strip. What `hands` does is theirs; the table's program sees real buttons pressed."""
+    """A table's window with the strip. `hands` act on simulated devices, so the program sees real presses."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class PracticeWindow(ScreenWindow):
     ) -> None:
         """Take the keys on the strip, and the tutorial above it.
 
-        Raise ScreenMissing, and BadConfiguration where the language has no font here.
+        Raise ScreenMissing, or BadConfiguration if there is no font for the language.
         """
         self._rows, self._row_height = rows, round(min(settings.width, settings.height) * (FINGER + 0.03))
         self._lesson, self._lesson_height = lesson, LESSON_ROWS * self._row_height if lesson else 0
@@ -163,10 +163,10 @@ class PracticeWindow(ScreenWindow):
         self._buttons = TargetPainter(_, self._pen)
         self._held: str | None = None
         self._told: object = None
-        """What of the tutorial is on the screen."""
+        """The step of the tutorial that is on the screen."""
 
     def give(self, hands: PracticeHands) -> None:
-        """Put buttons and trays on the strip."""
+        """Show the strip for these hands."""
         self._hands = hands
         self._strip = (*self._targets(),)
         self._whole.fill(drawing.GROUND, (0, self._surface.get_height(), *self._whole.get_size()))
@@ -174,7 +174,7 @@ class PracticeWindow(ScreenWindow):
         pygame.display.flip()
 
     def show(self, view: ScreenView) -> bool:
-        """Draw the table's screen, and the tutorial's step where that is new."""
+        """Draw the table's screen, and the tutorial's step if it is new."""
         new = super().show(view)
         if self._lesson is not None and self._hands is not None:
             self._lesson.follow(view, self._hands, self._clock())
@@ -185,7 +185,7 @@ class PracticeWindow(ScreenWindow):
         return new
 
     def _draw_lesson(self, lesson: Lesson) -> None:
-        """Write the step beside its buttons."""
+        """Draw the step with its buttons."""
         room, pen = self.lesson_room, self._pen
         self._whole.fill(drawing.GROUND, room.inflate(0, 2 * self._gap))
         width = min((one.box.left for one in self._lesson_targets()), default=room.right) - room.left - self._gap
@@ -201,7 +201,7 @@ class PracticeWindow(ScreenWindow):
 
     @property
     def lesson_room(self) -> pygame.Rect:
-        """Where the step is written, with its buttons."""
+        """The room for the step and its buttons."""
         width, height = self._whole.get_size()
         top = height - len(self._rows) * self._row_height - self._lesson_height
         return pygame.Rect(0, top, width, self._lesson_height).inflate(-2 * self._gap, -2 * self._gap)
@@ -227,7 +227,7 @@ class PracticeWindow(ScreenWindow):
                 yield TouchTarget(key, label, box)
 
     def _key(self, event: pygame.event.Event) -> str | None:
-        """Let hands do what is theirs; everything else is the table's."""
+        """Pass the strip's keys to the hands, and all others to the table."""
         if self._hands is None:
             return super()._key(event)
         if event.type in (pygame.KEYDOWN, pygame.KEYUP) and event.key in CODES:
@@ -238,7 +238,7 @@ class PracticeWindow(ScreenWindow):
         return super()._key(event)
 
     def _on_strip(self, event: pygame.event.Event) -> bool:
-        """Press what the mouse is on, or let go what it was on; return whether that was the strip's."""
+        """Press or release the strip's button under the mouse; return whether there was one."""
         if event.type == pygame.MOUSEBUTTONDOWN:
             offered = (*self._strip, *self._lesson_targets())
             self._held = next((one.key for one in offered if one.box.collidepoint(event.pos)), None)

@@ -1,7 +1,7 @@
-"""Three minutes at the practice table for staff, players and arbiters: a step says what to do, and the table shows it.
+"""Three-minute tutorials for staff, players and arbiters: each step says what to do, and the table shows the effect.
 
-A step is over when the table stands as it asks. *Skip* does it for whoever learns; *Back* shows the step before once
-more, while the table stays where it is.
+A step is over when the table's state is as the step asks. *Skip* does it for the learner; *Back* shows the previous
+step again, while the table stays where it is.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ View = ScreenView
 
 
 class TutorialStep(NamedTuple):
-    """What is said; how the table stands when it is done, where there is something to do; keys that do it."""
+    """A text; for a step with an action also the test whether it is done, and the keys that do it."""
 
     text: Message
     done: Callable[[View], bool] | None = None
@@ -127,32 +127,32 @@ LESSON_KEYS: Final = (BACK_KEY, ON_KEY)
 
 EACH_NS: Final = 300_000_000
 AGAIN_NS: Final = 3_000_000_000
-"""Between two keys of a step that is skipped, as fast as a hand; and before all of them come once more."""
+"""Pause between two keys of a skipped step, as fast as a hand; and before all of them are repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """Which step is on the screen, and whether it is over."""
+    """The step on the screen, and whether it is over."""
 
     at: int
     over: bool
 
 
 class Lesson:
-    """One person's way through the steps of a role."""
+    """One person's progress through the steps of a role."""
 
     def __init__(self, role: Role) -> None:
         self.steps = STEPS[role]
         self._at = self._reached = 0
         """The step that is shown, and the first that is not over."""
         self._hand: Iterator[str] | None = None
-        """The keys of a step that is skipped."""
+        """The remaining keys of a skipped step."""
         self._down: str | None = None
         self._next_at = 0
 
     @property
     def shown(self) -> _Shown:
-        """What is to be seen of it: equal where the picture is equal."""
+        """What is shown of it; equal if the picture is equal."""
         return _Shown(self._at, self._at < self._reached)
 
     @property
@@ -161,12 +161,12 @@ class Lesson:
         return self._reached == len(self.steps) - 1
 
     def text(self, _: Translator) -> tuple[str, str]:
-        """Return how far it is, and what is said."""
+        """Return the step's number, and its text."""
         head = _("Step {step} of {steps}", step=self._at + 1, steps=len(self.steps))
         return head, _(self.steps[self._at].text)
 
     def buttons(self, _: Translator) -> tuple[str, str]:
-        """Return what stands on the buttons; nothing if one does nothing."""
+        """Return the labels of the buttons; "" for one without effect."""
         back = _("Back") if self._at else ""
         if self._at == len(self.steps) - 1:
             return back, ""
@@ -174,7 +174,7 @@ class Lesson:
         return back, _.pgettext("tutorial", "Skip") if waits else _.pgettext("tutorial", "Next")
 
     def press(self, key: str) -> None:
-        """Go back or on; where something is to be done first, do it for whoever learns."""
+        """Go back or on; if the step asks for an action, do it for the learner."""
         step = self.steps[self._at]
         if key == BACK_KEY:
             self._at = max(0, self._at - 1)
@@ -186,7 +186,7 @@ class Lesson:
             self._advance()
 
     def follow(self, view: View, hands: PracticeHands, now: int) -> None:
-        """Look whether a step is over; do the next of one that is skipped."""
+        """Advance if the step is done; press the next key of a skipped one."""
         done = self.steps[self._reached].done
         if done is not None and done(view):
             self._advance()
@@ -213,7 +213,7 @@ class Lesson:
             type_key(key)
 
     def _advance(self) -> None:
-        """Go on, and show it to whoever has not gone back."""
+        """Go on to the next step, and show it unless the learner has gone back."""
         self._at += self._at == self._reached
         self._reached += 1
         self._hand = None

@@ -1,4 +1,4 @@
-"""What is seen at a table, and what a finger may touch there."""
+"""The table's screen: what it shows, and what a finger may touch."""
 
 from kiosk.screens.drawing import TextLine, TextPen
 from kiosk.screens.fonts import HAN, HINT, chinese_font

@@ -1,4 +1,4 @@
-"""What an arbiter does at the table: the PIN, what is ruled, penalties, and the questions about the walls."""
+"""The arbiter's screens: PIN, rulings, penalties, and the questions about the walls."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -36,19 +36,19 @@ from kiosk.screens.views import (
 
 TONES: Final[Mapping[str, Colour]] = {"yes": GOOD, "no": ATTENTION, "plain": TEXT}
 QUESTION: Final[Mapping[str, str]] = {"claimants": "claims", "claim": "claims"}
-"""Of steps that share one."""
+"""Steps that share a question with another."""
 
 EVEN: Final = 0.9
-"""Answers are about as large as each other, however long they are."""
+"""Answers have about the same size, however long they are."""
 
 APART: Final = TextLine(" ", SMALLEST, QUIET)
-"""Between two answers."""
+"""The space between two answers."""
 
 BACK: Final = N_("Back")
 
 
 def scene_screen(_: Translator, view: ScreenView, form: SceneForm) -> ScreenBody:
-    """Whatever is asked of the scene, or the answers."""
+    """Return the current question about the scene, or the answers."""
     if form.asked == "answer":
         return _answers(_, form)
     lines = [TextLine(_(mcr.ASKED[QUESTION.get(form.asked, form.asked)]), BODY, QUIET)]
@@ -86,7 +86,7 @@ def _scene_rows(_: Translator, view: ScreenView, form: SceneForm) -> ButtonRows:
 
 
 def _choices(_: Translator, named: Iterable[Message]) -> ButtonRows:
-    """Return a button for each, by its number."""
+    """Return a numbered button for each text."""
     return tuple((KeyButton(str(at), _(text)),) for at, text in enumerate(named, 1))
 
 
@@ -95,7 +95,7 @@ def _counted(_: Translator, what: str, count: int) -> str:
 
 
 def _answers(_: Translator, form: SceneForm) -> ScreenBody:
-    """Answer on the whole screen: whoever stands there reads sentences, with their rule."""
+    """Return the answers on the whole screen: the people standing there read sentences with their rule."""
     spoken = [TextLine(_in_words(_, one), BODY, TONES[one.tone], EVEN) for one in form.answers_shown]
     lines = [line for one in spoken for line in (one, APART)][:-1]
     sets = (KeyButton("2", _("Enter claimed sets")),) if form.may_say_sets else ()
@@ -111,11 +111,11 @@ def _in_words(_: Translator, answer: mcr.Answer) -> str:
 
 UNPROVEN: Final = N_("Offline: the PIN is checked later. Rulings count only if it was right.")
 SEEN: Final = "•"
-"""In the place of a digit of the PIN."""
+"""Stands for a digit of the PIN."""
 
 
 def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Whatever the panel asks."""
+    """Return the screen for the panel's current question, or None."""
     asked = view.panel
     if asked is None:
         return None
@@ -145,7 +145,7 @@ MINUTE_S: Final = 60
 
 
 def _wait_line(_: Translator, seconds: int) -> TextLine:
-    """Say how long no PIN is taken; the desk lets an arbiter in all the same."""
+    """Return how long no PIN is accepted. The desk can let an arbiter in all the same."""
     wait = (
         _("Too many tries: wait {seconds} s, or ask the desk to let you in", seconds=seconds)
         if seconds <= MINUTE_S
@@ -155,7 +155,7 @@ def _wait_line(_: Translator, seconds: int) -> TextLine:
 
 
 def _title(_: Translator, asked: ArbiterPanel) -> str:
-    """Return what is ruled; of a false hu also whose, which the form of results may have chosen before the PIN."""
+    """Return the ruling. For a false hu, add the seat, which the result form may have chosen before the PIN."""
     if _names_offender(asked):
         return _("False hu of {seat}", seat=seat_name(_, asked.seats[0]))
     if asked.ask == "penalty":
@@ -214,6 +214,6 @@ def _penalty(_: Translator, choice: infractions.Choice) -> str:
 
 
 def _in_twos(named: list[KeyButton]) -> ButtonRows:
-    """Return rows of two; what is left over stands above, away from the button that leaves."""
+    """Return rows of two. An odd one is at the top, away from the button that leaves."""
     odd = len(named) % 2
     return (*(((named[0],),) * odd), *(tuple(named[at : at + 2]) for at in range(odd, len(named), 2)))

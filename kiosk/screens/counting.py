@@ -1,6 +1,6 @@
-"""A winner's hand counted from the backs of its tiles: what lies there, what is asked, and its fan, or its yaku and fu.
+"""Screens for a winner's hand counted from the backs of its tiles: the tiles, the questions, and fan or yaku and fu.
 
-Names are those of the rule book's files.
+Names come from the rule book's files.
 """
 
 from collections import Counter
@@ -38,11 +38,11 @@ from kiosk.screens.drawing import (
 from kiosk.screens.views import ScreenView, SessionView
 
 FEW = 4
-"""Questions have a row each as long as there are no more; else two of them share one."""
+"""Up to this many questions have a row each; more share rows in pairs."""
 
 
 def counting_screen(_: Translator, view: ScreenView, count: CountingView) -> ScreenBody:
-    """Whatever the counting of a hand has come to."""
+    """Return the screen for the counting of a hand, at whatever stage it is."""
     now = count.counting
     head = (
         TextLine(_("Hand of {seat}", seat=seat_name(_, now.winner.seat)), LARGE),
@@ -54,12 +54,12 @@ def counting_screen(_: Translator, view: ScreenView, count: CountingView) -> Scr
         panel = (*_questions(_, now.questions), (*_ask(_, now), by_keypad))
         return ScreenBody(lines, panel=panel, paint=paint, seats=False)
     fault = N_("Chombo") if isinstance(view.riichi, SessionView) else N_("False hu")
-    # Nothing is asked yet, or no more: picture and list have the room.
+    # Nothing is asked yet, or any longer, so picture and list have the room.
     return ScreenBody(lines, (*_answers(_, now, fault), by_keypad), paint=paint, seats=False)
 
 
 def _answer_lines(_: Translator, view: CountingView) -> tuple[tuple[TextLine, ...], Paint | None]:
-    """Return the lines about the hand, and what is drawn under it."""
+    """Return the lines about the hand, and what is drawn below them."""
     match view.counting.answer:
         case McrValue() | RiichiValue() as value:
             return value_lines(_, value), paint_elements(_, value)
@@ -70,7 +70,7 @@ def _answer_lines(_: Translator, view: CountingView) -> tuple[tuple[TextLine, ..
 
 
 def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
-    """Return what is read, or that the answer is to come."""
+    """Yield what has been read, or that an answer is awaited."""
     now, hand = view.counting, view.counting.hand
     if now.asked is not None:
         said = N_("No reply from the scorer. Enter the value by keypad.") if view.silent else N_("Asking the scorer.")
@@ -83,7 +83,7 @@ def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
 
 
 def _help(now: HandCounting) -> Iterator[str]:
-    """Say how a hand is to be laid."""
+    """Yield how a hand is to be laid."""
     if now.walls_ticked:
         yield N_("Walls ticked, not read: who drew the winning tile?")
     yield (
@@ -121,11 +121,11 @@ def _seen(now: HandCounting) -> Paint | None:
     return paint_picture(now.observation.view) if now.observation.view is not None else None
 
 
-# ---- what may be touched ------------------------------------------------------------------------
+# ---- buttons ------------------------------------------------------------------------------------
 
 
 def _answers(_: Translator, now: HandCounting, fault: str) -> Iterator[KeyButton]:
-    """Return what may be done with what the scorer says, or while it says nothing."""
+    """Yield the buttons for the scorer's answer, or while it is awaited."""
     if now.accepted is not None:
         yield KeyButton("enter", _accept(_, now.accepted), "strong")
     if now.asked is not None:
@@ -145,7 +145,7 @@ def _ask(_: Translator, now: HandCounting) -> tuple[KeyButton, ...]:
 
 
 def _questions(_: Translator, asked: tuple[CountQuestion, ...]) -> Iterator[tuple[KeyButton, ...]]:
-    """Ask what the tiles cannot tell."""
+    """Yield rows of buttons for what the tiles cannot tell."""
     each = 1 if len(asked) <= FEW else 2
     for at in range(0, len(asked), each):
         row = asked[at : at + each]
@@ -153,7 +153,7 @@ def _questions(_: Translator, asked: tuple[CountQuestion, ...]) -> Iterator[tupl
 
 
 def _question(_: Translator, asked: CountQuestion, between: str) -> KeyButton:
-    """Return a button with the question and, after what stands between them, the answer."""
+    """Return a button with the question and, after the separator, its answer."""
     name = asked.answer
     answer = _(texts.ANSWER[name]) if name in texts.ANSWER else yaku_name(_, name)
     return KeyButton(
@@ -166,23 +166,23 @@ FAN_LANGUAGES: Final[Mapping[str, fan.Language]] = {language: language for langu
 YAKU_LANGUAGES: Final[Mapping[str, names.Language]] = {"en": "en", "fr": "fr", "zh": "zh"}
 
 LEADING: Final = 0.006
-"""Between two rows, as a share of the screen's height."""
+"""Space between two rows, as a share of the screen's height."""
 
 SHARE: Final = 0.055
-"""Height of a row where there is room, as a share of the screen's."""
+"""Preferred height of a row, as a share of the screen's."""
 
 LONGEST: Final = 6
-"""Rows of fan in one column."""
+"""Most rows of fan in one column."""
 
 NARROW: Final = 0.62
-"""Width of a column that stands alone, as a share of the room's: the eye finds its way from left to right."""
+"""Width of a single column as a share of the room's, so that the eye finds its way from left to right."""
 
 Row = tuple[str, str]
-"""What it is, and what it is worth."""
+"""The name of an element, and its worth."""
 
 
 def value_lines(_: Translator, value: McrValue | RiichiValue) -> tuple[TextLine, ...]:
-    """Return what a hand comes to."""
+    """Return the total of a hand."""
     if isinstance(value, RiichiValue):
         return (TextLine(riichi.hand_worth(_, value).text, LARGE, GOOD),)
     if value.fan < value.minimum:
@@ -192,7 +192,7 @@ def value_lines(_: Translator, value: McrValue | RiichiValue) -> tuple[TextLine,
 
 
 def paint_elements(_: Translator, value: McrValue | RiichiValue) -> Paint:
-    """Return what writes what it is made of: names on the left, what each is worth on the right."""
+    """Return a painter for the elements of a value: names on the left, the worth of each on the right."""
     if isinstance(value, McrValue):
         fan = _fan(_, value)
         half = -(-len(fan) // 2)
@@ -221,14 +221,14 @@ def _times(name: str, times: int) -> str:
 
 
 def fan_name(_: Translator, fan_id: str) -> str:
-    """Name a fan; of one that this version does not know, its id."""
+    """Return the name of a fan, or its id if this version does not know it."""
     if fan_id not in fan.fan_entries():
         return fan_id
     return fan.fan_name(fan_id, FAN_LANGUAGES.get(_.language, "en"))
 
 
 def yaku_name(_: Translator, yaku_id: str) -> str:
-    """Name a yaku; of one that this version does not know, its id."""
+    """Return the name of a yaku, or its id if this version does not know it."""
     return _name("yaku", _, yaku_id)
 
 
@@ -238,7 +238,7 @@ def _name(part: names.Part, _: Translator, of: str) -> str:
 
 
 def _columns(columns: Sequence[Sequence[Row]]) -> Paint:
-    """Return what writes rows in columns beside each other, in an upright room above each other, all of one size."""
+    """Return a painter for columns of rows in one size: side by side, or in an upright room one above the other."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         gap, leading = room.width // 20, round(LEADING * pen.unit)
@@ -258,7 +258,7 @@ def _columns(columns: Sequence[Sequence[Row]]) -> Paint:
 
 
 def _beside(room: pygame.Rect, gap: int, natural: Sequence[int]) -> Iterator[pygame.Rect]:
-    """Return columns beside each other: each has of the room what it needs of all."""
+    """Yield columns side by side, each with its share of the room by the width it needs."""
     left, wide = room.left, room.width - (len(natural) - 1) * gap
     for one in natural:
         box = pygame.Rect(left, room.top, wide * one // sum(natural), room.height)
@@ -267,7 +267,7 @@ def _beside(room: pygame.Rect, gap: int, natural: Sequence[int]) -> Iterator[pyg
 
 
 def _above(room: pygame.Rect, gap: int, rows: Sequence[int]) -> Iterator[pygame.Rect]:
-    """Return columns above each other: each has of the room what its rows need."""
+    """Yield columns one above the other, each with its share of the room by its number of rows."""
     top, high = room.top, room.height - (len(rows) - 1) * gap
     for one in rows:
         box = pygame.Rect(room.left, top, room.width, high * one // sum(rows))
@@ -276,17 +276,17 @@ def _above(room: pygame.Rect, gap: int, rows: Sequence[int]) -> Iterator[pygame.
 
 
 def _natural(rows: Iterable[Row], pen: TextPen) -> int:
-    """Return how wide a column is where nothing is made smaller."""
+    """Return the width of a column at full size."""
     return max((pen.wide(f"{name}    {worth_}", SHARE) for name, worth_ in rows), default=0)
 
 
 def _number(rows: Iterable[Row], pen: TextPen, share: float, width: int) -> int:
-    """Return how wide the right side is: as wide as its widest, and no more than half."""
+    """Return the width of the right side: that of its widest text, but no more than half."""
     return min(width // 2, max((pen.wide(worth, share) for _, worth in rows), default=0))
 
 
 def _share(pen: TextPen, rows: Sequence[Row], width: int, high: int, leading: int) -> float:
-    """Return a size for all rows: that of the longest name, but where it would make all others much smaller."""
+    """Return one size for all rows: that of the longest name, unless it would make the others much smaller."""
     lines = pen.fit([TextLine(name, SHARE) for name, _ in rows], width, high, leading)
     share = lines[0].share if lines else SHARE
     alike = pen.share([name for name, _ in rows], share, width - _number(rows, pen, share, width) - width // 20)

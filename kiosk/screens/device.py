@@ -1,4 +1,4 @@
-"""Screens of the device itself: the self-test of the hardware, pairing with an event, and faults in a sentence."""
+"""Screens of the device itself: the hardware self-test, pairing with an event, and faults as sentences."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
@@ -38,16 +38,16 @@ from kiosk.screens.views import PairingView, ScreenView
 from kiosk.self_test import SelfTestStep, SelfTestView
 
 UNKNOWN_KEY: Final = "key"
-"""How the health of a device begins that the desk does not know; its id follows."""
+"""Prefix in the health of a device unknown to the desk, followed by its id."""
 
 
 def part_and_fault(_: Translator, part: str, code: str) -> str:
-    """Return which part it is and what is wrong with it; by its code if there is no word for that."""
+    """Return a part and its fault; the code if there are no words for it."""
     return _("{part}: {fault}", part=part_name(_, part), fault=fault_name(_, part, code))
 
 
 def part_name(_: Translator, part: str) -> str:
-    """Name a part as its health does: `camera`, `button-east`."""
+    """Return the name of a part of the health, such as `camera` or `button-east`."""
     kind, *seat = part.split("-", 1)
     if kind not in texts.PART:
         return part
@@ -63,7 +63,7 @@ def fault_name(_: Translator, part: str, code: str) -> str:
 
 
 def remedy(_: Translator, code: str) -> str:
-    """Return what to do; nothing if nobody at the table can do anything."""
+    """Return what to do about a fault; "" if nobody at the table can do anything."""
     return _(texts.REMEDY[code]) if code in texts.REMEDY else ""
 
 
@@ -76,11 +76,11 @@ def with_remedy(_: Translator, part: str, code: str) -> str:
 STEPS: Final[tuple[SelfTestStep, ...]] = ("buttons", "scanner", "camera", "found")
 
 MOST: Final = 3
-"""As many faults as have room with what to do."""
+"""Most faults for which there is room, with what to do."""
 
 
 def self_test_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Whatever step the test is at."""
+    """Return the screen for the current step of the test, or None."""
     seen = view.self_test
     if seen is None:
         return None
@@ -106,7 +106,7 @@ def _buttons(_: Translator, seen: SelfTestView) -> ScreenBody:
 
 
 def _remark(_: Translator, remark: Remark) -> str:
-    """Return what the buttons have told that was not asked for."""
+    """Return the text of a remark about the buttons."""
     if remark.said == "ill" and remark.code is not None:
         part = f"button-{remark.other}" if remark.other in SEATS else remark.other
         return with_remedy(_, part, remark.code)
@@ -147,7 +147,7 @@ def _found(_: Translator, seen: SelfTestView) -> ScreenBody:
 
 
 def _faults(_: Translator, seen: SelfTestView) -> Iterator[TextLine]:
-    """Name what is wrong and what to do: of as many as have room."""
+    """Yield each fault with what to do, as many as there is room for."""
     for one in seen.found[:MOST]:
         yield TextLine(part_and_fault(_, one.part, one.code), BODY)
         if help_ := remedy(_, one.code):
@@ -161,7 +161,7 @@ def _faults(_: Translator, seen: SelfTestView) -> Iterator[TextLine]:
 
 
 def _seats(_: Translator, seen: SelfTestView) -> Paint:
-    """Return what draws a box for each seat: the text for its button, in a word and a colour."""
+    """Return a painter for four boxes, each with the state of the seat's button in a word and a colour."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         gap = round(pen.unit * 0.02)
@@ -172,7 +172,7 @@ def _seats(_: Translator, seen: SelfTestView) -> Paint:
 
 
 def _state(_: Translator, seen: SelfTestView, seat: Seat) -> tuple[str, Colour, bool]:
-    """Return the text for a button, in which colour, and whether it is framed."""
+    """Return a button's text, its colour, and whether it is framed."""
     if seat in seen.right:
         return _("works"), GOOD, True
     if seat in seen.wrong:
@@ -213,11 +213,11 @@ _STEPS: Final[dict[SelfTestStep, Callable[[Translator, SelfTestView], ScreenBody
 }
 
 EMPTY: Final = "·"
-"""In the place of a digit that is still to be typed."""
+"""Stands for a digit that is still to be typed."""
 
 
 def pairing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Whatever the form asks."""
+    """Return the screen for the current step of pairing, or None."""
     if not isinstance(view.phase, PairingView):
         return None
     form = view.phase.form
@@ -240,7 +240,7 @@ def _address(_: Translator, form: PairingForm) -> ScreenBody:
 
 
 def _typed(_: Translator, form: PairingForm, lines: Iterable[TextLine], pad: ButtonRows) -> ScreenBody:
-    """Return a form with its keypad; what was refused stands last."""
+    """Return a form with its keypad; a refusal is its last line."""
     head = TextLine(_("Pair this table"), LARGE)
     help_ = TextLine(_("Show the desk’s QR code to the camera or scanner, or type:"), BODY, QUIET)
     problem = (TextLine(texts.refusal(_, form.problem), BODY, ATTENTION),) if form.problem else ()
@@ -248,7 +248,7 @@ def _typed(_: Translator, form: PairingForm, lines: Iterable[TextLine], pad: But
 
 
 def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
-    """Name the desks that were found, by the numbers that choose them."""
+    """Return the desks that were found, with the numbers that choose them."""
     if not form.found:
         return (TextLine(_("the desk’s address"), BODY),)
     asked = TextLine(_("the number of your event, or another address"), BODY)

@@ -1,7 +1,7 @@
-"""What all screens are made of: sentences in the table's language, colours and type, lines of text, buttons.
+"""The elements of all screens: sentences in the table's language, colours and type, lines of text, buttons.
 
-Dark, quiet, legible from where its readers are. Text that is too long is made smaller; cut only where nobody could
-read it any more.
+Screens are dark, quiet, and legible from where their readers are. Text that is too long is made smaller, and cut only
+when it would be illegible.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,81 +30,79 @@ ATTENTION: Final[Colour] = (250, 190, 88)
 DANGER: Final[Colour] = (255, 112, 100)
 LINE: Final[Colour] = (66, 86, 79)
 EDGE: Final[Colour] = (132, 152, 143)
-"""Around what may be touched: 3:1 on its ground, as WCAG asks of what is no text."""
+"""The edge of what may be touched: contrast 3:1 with its ground, as WCAG requires for anything that is not text."""
 
 LOWERED: Final[Colour] = (160, 150, 135)
-"""Share of 255 that is left of each colour on a screen that is dimmed, or in quiet light: with little blue, and still
-legible from a chair.
-"""
+"""What is left of each colour, as a share of 255, on a dimmed screen or in quiet light: little blue, still legible."""
 
 STICK: Final[Colour] = (240, 236, 220)
 STICK_RED: Final[Colour] = (200, 52, 44)
 STICK_DARK: Final[Colour] = (40, 40, 44)
 HEADLINE: Final = 0.15
-"""What happens, or what everybody does now: across the room, by whoever passes."""
+"""What is happening, or what everybody does now: read from across the room."""
 
 TITLE: Final = 0.11
-"""A question, a result, points: by the four players and whoever stands behind them."""
+"""A question, a result, points: read by the four players and the people behind them."""
 
 LARGE: Final = 0.085
-"""Whose seat it is, and what was said there: across the table."""
+"""A seat, and what was said there: read from across the table."""
 
 BODY: Final = 0.062
-"""How to do it; names: from the nearest chairs."""
+"""Instructions and names: read from the nearest chairs."""
 
 SMALL: Final = 0.05
-"""How devices are: by who comes to the screen.
+"""The state of devices: read by whoever comes to the screen.
 
-How high lines are, by who is to read them from where, as shares of the screen's shorter side. What these are in arc
-minutes on which display is in docs/screens.md.
+Line heights by reader and distance, as shares of the screen's shorter side. For the angles in arc minutes on each
+display, see docs/screens.md.
 """
 
 SMALLEST: Final = 0.031
-"""Share of the unit below which nobody reads a line; what is longer is cut."""
+"""Share of the unit below which nobody can read a line; text that is longer is cut."""
 
 Align = Literal["left", "centre", "right"]
 Hand = Literal["right", "left"]
-"""At which side the buttons are."""
+"""The side of the buttons."""
 
 
 class Appearance(NamedTuple):
-    """What each table may have otherwise."""
+    """How a table's screen may differ from the usual one."""
 
     hand: Hand = "right"
     larger: float = 1.0
-    """How much larger than usual letters are, where they have room."""
+    """Factor by which letters are larger than usual where there is room."""
     quiet: bool = False
-    """Quiet light, for a dark hall: lowered, and nothing white."""
+    """Quiet light for a dark hall: dimmed, with nothing white."""
     near: Seat = "east"
-    """Who sits at the screen's lower edge."""
+    """The seat at the screen's lower edge."""
     turned: bool = False
-    """Each seat's text stands upright for who sits there: the display lies flat."""
+    """Whether each seat's text is turned to its player, for a display that lies flat."""
 
 
 USUAL: Final = Appearance()
 SMALLER: Final = 0.94
 MUCH_SMALLER: Final = 0.72
 BREAKS: Final = " -，；：、。"
-"""After which a text may go on in the next line."""
+"""Characters after which a line may break."""
 
 NOT_FIRST: Final = ":;?!»，；：、。！？"
-"""What never begins a line, though French has a blank before some of it."""
+"""Characters that never begin a line, although French puts a space before some of them."""
 
 CUT: Final = "…"
 
 
 class TextLine(NamedTuple):
-    """One line: its height as a share of the screen's."""
+    """One line of text; its height is a share of the screen's."""
 
     text: str
     share: float
     colour: Colour = TEXT
     broken_at: float = MUCH_SMALLER
-    """Where it had to be smaller than this share of its size, it stands in several lines."""
+    """A line that would have to be smaller than this share of its size is broken into several."""
 
 
 class FittedText(NamedTuple):
-    """A text that fits into a width, the size that it does so in, and how wide and high it is in pixels."""
+    """A text that fits into a width, its size as a share, and its width and height in pixels."""
 
     text: str
     share: float
@@ -112,13 +110,13 @@ class FittedText(NamedTuple):
 
 
 class TextPen:
-    """Writes on screens of one language and size."""
+    """Writes text on screens of one language and size."""
 
     def __init__(self, language: str, size: tuple[int, int], look: Appearance = USUAL) -> None:
-        """Raise BadConfiguration where the language has no font here."""
+        """Load the fonts. Raises BadConfiguration if there is none for the language."""
         self.look, self.language = look, language
         self.unit = min(size)
-        """Of what sizes are shares, in pixels: the screen's shorter side."""
+        """The screen's shorter side in pixels; sizes are shares of it."""
         self._type = Fonts(language, self.unit)
         self._smallest = SMALLEST / look.larger
         self._size = lru_cache(MOST_KNOWN)(self._measure)
@@ -126,28 +124,28 @@ class TextPen:
         self._fitting = lru_cache(MOST_KNOWN)(self._fit)
 
     def height(self, text: str, share: float, width: int) -> int:
-        """Return how high a line will be."""
+        """Return the height of a line."""
         return self._fitting(text, share, width).size[1]
 
     def high(self, lines: Sequence[TextLine], width: int, leading: int = 0) -> int:
-        """Return how high lines will be together."""
+        """Return the total height of lines."""
         return sum(self.height(line.text, line.share, width) for line in lines) + (len(lines) - 1) * leading
 
     def wide(self, text: str, share: float) -> int:
-        """Return how wide a text is at a size."""
+        """Return the width of a text at a size."""
         return self._size(text, share)[0]
 
     def share(self, texts: Iterable[str], share: float, width: int) -> float:
-        """Return a size, up to a share, in which each of these texts is no wider: what stands side by side is alike."""
+        """Return the largest size, up to a share, at which all these texts fit the width, so that neighbours match."""
         known = [*texts]
         return self.largest(share, lambda size: all(self.wide(text, size) <= width for text in known))
 
     def largest(self, share: float, fits: Callable[[float], bool]) -> float:
-        """Return the largest size, up to a share, in which all fits; the smallest where it does in none."""
+        """Return the largest size, up to a share, at which all fits, or else the smallest."""
         return next(size for size in self._sizes(share) if size == self._smallest or fits(size))
 
     def fit(self, lines: list[TextLine], width: int, room: int, leading: int = 0) -> list[TextLine]:
-        """Make lines smaller until they fit in height; the smallest size is small enough for as many as there are."""
+        """Make lines smaller until they fit in height; at the smallest size any number of them is accepted."""
         while self.high(lines, width, leading) > room and any(line.share > self._smallest for line in lines):
             lines = [line._replace(share=max(line.share * SMALLER, self._smallest)) for line in lines]
         return lines
@@ -162,7 +160,7 @@ class TextPen:
         width: int,
         align: Align = "left",
     ) -> pygame.Rect:
-        """Write one line from its upper left corner, middle or upper right corner, and give where it stands."""
+        """Write one line from its upper left corner, middle or upper right corner; return its rectangle."""
         text, share, _ = self._fitting(text, share, width)
         picture = self._type.render(text, share * self.look.larger, colour)
         left = {"left": 0, "centre": picture.get_width() // 2, "right": picture.get_width()}[align]
@@ -184,7 +182,7 @@ class TextPen:
         return y
 
     def _halve(self, text: str, share: float, width: int) -> tuple[str, ...]:
-        """Break a text at a blank, hyphen or mark into halves as alike as can be, if it does not fit into one line."""
+        """Break a text at a space, hyphen or mark into halves as equal as possible, unless it fits into one line."""
         text = self._type.written(text)
         cuts = (
             at for at, letter in enumerate(text[:-1], 1) if letter in BREAKS and text[at:].lstrip()[:1] not in NOT_FIRST
@@ -195,11 +193,11 @@ class TextPen:
         return min(halves, key=lambda two: max(self.wide(half, share) for half in two))
 
     def uncut(self, lines: Iterable[TextLine], width: int) -> list[TextLine]:
-        """Return lines, each of them in two where it would be cut otherwise."""
+        """Return lines, each in two where it would be cut otherwise."""
         return [line._replace(text=part) for line in lines for part in self.in_two(line.text, self._smallest, width)]
 
     def name_lines(self, name: str, share: float, width: int) -> tuple[str, ...]:
-        """Return a name in one line or two: broken within a word where one would be cut otherwise."""
+        """Return a name in one line or two, broken within a word where it would be cut otherwise."""
         parts = self.in_two(name, share, width)
         if all(self.wide(part, self._smallest) <= width for part in parts):
             return parts
@@ -208,7 +206,7 @@ class TextPen:
         return min(cuts, key=lambda two: max(self.wide(part, self._smallest) for part in two), default=parts)
 
     def broken(self, line: TextLine, width: int) -> Iterator[TextLine]:
-        """Break a line that would have to be made much smaller than it is to be."""
+        """Break a line that would have to be much smaller than intended."""
         parts = self.in_two(line.text, line.share * line.broken_at, width)
         if len(parts) == 1:
             yield line
@@ -217,7 +215,7 @@ class TextPen:
                 yield from self.broken(line._replace(text=part), width)
 
     def _fit(self, text: str, share: float, width: int) -> FittedText:
-        """Return a text and the largest font up to that share in which it is no wider."""
+        """Return a text at the largest size, up to that share, at which it fits. Cut it if none does."""
         text = self._type.written(text)
         for size in self._sizes(share):
             if self.wide(text, size) <= width:
@@ -238,7 +236,7 @@ class TextPen:
 
 
 def _halves(text: str, at: int) -> tuple[str, str]:
-    """Cut a text in two; a name that is cut has its own direction in both lines."""
+    """Cut a text in two. If that splits a name, both parts keep its direction."""
     first, second = text[:at].strip(), text[at:].strip()
     if first.count(ISOLATE) > first.count(ISOLATE_END):
         return first + ISOLATE_END, ISOLATE + second
@@ -246,24 +244,24 @@ def _halves(text: str, at: int) -> tuple[str, str]:
 
 
 Tone = Literal["plain", "strong"]
-"""Strong: what one most likely wants here."""
+"""`strong` marks the most likely choice."""
 
 
 class KeyButton(NamedTuple):
-    """What a key does, as it stands on a button: the key that it is, what is written on it."""
+    """A button for a key: the key and its label."""
 
     key: str
     label: str
     tone: Tone = "plain"
     seat: Seat | None = None
-    """The seat that it names, whose shape is drawn on it."""
+    """The seat that the button names, whose shape is drawn on it."""
 
 
 ButtonRows = tuple[tuple[KeyButton, ...], ...]
-"""Buttons of a panel, from above; those of one row are equally wide."""
+"""Buttons of a panel, row by row from the top; those in one row have the same width."""
 
 Paint = Callable[[pygame.Surface, pygame.Rect, TextPen], None]
-"""Draws into the room that it is given, and nowhere else."""
+"""Draws within the given room, and nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,21 +269,21 @@ class ScreenBody:
     """The middle of the screen."""
 
     lines: tuple[TextLine, ...]
-    """From above; made smaller together until they fit."""
+    """Lines from the top, made smaller together until they fit."""
     actions: tuple[KeyButton, ...] = ()
     """A row of buttons under the lines."""
     panel: ButtonRows = ()
-    """A panel of buttons beside the lines, as high as lines and seats: keypads and lists to choose from."""
+    """Buttons beside the lines, as high as lines and seats: keypads and lists to choose from."""
     paint: Paint | None = None
-    """Draws under the lines, in the room that they leave."""
+    """Draws under the lines, in the room they leave."""
     square: str = ""
-    """Stands as a QR code beside the lines, where there is room for one that can be read."""
+    """Content of a QR code beside the lines, shown if there is room for one that can be read."""
     seats: bool = True
-    """The four seats are drawn; else the middle has their room."""
+    """Whether the four seats are drawn; otherwise the middle has their room."""
 
 
 def time_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
-    """Return the time that the play has left, where it is limited, and the extra time that the arbiter has given."""
+    """Return the time left in the play, if it is limited, and any extra time from the arbiter."""
     said = [] if view.time.left_min is None else [_time_left(_, view.time.left_min)]
     if view.time.extra_min:
         said.append(
@@ -305,7 +303,7 @@ def _time_left(_: Translator, minutes: int) -> str:
 
 
 def problem_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
-    """Return what was refused at the keyboard, if anything was."""
+    """Return the last refusal at the keyboard, if there is one."""
     return (TextLine(refusal(_, view.problem), BODY, ATTENTION),) if view.problem else ()
 
 
@@ -313,42 +311,42 @@ DIGIT_ROWS: Final = tuple(tuple(KeyButton(digit, digit) for digit in row) for ro
 
 
 def seat_name(_: Translator, seat: str) -> str:
-    """Return what a seat is called, or the wind of that name."""
+    """Return the name of a seat, or of the wind of that name."""
     return _(SEAT_NAMES[seat])
 
 
 def wind_name(_: Translator, wind: Seat) -> str:
-    """Say which wind somebody plays."""
+    """Return that somebody plays a wind."""
     return _("plays {wind}", wind=seat_name(_, wind))
 
 
 def who_sits(_: Translator, view: ScreenView, seat: Seat) -> str:
-    """Return a seat's wind and player, the wind first: it stays where a name is cut off. Nobody: an empty text."""
+    """Return a seat's wind and player, or "". The wind is first, as the end of a long name may be cut."""
     if view.play is None or not (name := view.players.get(seat)):
         return ""
     return _("{wind} · {player}", wind=wind_name(_, view.play.winds[seat]), player=name)
 
 
 def player_line(_: Translator, view: ScreenView, seat: Seat) -> TextLine:
-    """Return who sits at a seat that is asked about: players call each other by seat wind."""
+    """Return the line for the player at a seat in question: players call each other by seat wind."""
     return TextLine(who_sits(_, view, seat), BODY, QUIET)
 
 
 def seat_button(_: Translator, view: ScreenView, seat: Seat, tone: Tone = "plain", does: str = "") -> KeyButton:
-    """Return the button that names a seat, and what it does with it; below who sits there."""
+    """Return the button for a seat, with what it does, and below that its player."""
     head = " · ".join(part for part in (seat_name(_, seat), does) if part)
     who = who_sits(_, view, seat)
     return KeyButton(seat[0], f"{head}\n{who}" if who else head, tone, seat)
 
 
 NOTHING: Final = KeyButton("", "")
-"""Keeps the place of a button that would do nothing now."""
+"""An empty space in place of a button that would do nothing now."""
 
 
 def keypad(_: Translator, typed: str, *last: KeyButton, back: str = N_("Back")) -> ButtonRows:
-    """Return a numeric keypad: beside the nought what clears, and what deletes a digit or, without one, goes back.
+    """Return a numeric keypad. Beside the zero are keys to clear it, and to delete a digit or go back.
 
-    `back` is empty where there is nothing to go back to.
+    `back` is empty if there is nothing to go back to.
     """
     name = _(N_("Delete")) if typed else back and _(back)
     backwards = KeyButton("back", name) if name else NOTHING
@@ -356,7 +354,7 @@ def keypad(_: Translator, typed: str, *last: KeyButton, back: str = N_("Back")) 
 
 
 def paint_picture(view: CameraView) -> Paint:
-    """Return what shows the camera's picture as large as there is room."""
+    """Return a painter for the camera's picture, as large as there is room."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         height, width = view.picture.shape[:2]
@@ -371,20 +369,20 @@ def paint_picture(view: CameraView) -> Paint:
 
 
 WHITER = 0.2
-"""Brighter than on tiles, so that the letter on it has the contrast of all else that is written (7:1)."""
+"""Shapes are brighter than on tiles, so that their letter has the contrast of all other text (7:1)."""
 
 LOWER = 0.16
-"""A triangle is wide at its foot: its letter stands lower, by this share of the box."""
+"""The letter in a triangle is lower by this share of the box, where the triangle is wide."""
 
 
 @cache
 def seat_mark(language: str, seat: Seat) -> str:
-    """Return what is written on a seat's shape: the letter that tiles have, or for who reads Chinese its character."""
+    """Return the mark on a seat's shape: the letter on tiles, or its character for readers of Chinese."""
     return Translator(language)(SEAT_LETTERS[seat]) if language[:2] in HAN else seat[0].upper()
 
 
 def draw_shape(surface: pygame.Surface, box: pygame.Rect, seat: Seat, pen: TextPen) -> None:
-    """Draw it as large as a square box."""
+    """Draw a seat's shape in a square box."""
     letter, written = seat[0].upper(), seat_mark(pen.language, seat)
     colour, corners = SEAT_SHAPES[letter]
     blue, green, red = (round(part + WHITER * (255 - part)) for part in colour)

@@ -1,7 +1,7 @@
-"""The fonts of the screen: Roboto, one that has Chinese characters, and those of other alphabets for names.
+"""The fonts of the screen: Roboto, a Chinese one, and those of other scripts for names.
 
-HarfBuzz, which SDL has in it, shapes Arabic, Thai and the letters of South Asia, and sets Arabic and Hebrew from
-right to left.
+HarfBuzz, which is part of SDL, shapes Arabic, Thai and the scripts of South Asia, and sets Arabic and Hebrew from right
+to left.
 """
 
 import re
@@ -23,7 +23,7 @@ ROBOTO: Final = Path(str(files("font_roboto") / "files" / "Roboto-Bold.ttf"))
 """For Latin, Greek and Cyrillic letters; evenly spaced at every size, as on our prints."""
 
 CHINESE_FILES: Final = (Path("/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"),)
-"""Where Debian's fonts-wqy-microhei puts it: asked first, so that fontconfig need not be there."""
+"""Where Debian's fonts-wqy-microhei installs it. It is tried first, so that fontconfig is not needed."""
 
 CHINESE_NAMES: Final = ("wqymicrohei", "wenquanyimicrohei", "notosanscjksc", "notosanscjk", "droidsansfallback")
 
@@ -35,43 +35,44 @@ NAMES_FILES: Final = (
     Path("/usr/share/fonts/truetype/lohit-tamil/Lohit-Tamil.ttf"),
     Path("/usr/share/fonts/truetype/sinhala/lklug.ttf"),
 )
-"""Hebrew, Arabic, Armenian and Georgian letters (Debian's fonts-dejavu-core), and Thai (fonts-tlwg-loma-ttf),
-Devanagari (fonts-lohit-deva), Bengali (fonts-lohit-beng-bengali), Tamil (fonts-lohit-taml) and Sinhala ones
-(fonts-lklug-sinhala). Where one is not installed, its letters are question marks.
+"""Fonts for further scripts, as Debian installs them. Without its font, a script is shown as question marks.
+
+Hebrew, Arabic, Armenian and Georgian: fonts-dejavu-core; Thai: fonts-tlwg-loma-ttf; Devanagari: fonts-lohit-deva;
+Bengali: fonts-lohit-beng-bengali; Tamil: fonts-lohit-taml; Sinhala: fonts-lklug-sinhala.
 """
 
 LETTERS_REACH: Final = {"Lohit-Tamil.ttf": (0.25, 0.87)}
-"""Of fonts whose lines are much higher than their letters: from where to where these reach, as shares of a line."""
+"""For fonts whose lines are much higher than their letters: the range of the letters, as shares of a line."""
 
 JOINERS: Final = "\u200c\u200d"
-"""Say whether the letters on both sides are joined, as in Sinhala ක්\u200dර; nothing is drawn for them."""
+"""They say whether the letters around them are joined, as in Sinhala ක්\u200dර; they are not drawn themselves."""
 
 LETTERS: Final = re.compile(f".[{JOINERS}]*", re.DOTALL)
 """A letter with the joiners after it."""
 
 NO_LETTER: Final = "\uffff"
-"""Unicode promises that this is no letter."""
+"""Unicode guarantees that this is no character."""
 
 HINT: Final = "language {language} needs a Chinese font: sudo apt-get install fonts-wqy-microhei"
 HAN: Final = ("zh", "ja", "ko")
-"""Languages that Roboto has no letters for, and fonts-wqy-microhei has."""
+"""Languages whose characters are in fonts-wqy-microhei, and not in Roboto."""
 
 MOST_KNOWN: Final = 4_096
-"""Texts whose font and size are remembered; a day at a table has some hundreds."""
+"""Texts whose font and size are cached; a day at a table has some hundreds."""
 
 BACKWARDS: Final = re.compile("(R(?:[RME ]*[RM])?E?)")
-"""What is read from right to left in a sentence, by `_direction`, with what stands within, and the mark of a cut."""
+"""Text read from right to left in a sentence, by `_direction`, with whatever is inside, and the mark of a cut."""
 
 FORWARDS: Final = re.compile("(L(?:[LM ]*[LM])?)")
-"""What is read from left to right in a name that is not."""
+"""Text read from left to right in a name that is not."""
 
 ISOLATED: Final = re.compile(f"{ISOLATE}([^{ISOLATE_END}]*){ISOLATE_END}?")
-"""A name, as `isolated` marks it; one that was cut off has no end."""
+"""A name as marked by `isolated`; one that was cut has no end."""
 
 MARKS: Final = ISOLATE + ISOLATE_END
 
 NAMES_APART: Final = re.compile(f"( · |[{MARKS}])")
-"""Between a wind and the name of who plays it, and around a name."""
+"""The separator between a wind and its player's name, and the marks around a name."""
 
 SCRIPTS: Final = {
     "ARABIC": "Arab",
@@ -82,7 +83,7 @@ SCRIPTS: Final = {
     "TAMIL": "Taml",
     "SINHALA": "Sinh",
 }
-"""What HarfBuzz has to be told, by how the names of letters begin: these are shaped, or read from right to left."""
+"""HarfBuzz's scripts, by the first word of their letters' names: these are shaped, or read from right to left."""
 
 
 class TextRun(NamedTuple):
@@ -94,7 +95,7 @@ class TextRun(NamedTuple):
 
     @property
     def script(self) -> str | None:
-        """The first of its letters' that is one of SCRIPTS."""
+        """The script of the first letter that has one in SCRIPTS."""
         return next(filter(None, map(_script, self.text)), None)
 
 
@@ -104,31 +105,31 @@ def _script(letter: str) -> str | None:
 
 
 class Fonts:
-    """Fonts in sizes relative to the height of the screen; each part of a text gets one that has all its letters."""
+    """Fonts in sizes relative to the screen's height; each part of a text gets a font with all its letters."""
 
     def __init__(self, language: str, height: int) -> None:
-        """Raise BadConfiguration where the language has no font here."""
+        """Find the fonts. Raises BadConfiguration if there is none for the language."""
         chinese = chinese_font()
         if (chinese_first := language[:2] in HAN) and chinese is None:
             raise BadConfiguration(HINT.format(language=language))
         first = [ROBOTO, *([chinese] if chinese else [])]
         self._sentences: tuple[Path, ...] = (*(reversed(first) if chinese_first else first),)
         self._paths: tuple[Path, ...] = (*self._sentences, *(path for path in NAMES_FILES if path.is_file()))
-        """In the order of trying; the first ones are those of sentences."""
+        """In the order in which they are tried; the first are those of sentences."""
         self._height = height
         self.written = lru_cache(MOST_KNOWN)(self._write)
         self._letter = lru_cache(MOST_KNOWN)(self._plain)
         self._runs = lru_cache(MOST_KNOWN)(self._cut)
 
     def size(self, text: str, share: float) -> tuple[int, int]:
-        """Return how wide and high a text is in pixels, with lines of this share of the screen's height."""
+        """Return width and height of a text in pixels, with lines of this share of the screen's height."""
         runs = self._runs(text)
         sizes = [self._sized(run, share).size(run.text) for run in runs]
         heights = (_line(run.path, height)[1] for run, (_, height) in zip(runs, sizes, strict=True))
         return sum(width for width, _ in sizes), max(heights)
 
     def render(self, text: str, share: float, colour: tuple[int, int, int]) -> pygame.Surface:
-        """Draw a text, from the left: a Chinese name may sit at an English table, and an Arabic one at a Chinese."""
+        """Draw a text part by part from the left: a Chinese name may be at an English table, or an Arabic one."""
         parts = [self._render(run, share, colour) for run in self._runs(text)]
         if len(parts) == 1:
             return parts[0]
@@ -143,7 +144,7 @@ class Fonts:
         return picture.subsurface((0, top, picture.get_width(), height))
 
     def _write(self, text: str) -> str:
-        """Return a text in letters that there are: plainer ones for some, a question mark for others, and no emoji."""
+        """Return a text in available letters: plainer ones for some, question marks for others, and no emoji."""
         if text.isascii() and text.isprintable():
             return text
         parts = NAMES_APART.split(unicodedata.normalize("NFC", text))
@@ -160,7 +161,7 @@ class Fonts:
         return letter in JOINERS or (letter.isprintable() and any(_has(path, letter) for path in self._paths))
 
     def _cut(self, text: str) -> list[TextRun]:
-        """Cut a text by direction and fonts, in the order in which it is drawn."""
+        """Split a text by direction and font, in drawing order."""
         runs = list[TextRun]()
         for number, part in enumerate(ISOLATED.split(self.written(text))):
             if number % 2 and _begins_backwards(part):
@@ -172,7 +173,7 @@ class Fonts:
         return runs or [TextRun(ROBOTO, "")]
 
     def _by_direction(self, text: str, within: re.Pattern[str]) -> Iterator[list[TextRun]]:
-        """Cut a text at what is read the other way within it; give each piece's runs, the leftmost first."""
+        """Split a text at parts read the other way; yield each piece's runs, the leftmost first."""
         at = 0
         for number, part in enumerate(within.split("".join(map(_direction, text)))):
             piece, at = text[at : at + len(part)], at + len(part)
@@ -182,7 +183,7 @@ class Fonts:
                 yield self._by_font(piece, self._sentences)
 
     def _by_font(self, text: str, fonts: Sequence[Path]) -> list[TextRun]:
-        """Cut a text by fonts: not at all where one of these has all of it."""
+        """Split a text by font, or not at all if one font has all its letters."""
         if not text:
             return []
         if whole := next((path for path in fonts if _covers(path, text)), None):
@@ -213,9 +214,9 @@ def _begins_backwards(name: str) -> bool:
 
 @cache
 def _font(path: Path, size: int, script: str | None = None, *, backwards: bool = False) -> pygame.font.Font:
-    """Open a font once for all screens: each keeps its file open."""
+    """Open a font once for all screens, as each keeps its file open."""
     font = pygame.font.Font(path, size)
-    with suppress(pygame.error):  # an SDL without HarfBuzz: the name is not shaped, and all else goes on
+    with suppress(pygame.error):  # SDL without HarfBuzz: the name is drawn unshaped
         if script:
             font.set_script(script)
         if backwards:
@@ -225,12 +226,12 @@ def _font(path: Path, size: int, script: str | None = None, *, backwards: bool =
 
 @cache
 def _line_height(path: Path) -> float:
-    """Return how high a line is for a font's nominal size: Chinese fonts leave more room above and below."""
+    """Return a font's line height relative to its nominal size: Chinese fonts leave more room above and below."""
     return _line(path, pygame.font.Font(path, 100).get_height())[1] / 100
 
 
 def _line(path: Path, height: int) -> tuple[int, int]:
-    """Return at which pixel of a font's line the part begins that letters reach, and how high that is."""
+    """Return the first pixel of a font's line that letters reach, and the height they take."""
     top, bottom = LETTERS_REACH.get(path.name, (0, 1))
     return round(top * height), round((bottom - top) * height)
 
@@ -241,7 +242,7 @@ def _covers(path: Path, text: str) -> bool:
 
 @cache
 def _has(path: Path, letter: str) -> bool:
-    """Return whether a font has a letter: what it draws is not what it draws for one that no font has."""
+    """Return whether a font has a letter: it draws something else than for a character that no font has."""
     return letter.isspace() or letter in JOINERS or _drawn(path, letter) != _drawn(path, NO_LETTER)
 
 
@@ -253,7 +254,7 @@ def _drawn(path: Path, letter: str) -> bytes:
 
 @cache
 def chinese_font() -> Path | None:
-    """Return a file with Chinese letters, if there is one here."""
+    """Return a font file with Chinese characters, or None."""
     for path in CHINESE_FILES:
         if path.is_file():
             return path

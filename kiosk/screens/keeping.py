@@ -1,4 +1,4 @@
-"""A play that is kept after its result: which tiles to show, what was read of them, and what the scorer has found."""
+"""Screens for keeping a play: which tiles to show, what was read of them, and the scorer's findings."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -34,20 +34,20 @@ NOT_FOUND: Final[Mapping[str, Message]] = {
     "unknown_serial": N_("There is a tile of another set."),
     "play_not_kept": N_("The scorer cannot keep the play now: tell the arbiter."),
 }
-"""Why the scorer has found no play, by code."""
+"""Why the scorer found no order of play, by code."""
 
 OF_ORDER: Final = frozenset({"no_play_fits", "play_irregular"})
-"""Codes that may come of what was not shown."""
+"""Codes that may be caused by tiles that were not shown."""
 
 
 def keep_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
-    """Return the button that begins it, where it is offered."""
+    """Return the button that starts keeping the play, if that is offered."""
     offered = isinstance(view.phase, RecordedView) and view.phase.may_keep
     return (KeyButton(OPENS, _("Keep the play")),) if offered else ()
 
 
 def keeping_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Whatever the keeping of a play has come to."""
+    """Return the screen for keeping the play, at whatever stage it is, or None."""
     keeping = view.phase.keeping if isinstance(view.phase, RecordedView) else None
     if keeping is None:
         return None

@@ -1,4 +1,4 @@
-"""Where the parts of the table's screen are, for a size and a hand, and what a finger may touch."""
+"""The layout of the table's screen for a size and a hand, and what may be touched."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -11,12 +11,12 @@ from kiosk.screens import drawing, texts
 
 HEAD: Final = 0.022
 BODY: Final = 0.105
-"""Where head and middle begin, from above."""
+"""The top of the head and of the middle."""
 SEATS_AT: Final = 0.5
 SEATS_AT_BESIDE: Final = 0.44
-"""Where the seats begin beside a panel, in two rows."""
+"""The top of the seats beside a panel, where they are in two rows."""
 FOOT: Final = 0.128
-"""Height of the foot. All are shares of the unit: the screen's shorter side."""
+"""Height of the foot. All are shares of the unit, the screen's shorter side."""
 
 FINGER: Final = 0.105
 """Height of a button: 50 of 480 pixels, 9 mm on the official 7-inch display."""
@@ -36,31 +36,32 @@ SEAT_ROW: Final = 0.375
 SMALL_SEAT_ROW: Final = 0.185
 UPRIGHT_PANEL: Final = 0.51
 UPRIGHT_ACTIONS: Final = 2
-"""An upright screen has a second row in its head and in its foot, seats in two rows above each other, and a panel
-under them that has this share of the middle; and no more buttons than these in one row.
+"""On an upright screen: a panel's share of the middle, and the most buttons in a row.
+
+Its head and foot have a second row each, and its seats are in two rows above the panel.
 """
 
 ASIDE: Final = 0.3
-"""Share of the width that buttons have beside the lines of an upright screen with a panel."""
+"""Share of the width for buttons beside the lines of an upright screen with a panel."""
 
 LEADING: Final = 0.008
-"""Between two lines in the middle."""
+"""Space between two lines in the middle."""
 
 LONG: Final = 5 / 3
-"""Of a screen that is not upright: its width by its height; buttons of an upright one are as wide as there."""
+"""Width by height of a landscape screen, which gives the width of buttons on an upright one."""
 
 
 def drawn_size(size: tuple[int, int]) -> tuple[int, int]:
-    """Return how much of a display is drawn on: one that is nearly square stays dark below, or at the right.
+    """Return the part of a display that is used: one that is nearly square stays dark below, or at the right.
 
-    Beside each other texts would have so little room that they would be cut.
+    Otherwise texts side by side would have so little room that they would be cut.
     """
     width, height = size
     return (min(width, height * 3 // 5), height) if height > width else (width, min(height, width * 2 // 3))
 
 
 class ScreenLayout:
-    """Rectangles for one size. A screen may stand upright."""
+    """Rectangles for a screen of one size, landscape or upright."""
 
     def __init__(self, size: tuple[int, int], look: drawing.Appearance = drawing.USUAL) -> None:
         self.width, self.height = size
@@ -71,7 +72,7 @@ class ScreenLayout:
 
     @property
     def outer(self) -> drawing.Hand:
-        """The side at which the buttons are not."""
+        """The side opposite the buttons."""
         return "right" if self._left else "left"
 
     def y(self, share: float) -> int:
@@ -80,7 +81,7 @@ class ScreenLayout:
 
     @property
     def heads(self) -> Sequence[tuple[tuple[int, int], drawing.Align]]:
-        """Where the texts at the head begin, stand about, or end: three in a row, or two and one under them."""
+        """Position and alignment of the texts in the head: three in a row, or two with one below."""
         y, left, right = self.y(HEAD), self.margin, self.width - self.margin
         if self.upright:
             return ((left, y), "left"), ((right, y), "right"), ((left, y + self.y(HEAD_ROW)), "left")
@@ -88,7 +89,7 @@ class ScreenLayout:
 
     @property
     def head_width(self) -> int:
-        """How wide one of them may be."""
+        """The most width for one text of the head."""
         beside = 2 if self.upright else 3
         return (self.width - (beside + 1) * self.margin) // beside
 
@@ -98,7 +99,7 @@ class ScreenLayout:
 
     @property
     def _inside(self) -> pygame.Rect:
-        """Between head and foot."""
+        """The area between head and foot."""
         top = self.y(BODY + (HEAD_ROW if self.upright else 0))
         return pygame.Rect(self.margin, top, self.width - 2 * self.margin, self._foot_top - top - self.gap)
 
@@ -115,7 +116,7 @@ class ScreenLayout:
         return inside
 
     def _beside(self, *, panel: bool) -> pygame.Rect:
-        """Return what is not the panel."""
+        """Return the area without the panel."""
         inside = self._inside
         if panel and self.upright:
             inside.height -= self.panel.height + self.margin
@@ -126,18 +127,18 @@ class ScreenLayout:
         return inside
 
     def middle(self, *, panel: bool, seats: bool) -> pygame.Rect:
-        """Return the room for lines and the buttons under them."""
+        """Return the room for lines and the buttons below them."""
         room = self._beside(panel=panel)
         if seats:
             room.height = self._seats_top(panel=panel) - self.gap - room.top
         return room
 
     def square(self, room: pygame.Rect) -> int:
-        """Return how large a square beside a room's lines may be; it may reach into the gaps."""
+        """Return the side of the largest square beside a room's lines. It may extend into the gaps."""
         return min(room.height + self.gap, room.width * 9 // 20)
 
     def beside(self, room: pygame.Rect, square: int) -> tuple[pygame.Rect, pygame.Rect]:
-        """Cut a room for lines in two: what a square of a size leaves of it, and the square, away from the buttons."""
+        """Split a room into lines and a square of a size, which is away from the buttons."""
         place = pygame.Rect(0, 0, square, square)
         place.centery = room.centery
         lines = pygame.Rect(room)
@@ -155,7 +156,7 @@ class ScreenLayout:
         return self.y(SEATS_AT_BESIDE if panel else SEATS_AT)
 
     def seats(self, *, panel: bool) -> dict[Seat, pygame.Rect]:
-        """Return four boxes, as people sit: whoever is near below, and to the right of each whose turn comes next."""
+        """Return four boxes as people sit: the near seat at the bottom, and then each next seat to its right."""
         room = self._beside(panel=panel)
         top = self._seats_top(panel=panel)
         room.height, room.top = room.bottom - top, top
@@ -164,9 +165,9 @@ class ScreenLayout:
     def with_actions(
         self, room: pygame.Rect, count: int, *, panel: bool
     ) -> tuple[pygame.Rect, tuple[pygame.Rect, ...]]:
-        """Divide a room: lines above, and under them this many buttons, no wider than needed.
+        """Split a room into lines and, under them, this many buttons, no wider than needed.
 
-        An upright screen with a panel has no height for both: there the buttons are beside the lines.
+        An upright screen with a panel is not high enough for both, so its buttons are beside the lines.
         """
         lines = pygame.Rect(room)
         if self.upright and panel:
@@ -187,12 +188,12 @@ class ScreenLayout:
         return lines, (*boxes,)
 
     def grid(self, counts: Sequence[int]) -> tuple[tuple[pygame.Rect, ...], ...]:
-        """Return the buttons of a panel, this many in each row."""
+        """Return the boxes of a panel's buttons, with this many in each row."""
         rows = _down(self.panel, len(counts), self.gap)
         return tuple((*_across(row, count, self.gap),) for row, count in zip(rows, counts, strict=True))
 
     def _long(self, share: float) -> int:
-        """Return a share of the longer side, as an upright screen would have it if it lay."""
+        """Return a share of the longer side; on an upright screen, of what it would be in landscape."""
         return round((self.unit * LONG if self.upright else self.width) * share)
 
     @property
@@ -214,7 +215,7 @@ class ScreenLayout:
         return box
 
     def foot(self, *, call: bool) -> pygame.Rect:
-        """Return the room for the lines at the foot: all that clock and button leave, or a row above them."""
+        """Return the room for the lines at the foot: what clock and button leave, or a row above them."""
         if self.upright:
             return pygame.Rect(self.margin, self._foot_top, self.width - 2 * self.margin, self.y(FOOT_ROW))
         clock = self.clock(call=call)
@@ -226,17 +227,17 @@ class ScreenLayout:
 
 
 BAR: Final = 0.25
-"""Height of the boxes of who is near and of who is opposite, where the seats' room is nearly square; a share of it."""
+"""Height of the near and the far box in a nearly square room, as a share of the room's."""
 
 SQUARE: Final = 1.6
 LONG_ROOM: Final = 3
 WING: Final = 0.25
 NARROW_WING: Final = 0.33
-"""Width of the boxes of those at the left and at the right: of a room that is long, and of one that is less so."""
+"""Width of the left and the right box, as a share of the room's, for a long room and for a less long one."""
 
 
 def seats_around(room: pygame.Rect, gap: int, near: Seat) -> dict[Seat, pygame.Rect]:
-    """Cut a room in four as people sit around it."""
+    """Split a room into four as people sit around it."""
     if room.width < SQUARE * room.height:
         bar = round(BAR * room.height)
         far, below = (pygame.Rect(room.left, top, room.width, bar) for top in (room.top, room.bottom - bar))
@@ -262,10 +263,10 @@ def _down(room: pygame.Rect, count: int, gap: int) -> Iterator[pygame.Rect]:
 
 
 LARGEST_LABEL: Final = 0.1
-"""Of letters on a button, as a share of the screen's height."""
+"""Largest letters on a button, as a share of the screen's height."""
 
 LABEL_MARGIN: Final = 0.035
-"""Left free beside a label at most, on both sides together, as a share of the screen's height."""
+"""Largest total margin at both sides of a label, as a share of the screen's height."""
 
 
 class TouchTarget(NamedTuple):
@@ -279,7 +280,7 @@ class TouchTarget(NamedTuple):
 
 
 class LabelRoom(NamedTuple):
-    """The room of a label, and the name of its key: below it or, where that is one letter, at its right."""
+    """The room of a label, and the name of its key: below it or, if that is one letter, at its right."""
 
     inside: pygame.Rect
     below: str = ""
@@ -287,13 +288,13 @@ class LabelRoom(NamedTuple):
 
 
 class TargetPainter:
-    """Draws targets."""
+    """Draws touch targets."""
 
     def __init__(self, _: Translator, pen: drawing.TextPen) -> None:
         self._, self._pen = _, pen
 
     def draw(self, surface: pygame.Surface, targets: Sequence[TouchTarget], pressed: TouchTarget | None = None) -> None:
-        """Draw the buttons of a panel or a row: their labels have one size, the largest in which all of them fit."""
+        """Draw the buttons of a panel or a row, with labels of one size, the largest at which all fit."""
         height = min((target.box.height for target in targets), default=0)
         share = self._pen.largest(
             min(LARGEST_LABEL, height / 2 / self._pen.unit),
@@ -303,7 +304,7 @@ class TargetPainter:
             self._button(surface, target, share, pressed=target == pressed)
 
     def _button(self, surface: pygame.Surface, target: TouchTarget, share: float, *, pressed: bool) -> None:
-        """Draw one: filled (in quiet light: framed) where it is strong; the other way round while a finger is on it."""
+        """Draw a button. A strong one is filled (in quiet light: framed), and a touch inverts either."""
         filled, quiet = pressed != (target.tone == "strong"), self._pen.look.quiet
         ground, ink = (drawing.TEXT, drawing.GROUND) if filled and not quiet else (drawing.PANEL, drawing.TEXT)
         edge, thick = (drawing.TEXT, 3) if filled and quiet else (drawing.EDGE, 1)
@@ -346,13 +347,13 @@ class TargetPainter:
         return [*lines, drawing.TextLine(below, min(share, drawing.SMALLEST), ink)] if below else lines
 
     def _fits(self, target: TouchTarget, share: float) -> bool:
-        """Return whether a label fits at a size; a player's name below a seat may be smaller."""
+        """Return whether a label fits at a size; the player's name below a seat may be smaller."""
         inside, label = self._room(target, share).inside, self._label(target, share)
         alike = label if target.seat is None else label[:1]
         narrow = all(self._pen.wide(text, share) <= inside.width for text in alike)
         return narrow and self._pen.high(self._lines(target, share, drawing.TEXT), inside.width) <= inside.height
 
     def _key(self, target: TouchTarget) -> str:
-        """Name the key of the keyboard that does the same, where it is not the label itself."""
+        """Return the name of the keyboard's key that does the same, unless the label already is that."""
         name = self._(texts.KEY[target.key]) if target.key in texts.KEY else target.key.upper()
         return "" if name == target.label else name

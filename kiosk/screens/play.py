@@ -1,4 +1,4 @@
-"""Screens of a play: its state, entering a win, the result, what stops it."""
+"""Screens of a play: its state, the entry of a win, the result, and what stops it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -34,7 +34,7 @@ from kiosk.screens.views import ElsewhereView, PlayingView, RecordedView, Result
 
 
 def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """The arbiter's pause, in whatever state."""
+    """Return the screen of the arbiter's pause, in any state, or None."""
     if not view.paused:
         return None
     lines = (
@@ -45,7 +45,7 @@ def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 
 def doubt_screen(_: Translator, phase: PlayingView) -> ScreenBody | None:
-    """The question whether hu was meant: the same whoever has pressed, and whoever has answered."""
+    """Return the question whether hu was meant. It looks the same whoever has pressed or answered."""
     if phase.doubt == "asked":
         asked = TextLine(_("A button was pressed"), HEADLINE, ATTENTION)
         help_ = TextLine(_("Pressed for hu? Press once more now. All others: do not press."), BODY)
@@ -57,13 +57,13 @@ def doubt_screen(_: Translator, phase: PlayingView) -> ScreenBody | None:
 
 
 HELP_BROKEN_AT: Final = 0.95
-"""What to do now goes on in a second line rather than be smaller: it is read from all four chairs."""
+"""Instructions continue in a second line rather than become smaller: they are read from all four chairs."""
 
 FOUR: Final = N_("All four have pressed. Four players cannot all win, so nobody has declared. Play on.")
 
 
 def playing_screen(_: Translator, view: ScreenView, phase: PlayingView) -> ScreenBody:
-    """A play, whether or not a claim window is open: the same for both."""
+    """Return the screen of a play, the same whether or not a claim window is open."""
     if phase.ended:
         return ScreenBody(nobody_won_lines(_))
     lines = state_lines(_, view)
@@ -73,13 +73,13 @@ def playing_screen(_: Translator, view: ScreenView, phase: PlayingView) -> Scree
 
 
 def nobody_won_lines(_: Translator) -> tuple[TextLine, ...]:
-    """Say to all alike what who has won does now, and what everybody else does."""
+    """Return what a winner does now, and what everybody else does, worded alike for all."""
     help_ = _("If you have won, press now. Everyone else, wait: the play ends in a few seconds.")
     return TextLine(_("Nobody won?"), HEADLINE), TextLine(help_, BODY)
 
 
 def state_screen(_: Translator, view: ScreenView) -> ScreenBody:
-    """Any state that has no screen of its own."""
+    """Return the screen of a state that has none of its own."""
     go_on: tuple[KeyButton, ...] = (KeyButton("enter", _("Next deal"), "strong"),) if is_ruled(view) else ()
     if view.state in ("waiting", "finished"):
         go_on = (KeyButton("t", _("Self-test")), *pairing_button(_, view))
@@ -87,12 +87,12 @@ def state_screen(_: Translator, view: ScreenView) -> ScreenBody:
 
 
 def pairing_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
-    """Return the button that asks for another pairing, where the device may be given one."""
+    """Return the button that asks to pair the device again, if that is possible."""
     return (KeyButton("p", _("Pair again")),) if may_pair(view) else ()
 
 
 def is_ruled(view: ScreenView) -> bool:
-    """Return whether the arbiter has ruled here in place of a result."""
+    """Return whether the arbiter has made a ruling in place of a result."""
     return isinstance(view.phase, RecordedView) and view.phase.ruled is not None
 
 
@@ -108,11 +108,11 @@ def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
 
 
 Asked = tuple[tuple[TextLine, ...], ButtonRows]
-"""A question in lines, and the buttons that answer it."""
+"""The lines of a question, and the buttons that answer it."""
 
 
 def win_form_screen(_: Translator, view: ScreenView, form: Form, discarder_key: str | None) -> ScreenBody:
-    """Whatever the form asks for."""
+    """Return the screen for the form's current question."""
     if form.whose_tile is not None:
         lines, panel = tile_question(_, view, form, form.whose_tile, N_("False hu"))
     elif form.seat is None:
@@ -136,7 +136,7 @@ def _value(_: Translator, view: ScreenView, form: Form, seat: Seat) -> Asked:
 
 
 def tile_question(_: Translator, view: ScreenView, form: Form | WinForm, seat: Seat, fault: str) -> Asked:
-    """Ask on which tile a seat has declared, of several in the order of their presses."""
+    """Return the question on which tile a seat declared, if there are several declarations, in their order."""
     title = TextLine(_("On whose tile did {seat} declare?", seat=seat_name(_, seat)), LARGE)
     order = _(
         "Press {number} of {count}. The earliest tile counts.", number=len(form.tiles) + 1, count=len(form.declared)
@@ -147,7 +147,7 @@ def tile_question(_: Translator, view: ScreenView, form: Form | WinForm, seat: S
 
 
 def _owners(_: Translator, view: ScreenView, seat: Seat, likely: str | None) -> ButtonRows:
-    """Return a button for each whose tile it can have been; what is likely, by its key, stands out."""
+    """Return a button for each possible owner of the tile; the likely one, given by its key, is strong."""
 
     def tone(key: str) -> Tone:
         return "strong" if key == likely else "plain"
@@ -157,7 +157,7 @@ def _owners(_: Translator, view: ScreenView, seat: Seat, likely: str | None) -> 
 
 
 def result_screen(_: Translator, view: ScreenView, result: ResultView) -> ScreenBody:
-    """The result of a play that has one."""
+    """Return the screen of a play's result."""
     recorded = isinstance(view.phase, RecordedView)
     how = f"{_(texts.STATE[view.state])} · {_how_won(_, view, result)}"
     keep = keeping.keep_button(_, view)
@@ -170,29 +170,29 @@ def result_screen(_: Translator, view: ScreenView, result: ResultView) -> Screen
 
 
 def overtaken_lines(_: Translator, seats: Iterable[Seat]) -> list[TextLine]:
-    """Say whose hu was none, as another was earlier."""
+    """Return lines for seats whose hu does not count, as another was earlier."""
     return [TextLine(_("{seat} declared on a later tile", seat=seat_name(_, seat)), BODY, QUIET) for seat in seats]
 
 
 def act_lines(what: str, act: str, colour: Colour = TEXT) -> list[TextLine]:
-    """Say what has come about, and larger what everybody does now."""
+    """Return what has happened and, larger, what everybody does now."""
     return [TextLine(what, BODY, colour), TextLine(act, TITLE)]
 
 
 def receipt_lines(_: Translator, view: ScreenView) -> list[TextLine]:
-    """Return the code to be noted down; and what the QR code beside it is for, where there is one."""
+    """Return the receipt's code to be noted, and what the QR code beside it is for if there is one."""
     if not isinstance(view.phase, RecordedView) or not view.phase.receipt:
         return []
     lines = [TextLine(_("Receipt: {code}", code=view.phase.receipt), LARGE)]
     if view.phase.receipt_link:
         lines.append(TextLine(_("Scan it to see the published result at home."), BODY, QUIET))
-    elif view.phase.anchor:  # else it is in the QR code
+    elif view.phase.anchor:  # otherwise the QR code contains it
         lines.append(TextLine(_("Anchor: {anchor}", anchor=view.phase.anchor), SMALL, QUIET))
     return lines
 
 
 def receipt_link(view: ScreenView) -> str:
-    """Return what stands in the QR code of a receipt; nothing if there is none."""
+    """Return the content of a receipt's QR code, or ""."""
     return view.phase.receipt_link if isinstance(view.phase, RecordedView) else ""
 
 
@@ -202,13 +202,13 @@ def _how_won(_: Translator, view: ScreenView, winning: ResultView) -> str:
     if winning.discarder is None:
         return _("Self-drawn")
     seat, name = seat_name(_, winning.discarder), view.players[winning.discarder]
-    if view.state == "accepting":  # recorded, the receipt has the room
+    if view.state == "accepting":  # once recorded, the receipt needs the room
         return _("On {seat}’s discard ({name})", seat=seat, name=name)
     return _("On {seat}’s discard", seat=seat)
 
 
 def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Another device serves this table: nothing is done here until somebody asks and is let in."""
+    """Return the screen if another device serves this table, or None. This device waits until it is admitted."""
     if not isinstance(view.phase, ElsewhereView):
         return None
     keep = _(
@@ -235,11 +235,11 @@ WHY: Final[Mapping[str, Message]] = {
     "upgrade_begins": N_("Another version of its program is starting."),
 }
 TOO_OFTEN: Final = 3
-"""From this many failures in a row somebody has to look at it."""
+"""From this many failures in a row on, somebody has to attend to it."""
 
 
 def program_stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """The program does not run: a press changes nothing here."""
+    """Return the screen for a program that is not running, or None. It does not react to presses."""
     stopped = view.phase
     if not isinstance(stopped, StoppedView):
         return None
@@ -259,7 +259,7 @@ FULL: Final = f"disk: {JournalFull.code}"
 
 
 def disk_full_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Whatever the table was doing."""
+    """Return the screen for a full disk, whatever the table was doing, or None."""
     if FULL not in view.line.health:
         return None
     help_ = TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), BODY)

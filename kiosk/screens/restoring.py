@@ -58,11 +58,11 @@ from kiosk.table import (
 )
 
 MOST_WAITED_FOR: Final = 3
-"""As many places are named in a line."""
+"""Most places that are named in a line."""
 
 
 def restoring_screen(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
-    """Return the first of these screens that applies; None while there is nothing to show of any tray."""
+    """Return the first of these screens that applies, or None if there is nothing to show of any tray."""
     return (
         _stopped(_, view, phase)
         or carrier_sheet_screen(_, view, phase)
@@ -77,7 +77,7 @@ def restoring_screen(_: Translator, view: ScreenView, phase: RestoringView) -> S
 
 
 def _stopped(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
-    """A play that must not go on without the arbiter."""
+    """Return the screen of a play that must not go on without the arbiter."""
     if phase.stopped is None:
         return None
     lines = (
@@ -89,7 +89,7 @@ def _stopped(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBod
 
 
 def _tray(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
-    """The tray that was looked at last, where it is not right."""
+    """Return the screen of the last tray that was checked and is not right."""
     if (check := phase.check) is None:
         return None
     work, order = phase.work, phase.order
@@ -109,7 +109,7 @@ def _tray(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody |
 
 
 def _waited_for(_: Translator, carrier: Carrier, check: TrayProblem) -> tuple[TextLine, ...]:
-    """Name the places of a tray that lies right, as far as it was read, where tiles are not read yet, if few."""
+    """Return the unread places of a tray that is right as far as it was read, if they are few."""
     unread = [place for place in PLACES if place.seat == check.seat and carrier[place].what is Content.UNREAD]
     if check.wrong or check.aside is not None or not 0 < len(unread) <= MOST_WAITED_FOR:
         return ()
@@ -118,7 +118,7 @@ def _waited_for(_: Translator, carrier: Carrier, check: TrayProblem) -> tuple[Te
 
 
 def _with_list(tray: Paint, listed: CameraView) -> Paint:
-    """Draw the tiles of a tray as they were cut out, with their serials, under the tray."""
+    """Return a painter for a tray with the cut-outs of its tiles and their serials below it."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         lower = pygame.Rect(room.left, 0, room.width, round(LIST_SHARE * room.height))
@@ -131,7 +131,7 @@ def _with_list(tray: Paint, listed: CameraView) -> Paint:
 
 
 def _no_camera(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
-    """Nothing was looked at, and the camera looks at nothing."""
+    """Return the screen for a camera that does not work, before any tray was checked."""
     if not camera_is_out(view):
         return None
     lines = (
@@ -142,7 +142,7 @@ def _no_camera(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenB
 
 
 def _drawn_seat(work: Work, check: TrayProblem) -> Seat:
-    """Return the tray that is drawn: the one under the camera, if the move touches it."""
+    """Return the tray to draw: the one under the camera, if the move touches it."""
     seats = [place.seat for place in places_of(work.move)] if work.move else []
     return check.seat if check.seat in seats or not seats else seats[0]
 
@@ -158,7 +158,7 @@ def _move(_: Translator, work: Work) -> tuple[TextLine, ...]:
 
 
 def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
-    """Say that the tile that is missing lies in view, in no tray."""
+    """Return a line if the missing tile is in view outside the trays."""
     move, in_view = phase.work.move, phase.restoring.observation.in_view
     if not isinstance(move, PutIn) or all(one.serial != move.serial or one.foreign for one in in_view):
         return ()
@@ -183,7 +183,7 @@ def _print_to_blame(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]
 
 
 def _unread_print(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
-    """A tray of which nothing is read, so that nobody can tell whose it is."""
+    """Return the screen for a tray of which nothing can be read, so that its seat is unknown."""
     if not (blame := _print_to_blame(_, phase)):
         return None
     lines = TextLine(_(texts.STATE[view.state]), TITLE), blame[0]._replace(share=BODY)
@@ -192,11 +192,11 @@ def _unread_print(_: Translator, view: ScreenView, phase: RestoringView) -> Scre
 
 ALL: Final = TRAY * len(SEATS)
 MOST_NAMED: Final = 12
-"""As many serials as somebody looks for at a time."""
+"""Most serials that somebody can look for at a time."""
 
 
 def _heap(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
-    """Tiles that lie in no tray."""
+    """Return the screen of tiles outside the trays."""
     restoring, picture = phase.restoring, phase.restoring.observation.view
     if restoring.showing != "camera" or picture is None or not restoring.heap.in_view:
         return None
@@ -205,7 +205,7 @@ def _heap(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody |
 
 
 def _sorting(_: Translator, phase: RestoringView) -> TextLine:
-    """Say by what tiles are sorted now."""
+    """Return how the tiles are to be sorted at this stage."""
     serials = (one.serial for one in phase.restoring.heap.in_view if one.serial is not None and not one.foreign)
     sort, seat = sorting_stage(serials, place_by_serial(serial_by_place(phase.order)))
     if sort == "seat" or seat is None:
@@ -214,7 +214,7 @@ def _sorting(_: Translator, phase: RestoringView) -> TextLine:
 
 
 def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[TextLine]:
-    """Return how far it is, and what to do with tiles that go nowhere."""
+    """Yield the progress, and what to do with tiles that have no place."""
     missing = unseen_serials(restoring.heap, known_places(work.carrier).keys())
     progress = _("{seen} of {all} tiles seen", seen=ALL - len(missing), all=ALL)
     if 0 < len(missing) <= MOST_NAMED:
@@ -234,7 +234,7 @@ def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[Tex
 
 
 def _scan(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
-    """The tile that was scanned last."""
+    """Return the screen of the tile that was scanned last."""
     restoring = phase.restoring
     if restoring.showing != "scanner" or (answer := restoring.scans.answer) is None:
         return None
@@ -274,7 +274,7 @@ def _run_lines(_: Translator, restoring: Restoring) -> Iterator[TextLine]:
 
 
 def _goes(_: Translator, place: TilePlace) -> Paint:
-    """Draw the seat's shape beside its name, row and place, and the place in its tray under them."""
+    """Return a painter for the seat's shape, its name, row and place, and below them the place in its tray."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         upper = pygame.Rect(room.left, room.top, room.width, room.height // 2)
@@ -291,7 +291,7 @@ def _goes(_: Translator, place: TilePlace) -> Paint:
 
 
 def _by_hand(_: Translator, phase: RestoringView) -> ScreenBody | None:
-    """The next tray that nobody has vouched for."""
+    """Return the screen of the next tray that nobody has vouched for."""
     seat = tray_by_hand(phase.work) if phase.restoring.showing == "hand" else None
     if seat is None:
         return None
@@ -312,7 +312,7 @@ def _row_keys(_: Translator, work: Work, seat: Seat) -> tuple[KeyButton, ...]:
 
 
 def _ticked_tray(phase: RestoringView, seat: Seat) -> TrayDrawing:
-    """Draw what belongs in the tray; a row that is ticked is filled."""
+    """Return a drawing of what belongs in the tray; ticked rows are filled."""
     deal = {place: serial for place, serial in serial_by_place(phase.order).items() if place.seat == seat}
     ticked: tuple[TilePlace, ...] = tuple(place for place in deal if (seat, place.row) in phase.work.rows)
     colours = {place: GOOD if place in ticked else TEXT for place in deal}

@@ -1,4 +1,4 @@
-"""Screens of a table that plays riichi: a session and its sheet, planned deals scored alone, questions about a hand."""
+"""Screens of a riichi table: a session and its sheet, planned deals scored alone, and questions about a hand."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -61,12 +61,12 @@ def how_it_ended(_: Translator, ending: RiichiEvent | None) -> str:
 
 
 def signed_points(points: int) -> str:
-    """Write points with their sign."""
+    """Return points with their sign."""
     return f"+{points}" if points > 0 else str(points).replace("-", MINUS)
 
 
 def riichi_prompt(_: Translator, view: ScreenView, prompt: RiichiPrompt) -> ScreenBody | None:
-    """Whatever is asked at a riichi table; None if nothing is."""
+    """Return the screen of an open question at a riichi table, or None."""
     actions: tuple[KeyButton, ...] = ()
     if isinstance(prompt.form, RiichiQuestion):
         lines, panel = _question(_, view, prompt, prompt.form)
@@ -82,7 +82,7 @@ def riichi_prompt(_: Translator, view: ScreenView, prompt: RiichiPrompt) -> Scre
 
 
 def _win(_: Translator, view: ScreenView, form: WinForm, fault: str, counted: str | None) -> play.Asked:
-    """Whatever is asked of a win."""
+    """Return the current question about a win."""
     back = (KeyButton("back", _("Back")),)
     if form.whose_tile is not None:
         return play.tile_question(_, view, form, form.whose_tile, fault)
@@ -102,7 +102,7 @@ def _win(_: Translator, view: ScreenView, form: WinForm, fault: str, counted: st
 
 
 def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton, ...]:
-    """Return the text of a tsumo: drawn, or drawn after a kan of a discard where that is paid otherwise."""
+    """Return the buttons for a tsumo; one after a live kan has its own if it is paid differently."""
     drawn = KeyButton("d", _("Self-drawn"), "strong" if counted == "d" else "plain")
     return (drawn, KeyButton("k", _("After a live kan"))) if form.live_kan else (drawn,)
 
@@ -156,28 +156,28 @@ def _answers(
 
 
 def _deposit_button(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> KeyButton:
-    """Say what touching a seat does: a deposit that lies there is taken back."""
+    """Return the button of a seat's deposit, which pays it or takes it back."""
     if seat in session.riichi:
         return seat_button(_, view, seat, "strong", _("take {points} back", points=session.deposit))
     return seat_button(_, view, seat, "plain", _("pay {points}", points=session.deposit))
 
 
 def _among(question: RiichiQuestion) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
-    """Return of which seats several can be chosen, and which are."""
+    """Return the seats to choose from, and those chosen."""
     if question.about == "nagashi":
         return SEATS, question.seats
     return (question.spoilable, question.spoilt) if question.about == "spoilt" else (question.seats, question.chosen)
 
 
 def _chosen(_: Translator, seats: tuple[Seat, ...], chosen: tuple[Seat, ...]) -> tuple[KeyButton, ...]:
-    """Return a row of seats of which several can be chosen."""
+    """Return a row of seats, any number of which can be chosen."""
     return tuple(
         KeyButton(seat[0], seat_name(_, seat), "strong" if seat in chosen else "plain", seat) for seat in seats
     )
 
 
 def riichi_head(_: Translator, view: ScreenView) -> list[str]:
-    """Return which hand it is, and what lies on the table; nothing at other tables."""
+    """Return the hand, and the counters and deposits on the table; nothing at other tables."""
     session = view.riichi
     if not isinstance(session, SessionView) or view.play is None:
         return []
@@ -186,7 +186,7 @@ def riichi_head(_: Translator, view: ScreenView) -> list[str]:
 
 
 def session_seat_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
-    """Return the lines of one seat."""
+    """Yield the lines of one seat."""
     yield from _player_lines(_, view, session, seat)
     if seat in session.places:
         yield TextLine(_("place {place}", place=session.places[seat]), BODY, GOOD)
@@ -198,7 +198,7 @@ def session_seat_lines(_: Translator, view: ScreenView, session: SessionView, se
 
 
 def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiView, seat: Seat) -> Iterator[TextLine]:
-    """Return the lines of one seat where a hand is scored alone: what was said, or the points of the result."""
+    """Yield the lines of one seat where hands are scored alone: what was said, or the points of the result."""
     yield from _declared(_, view, seat, planned.ending)
     if seat in planned.marked:
         yield TextLine(_("tenpai"), SMALL, GOOD)
@@ -209,7 +209,7 @@ def planned_seat_lines(_: Translator, view: ScreenView, planned: PlannedRiichiVi
 
 
 def _declared(_: Translator, view: ScreenView, seat: Seat, ending: RiichiEvent | None = None) -> Iterator[TextLine]:
-    """Return what a declared hand is worth, as far as that is known."""
+    """Yield what a declared hand is worth, as far as known."""
     form = view.form
     wins = ending.wins if ending else form.entered if isinstance(form, WinForm) else {}
     if seat in wins:
@@ -221,13 +221,13 @@ def _declared(_: Translator, view: ScreenView, seat: Seat, ending: RiichiEvent |
 
 
 def hand_worth(_: Translator, win: RiichiWin | RiichiValue) -> TextLine:
-    """Return what a hand is worth."""
+    """Return the value of a hand."""
     text = _("{han} han {fu} fu", han=win.han, fu=win.fu) if win.fu else _("{han} han", han=win.han)
     return TextLine(_("yakuman × {count}", count=win.yakuman) if win.yakuman else text, SMALL)
 
 
 def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: Seat) -> Iterator[TextLine]:
-    """Return what this player has declared: riichi, a win and its value, tenpai, to be ready."""
+    """Yield what a player has declared: riichi, a win and its value, tenpai, or being ready."""
     if seat in session.riichi:
         yield TextLine(_("riichi −{points}", points=session.deposit), SMALL, ATTENTION)
     yield from _declared(_, view, seat)
@@ -238,14 +238,14 @@ def _player_lines(_: Translator, view: ScreenView, session: SessionView, seat: S
 
 
 COLUMNS: Final = (0.12, 0.36, 0.13, 0.13, 0.13, 0.13)
-"""Widths of a line's columns, as shares: which hand, how it ended, the four seats."""
+"""Widths of a row's columns, as shares: the hand, how it ended, the four seats."""
 
 LARGEST: Final = 0.048
-"""Of letters, as a share of the screen's height."""
+"""Size of letters, as a share of the screen's height."""
 
 
 def sheet_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """One page of a session's sheet."""
+    """Return a page of the session's sheet, or None."""
     sheet = view.riichi.sheet if isinstance(view.riichi, SessionView) else None
     if sheet is None:
         return None
@@ -274,7 +274,7 @@ def _paint(_: Translator, view: SheetView) -> Paint:
 
 
 def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Sequence[tuple[str, ...]]) -> None:
-    """Write rows below each other; all letters of a column are equally large."""
+    """Draw rows one below the other, with one letter size for each column."""
     high = room.height // (LINES + 2)
     share = pen.fit([TextLine("0", LARGEST)] * (LINES + 2), room.width, room.height)[0].share
     left = room.left
@@ -292,7 +292,7 @@ def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Seque
 
 
 def riichi_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
-    """Return what only a riichi table shows, if anything."""
+    """Return a screen that only a riichi table has, or None."""
     match view.riichi:
         case SessionView() as session:
             return riichi_prompt(_, view, session.prompt) or _state(_, view, session)
@@ -326,14 +326,14 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
 
 def _session_playing(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
     help_ = _("Won? Press your button. Riichi: say it, and hold your button for two seconds.")
-    if session.riichi:  # public as soon as it lies there
+    if session.riichi:  # public as soon as it is on the table
         help_ = _("Won? Press your button. A riichi that was not meant: touch “Riichi” to take it back.")
     keys = ("i", N_("Riichi")), ("b", N_("Aborted")), ("f", N_("Fault")), ("u", NP_("hand of riichi", "Take back"))
     return _playing(_, view, button_row(_, *keys), help_)
 
 
 def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *help_: str) -> ScreenBody:
-    """A hand, whether or not a claim window is open: the same for both."""
+    """Return the screen of a hand, the same whether or not a claim window is open."""
     if isinstance(view.phase, PlayingView) and view.phase.ended:
         return ScreenBody(play.nobody_won_lines(_), buttons)
     four = view.phase.doubt == "denied" if isinstance(view.phase, PlayingView) else False
@@ -342,12 +342,12 @@ def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *h
 
 
 def title_lines(head: str, *help_: str) -> list[TextLine]:
-    """Return a head, and what to do."""
+    """Return a heading, and what to do."""
     return [TextLine(head, TITLE), *(TextLine(one, BODY, QUIET, play.HELP_BROKEN_AT) for one in help_ if one)]
 
 
 def button_row(_: Translator, *named: tuple[str, str]) -> tuple[KeyButton, ...]:
-    """Return a row of buttons: the key of each, and the name of its label."""
+    """Return a row of buttons from keys and labels."""
     return tuple(KeyButton(key, _(label), "strong" if key == "enter" else "plain") for key, label in named)
 
 

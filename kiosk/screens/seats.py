@@ -1,4 +1,4 @@
-"""The four seats, a box each as people sit around the table; their shapes, and point sticks."""
+"""The four seats, each in a box as people sit around the table, with their shapes and point sticks."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -41,19 +41,19 @@ STRIP: Final = 0.044
 
 
 WIDE: Final = 2.6
-"""From which width by height on what became of a seat stands beside whose it is, and not below."""
+"""From this ratio of width to height on, a seat's result is beside its name instead of below."""
 
 MANY: Final = 2
-"""From so many lines on of what became of a seat its wind shares one of them."""
+"""From so many lines of results on, the seat wind shares one of them."""
 
 SPARE: Final = 0.7
-"""Share of a small box that the name of the seat leaves to all else: where that is more, a long name is cut off."""
+"""Share of a small box for everything but the seat's name; if that needs more, a long name is cut."""
 
 LEAST: Final = 0.85
-"""As large as this the name of a seat stays while what else is written is made smaller, if there is room for that."""
+"""The seat's name keeps at least this share of its size while other lines shrink, if there is room."""
 
 TURNS: Final = (0, 90, 180, 270)
-"""By how much text is turned for whoever is near, then for those whose turn comes next; degrees to the left."""
+"""Degrees to the left by which text is turned, for the near seat and then those whose turn comes next."""
 
 
 class SeatBox:
@@ -64,7 +64,7 @@ class SeatBox:
         self._thick = max(3, round(pen.unit * 0.008))
 
     def draw(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
-        """Draw a seat, turned to who sits there where the display lies flat."""
+        """Draw a seat, turned to its player if the display lies flat."""
         turn = TURNS[SEATS.index(seat) - SEATS.index(self._pen.look.near)] if self._pen.look.turned else 0
         if not turn:
             self._draw(surface, view, seat, box, small=small)
@@ -75,9 +75,9 @@ class SeatBox:
         surface.blit(pygame.transform.rotate(own, turn), box)
 
     def _draw(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect, *, small: bool) -> None:
-        """Draw whose seat it is, who sits there, and what became of it from below; in a wide box beside each other.
+        """Draw the seat's name, its player and, from the bottom, its result; in a wide box side by side.
 
-        In a small box the largest of that stands beside the name of the seat.
+        In a small box, the largest line of the result is beside the seat's name.
         """
         marked = self._frame(surface, view, seat, box)
         padding = round(self._pen.unit * 0.016)
@@ -96,7 +96,7 @@ class SeatBox:
             came.width, came.left = inside.width - (tick if marked else 0), inside.right + padding
         who, what = [*self._who(view, seat, inside.width, small=small)], [*self._what(view, seat)]
         onward = self._onward(view, seat)
-        if onward:  # what they played counts no more: where they go has its room
+        if onward:  # the wind of a finished play gives way to where its players go next
             what += onward
         elif view.play:
             wind = self._wind(view.play.winds[seat], inside.width, SMALL if small or paid else BODY)
@@ -111,7 +111,7 @@ class SeatBox:
         self._stack(surface, seat, inside, [name, *who], what, tick if marked and not wide else 0, small=small)
 
     def _with_wind(self, wind: TextLine, what: list[TextLine], width: int) -> Iterator[TextLine]:
-        """Put the wind above what became of a seat; where that is much, on a line with the least of it, if it fits."""
+        """Put the wind above a seat's result, or beside the last small line of a long one if both fit."""
         shared = next((at for at in reversed(range(len(what))) if what[at].share <= BODY), None)
         if len(what) >= MANY and shared is not None:
             line = what[shared]
@@ -132,7 +132,7 @@ class SeatBox:
         *,
         small: bool,
     ) -> None:
-        """Write whose seat it is, with room for a tick beside that; who sits there; and from below what came of it."""
+        """Write the seat's name, leaving room for a tick; its player below; and from the bottom its result."""
         name, *who = who
         head = pygame.Rect(inside)
         head.width -= tick
@@ -146,7 +146,7 @@ class SeatBox:
             beside = None
         fitted, *lines = self._pen.fit([name, *who, *what], inside.width, inside.height)
         if small and len(who) > 1 and self._pen.high([fitted, *lines], inside.width) > inside.height:
-            who = who[:-1]  # the wind, which stands on the buttons of the panel too
+            who = who[:-1]  # without the wind, which the panel's buttons show as well
             fitted, *lines = self._pen.fit([name, *who, *what], inside.width, inside.height)
         large = name._replace(share=max(fitted.share, LEAST * name.share))
         left = inside.height - self._pen.high([large], inside.width)
@@ -160,20 +160,20 @@ class SeatBox:
         self._pen.write_lines(surface, what, at, inside.width)
 
     def _name(self, width: int, share: float) -> TextLine:
-        """Return the longest name of a seat, as large as all four are."""
+        """Return the longest name of a seat, at the size that all four share."""
         names = [seat_name(self._, seat) for seat in SEATS]
         share = self._pen.share(names, share, width - round(1.2 * share * self._pen.unit))
         return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share)
 
     def _has_room(self, line: TextLine, name: TextLine, width: int) -> bool:
-        """Return whether a line can be read beside a name."""
+        """Return whether a line beside a name would be legible."""
         left = width - self._pen.wide(name.text, name.share) - round(1.5 * name.share * self._pen.unit)
         return self._pen.wide(line.text, SMALL) <= left
 
     def _head(
         self, surface: pygame.Surface, seat: Seat, head: pygame.Rect, share: float, beside: TextLine | None
     ) -> int:
-        """Write the seat's shape and name, and what may stand beside them; return where they end."""
+        """Write the seat's shape and name, and a line beside them if there is one; return their lower edge."""
         side = round(share * self._pen.unit)
         draw_shape(surface, pygame.Rect(head.topleft, (side, side)), seat, self._pen)
         left, name = head.left + round(1.15 * side), seat_name(self._, seat)
@@ -185,7 +185,7 @@ class SeatBox:
         return stands.bottom
 
     def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> bool:
-        """Draw the box, and whether it is ticked; return that."""
+        """Draw the box, with a tick if it is marked; return whether it is."""
         asked = view.form is not None and seat == (view.form.whose_tile or view.form.seat)
         marked = seat in view.marked or (view.riichi is not None and seat in view.riichi.marked)
         colour = ATTENTION if asked else GOOD if marked else LINE
@@ -196,14 +196,14 @@ class SeatBox:
         return marked
 
     def _tick(self, surface: pygame.Surface, box: pygame.Rect) -> None:
-        """A sign beside the colour: not everybody tells green from grey."""
+        """Draw a sign beside the colour, as not everybody can tell green from grey."""
         size = round(self._pen.unit * TICK)
         x, y = box.right - round(2.1 * size), box.top + round(1.3 * size)
         points = [(x, y), (x + size // 2, y + size // 2), (x + round(size * 1.4), y - size // 2)]
         pygame.draw.lines(surface, GOOD, closed=False, points=points, width=self._thick)
 
     def _who(self, view: ScreenView, seat: Seat, width: int, *, small: bool) -> Iterator[TextLine]:
-        """Return who sits there: in a small box in two lines only where one would be much smaller."""
+        """Yield the player's name. In a small box it takes two lines only if one would be much smaller."""
         share = BODY * (MUCH_SMALLER if small else 1)
         for part in self._pen.name_lines(view.players[seat], share, width):
             yield TextLine(part, BODY)
@@ -240,7 +240,7 @@ class SeatBox:
         yield from self._fined(view, seat)
 
     def _onward(self, view: ScreenView, seat: Seat) -> list[TextLine]:
-        """Say where a player plays next, where one of the four goes elsewhere after this play."""
+        """Return where a player plays next, if one of the four moves after this play."""
         if not isinstance(view.phase, RecordedView) or view.play is None or seat not in view.phase.onward:
             return []
         then = view.phase.onward[seat]
@@ -276,11 +276,11 @@ DOTS: Final[Mapping[int, tuple[int, Colour]]] = {
     1_000: (1, STICK_RED),
     100: (4, STICK_DARK),
 }
-"""How many dots a stick has, and of which colour. The number beside it says its worth."""
+"""Number and colour of the dots on each stick. The number beside it gives its worth."""
 
 
 def sticks(points: int) -> dict[int, int]:
-    """Return how many of each stick pay so much, in hundreds; as few as possible."""
+    """Return how many of each stick pay so many points, to the hundred, with as few sticks as possible."""
     left, found = abs(points), dict[int, int]()
     for worth in WORTH:
         count, left = divmod(left, worth)
@@ -290,12 +290,12 @@ def sticks(points: int) -> dict[int, int]:
 
 
 def stick_rows(points: int, across: int) -> int:
-    """Return how many rows they take, so many across."""
+    """Return the number of rows that the sticks take, with so many in a row."""
     return -(-len(sticks(points)) // across)
 
 
 def draw_sticks(surface: pygame.Surface, pen: TextPen, points: int, box: pygame.Rect, across: int) -> None:
-    """Draw each stick with how many of them and what it is worth, so many across."""
+    """Draw each kind of stick with its number and worth, so many in a row."""
     paid = sticks(points)
     columns, lines = min(across, len(paid)), max(1, stick_rows(points, across))
     width, height = box.width // across, box.height // lines

@@ -1,6 +1,6 @@
-"""The table's screen: one layout for all states, so that the eye knows where to look, and the finger where to touch.
+"""The table's screen. It has one layout for all states, so that eyes and fingers always know where to go.
 
-In its middle is the first screen of a list whose turn it is; at its foot how the device stands and what is broken.
+The middle shows the first screen in a list that applies; the foot shows the device's state and what is broken.
 """
 
 from collections.abc import Iterator
@@ -52,11 +52,11 @@ from kiosk.screens.views import (
 )
 
 LIGHT_KEY: Final = "m"
-"""Changes between normal and quiet light."""
+"""Switches between normal and quiet light."""
 
 
 class BodyParts(NamedTuple):
-    """How the middle is divided: lines with what is painted below them, buttons, and a QR code."""
+    """The parts of the middle: lines with what is painted below them, buttons, and a QR code."""
 
     lines: pygame.Rect
     actions: tuple[pygame.Rect, ...] = ()
@@ -65,12 +65,12 @@ class BodyParts(NamedTuple):
 
 
 class TableScreen:
-    """Draws what is shown onto a surface, and says what of it may be touched."""
+    """Draws a view onto a surface, and says which parts of it may be touched."""
 
     def __init__(
         self, _: Translator, size: tuple[int, int], look: Appearance = USUAL, pen: TextPen | None = None
     ) -> None:
-        """Raise BadConfiguration where the language has no font here."""
+        """Load the fonts. Raises BadConfiguration if there is none for the language."""
         self._ = _
         self._pen = pen or TextPen(_.language, size, look)
         self._layout = ScreenLayout(size, self._pen.look)
@@ -78,7 +78,7 @@ class TableScreen:
         self._buttons = TargetPainter(_, self._pen)
 
     def targets(self, view: ScreenView) -> tuple[TouchTarget, ...]:
-        """Return what may be touched."""
+        """Return the touch targets."""
         return tuple(target for group in self._targets(current_screen(self._, view), view) for target in group)
 
     def draw(self, surface: pygame.Surface, view: ScreenView, pressed: TouchTarget | None = None) -> None:
@@ -97,7 +97,7 @@ class TableScreen:
             surface.fill(LOWERED, special_flags=pygame.BLEND_MULT)
 
     def _targets(self, now: ScreenBody, view: ScreenView) -> Iterator[tuple[TouchTarget, ...]]:
-        """Return what may be touched: what stands together, with labels of one size, and each button at the foot."""
+        """Yield the touch targets in groups whose labels have one size; each button at the foot is its own group."""
         if now.actions:
             yield tuple(map(_target, now.actions, self._parted(now, view).actions))
         if now.panel:
@@ -139,7 +139,7 @@ class TableScreen:
             self._pen.write(surface, text, at, share, TEXT, layout.head_width, align=align)
 
     def _middle(self, surface: pygame.Surface, view: ScreenView, now: ScreenBody) -> None:
-        """Write the lines in the middle of the free room, smaller where there are many; what is painted is below."""
+        """Write the lines centred in their room, smaller if there are many, and paint below them."""
         parted, leading = self._parted(now, view), self._layout.leading
         room = parted.lines
         if parted.code:
@@ -148,7 +148,7 @@ class TableScreen:
                 surface.fill(EDGE, parted.place, pygame.BLEND_MULT)
         lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]
         lines = self._pen.fit(lines, room.width, room.height, leading)
-        if self._pen.high(lines, room.width, leading) > room.height:  # then fewer lines, however small
+        if self._pen.high(lines, room.width, leading) > room.height:  # still too high: fewer lines, however small
             lines = self._pen.fit(self._pen.uncut(now.lines, room.width), room.width, room.height, leading)
         high = self._pen.high(lines, room.width, leading)
         y = room.top if now.paint else room.top + (room.height - high) // 2
@@ -157,13 +157,13 @@ class TableScreen:
             now.paint(surface, pygame.Rect(room.left, y, room.width, room.bottom - y), self._pen)
 
     def _foot(self, surface: pygame.Surface, view: ScreenView) -> None:
-        """Say how the device stands, what is broken or called; beside it the time of day."""
+        """Write the device's state, what is broken and any call, and the time of day beside it."""
         call = bool(view.players)
         self._lines(surface, [*status_lines(self._, view)], self._layout.foot(call=call), self._layout.outer)
         self._lines(surface, [*clock_lines(view)], self._layout.clock(call=call), "centre")
 
     def _lines(self, surface: pygame.Surface, lines: list[TextLine], room: pygame.Rect, align: Align) -> None:
-        """Write lines in the middle of a room's height."""
+        """Write lines vertically centred in a room."""
         lines = self._pen.fit(lines, room.width, room.height)
         x = {"left": room.left, "centre": room.centerx, "right": room.right}[align]
         y = room.top + (room.height - self._pen.high(lines, room.width)) // 2
@@ -185,11 +185,11 @@ SCREENS_APART: Final = (
     keeping.keeping_screen,
     riichi.sheet_screen,
 )
-"""Screens that take precedence over the play. Only those that add its time or a refusal show it."""
+"""Screens that take precedence over the play. They show its time or a refusal only if they add it themselves."""
 
 
 def current_screen(_: Translator, view: ScreenView) -> ScreenBody:
-    """Return what is in the middle."""
+    """Return the middle of the screen."""
     found = next((body for screen in SCREENS_APART if (body := screen(_, view)) is not None), None)
     if found is None:
         found = _play_screen(_, view)
@@ -221,7 +221,7 @@ def _phase_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 
 
 def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
-    """Say who has checked in, where trays fill the screen and no seat is there to be marked."""
+    """Add who has checked in if trays fill the screen, where no seat can be marked."""
     if found.seats or not isinstance(view.phase, RestoringView) or not view.phase.arrived:
         return found
     here = ", ".join(seat_name(_, seat) for seat in SEATS if seat in view.phase.arrived)
@@ -229,7 +229,7 @@ def _with_arrivals(_: Translator, view: ScreenView, found: ScreenBody) -> Screen
 
 
 def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenBody:
-    """Where the arbiter is called, offer the panel too; it says nothing of who called, nor of presses."""
+    """Add the button of the arbiter's panel while the arbiter is called. It reveals no caller and no press."""
     if view.call is None or view.play is None or view.panel is not None or view.self_test is not None:
         return found
     open_it = KeyButton("a", _("Arbiter"))
@@ -239,14 +239,14 @@ def _with_arbiter(_: Translator, view: ScreenView, found: ScreenBody) -> ScreenB
 
 
 MOST_LETTERS: Final = 48
-"""As many of faults as have room at the foot, beside how many more there are; the desk has them all.
+"""Letters of faults for which the foot has room, beside the number of further ones; the desk has them all.
 
-A Chinese letter has the room of two.
+A Chinese character takes the room of two letters.
 """
 
 
 def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
-    """Return the lines, from above."""
+    """Yield the lines of the foot, from the top."""
     if view.call:
         yield TextLine(_call_sentence(_, view.call), SMALL, ATTENTION)
     line = view.line
@@ -276,7 +276,7 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
 
 
 def _connection(view: ScreenView) -> Message:
-    """Say whether what is sent reaches the scorer."""
+    """Return whether messages reach the scorer, in words."""
     if not view.line.up and view.state == "waiting":
         return N_("offline: if this lasts, tell the desk")
     if not view.line.up:
@@ -287,7 +287,7 @@ def _connection(view: ScreenView) -> Message:
 
 
 def _call_sentence(_: Translator, call: CallView) -> str:
-    """Say that the arbiter is called, and that one comes or how many calls come first."""
+    """Return that the arbiter is called, and that one is coming or how many calls are before this one."""
     if call.arbiter_coming:
         return _("An arbiter is on the way")
     before = call.before
@@ -301,7 +301,7 @@ def _call_sentence(_: Translator, call: CallView) -> str:
 
 
 def clock_button(layout: ScreenLayout, view: ScreenView) -> TouchTarget | None:
-    """Return the clock where it is touched to change the light: not in a play, whose picture is the play's alone."""
+    """Return the clock as a button that changes the light; None in a play, where a touch must change no pixel."""
     if not view.line.clock or view.state == "playing":
         return None
     room = layout.clock(call=bool(view.players))
@@ -311,13 +311,13 @@ def clock_button(layout: ScreenLayout, view: ScreenView) -> TouchTarget | None:
 
 
 def clock_lines(view: ScreenView) -> Iterator[TextLine]:
-    """Return the time of day in a play: else it is on a button."""
+    """Yield the time of day in a play; otherwise it is on a button."""
     if view.line.clock and view.state == "playing":
         yield TextLine(view.line.clock, BODY)
 
 
 def _shortened(_: Translator, wrong: list[str]) -> str:
-    """Name as much as has room, and how much more there is."""
+    """Return as many faults as there is room for, and the number of further ones."""
     named = [*wrong]
     while len(named) > 1 and _letters(" · ".join(named)) > MOST_LETTERS:
         named.pop()
@@ -331,10 +331,10 @@ def _letters(text: str) -> int:
 
 
 QUIET_ZONE: Final = 4
-"""Modules of white around it, as ISO/IEC 18004 wants."""
+"""White modules around the code, as required by ISO/IEC 18004."""
 
 SMALLEST_MODULE: Final = 3
-"""Pixels of a module: below it a telephone at arm's length does not tell two apart, and no code is drawn."""
+"""Pixels of a module. A phone at arm's length cannot resolve smaller ones, so no code is drawn then."""
 
 BLACK: Final = (0, 0, 0)
 WHITE: Final = (255, 255, 255)
@@ -342,17 +342,17 @@ WHITE: Final = (255, 255, 255)
 
 @lru_cache(4)
 def _square(link: str, room: int) -> pygame.Surface | None:
-    """Return a link's code; without what stands behind its # if there is no room for that."""
+    """Return the QR code of a link, without the fragment after # if there is no room for that."""
     return qr_code(link, room) or qr_code(link.partition("#")[0], room)
 
 
 def qr_code(text: str, room: int) -> pygame.Surface | None:
-    """The code as large as a room's height lets it be, in pixels; None if it would be too small to be read."""
-    import zxingcpp  # noqa: PLC0415 - nobody needs it before the first play is recorded
+    """Return the QR code as large as the room (pixels) allows; None if it would be too small to read."""
+    import zxingcpp  # noqa: PLC0415 - not needed before the first result
 
-    # A screen has no stains: with error correction L (7 %) the modules are as large as they can be.
+    # A screen has no stains: error correction L (7 %) gives the largest modules.
     code = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode, ec_level="L")
-    image: Any = zxingcpp.write_barcode_to_image(code, add_quiet_zones=False)  # a buffer, which its types do not say
+    image: Any = zxingcpp.write_barcode_to_image(code, add_quiet_zones=False)  # a buffer, though its types do not tell
     rows: Any = memoryview(image).tolist()
     modules: list[list[int]] = rows
     side = len(modules) + 2 * QUIET_ZONE

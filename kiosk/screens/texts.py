@@ -1,4 +1,4 @@
-"""What the screens call states, seats, parts and problems, by code."""
+"""The screens' texts for states, seats, parts and problems, by code."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -72,7 +72,7 @@ LOST: Final[Mapping[str, Message]] = {
     "adjust": N_("The play ends now. What was declared and entered is lost; each player gets IMPs instead."),
     "void": N_("The play ends now. What was declared and entered is lost; it counts for nobody."),
 }
-"""What a ruling throws away."""
+"""What is lost by a ruling."""
 
 MEASURE: Final[Mapping[str, Message]] = {"warning": N_("Warning"), "dead_hand": N_("Dead hand")}
 """A fine is named by its IMP."""
@@ -349,12 +349,12 @@ ANSWER: Final[Mapping[str, Message]] = {
 
 
 def refusal(_: Translator, code: str) -> str:
-    """Return what was refused at the keyboard: in a sentence where there is one, by its code where not."""
+    """Return the sentence for a refusal at the keyboard, or one with its code if there is none."""
     return _(PROBLEM[code]) if code in PROBLEM else _("Not accepted: {code}", code=code)
 
 
 def translator(language: str) -> Translator:
-    """Return what translates into the table's language. Raises BadConfiguration if there is no such language."""
+    """Return the translator for the table's language. Raises BadConfiguration if there is no such language."""
     try:
         return Translator(language)
     except UnknownLanguage as error:

@@ -1,4 +1,4 @@
-"""Trays on the screen: one drawn as it lies, and said in words; and a carrier that is shown, or is the wrong one."""
+"""Trays on the screen: drawings and sentences for a tray, and the screens of carrier sheets and wrong carriers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ from vision.verdict import FAULT_SENTENCES
 
 
 def move_sentence(_: Translator, move: Move, *, face: bool) -> str:
-    """Say a move. Places of two trays are named with their seat; `face`: what is turned lies face up."""
+    """Return a move as a sentence. Moves between trays name seats; `face`: the tile to turn lies face up."""
     across = len({place.seat for place in places_of(move)}) > 1
     one = place_name(_, move.one, seat=across)
     match move:
@@ -66,7 +66,7 @@ def move_sentence(_: Translator, move: Move, *, face: bool) -> str:
 
 
 def place_name(_: Translator, place: TilePlace, *, seat: bool) -> str:
-    """Name a place, counted from 1."""
+    """Return the name of a place, counted from 1."""
     row, col = place.row + 1, place.col + 1
     if seat:
         return _("{seat}, row {row}, place {col}", seat=seat_name(_, place.seat), row=row, col=col)
@@ -74,7 +74,7 @@ def place_name(_: Translator, place: TilePlace, *, seat: bool) -> str:
 
 
 def tray_verdict(_: Translator, check: TrayProblem) -> str:
-    """Say in a line how a tray stands."""
+    """Return the state of a tray in one line."""
     seat = seat_name(_, check.seat)
     if check.aside is not None:
         return _("{seat}: not a tray of this deal", seat=seat)
@@ -89,7 +89,7 @@ def tray_verdict(_: Translator, check: TrayProblem) -> str:
 
 
 def fault_sentences(_: Translator, check: TrayProblem) -> Iterator[str]:
-    """Name each place that is not right; an exchange is named once. In a tray of no deal of ours none is."""
+    """Yield a sentence for each wrong place; an exchange is named once. A tray of an unknown deal has none."""
     if check.aside is not None:
         return
     named: set[tuple[int, int]] = set()
@@ -121,22 +121,22 @@ SIGNS: Final = {
     Content.FACE_UP: "!",
 }
 SHAPE: Final = 0.72
-"""Of a tile: its width by its height."""
+"""Width of a tile divided by its height."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrayDrawing:
-    """What is drawn of one tray. `texts` stand in their places, `strong` places are filled."""
+    """A drawing of one tray. `texts` are written in their places; `strong` places are filled."""
 
     seat: Seat
     colours: Mapping[TilePlace, Colour] = field(default_factory=dict)
     texts: Mapping[TilePlace, str] = field(default_factory=dict)
     strong: tuple[TilePlace, ...] = ()
     arrow: bool = False
-    """An arrow leads between the two strong places."""
+    """Whether an arrow leads from one strong place to the other."""
 
     def paint(self, surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
-        """Draw it as large as there is room."""
+        """Draw the tray as large as there is room."""
         boxes = place_boxes(self.seat, room)
         for place, box in boxes.items():
             self._cell(surface, box, place, pen)
@@ -174,7 +174,7 @@ def place_boxes(seat: Seat, room: pygame.Rect) -> dict[TilePlace, pygame.Rect]:
 
 
 def paint_look(carrier: Carrier, deal: Deal, seat: Seat, move: Move | None) -> Paint:
-    """Return what draws a tray that was looked at: what is wrong has a sign, the places of the next move are filled."""
+    """Return a painter for a tray that was checked: wrong places have a sign, those of the next move are filled."""
     here = {place: carrier[place] for place in PLACES if place.seat == seat}
     wrong = {place for place, lying in here.items() if not _right(lying, deal[place])}
     return TrayDrawing(
@@ -197,18 +197,18 @@ def _sign(lying: PlaceContent) -> str:
 
 
 def by_hand_button(_: Translator, view: ScreenView, phase: RestoringView) -> tuple[KeyButton, ...]:
-    """Offer to tick rows where the table takes that (`may_tick`)."""
+    """Return the button for ticking rows, where the table accepts that (`may_tick`)."""
     may = camera_is_out(view) or (phase.check is not None and phase.check.unread > 0)
     return (KeyButton("h", _("By hand")),) if may else ()
 
 
 def camera_is_out(view: ScreenView) -> bool:
-    """Return whether the camera is known to see nothing."""
+    """Return whether the camera is known not to work."""
     return any(one.startswith("camera: ") for one in view.line.health)
 
 
 def carrier_sheet_screen(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
-    """A carrier's sheet was scanned, or lies under the camera."""
+    """Return the screen for a carrier's sheet that was scanned or is under the camera, or None."""
     if (sheet := phase.restoring.sheet) is None:
         return None
     name = (
@@ -224,11 +224,11 @@ def carrier_sheet_screen(_: Translator, view: ScreenView, phase: RestoringView) 
 
 
 def another_carrier_screen(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
-    """A tray of another deal lies under the camera."""
+    """Return the screen for a tray of another deal under the camera, or None."""
     check, showing = phase.check, phase.restoring.showing
     if check is None or (check.deal is None and (check.aside is None or showing == "hand")):
         return None
-    # A carrier of unknown tiles may hold no deal at all: tiles of this set that somebody has put into trays.
+    # A carrier of unknown tiles may hold no deal at all, but tiles of this set that somebody has put into trays.
     may_be_laid = check.aside is not None and not check.of_another_set
     if showing == "anew" and may_be_laid:
         return _laid_anew(_, view)
@@ -240,7 +240,7 @@ def another_carrier_screen(_: Translator, view: ScreenView, phase: RestoringView
 
 
 def _laid_anew(_: Translator, view: ScreenView) -> ScreenBody:
-    """Ask before tiles that may lie as another table needs them are laid otherwise."""
+    """Return the question before tiles are laid anew: another table may need them as they are."""
     lines = (
         TextLine(_("Lay deal {deal} with these tiles?", deal=view.deal), TITLE, ATTENTION),
         TextLine(_("If they were laid for another deal, that work is lost."), LARGE),

@@ -1,7 +1,7 @@
-"""What may be seen of a table: a frame, and in it one view a phase.
+"""The views of a table: a frame, and in it one view for each phase.
 
-While a play goes on its view has no field that a press could change, so nothing can show one. Deposits of a riichi
-session are public and shown at once.
+The view of a play has no field that a press could change, so no press can show. The deposits of a riichi session are
+public and shown at once.
 """
 
 from collections.abc import Mapping
@@ -51,15 +51,15 @@ from kiosk.table import (
 
 HIDDEN: Final = "*"
 REFUSED: Final = "broker: broker_refused"
-"""How it stands in the health that the broker does not let the device in."""
+"""The entry in the health if the broker refuses the device."""
 
 OF_A_SEAT: Final = ("button-", "contact-", "press-")
-"""How the health of one seat's button is named, of its contact, and of a press of it that was told late."""
+"""Prefixes in the health for a seat's button, its contact, and a press of it that was reported late."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusLine:
-    """The foot: whether the table is connected, what has no receipt, what is broken; the time of day, the version."""
+    """The foot: connection, facts without a receipt, faults, time of day and version."""
 
     up: bool = False
     unsent: int = 0
@@ -69,11 +69,11 @@ class StatusLine:
     """Hours and minutes."""
     version: str = ""
     apart: bool = False
-    """The device belongs to no table yet: it is connected with nothing."""
+    """Whether the device belongs to no table yet, and so is connected to nothing."""
     scorer_silent: bool = False
-    """There is a broker, but the scorer has not been heard of for long."""
+    """Whether a broker is connected, but the scorer has been silent for long."""
     plain: bool = False
-    """The connection is not encrypted."""
+    """Whether the connection is not encrypted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +81,14 @@ class CallView:
     """A call for the arbiter that the table may see."""
 
     before: int | None = None
-    """How many calls are before the table's own; None if that is not known."""
+    """How many calls are before this table's; None if unknown."""
     arbiter_coming: bool = False
-    """An arbiter has said at the desk that they are on the way."""
+    """Whether an arbiter has said at the desk that they are on the way."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayView:
-    """The head of the screen and the names on its seats; the same from the walls to the record."""
+    """The head of the screen and the names at its seats, the same from restoring to the recorded result."""
 
     round: int
     deal: int
@@ -103,21 +103,21 @@ class TimeView:
     """The time of a play."""
 
     left_min: int | None = None
-    """Whole minutes that are left, below zero those that it is over; None if it has no limit."""
+    """Whole minutes left, negative once the time is over; None without a limit."""
     extra_min: int = 0
     """Minutes that the arbiter has added."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """A result as it is shown to the four seats."""
+    """A result as shown to the four seats."""
 
     win: WinKind
     winners: dict[Seat, int]
     discarder: Seat | None
     points: dict[Seat, int]
     overtaken: tuple[Seat, ...] = ()
-    """Who had declared on a later tile."""
+    """Seats that declared on a later tile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +130,10 @@ class PairingView:
 
 @dataclass(frozen=True, slots=True)
 class StoppedView:
-    """The program does not run; another stands in for it."""
+    """The program is not running, and the supervisor stands in for it."""
 
     why: str
-    """Code of why it has ended."""
+    """Code of why the program ended."""
     failures: int = 1
     presses_kept: bool = False
     state: Literal["waiting"] = "waiting"
@@ -141,11 +141,11 @@ class StoppedView:
 
 @dataclass(frozen=True, slots=True)
 class ElsewhereView:
-    """The table is served by another device."""
+    """Another device serves the table."""
 
     state: PublicState
     may_pair: bool = False
-    """The device may be paired again."""
+    """Whether the device may be paired again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,28 +154,28 @@ class IdleView:
 
     state: Literal["waiting", "finished"] = "waiting"
     may_pair: bool = False
-    """The device can do nothing as it is paired, and may be paired again."""
+    """Whether the device cannot work as it is paired, and may be paired again."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestoringView:
-    """Walls are restored."""
+    """Walls are being restored."""
 
     work: Work
     """What is known of the trays."""
     order: Mapping[Seat, Tray]
-    """What belongs in them."""
+    """What belongs in the trays."""
     restoring: Restoring = field(default_factory=Restoring)
-    """What the camera and the scanner tell besides."""
+    """What camera and scanner report besides."""
     check: TrayProblem | None = None
     marked: frozenset[Seat] = frozenset()
     """Seats whose tray is right."""
     arrived: frozenset[Seat] = frozenset()
     """Seats whose player has checked in meanwhile."""
     stopped: str | None = None
-    """Code of what stops this play before a tile is touched."""
+    """Code of the guard that stops this play before a tile is touched."""
     repeating: tuple[Seat, ...] = ()
-    """Seats of those who have played this deal before."""
+    """Seats of players who have played this deal before."""
     state: Literal["restoring"] = "restoring"
 
 
@@ -185,66 +185,66 @@ class SeatingView:
 
     state: Literal["seating", "confirming"]
     marked: frozenset[Seat] = frozenset()
-    """Who has."""
+    """Seats that have done so."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayingView:
-    """A play, whether or not a claim window is open: of presses there is nothing in here."""
+    """A play, whether or not a claim window is open. It holds nothing about presses."""
 
     ended: bool = False
-    """It was said that nobody won, and the claim window is not over: alike, whether or not somebody has pressed."""
+    """Whether somebody reported that nobody won, and the claim window is still open, with or without presses."""
     doubt: Doubt | None = None
-    """What is said of presses when their window is over: whoever meant hu is to press again, or four cannot have."""
+    """What is said about presses once their window is over: press again to mean hu, or four cannot have won."""
     state: Literal["playing"] = "playing"
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredView:
-    """A declaration waits for its value."""
+    """A declaration is waiting for its value."""
 
     declared: tuple[Seat, ...] = ()
     form: Form | None = None
     count: CountingView | None = None
     """A winner's hand, while it is counted from the backs of its tiles."""
     discarder_key: str | None = None
-    """The key that says whose tile it was, as the counted hand tells."""
+    """The key for the owner of the winning tile, according to the counted hand."""
     state: Literal["declared"] = "declared"
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptingView:
-    """The four seats accept a result; in a riichi session it is the session's own."""
+    """The four seats accept a result. In a riichi session, it is in the session's view."""
 
     result: ResultView | None = None
     marked: frozenset[Seat] = frozenset()
-    """Who has."""
+    """Seats that have accepted."""
     state: Literal["accepting"] = "accepting"
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedView:
-    """A play is recorded: with a result, or as the arbiter has ruled."""
+    """A play is recorded, with a result or with the arbiter's ruling."""
 
     result: ResultView | None = None
     marked: frozenset[Seat] = frozenset()
-    """Who has accepted."""
+    """Seats that have accepted."""
     ruled: Literal["void", "adjusted"] | None = None
-    """What the arbiter has ruled here in place of a result."""
+    """The arbiter's ruling in place of a result."""
     receipt: str | None = None
-    """The code of its receipt."""
+    """The code of the receipt."""
     receipt_link: str = ""
-    """Where that can be seen from home; empty where the event has made no address known."""
+    """A link to look the receipt up at home; empty if the event has published no address."""
     keeping: Keeping | None = None
-    """What was read of how the play went, while it is kept."""
+    """What has been read of the play, while it is being kept."""
     may_keep: bool = False
-    """Whether it is offered."""
+    """Whether keeping the play is offered."""
     anchor: str = ""
-    """By which somebody who has noted it can prove a later change."""
+    """An anchor with which anybody who noted it can prove a later change."""
     onward: Mapping[Seat, NextSeat | None] = field(default_factory=dict)
-    """Where those who sit here play next, once one of them goes elsewhere; None: nowhere that is known."""
+    """Where the players here play next, once one of them changes tables; None: nowhere that is known."""
     at_centre: bool | None = None
-    """Whether the centre has the result, too; None: there is no centre, or the hall's scorer has not got it yet."""
+    """Whether the centre has the result as well; None if there is no centre, or the hall's scorer lacks it."""
     state: Literal["recorded"] = "recorded"
 
 
@@ -264,11 +264,11 @@ PhaseView = (
 
 @dataclass(frozen=True, slots=True)
 class SheetLine:
-    """One entry."""
+    """One entry of a session's sheet."""
 
     wind: Seat
     dealer: int
-    """Which deal of the round it was, from 1."""
+    """The number of the deal in its round, from 1."""
     ending: RiichiEvent
     deltas: dict[Seat, int]
 
@@ -278,16 +278,16 @@ class SheetView:
     """One page of a sheet, the newest entry last."""
 
     page: int
-    """0 is the newest."""
+    """0 is the newest page."""
     pages: int
     lines: tuple[SheetLine, ...]
     scores: dict[Seat, int]
     unknown: int = 0
-    """How many entries this device does not know: another had the table before."""
+    """Number of entries unknown to this device, as another one had the table before."""
 
 
 def sheet_view(session: RiichiSession, page: int) -> SheetView:
-    """Return a page."""
+    """Return a page of the session's sheet."""
     upto = len(session.entries) - page * LINES
     return SheetView(
         page=page,
@@ -304,53 +304,53 @@ def _sheet_line(entry: SessionEntry) -> SheetLine:
 
 
 Scores = Literal["always", "between_hands"]
-"""When the table sees the session's score, as the club wishes."""
+"""When the table shows the session's score, as set by the club."""
 
 
 @dataclass(frozen=True, slots=True)
 class RiichiPrompt:
-    """What is asked at a riichi table, and what may be answered."""
+    """The open question at a riichi table, and the possible answers."""
 
     form: RiichiForm | None = None
     aborts: tuple[AbortReason, ...] = ()
-    """What may break a hand off."""
+    """The reasons for which a hand may be aborted."""
     spoils: bool = False
-    """Whether a chombo costs more that spoils a possible yakuman; never where no fault is paid in points."""
+    """Whether a chombo that spoils a possible yakuman costs more. False where faults are not paid in points."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """Everything that a riichi table's screen shows beside what all tables' do."""
+    """What the screen of a riichi session shows in addition to that of other tables."""
 
     dealer: int
-    """Which deal of the round it is, from 1."""
+    """The number of the deal in its round, from 1."""
     counters: int
     deposits: int
     scores: dict[Seat, int] = field(default_factory=dict)
-    """None of them where the club does not wish it now."""
+    """Empty while the club does not want scores shown."""
     riichi: tuple[Seat, ...] = ()
     deposit: int = 1000
-    """Points that a riichi deposit is worth."""
+    """Points of a riichi deposit."""
     prompt: RiichiPrompt = RiichiPrompt()
     asking: bool = False
     tenpai: frozenset[Seat] = frozenset()
     ending: RiichiEvent | None = None
-    """How the hand ended, to be accepted or recorded."""
+    """How the hand ended, to be accepted or as recorded."""
     overtaken: tuple[Seat, ...] = ()
-    """Who had declared on a later tile."""
+    """Seats that declared on a later tile."""
     paid: dict[Seat, int] = field(default_factory=dict)
     places: dict[Seat, int] = field(default_factory=dict)
     sheet: SheetView | None = None
-    """A page of what was recorded, while somebody looks at it."""
+    """A page of the session's sheet, while somebody looks at it."""
 
     @property
     def marked(self) -> frozenset[Seat]:
-        """Who has declared tenpai."""
+        """Seats that have declared tenpai."""
         return self.tenpai if self.asking else frozenset()
 
 
 def session_view(state: Table, session: RiichiSession, form: RiichiForm | None, scores: Scores) -> SessionView:
-    """Return what is to be seen of a session."""
+    """Return the view of a session."""
     settled = session.settled if state.phase in (Phase.ACCEPTING, Phase.RECORDED, Phase.FINISHED) else None
     visible = scores == "always" or state.phase not in QUIET
     return SessionView(
@@ -372,7 +372,7 @@ def session_view(state: Table, session: RiichiSession, form: RiichiForm | None, 
 
 
 def _paid(session: RiichiSession, settled: SettledEvent, phase: Phase) -> dict[Seat, int]:
-    """Return what each gets or pays now: who has laid a deposit in this hand does not pay it again."""
+    """Return what each seat gets or pays now. A deposit laid in this hand is not paid again."""
     if phase is Phase.FINISHED:
         return {}
     laid = session.riichi if phase is Phase.ACCEPTING or not session.entries else session.entries[-1].riichi
@@ -382,24 +382,24 @@ def _paid(session: RiichiSession, settled: SettledEvent, phase: Phase) -> dict[S
 
 @dataclass(frozen=True, slots=True)
 class PlannedRiichiView:
-    """Everything that the screen shows of it beside what all tables' do."""
+    """What the screen of a planned riichi deal shows in addition to that of other tables."""
 
     wall: tuple[Seat, ...] = ()
-    """Whose part of the common wall is drawn one after the other."""
+    """The seats whose part of the common wall is drawn, in order."""
     prompt: RiichiPrompt = RiichiPrompt()
     asking: bool = False
     tenpai: frozenset[Seat] = frozenset()
     ending: RiichiEvent | None = None
-    """How the hand ended, to be accepted or recorded."""
+    """How the hand ended, to be accepted or as recorded."""
 
     @property
     def marked(self) -> frozenset[Seat]:
-        """Who has declared tenpai."""
+        """Seats that have declared tenpai."""
         return self.tenpai
 
 
 def planned_riichi_view(state: Table, form: RiichiForm | None) -> PlannedRiichiView:
-    """Return what is to be seen."""
+    """Return the view of a planned riichi deal."""
     quiet = state.phase in QUIET
     ending = None if quiet else state.hand.told
     return PlannedRiichiView(
@@ -412,13 +412,13 @@ def planned_riichi_view(state: Table, form: RiichiForm | None) -> PlannedRiichiV
 
 
 def overtaken_seats(state: Table) -> tuple[Seat, ...]:
-    """Return who declared on a tile that came after the winning one."""
+    """Return the seats that declared on a later tile than the winning one."""
     return tuple(seat for seat in state.declared_on if seat not in play_sequence.winning_tile(state.declared_on)[1])
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenView:
-    """Everything on the screen; equal where the picture is equal."""
+    """Everything on the screen. Two views are equal if their pictures are."""
 
     table: int
     phase: PhaseView
@@ -430,17 +430,17 @@ class ScreenView:
     """At a table that plays riichi: its session, or a planned deal."""
     paused: bool = False
     panel: ArbiterPanel | None = None
-    """The arbiter's panel, while it is open; of a PIN no digit, only how many there are."""
+    """The arbiter's panel, while it is open; of a PIN, only the number of digits."""
     pin_wait_s: int = 0
-    """So long no PIN is taken; nothing if one is, or none is asked for."""
+    """Seconds during which no PIN is accepted; 0 if one is, or none is asked for."""
     unproven: bool = False
-    """The arbiter's PIN is judged later: the scorer could not be asked."""
+    """Whether the arbiter's PIN is checked later, as the scorer could not be asked."""
     self_test: SelfTestView | None = None
-    """The self-test of the hardware, while one is running."""
+    """The hardware self-test, while one is running."""
     problem: str | None = None
-    """Code of what was refused at the keyboard."""
+    """Code of the last refusal at the keyboard."""
     light: Light | None = None
-    """The light that the desk has ordered."""
+    """The light ordered by the desk."""
 
     @property
     def state(self) -> PublicState:
@@ -449,12 +449,12 @@ class ScreenView:
 
     @property
     def players(self) -> dict[Seat, str]:
-        """Who sits where, as names stand in sentences; nobody between plays."""
+        """Players by seat, with names marked for use in sentences; empty between plays."""
         return {seat: isolated(name) for seat, name in self.play.players.items()} if self.play else {}
 
     @property
     def deal(self) -> int | None:
-        """The deal that is played."""
+        """The deal being played."""
         return self.play.deal if self.play else None
 
     @property
@@ -469,7 +469,7 @@ class ScreenView:
 
     @property
     def declared(self) -> tuple[Seat, ...]:
-        """Who has declared, when the claim window is over."""
+        """Seats that have declared, once the claim window is over."""
         return self.phase.declared if isinstance(self.phase, DeclaredView) else ()
 
     @property
@@ -481,24 +481,24 @@ class ScreenView:
 
     @property
     def result(self) -> ResultView | None:
-        """The result, to be accepted or recorded."""
+        """The result, to be accepted or as recorded."""
         return self.phase.result if isinstance(self.phase, AcceptingView | RecordedView) else None
 
 
 def stopped_view(table: int, why: str, failures: int, *, presses_kept: bool) -> ScreenView:
-    """Return what is to be seen where the program does not run; the same whoever presses."""
+    """Return the view while the program is not running, the same whoever presses."""
     return ScreenView(
         table, StoppedView(why, failures, presses_kept), StatusLine(version=program_version(), apart=True)
     )
 
 
 def may_pair(now: ScreenView) -> bool:
-    """Return whether the device may be paired again from here."""
+    """Return whether the device may be paired again from this screen."""
     return isinstance(now.phase, ElsewhereView | IdleView) and now.phase.may_pair
 
 
 def with_pairing(now: ScreenView) -> ScreenView:
-    """Offer another pairing where another device serves the table, or between plays the broker refuses this one."""
+    """Offer to pair again if another device serves the table, or the broker refuses this one between plays."""
     if isinstance(now.phase, ElsewhereView) or (isinstance(now.phase, IdleView) and REFUSED in now.line.health):
         return replace(now, phase=replace(now.phase, may_pair=True))
     return now
@@ -513,8 +513,8 @@ def screen_view(
     panel: ArbiterPanel | None = None,
     restoring: Restoring | None = None,
 ) -> ScreenView:
-    """Return what is to be seen. An open claim window looks exactly like the play before it."""
-    call = CallView() if state.calling and not state.discreet else None  # a long press is the arbiter's to know
+    """Return the view of a table. An open claim window looks exactly like the play before it."""
+    call = CallView() if state.calling and not state.discreet else None  # a long press calls unseen by the table
     play = state.play
     if play is None:
         return ScreenView(table, _idle(state), line, call, paused=state.paused)
@@ -546,7 +546,7 @@ def _idle(state: Table) -> IdleView:
 
 
 def _phase_view(state: Table, play: PlannedPlay, form: Form | None, restoring: Restoring) -> PhaseView:
-    """Return the view of a phase in which nothing has to be kept from the table."""
+    """Return the view of a phase in which nothing is hidden from the table."""
     match state.phase:
         case Phase.RESTORING:
             return RestoringView(
@@ -572,25 +572,25 @@ def _phase_view(state: Table, play: PlannedPlay, form: Form | None, restoring: R
 
 
 def _onward(state: Table, play: PlannedPlay) -> Mapping[Seat, NextSeat | None]:
-    """Return where everybody goes after this play. Of who is not in the plan nothing is known."""
+    """Return where each player goes after this play; unknown for players who are not in the plan."""
     then = state.assignment.onward.get(play.round, {}) if state.assignment else {}
     return {seat: then.get(player.id) for seat, player in state.players.items()} if then else {}
 
 
 def with_time_left(now: ScreenView, state: Table, at: int) -> ScreenView:
-    """Add how much of the play's time is left at a moment, ns."""
+    """Add the time left in the play at a time, in ns."""
     return replace(now, time=replace(now.time, left_min=minutes_left(state, at)))
 
 
 def with_counting(now: ScreenView, count: CountingView | None, discarder_key: str | None) -> ScreenView:
-    """Add the counting of a hand, where a declaration waits for its value."""
+    """Add the counting of a hand while a declaration waits for its value."""
     if not isinstance(now.phase, DeclaredView):
         return now
     return replace(now, phase=replace(now.phase, count=count, discarder_key=discarder_key))
 
 
 def with_keeping(now: ScreenView, keeping: Keeping | None, *, offered: bool) -> ScreenView:
-    """Add the keeping of a play that is recorded."""
+    """Add the keeping of a play whose result is recorded."""
     if not isinstance(now.phase, RecordedView):
         return now
     return replace(now, phase=replace(now.phase, keeping=keeping, may_keep=offered))
@@ -599,7 +599,7 @@ def with_keeping(now: ScreenView, keeping: Keeping | None, *, offered: bool) -> 
 def with_receipt(
     now: ScreenView, code: str | None, link: str = "", anchor: str = "", *, at_centre: bool | None = None
 ) -> ScreenView:
-    """Add the receipt of a play that is recorded."""
+    """Add the receipt of a play whose result is recorded."""
     if not isinstance(now.phase, RecordedView):
         return now
     phase = replace(now.phase, receipt=code, receipt_link=link, anchor=anchor, at_centre=at_centre)
@@ -614,15 +614,15 @@ def with_riichi(now: ScreenView, state: Table, form: RiichiForm | None, scores: 
 
 
 def _with_hidden_pin(panel: ArbiterPanel | None) -> ArbiterPanel | None:
-    """Leave out which digits of a PIN were typed: pictures of the screen may be kept."""
+    """Hide the digits of a PIN, as pictures of the screen may be saved."""
     return replace(panel, digits=HIDDEN * len(panel.digits)) if panel and panel.ask == "pin" else panel
 
 
 def _quiet(line: StatusLine) -> StatusLine:
-    """Leave out of the line at the foot what a press can change.
+    """Remove from the foot what a press can change.
 
-    A long press makes a fact to be sent, or to be refused, and a finger that stays down makes a stuck button: counted
-    or named in the middle of a play, they would tell of it. They are shown when the play is over.
+    A long press makes a fact that is unsent or refused, and a finger that stays down makes a stuck button. Shown during
+    a play, they would reveal it, so they wait until the play is over.
     """
     health = tuple(one for one in line.health if not one.startswith(OF_A_SEAT))
     return replace(line, unsent=0, refused=0, health=health)

@@ -1,9 +1,9 @@
-"""The window: pygame's screen, keyboard and touch, how often they are asked, and the light behind the display.
+"""The window: pygame's screen, keyboard and touch, how often they are polled, and the display's backlight.
 
-Nothing in it makes a sound. A touch counts when the finger lets go on the target on which it came down. After a while
-in which nothing new was shown and nobody touched or typed, the screen is dimmed.
+It makes no sound. A touch counts when the finger is lifted from the target on which it came down. The screen dims when
+nothing new has been shown for a while, and nobody has touched or typed.
 
-A driver may take every picture and show none (desktop OpenGL, SDL's first choice, does so on some displays), so the
+A driver may accept pictures without showing any (SDL's first choice, desktop OpenGL, does so on some displays), so the
 first picture is read back from where the display takes it.
 """
 
@@ -34,26 +34,26 @@ from kiosk.table import Light
 DRM: Final = Path("/sys/class/drm")
 SECOND_NS: Final = 1_000_000_000
 EACH_NS: Final = 5 * SECOND_NS
-"""Between two looks at the plugs."""
+"""Interval between two checks of the connectors."""
 
 ScreenFault = Literal["screen_black", "screen_unplugged"]
 
 SCREEN_CODES: Final = frozenset({"screen_black", "screen_unplugged"})
-"""The same, as the page of codes takes them from the source."""
+"""The same codes, where the page of codes looks for them."""
 
 
 class ScreenCheck:
-    """One display without a desktop; with one, whatever draws the desktop looks after it."""
+    """Checks the display if there is no desktop; otherwise the desktop takes care of it."""
 
     def __init__(self, driver: str | None, plugs: Path = DRM) -> None:
-        """`plugs`: where the kernel says what is plugged in."""
+        """`plugs`: where the kernel lists the connectors."""
         self._there, self._plugs = driver == "kmsdrm", plugs
         self._black: bool | None = None
         self._next = 0
         self._fault: ScreenFault | None = None
 
     def fault(self, surface: pygame.Surface, now: int) -> ScreenFault | None:
-        """Return what is wrong; `surface` was shown."""
+        """Return what is wrong with the display; `surface` is the picture shown."""
         if self._there and now >= self._next:
             self._next = now + EACH_NS
             if is_unplugged(self._plugs):
@@ -65,21 +65,21 @@ class ScreenCheck:
 
 
 def is_unplugged(plugs: Path = DRM) -> bool:
-    """Return whether the kernel knows of plugs for displays and of nothing in any of them."""
+    """Return whether the kernel lists display connectors, and none of them is connected."""
     told = {path.read_text(encoding="utf-8").strip() for path in plugs.glob("card*-*/status")}
     return bool(told) and told <= {"disconnected"}
 
 
 def is_black(surface: pygame.Surface) -> bool:
-    """Return whether the graphics hold black where the picture is not; a driver that cannot say is believed."""
+    """Return whether the graphics hold black where the picture is bright; False if the driver cannot tell."""
     video = _renderers()
     at = _bright(surface)
     if at is None:
         return False
     try:
-        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # pygame has no other way yet
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # pygame offers no other way yet
             renderer = video.Renderer.from_window(video.Window.from_display_module())
-        for _ in range(2):  # both buffers are to hold this picture: which of them is read is the driver's choice
+        for _ in range(2):  # fill both buffers, as the driver chooses which one is read
             pygame.display.flip()
         read = renderer.to_surface(area=pygame.Rect(at, (1, 1))).get_at((0, 0))
     except pygame.error:
@@ -88,14 +88,14 @@ def is_black(surface: pygame.Surface) -> bool:
 
 
 def _bright(surface: pygame.Surface) -> tuple[int, int] | None:
-    """Return a place of the picture that is nearly white, as letters are, if it has one."""
+    """Return a point of the picture that is nearly white, as letters are, or None."""
     far = pygame.mask.from_threshold(surface, (255, 255, 255), (155, 155, 155, 255))
     found: list[tuple[int, int]] = far.connected_component().outline()
     return found[0] if found else None
 
 
 def _renderers() -> Any:  # noqa: ANN401 - pygame has no types for it
-    """Return pygame's module of SDL's renderers alone: its package would bring sound along, which no kiosk has."""
+    """Return pygame's module of SDL renderers by itself: its package would load sound, which a kiosk must not have."""
     package = ModuleType("pygame._sdl2")
     package.__path__ = [str(Path(pygame.__file__).parent / "_sdl2")]
     sys.modules.setdefault(package.__name__, package)
@@ -111,32 +111,32 @@ KEYS: Final = {
     **{getattr(pygame, f"K_KP{digit}"): str(digit) for digit in range(10)},
 }
 TYPED: Final = pygame.event.custom_type()
-"""A key that does not come from the window: of a keyboard that the configuration names, or of simulated people."""
+"""A key from elsewhere than the window: from a keyboard named in the configuration, or from simulated people."""
 
 ROUND_S: Final = 1 / 60
 QUICK_S: Final = 1 / 200
 QUICK_FOR_NS: Final = 3_000_000_000
-"""Between two rounds while nobody is at the screen, and for a while after somebody has touched it."""
+"""Seconds between two rounds while nobody is at the screen, and for a while after somebody has touched it."""
 
 QUIT: Final = "quit"
 LARGER: Final = {"normal": 1.0, "large": 1.2, "largest": 1.4}
 
 
 class ScreenWindow(Closing):
-    """One window for one table. Context-managed; `close` may be called twice."""
+    """The window of one table. Context-managed; `close` may be called twice."""
 
     def __init__(
         self, settings: ScreenSettings, _: Translator, clock: Callable[[], int] = time.monotonic_ns, *, below: int = 0
     ) -> None:
-        """Leave this many pixels `below` the table's screen to others.
+        """Open the window, leaving this many pixels `below` the table's screen for other uses.
 
-        Raise ScreenMissing, and BadConfiguration where the language has no font here.
+        Raise ScreenMissing, or BadConfiguration if there is no font for the language.
         """
         if settings.driver:
             os.environ["SDL_VIDEODRIVER"] = settings.driver
         if settings.driver == "kmsdrm":
-            # SDL would take desktop OpenGL first, whose pictures are black on virtio-gpu. OpenGL ES is what its driver
-            # itself asks for, and what a Pi's drivers speak first.
+            # SDL would try desktop OpenGL first, whose pictures are black on virtio-gpu. OpenGL ES is what its driver
+            # itself asks for, and the first choice of a Pi's drivers.
             os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "opengles2")
         size = layout.drawn_size((settings.width, settings.height))
         whole = (settings.width, settings.height + below)
@@ -160,19 +160,19 @@ class ScreenWindow(Closing):
         self._configured: Light = settings.light
         self._ordered: Light | None = None
         self.deaf = False
-        """Keys that reach the window are left unread: any keyboard that is plugged in types into it."""
+        """Whether to ignore the window's own keys, which come from any keyboard that is plugged in."""
         self._drawn: tuple[ScreenView, layout.TouchTarget | None, bool] | None = None
 
     def show(self, view: ScreenView) -> bool:
-        """Draw what is to be seen, and return whether it is new; where nothing is, not a pixel is touched."""
+        """Draw a view if it is new, and return whether it is; otherwise not a pixel is touched."""
         known, now = self._drawn is not None and self._drawn[0] == view, self._clock()
-        if view.light != self._ordered:  # the last word counts: the desk's order, or whoever touched the clock since
+        if view.light != self._ordered:  # the latest wins: the desk's order, or a touch of the clock since
             self._ordered = view.light
             self._set_light(quiet=(view.light or self._configured) == "quiet")
         if not known:
             self._finger.offer(self._screen.targets(view), now)
             self._dimming.shown(view, now)
-        # In a play not even a finger on the screen shows: a picture there is the play's, and the play's alone.
+        # During a play not even a finger on the screen shows, so that the picture depends on the play alone.
         finger = None if view.state == "playing" else self._finger.on
         drawn = view, finger, self._darker(dark=self._dimming.dark(now))
         if drawn != self._drawn:
@@ -181,7 +181,7 @@ class ScreenWindow(Closing):
         return not known
 
     def _darker(self, *, dark: bool) -> bool:
-        """Lower the light behind the screen; return whether the picture, if it is not quiet, has to be darker."""
+        """Dim the backlight; return whether the picture itself must be darkened instead."""
         lowered = self._light is not None and self._light.lower(dark=dark)
         return dark and not lowered and not self._look.quiet
 
@@ -193,23 +193,23 @@ class ScreenWindow(Closing):
 
     @property
     def fault(self) -> ScreenFault | None:
-        """What keeps people from seeing what is shown, as far as that can be known."""
+        """What keeps people from seeing the screen, as far as known."""
         return self._check.fault(self._whole, self._clock())
 
     @property
     def pause(self) -> float:
-        """The seconds until it is to be asked for touches again."""
+        """Seconds until the window should be polled again."""
         return QUICK_S if self._clock() < self._quick_until else ROUND_S
 
     def picture(self, path: str) -> None:
-        """Save what is on the screen, for who looks from afar; where that cannot be, the table plays on."""
+        """Save the picture on the screen for remote viewing; a failure is logged, and the table plays on."""
         try:
             pygame.image.save(self._surface, path)
         except pygame.error as error:
             log.warning("picture_not_saved", why=str(error))
 
     def pressed(self) -> Iterator[str]:
-        """Return the keys that were pressed or touched: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`, `quit`."""
+        """Yield the keys pressed or touched: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`, `quit`."""
         for event in pygame.event.get():
             if self.deaf and event.type == pygame.KEYDOWN:
                 continue
@@ -222,7 +222,7 @@ class ScreenWindow(Closing):
                 yield key
 
     def _is_letter(self, event: pygame.event.Event) -> bool:
-        """Return whether a key is a letter of the desk's address: then the clock alone changes the light."""
+        """Return whether a key is a letter of the desk's address; only a touch of the clock changes the light then."""
         types = self._drawn is not None and isinstance(self._drawn[0].phase, PairingView)
         return types and event.type not in TOUCHES
 
@@ -239,7 +239,7 @@ class ScreenWindow(Closing):
         return self._touched(event) if event.type in TOUCHES else _typed(event)
 
     def _touched(self, event: pygame.event.Event) -> str | None:
-        """Take a finger in; SDL tells of one on a touch screen as of a mouse."""
+        """Handle a finger. SDL reports one on a touch screen as a mouse."""
         if event.button != pygame.BUTTON_LEFT:
             return None
         if event.type == pygame.MOUSEBUTTONUP:
@@ -248,7 +248,7 @@ class ScreenWindow(Closing):
         return None
 
     def close(self) -> None:
-        """Close it."""
+        """Close the window."""
         if self._light is not None:
             self._light.close()
         pygame.display.quit()
@@ -259,7 +259,7 @@ TOUCHES: Final = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP)
 
 
 def _typed(event: pygame.event.Event) -> str | None:
-    """Return the key of an event, if it is one."""
+    """Return the key of an event, or None."""
     if event.type == pygame.QUIT:
         return QUIT
     if event.type == TYPED:
@@ -268,13 +268,13 @@ def _typed(event: pygame.event.Event) -> str | None:
 
 
 def type_key(key: str) -> None:
-    """Put a key into the window's own queue, as a keyboard would. From any thread."""
-    with suppress(pygame.error):  # more keys than anybody types: the queue is full
+    """Put a key into the window's queue, as a keyboard would. May be called from any thread."""
+    with suppress(pygame.error):  # the queue is full: more keys than anybody types
         pygame.event.post(pygame.event.Event(TYPED, key=key))
 
 
 def open_keyboards(devices: DeviceSettings, window: ScreenWindow, tell: reports.OnReport) -> keyboards.TableKeyboards:
-    """Return the keyboards that a configuration names; the window's own is ignored then. Raises BadAddress."""
+    """Open the keyboards named in the configuration; the window's own keys are then ignored. Raises BadAddress."""
     scanner = scanners.parse_scanner(devices.scanner) if devices.scanner else None
     also = [scanner.place] if scanner and scanner.kind == "evdev" else []
     window.deaf = bool(devices.keyboards)
@@ -282,38 +282,38 @@ def open_keyboards(devices: DeviceSettings, window: ScreenWindow, tell: reports.
 
 
 SEEN_NS: Final = 400_000_000
-"""So long something must have been on the screen before somebody can mean it."""
+"""How long a target must have been on the screen before a touch of it can be meant."""
 
 
 class Finger:
-    """A finger on the screen: which targets there are, and which it is on."""
+    """A finger on the screen: the targets, and the one it is on."""
 
     def __init__(self) -> None:
         self._offered: list[tuple[layout.TouchTarget, int]] = []
-        """With when each was first there."""
+        """The targets, each with the time at which it appeared."""
         self.on: layout.TouchTarget | None = None
-        """The target on which it came down and from which it has not been taken."""
+        """The target on which the finger came down and from which it was not lifted."""
 
     def offer(self, targets: Iterable[layout.TouchTarget], now: int) -> None:
-        """Take in what is on the screen now. What is no longer there cannot be touched."""
+        """Replace the targets. One that has disappeared can no longer be touched."""
         since = self._offered
         self._offered = [(one, next((at for old, at in since if old == one), now)) for one in targets]
         if self.on not in [one for one, _ in self._offered]:
             self.on = None
 
     def down(self, at: tuple[int, int], now: int) -> None:
-        """Come down somewhere."""
+        """Note where the finger comes down."""
         under = (one for one, since in self._offered if one.box.collidepoint(at) and now - since >= SEEN_NS)
         self.on = next(under, None)
 
     def up(self, at: tuple[int, int]) -> str | None:
-        """Let go somewhere; return the key if that was a touch."""
+        """Lift the finger; return the key if that completes a touch."""
         on, self.on = self.on, None
         return on.key if on is not None and on.box.collidepoint(at) else None
 
 
 class Dimming:
-    """One screen. `after_s`: seconds until it is darker; 0: never."""
+    """When one screen is dimmed. `after_s`: seconds until it is; 0: never."""
 
     def __init__(self, after_s: int) -> None:
         self._after = after_s * SECOND_NS
@@ -321,31 +321,31 @@ class Dimming:
         self._last: ScreenView | None = None
 
     def shown(self, view: ScreenView, now: int) -> None:
-        """Take in what is shown; that a minute has passed is nothing new."""
+        """Note what is shown; a change of the clock alone does not count as new."""
         untimed = replace(view, line=replace(view.line, clock=""))
         if untimed != self._last:
             self._last, self._since = untimed, now
 
     def woken(self, now: int) -> None:
-        """Take in that somebody touched the screen or a key."""
+        """Note that somebody touched the screen or a key."""
         self._since = now
 
     def dark(self, now: int) -> bool:
-        """Return whether it is to be darker now."""
+        """Return whether the screen should be dark now."""
         return 0 < self._after <= now - self._since
 
 
 log = get_logger("homologue.kiosk")
 
 LEFT: Final = 0.3
-"""Share of the most that it can give which is left when it is lowered: it can still be read from a chair."""
+"""Share of full brightness when dimmed, at which the screen can still be read from a chair."""
 
 
 class Backlight:
-    """One display's light. `folder` holds the files, or folders that do, of which the first by name is taken."""
+    """The backlight of one display. `folder` holds its files, or folders with them: the first by name is used."""
 
     def __init__(self, folder: Path) -> None:
-        """Ask how bright it is. Where there is none, or none that may be set, `lower` says so."""
+        """Read the brightness. If there is no backlight, or none that can be set, `lower` reports it."""
         self._file: Path | None = None
         try:
             place = next(
@@ -356,12 +356,12 @@ class Backlight:
             log.warning("backlight_missing", folder=str(folder), why=str(error or "nothing is there"))
             return
         self._low = max(1, round(LEFT * most))
-        self._bright = now if now > self._low else most  # a kiosk whose power was cut may have left it low
+        self._bright = now if now > self._low else most  # a power cut may have left it low
         self._file, self._lowered = place / "brightness", now <= self._low
         self.lower(dark=False)
 
     def lower(self, *, dark: bool) -> bool:
-        """Lower it, or make it as bright as it was. Say whether it is as wished: else the picture must be darker."""
+        """Dim the backlight, or restore it. Return whether that worked; if not, darken the picture instead."""
         if self._file is None:
             return not dark
         if dark != self._lowered:
@@ -375,5 +375,5 @@ class Backlight:
         return True
 
     def close(self) -> None:
-        """Leave it bright; may be called twice."""
+        """Restore the brightness; may be called twice."""
         self.lower(dark=False)

@@ -1,4 +1,4 @@
-"""The table's rules of procedure: pure, no device, no clock."""
+"""The rules of procedure at a table, as pure functions: no devices, no clock."""
 
 from kiosk.table import events
 from kiosk.table.arbiter import (

@@ -1,6 +1,6 @@
-"""The arbiter at the table, let in by PIN or by the desk: what is ruled here, and orders of the desk.
+"""The arbiter at the table, let in by PIN or by the desk: rulings made here, and orders from the desk.
 
-Rulings work when the link is down. Each order of the desk is carried out once, in the desk's order, or refused with a
+Rulings work without a connection. Each order of the desk is carried out once, in the desk's order, or refused with a
 code that the desk shows.
 """
 
@@ -52,16 +52,16 @@ from kiosk.table.state import (
 )
 
 FREE_TRIES: Final = 3
-"""So many wrong PINs cost no waiting."""
+"""Wrong PINs that cause no wait."""
 
 SECOND_NS: Final = 1_000_000_000
 MINUTE_S: Final = 60
 FIRST_WAIT_NS: Final = 60_000_000_000
 LONGEST_WAIT_NS: Final = 60 * FIRST_WAIT_NS
-"""After each further one the wait doubles, to an hour: four digits hold out for more than a year of guessing."""
+"""Each further wrong PIN doubles the wait, up to an hour: guessing four digits would take more than a year."""
 
 MOST_COUNTED: Final = 9999
-"""Wrong PINs beyond this are told as so many."""
+"""The highest number of wrong PINs that is reported."""
 
 
 def on_arbiter_admitted(state: Table, event: events.ArbiterAdmitted) -> Step:
@@ -73,7 +73,7 @@ def on_arbiter_admitted(state: Table, event: events.ArbiterAdmitted) -> Step:
 
 
 def on_arbiter_left(state: Table, _: events.ArbiterLeft) -> Step:
-    """The arbiter has gone; what the keys do is the players' again."""
+    """Let the arbiter go; keys work for the players again."""
     author, session = state.arbiter, state.arbiter_session
     after = replace(state, arbiter=None, arbiter_session=None)
     return after, _fact_of_play(state, partial(Left, author=author, session=session)) if author is not None else ()
@@ -87,14 +87,14 @@ def on_pin_refused(state: Table, event: events.PinRefused) -> Step:
 
 
 def _fact_of_play(state: Table, fact: Callable[..., Fact]) -> tuple[Fact, ...]:
-    """Return what is reported about the present play, or the table's last; a table without a plan reports nothing."""
+    """Return a fact about the current play, or else the table's last; none if the table has no plan."""
     plays = state.assignment.plays if state.assignment else ()
     of = state.play or (plays[-1] if plays else None)
     return (fact(round=of.round, deal=of.deal),) if of else ()
 
 
 def pin_wait_s(state: Table, now: int) -> int:
-    """Return for how many seconds wrong PINs make the next one wait; in whole minutes where it is more than one."""
+    """Return the wait in seconds before the next PIN, in whole minutes if it is longer than one; 0 if there is none."""
     beyond = state.pins_wrong - FREE_TRIES
     if beyond < 0:
         return 0
@@ -104,28 +104,28 @@ def pin_wait_s(state: Table, now: int) -> int:
 
 
 def refuse_locked_pin(state: Table, now: int) -> None:
-    """Refuse a PIN while wrong ones make it wait. Raises NotNow `pin_locked`."""
+    """Refuse a PIN during the wait after wrong ones. Raises NotNow `pin_locked`."""
     if pin_wait_s(state, now):
         raise NotNow("pin_locked", f"{state.pins_wrong} wrong ones")
 
 
 def on_pause_ruled(state: Table, event: events.PauseRuled) -> Step:
-    """Pause the table, or let it go on."""
+    """Pause the table, or resume play."""
     ruler = arbiter_name(state), state.arbiter_session
     return pause_or_resume(ruler, event.reason, state, event.at, begin=event.begin)
 
 
 def on_extra_time(state: Table, event: events.ExtraTimeGiven) -> Step:
-    """Add minutes to the present play."""
+    """Add minutes to the current play."""
     return add_minutes((arbiter_name(state), state.arbiter_session), event.reason, state, event.minutes)
 
 
 Ruler = tuple[Name, SessionId | None]
-"""Who has ruled, or given an order, and the session for it."""
+"""The name of whoever ruled or gave an order, and the session in which they did."""
 
 
 def pause_or_resume(ruler: Ruler, reason: Text, state: Table, at: int, *, begin: bool) -> Step:
-    """Begin a pause or end it, in somebody's name; where that changes nothing there is nothing to tell."""
+    """Begin or end a pause in somebody's name. If that changes nothing, there is no fact."""
     after = with_pause(state, at) if begin else without_pause(state, at)
     if after == state:
         return state, ()
@@ -134,19 +134,19 @@ def pause_or_resume(ruler: Ruler, reason: Text, state: Table, at: int, *, begin:
 
 
 def add_minutes(ruler: Ruler, reason: Text, state: Table, minutes: int) -> Step:
-    """Add minutes to the present play, in somebody's name."""
+    """Add minutes to the current play, in somebody's name."""
     author, session = ruler
     fact = partial(TimeAdded, minutes=minutes, author=author, reason=reason, session=session)
     return replace(state, extra_min=state.extra_min + minutes), _fact_of_play(state, fact)
 
 
 def on_play_voided(state: Table, event: events.PlayVoided) -> Step:
-    """End the play, or take its result away: it counts for nobody; fines stay."""
+    """End the play or cancel its result, so that it counts for nobody; fines stay."""
     return _ended(state, Void(), event.reason, event.at)
 
 
 def on_play_adjusted(state: Table, event: events.PlayAdjusted) -> Step:
-    """End the play, or take its result away: each player is given what the profile gives for the fault."""
+    """End the play or cancel its result; each player gets what the profile awards, depending on fault."""
     own: AwardGiven = "own"
     other: AwardGiven = "others" if event.at_fault else "nobody"
     gives = {player.id: own if seat in event.at_fault else other for seat, player in state.players.items()}
@@ -154,7 +154,7 @@ def on_play_adjusted(state: Table, event: events.PlayAdjusted) -> Step:
 
 
 def on_reopened(state: Table, event: events.Reopened) -> Step:
-    """Take the result that four have accepted back to where it was entered. Raises NotNow."""
+    """Cancel the accepted result and return to entering it. Raises NotNow."""
     if state.outcome is None:
         raise NotNow("nothing_recorded", "this play has no result")
     fact = _ruled(state, Reopen(), event.reason)
@@ -163,7 +163,7 @@ def on_reopened(state: Table, event: events.Reopened) -> Step:
 
 
 def on_declarations_corrected(state: Table, event: events.DeclarationsCorrected) -> Step:
-    """Put right who has declared; the value is entered again. Raises NotNow."""
+    """Correct who has declared; the value is then entered again. Raises NotNow."""
     text = f"{', '.join(event.seats) or 'nobody'}: {event.reason}"
     fact = overridden(state, ("declarations_corrected",), text[:500])
     if dead := [seat for seat in event.seats if seat in state.dead_hands]:
@@ -185,14 +185,14 @@ def _without_result(state: Table) -> Table:
 
 
 def overridden(state: Table, guards: tuple[str, ...], reason: Reason) -> Overridden:
-    """Return the fact that the arbiter has overridden what the table has or refuses. Raises NotNow."""
+    """Return the fact that the arbiter has overridden a state or a guard of the table. Raises NotNow."""
     author, play = arbiter_name(state), current_play(state)
     session = state.arbiter_session
     return Overridden(round=play.round, deal=play.deal, guards=guards, reason=reason, author=author, session=session)
 
 
 def on_infraction_ruled(state: Table, event: events.InfractionRuled) -> Step:
-    """Tell what the rules of the event have for an infraction. A dead hand can no longer declare. Raises NotNow."""
+    """Rule an infraction, with a measure allowed by the event. A dead hand can no longer declare. Raises NotNow."""
     current_play(state)
     known = infractions_of(state.profile).get(event.infraction)
     if known is None or Choice(event.measure, event.imp) not in choices_of(state.profile, event.infraction):
@@ -212,7 +212,7 @@ def on_infraction_ruled(state: Table, event: events.InfractionRuled) -> Step:
 
 
 def _ended(state: Table, decision: TableDecision, reason: Reason, at: int) -> Step:
-    """Go to where the next deal is called. What had no result yet leaves its fines to be told by themselves."""
+    """End the play without a result. If it had none before, its fines are reported as separate rulings."""
     facts = [_ruled(state, decision, reason)]
     if state.phase is not Phase.RECORDED:
         facts.extend(_ruled(state, FineRuled(takes=takes), why) for takes, why in _fines(state))
@@ -246,14 +246,14 @@ def _ruled(state: Table, decision: TableDecision, reason: str) -> Ruled:
 
 
 ORDERED: Final = "ordered by the desk"
-"""Why a result was taken back, in the record: no ruling is without a reason, and the desk keeps its own."""
+"""The recorded reason for a result that the desk took back. A ruling needs a reason; the desk keeps its own."""
 
 NO_REASON: Final = ""
-"""Of pauses and time the desk says that it ordered them, in its reader's language."""
+"""No reason is recorded for pauses and added time: the desk says in its reader's language that it ordered them."""
 
 
 def event_of_order(order: Order, at: int) -> events.Ordered:
-    """Return what an order is to the table. `at` in ns."""
+    """Return the event of an order. `at` is in ns."""
     return events.Ordered(
         at=at,
         seq=order.seq,
@@ -266,7 +266,7 @@ def event_of_order(order: Order, at: int) -> events.Ordered:
 
 
 def on_ordered(state: Table, event: events.Ordered) -> Step:
-    """Carry an order out or refuse it, once: the wire may bring it again, or after a later one."""
+    """Carry out or refuse an order once: it may be delivered repeatedly, or after a later one."""
     if event.seq <= state.ordered:
         return state, ()
     known = (*state.obeyed, (event.seq, event.id))[-MOST_ORDERS_KEPT:] if event.id else state.obeyed
@@ -279,7 +279,7 @@ def on_ordered(state: Table, event: events.Ordered) -> Step:
 
 
 def _call_cleared(state: Table, event: events.Ordered) -> Step:
-    """Clear the call; one that is still open after the last play is of that play."""
+    """Clear the call. One still open after the last play belongs to that play."""
     if state.play:
         return claim.on_call_toggled(state, events.CallToggled(at=event.at, open=False))
     if not state.calling:
@@ -288,7 +288,7 @@ def _call_cleared(state: Table, event: events.Ordered) -> Step:
 
 
 def _reopened(state: Table, event: events.Ordered) -> Step:
-    """Take the present result back in the desk's name, unless that has been done. Raises NotNow."""
+    """Cancel the current result in the desk's name, unless that has been done. Raises NotNow."""
     if state.reopened and state.phase is not Phase.RECORDED:
         return state, ()
     if state.session is not None:
@@ -307,9 +307,9 @@ def _paused(state: Table, event: events.Ordered, *, begin: bool) -> Step:
 
 
 def _time_added(state: Table, event: events.Ordered) -> Step:
-    if not event.minutes:  # an order that gives none says nothing
+    if not event.minutes:  # an order without minutes does nothing
         return state, ()
-    if not state.unfinished:  # the next play begins without it
+    if not state.unfinished:  # the next play begins without added time
         raise NotNow("no_play", "nothing is being played here")
     return add_minutes((event.author, event.session), NO_REASON, state, event.minutes)
 

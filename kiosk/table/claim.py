@@ -1,7 +1,7 @@
 """From the first press to a recorded result: calls for the arbiter, the silent claim (MIL), acceptance by four seats.
 
-A claim window is opened by the first press, closed after the profile's time, and told only then. Nobody accepts a
-result by time-out.
+The first press opens a claim window. It closes after the profile's time, and only then is anything announced. A result
+is never accepted by time-out.
 """
 
 from collections.abc import Mapping
@@ -30,29 +30,29 @@ from kiosk.table.state import (
 
 
 def on_call_toggled(state: Table, event: events.CallToggled) -> Step:
-    """Call, or take a call back. A call that was made discreetly and is made again openly is the same call."""
+    """Call the arbiter, or withdraw the call. Calling openly after a discreet call continues the same call."""
     current_play(state)
     after = replace(state, calling=event.open, discreet=False)
     return (after, ()) if state.calling == event.open else _called(after)
 
 
 MOST_CALLS: Final = 90
-"""In one play. More are shown, and the desk sees them, but they are no facts: a broken button would tell of no end."""
+"""Calls in one play that are recorded as facts. Beyond that (a broken button) they are shown, to the desk as well."""
 
 
 def _called(state: Table) -> Step:
-    """Tell that a call was made, or is over."""
+    """Report that a call was made or ended."""
     play, state = current_play(state), replace(state, calls=state.calls + state.calling)
     return state, (Call(round=play.round, deal=play.deal, open=state.calling),) if state.calls <= MOST_CALLS else ()
 
 
 def on_long_press(state: Table, _: events.ButtonHeld) -> Step:
-    """Take a long press in where no claim can be open."""
+    """Handle a long press where no claim can be open."""
     return call_discreetly(state)
 
 
 def call_discreetly(state: Table) -> Step:
-    """Call so that the arbiter learns of it and the table does not; where there is a call already it stays as it is."""
+    """Call the arbiter without showing the call at the table. A call that is already open stays as it is."""
     current_play(state)
     return (state, ()) if state.calling else _called(replace(state, calling=True, discreet=True))
 
@@ -61,7 +61,7 @@ LONGEST_MS = 60_000
 
 
 def on_claim_press(state: Table, event: events.ButtonPressed) -> Step:
-    """Take a press in, silently. Order is by the kernel's edge, whatever order the events come in."""
+    """Record a press, silently. Presses are ordered by the kernel's edge, whatever order the events come in."""
     if event.seat in state.dead_hands:
         raise NotNow("press_of_dead_hand", f"{event.seat} cannot win this play any more")
     if event.at < state.since:
@@ -72,22 +72,22 @@ def on_claim_press(state: Table, event: events.ButtonPressed) -> Step:
 
 
 def on_claim_release(state: Table, event: events.ButtonReleased) -> Step:
-    """Take in that a finger let go, silently: what it pressed is a hu now, or a call."""
+    """Record, silently, that a finger let go, which settles whether its press was a hu or a call."""
     return with_window(state, _window(state).released(event.seat, in_play_time(state, event.at))), ()
 
 
 def on_claim_hold(state: Table, event: events.ButtonHeld) -> Step:
-    """Take a call in, silently: no hu, and nobody is told before a window opened by this press would be over.
+    """Record a call, silently. Its press is no hu, and it is announced only when a window opened by it would be over.
 
-    That holds for whoever may not declare (a dead hand, a second press), too: anybody may call.
+    Seats that may not declare (a dead hand, a second press) may call all the same.
     """
     return with_window(state, _window(state).held(event.seat, in_play_time(state, event.at))), ()
 
 
 def on_play_drawn(state: Table, event: events.PlayEndedDrawn) -> Step:
-    """Nobody won, it is said: wait in silence for whoever presses on the last discard, and as if nobody had before.
+    """Record that somebody reported no winner, and wait in silence for presses on the last discard.
 
-    The same is seen whether or not somebody has pressed, before or after, and for as long: the key tells nothing.
+    The room sees the same, for the same time, whether or not anybody presses before or after: the key reveals nothing.
     """
     if state.phase is Phase.PLAYING and event.at < state.since + SETTLE_NS:
         raise NotNow("press_too_soon", "just as the play began")
@@ -95,14 +95,14 @@ def on_play_drawn(state: Table, event: events.PlayEndedDrawn) -> Step:
 
 
 DOUBTFUL_NS: Final = 4_000_000_000
-"""Who presses so soon after the play began, or began again, may still mean the tiles or the result."""
+"""Whoever presses so soon after play began or resumed may still mean to confirm the tiles or accept the result."""
 
 
 def on_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> Step:
-    """Close the window and tell who declared, then who called.
+    """Close the window and announce who declared, then who called.
 
-    Where the play was said to be over and nobody declared, it is a draw; where there were only calls, it goes on.
-    Presses that may be no declarations are asked about first.
+    If nobody declared, it is a draw if the play was said to be over; if there were only calls, play goes on. Presses
+    that may not be declarations are queried first.
     """
     closes_at, window = state.closes_at, state.window
     if closes_at is None or window is None or event.at < closes_at:
@@ -126,22 +126,22 @@ def on_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> Step:
 
 
 def _doubtful(state: Table, window: ClaimWindow) -> bool:
-    """Return whether presses may be no declarations: the first came just as the play began, or all four have pressed.
+    """Return whether presses may not be declarations: the first came just as play began, or all four seats pressed.
 
-    One discards, so that at most three can have won.
+    One of the four discards, so at most three can have won.
     """
     declared = window.declared
     return len(declared) == len(SEATS) or declared[0].at < in_play_time(state, state.since) + DOUBTFUL_NS
 
 
 def _asked(state: Table, at: int) -> Table:
-    """Ask whoever has pressed whether they meant hu, in a window of its own: alike whoever they are, and how many."""
+    """Ask, in a window of its own, whether hu was meant. It looks the same whoever has pressed, and however many."""
     window = ClaimWindow(max(1, 2 * state.claim_ms * MILLISECOND_NS)).ended(at)
     return replace(state, window=window, asked=state.declarations, declarations=(), doubt="asked", since=at)
 
 
 def on_no_hu_meant(state: Table, event: events.NoHuMeant) -> Step:
-    """Let the play go on at once, alike whoever has answered by then. Who is too late presses anew, and loses nothing.
+    """Let play resume soon, whoever has answered by then. Whoever is too late presses again, and loses nothing.
 
     Raises NotNow `not_now`.
     """
@@ -151,7 +151,7 @@ def on_no_hu_meant(state: Table, event: events.NoHuMeant) -> Step:
 
 
 def _answered(state: Table, at: int) -> Step:
-    """Declare for who has pressed once more, as of the first time. Four of them cannot be: then nobody has declared."""
+    """Declare for those who pressed again, with their first times. If all four did, nobody has declared."""
     again = {one.seat for one in state.declarations}
     meant = tuple(one for one in state.asked if one.seat in again)
     after = replace(state, asked=(), declarations=meant, doubt=None)
@@ -161,17 +161,17 @@ def _answered(state: Table, at: int) -> Step:
 
 
 def _with_declared(state: Table, at: int) -> Step:
-    """Name who has declared."""
+    """Announce who has declared."""
     return replace(state, phase=Phase.DECLARED, since=at, doubt=None), (_declared(state),)
 
 
 def _window(state: Table) -> ClaimWindow:
-    """Return the open window, or one that opens now; with a window of no time the first press counts all the same."""
+    """Return the open window, or a new one. Even if the profile gives it no time, the first press counts."""
     return state.window or ClaimWindow(max(1, state.claim_ms * MILLISECOND_NS))
 
 
 def without_claim(state: Table) -> Table:
-    """Forget who has pressed, and what was asked of them."""
+    """Discard all presses, and the question about them."""
     return replace(state, window=None, declarations=(), asked=(), doubt=None)
 
 
@@ -190,7 +190,7 @@ def _declared(state: Table) -> Declared:
 
 
 def on_false_hu(state: Table, event: events.FalseHuRuled) -> Step:
-    """Fine the seat, in IMP and for this play; the other players' points are not touched (OEDMC). Raises NotNow."""
+    """Fine the seat in IMP for this play; the other players' points are not touched (OEDMC). Raises NotNow."""
     by = arbiter_name(state)
     declarations = tuple(one for one in state.declarations if one.seat != event.seat)
     if len(declarations) == len(state.declarations):
@@ -206,7 +206,7 @@ def on_false_hu(state: Table, event: events.FalseHuRuled) -> Step:
 
 
 def on_value_entered(state: Table, event: events.ValueEntered) -> Step:
-    """Take the win in as it was entered; only who declared on the earliest tile can have won."""
+    """Accept the win as entered. Only those who declared on the earliest tile can have won. Raises NotNow."""
     if event.win == "draw":
         raise NotNow("not_a_win", "a draw is told while playing")
     outcome = Outcome(event.win, event.winners, event.discarder)
@@ -224,7 +224,7 @@ def on_value_entered(state: Table, event: events.ValueEntered) -> Step:
 
 
 def entitled(state: Table, declared_on: Mapping[Seat, Seat], discarder: Seat | None) -> set[Seat]:
-    """Return whose hands are to be valued: of all who declared, those who did on the tile that ends the play."""
+    """Return the seats whose hands are to be valued: those that declared on the tile that ends the play."""
     declared = [one.seat for one in state.declarations]
     if not declared_on:
         return {*declared}
@@ -237,21 +237,21 @@ def entitled(state: Table, declared_on: Mapping[Seat, Seat], discarder: Seat | N
 
 
 def show_result(state: Table, outcome: Outcome, at: int) -> Table:
-    """Put a result before the four seats. Raises NotNow if a dead hand has won, which had pressed before."""
+    """Ask the four seats to accept a result. Raises NotNow if a hand ruled dead after its press has won."""
     if dead := state.dead & outcome.winners.keys():
         raise NotNow("dead_hand_won", ", ".join(sorted(dead)))
     return replace(state, phase=Phase.ACCEPTING, since=at, outcome=outcome, declared_on={}, agreed=frozenset())
 
 
 def on_result_refused(state: Table, event: events.ResultRefused | events.Reopened) -> Step:
-    """Go back to where the result came from."""
+    """Return to where the result was entered."""
     back = Phase.DECLARED if state.declarations or state.hand.asking else Phase.PLAYING
     hand = replace(state.hand, told=None)
     return replace(state, phase=back, since=event.at, outcome=None, agreed=frozenset(), hand=hand), ()
 
 
 def on_result_accepted(state: Table, event: events.ButtonPressed) -> Step:
-    """Take one seat's acceptance; with the fourth the result stands and is told."""
+    """Record one seat's acceptance; the fourth records the result and reports it."""
     state = with_acceptance(state, event)
     if len(state.agreed) < len(SEATS):
         return state, ()

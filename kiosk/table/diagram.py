@@ -1,4 +1,4 @@
-"""Draws the table's states as Mermaid, from the machine's own rules: `python -m kiosk.table.diagram`."""
+"""Draws the table's states as a Mermaid diagram, from the machine's own rules: `python -m kiosk.table.diagram`."""
 
 import re
 from collections.abc import Iterator

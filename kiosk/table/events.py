@@ -1,9 +1,9 @@
-"""What has happened at a table: frozen events in the past tense, which the journal keeps; and the refusal of an event.
+"""The events of a table, frozen and in the past tense, which the journal stores.
 
-Times are nanoseconds of the device's monotonic clock; they come in with the event, nothing here reads a clock.
+Times are in ns of the device's monotonic clock. They come with the event; nothing here reads a clock.
 
-A journal may come back to an older program (docs/upgrade.md), which passes over fields that it does not know. It passes
-over a kind of event that it does not know where that says `"optional": true`; any other it cannot play on from.
+An older program may read the journal later (docs/upgrade.md). It ignores fields that it does not know, and skips an
+event of an unknown type if that says `"optional": true`. Any other unknown type keeps it from playing on.
 """
 
 from typing import Annotated, Literal, TypeAlias
@@ -35,7 +35,7 @@ from broker.protocol import (
 Reader = Literal["camera", "scanner"]
 
 Verdict = Literal["passed", "failed", "skipped"]
-"""How a self-test of the hardware ended."""
+"""How a hardware self-test ended."""
 
 
 class Happened(Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class Happened(Struct, frozen=True, kw_only=True):
 
 
 class Assigned(Happened, frozen=True, tag="assigned", kw_only=True):
-    """The scorer said who plays what here."""
+    """The scorer has sent the plan of this table."""
 
     assignment: Assignment
     first: Annotated[int, Meta(ge=0, description="index of the first play without a result")] = 0
@@ -60,11 +60,11 @@ class Misplaced(Struct, frozen=True, kw_only=True):
     expected: int
     found: int | None = None
     other: tuple[int, int] | None = None
-    """The place that it should be exchanged with, row and column."""
+    """Row and column of the place to exchange it with."""
 
 
 class TrayChecked(Happened, frozen=True, tag="tray_checked", kw_only=True):
-    """A tray was read: `rows` as read (None: no serial there), and what is wrong with it."""
+    """A tray was read: its `rows` as read (None: no serial there), and what is wrong with it."""
 
     seat: Seat
     rows: tuple[tuple[int | None, ...], ...]
@@ -73,7 +73,7 @@ class TrayChecked(Happened, frozen=True, tag="tray_checked", kw_only=True):
 
 
 class RowTicked(Happened, frozen=True, tag="row_ticked", kw_only=True):
-    """Somebody says that a row of a tray is right, without a device that has read it; or takes that back."""
+    """Somebody vouched for a row of a tray that no device has read, or took that back."""
 
     seat: Seat
     row: Annotated[int, Meta(ge=0, le=2)]
@@ -81,7 +81,7 @@ class RowTicked(Happened, frozen=True, tag="row_ticked", kw_only=True):
 
 
 class CarrierTakenApart(Happened, frozen=True, tag="carrier_taken_apart", kw_only=True):
-    """Staff say that no prepared deal lies in this carrier: the deal is to be laid from its tiles."""
+    """Staff say that this carrier holds no prepared deal: the deal is to be laid from its tiles."""
 
 
 class ButtonPressed(Happened, frozen=True, tag="button_pressed", kw_only=True):
@@ -97,13 +97,13 @@ class ButtonReleased(Happened, frozen=True, tag="button_released", kw_only=True)
 
 
 class ButtonHeld(Happened, frozen=True, tag="button_held", kw_only=True):
-    """A finger has held a seat button for two seconds: the player calls. `at` is when it went down."""
+    """A finger has held a seat button for two seconds, which calls the arbiter. `at` is when it went down."""
 
     seat: Seat
 
 
 class SeatsSwapped(Happened, frozen=True, tag="seats_swapped", kw_only=True):
-    """The arbiter lets two players stay in each other's seats."""
+    """The arbiter has let two players stay in each other's seats."""
 
     one: Seat
     other: Seat
@@ -111,72 +111,72 @@ class SeatsSwapped(Happened, frozen=True, tag="seats_swapped", kw_only=True):
 
 
 class GuardOverridden(Happened, frozen=True, tag="guard_overridden", kw_only=True):
-    """The arbiter lets a play go on that the table has stopped before a tile was touched."""
+    """The arbiter has let a play go on that the table had stopped before a tile was touched."""
 
     reason: Reason
 
 
 class DealBroughtForward(Happened, frozen=True, tag="deal_brought_forward", kw_only=True):
-    """The arbiter lets the deal be played now whose carrier is here, though another has its turn."""
+    """The arbiter has let the deal whose carrier is here be played now, before its turn."""
 
     round: RoundNo
     reason: Reason
 
 
 class ArbiterAdmitted(Happened, frozen=True, tag="arbiter_admitted", kw_only=True):
-    """An arbiter has given the PIN at the table, or the desk has let one in."""
+    """An arbiter has entered the PIN at the table, or the desk has let one in."""
 
     by: Name
     session: SessionId | None = None
-    """What this arbiter's facts name; None in a journal from before they did."""
+    """The session that this arbiter's facts name; None in journals older than sessions."""
     sealed: SealedPin | None = None
-    """The PIN, where the scorer could not be asked whether it is right."""
+    """The sealed PIN, if the scorer could not be asked whether it is right."""
 
 
 class ArbiterLeft(Happened, frozen=True, tag="arbiter_left", kw_only=True):
-    """The arbiter has done, or has not touched anything for a while."""
+    """The arbiter has finished, or has not touched anything for a while."""
 
 
 class PinRefused(Happened, frozen=True, tag="pin_refused", kw_only=True):
-    """Somebody gave a wrong PIN."""
+    """Somebody entered a wrong PIN."""
 
 
 class PauseRuled(Happened, frozen=True, tag="pause_ruled", kw_only=True):
-    """The arbiter at the table pauses it, or lets it go on."""
+    """The arbiter at the table has paused it, or has let play resume."""
 
     begin: bool
     reason: Text = ""
-    """Empty where the table goes on, and in a journal from before tables asked for it."""
+    """Empty when play resumes, and in journals older than this field."""
 
 
 class ExtraTimeGiven(Happened, frozen=True, tag="extra_time_given", kw_only=True):
-    """The arbiter at the table adds minutes to the play."""
+    """The arbiter at the table has added minutes to the play."""
 
     minutes: Annotated[int, Meta(ge=1, le=60)]
     reason: Text = ""
 
 
 class PlayVoided(Happened, frozen=True, tag="play_voided", kw_only=True):
-    """The arbiter has found that the play counts for nobody."""
+    """The arbiter has ruled that the play counts for nobody."""
 
     reason: Reason
 
 
 class PlayAdjusted(Happened, frozen=True, tag="play_adjusted", kw_only=True):
-    """The arbiter gives each player what the profile gives for a play that could not be played, by fault."""
+    """The arbiter has adjusted the play: each player gets the profile's award for an unplayable play, by fault."""
 
     at_fault: tuple[Seat, ...]
     reason: Reason
 
 
 class Reopened(Happened, frozen=True, tag="reopened", kw_only=True):
-    """The arbiter takes back a result that four have accepted: another is entered."""
+    """The arbiter has cancelled an accepted result, so that another can be entered."""
 
     reason: Reason
 
 
 class DeclarationsCorrected(Happened, frozen=True, tag="declarations_corrected", kw_only=True):
-    """The arbiter puts right who has declared."""
+    """The arbiter has corrected who declared."""
 
     seats: tuple[Seat, ...]
     reason: Reason
@@ -186,15 +186,15 @@ class ClaimWindowElapsed(Happened, frozen=True, tag="claim_window_elapsed", kw_o
     """The claim window's time is over."""
 
     asks: bool = False
-    """Whether presses that may be no declarations are asked about; in older journals they were not."""
+    """Whether presses that may not be declarations are queried. In older journals they were not."""
 
 
 class PlayEndedDrawn(Happened, frozen=True, tag="play_ended_drawn", kw_only=True):
-    """Somebody at the table says that the last tile was discarded and nobody won."""
+    """Somebody at the table has reported that the last tile was discarded and nobody won."""
 
 
 class FalseHuRuled(Happened, frozen=True, tag="false_hu_ruled", kw_only=True):
-    """The arbiter has found a declaration false; the play goes on for the others (OEDMC)."""
+    """The arbiter has ruled a declaration false; the play goes on for the others (OEDMC)."""
 
     seat: Seat
     imp: FineImp
@@ -202,7 +202,7 @@ class FalseHuRuled(Happened, frozen=True, tag="false_hu_ruled", kw_only=True):
 
 
 class InfractionRuled(Happened, frozen=True, tag="infraction_ruled", kw_only=True):
-    """The arbiter has ruled that players did what the rules of the event do not allow."""
+    """The arbiter has ruled that players broke a rule of the event."""
 
     seats: Annotated[tuple[Seat, ...], Meta(min_length=1, max_length=4)]
     infraction: InfractionId
@@ -211,36 +211,36 @@ class InfractionRuled(Happened, frozen=True, tag="infraction_ruled", kw_only=Tru
 
 
 class ValueEntered(Happened, frozen=True, tag="value_entered", kw_only=True):
-    """How the play was won, and the hand values."""
+    """Somebody has entered how the play was won, and the hand values."""
 
     win: WinKind
     winners: dict[Seat, HandValue]
     discarder: Seat | None = None
     declared_on: dict[Seat, Seat] = {}
-    """On whose tile each has declared; empty where one has, and in older journals that was asked."""
+    """On whose tile each winner declared. Empty if only one declared, and in journals older than this question."""
 
 
 class ResultRefused(Happened, frozen=True, tag="result_refused", kw_only=True):
-    """Somebody does not accept the result as shown: it is entered again."""
+    """Somebody does not accept the result shown; it is entered again."""
 
 
 class NoHuMeant(Happened, frozen=True, tag="no_hu_meant", kw_only=True):
-    """To the question whether hu was meant, somebody has answered at the screen that the play is to go on."""
+    """Asked whether hu was meant, somebody has answered at the screen that play is to go on."""
 
 
 class PlayKept(Happened, frozen=True, tag="play_kept", kw_only=True):
-    """What lay on the table after a play was read, so that it can be told how it went."""
+    """The tiles on the table were read after a play, so that it can be kept."""
 
     seats: dict[Seat, LaidSeat]
     winning: types.Serial | None = None
 
 
 class NextDealCalled(Happened, frozen=True, tag="next_deal_called", kw_only=True):
-    """Staff go on to the next deal."""
+    """Staff have gone on to the next deal."""
 
 
 class CallToggled(Happened, frozen=True, tag="call_toggled", kw_only=True):
-    """The table calls the arbiter, or takes the call back; the arbiter's desk can clear it too."""
+    """The table has called the arbiter, or withdrawn the call; the desk can clear it too."""
 
     open: bool
 
@@ -250,58 +250,58 @@ class Ordered(Happened, frozen=True, tag="ordered", kw_only=True):
 
     seq: Count
     id: Annotated[str, Meta(max_length=64)] = ""
-    """Of the desk's message; empty in a journal from before tables kept it."""
+    """Id of the desk's message; empty in journals older than this field."""
     command: Command
     minutes: Annotated[int, Meta(ge=0, le=60)] = 0
     author: Name = "desk"
     session: SessionId | None = None
-    """What the facts name that follow from it."""
+    """The session that the resulting facts name."""
 
 
 class DepositLaid(Happened, frozen=True, tag="riichi_laid", kw_only=True):
-    """A riichi deposit was laid, or taken back, at the screen; at the button a long press lays it (`ButtonHeld`)."""
+    """A riichi deposit was laid or taken back on the screen. A long press also lays one (`ButtonHeld`)."""
 
     seat: Seat
     laid: bool
 
 
 class HandEntered(Happened, frozen=True, tag="hand_told", kw_only=True):
-    """It was said how a hand of riichi ended, or what fault there was in it."""
+    """Somebody has entered how a hand of riichi ended, or a fault in it."""
 
     told: RiichiEvent
     on_riichi_tile: bool = False
-    """The tile that was won on declared riichi, which so did not come about."""
+    """Whether the win was on the tile with which riichi was declared, so that the riichi did not come about."""
     declared_on: dict[Seat, Seat] = {}
     """As in `ValueEntered`."""
 
 
 class LastTakenBack(Happened, frozen=True, tag="last_taken_back", kw_only=True):
-    """The last entry of a riichi session does not stand."""
+    """The last entry of a riichi session was taken back."""
 
 
 class SessionStopped(Happened, frozen=True, tag="session_stopped", kw_only=True):
-    """A riichi session ends between two hands: the time is up."""
+    """A riichi session was ended between two hands, as the time is up."""
 
 
 class SelfTestBegun(Happened, frozen=True, tag="self_test_begun", kw_only=True):
-    """The self-test of the hardware has begun: by itself at the start of a day, or because somebody asked for it."""
+    """The hardware self-test has begun, by itself at the start of a day or because somebody asked for it."""
 
     asked: bool = False
 
 
 class SelfTestEnded(Happened, frozen=True, tag="self_test_ended", kw_only=True):
-    """The self-test is over, or was skipped; `found` is what was wrong, as `part: code`."""
+    """The self-test has ended or was skipped; `found` lists its faults, as `part: code`."""
 
     verdict: Verdict
     found: Annotated[tuple[Text, ...], Meta(max_length=64)] = ()
 
 
 class Restarted(Happened, frozen=True, tag="restarted", kw_only=True):
-    """The program has started again. After a power cut times before this are of another clock."""
+    """The program has started again. After a power cut, earlier times are of another clock."""
 
     same_clock: bool = False
     doubts: bool = False
-    """Whether a press from before may still be doubtful; in older journals none was."""
+    """Whether presses from before may still be queried as doubtful. In older journals they were not."""
 
 
 Event: TypeAlias = (

@@ -1,8 +1,8 @@
-"""The table's state machine: a table of phases and events, no IO.
+"""The table's state machine: rules for phases and events, without IO.
 
-`handle(state, event)` gives the new state and the facts to be told. An event that the phase does not allow
-raises NotNow and leaves the state as it was; so does whatever comes while a guard, the arbiter's pause or a self-test
-keeps the play from going on. The diagram in docs/ is made from RULES.
+`handle(state, event)` returns the new state and the facts to send. An event that the phase does not allow raises NotNow
+and leaves the state as it was, as does one that a guard, the arbiter's pause or a self-test stops. The diagram in docs/
+is made from RULES.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ Handler = Callable[[Table, Any], Step]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """In these phases this event is handled so, and leads there (or stays)."""
+    """How an event is handled in some phases, and the phases it may lead to (none: it stays)."""
 
     phases: tuple[Phase, ...]
     event: type[events.Happened]
@@ -67,11 +67,11 @@ GOES_ON: Final = (
     events.SelfTestBegun,
     events.SelfTestEnded,
 )
-"""What a play that is stopped still allows: people sit down, the arbiter is called and rules."""
+"""Events that are allowed even when a guard stops the play: people sit down, the arbiter is called and rules."""
 
 
 def active_guards(state: Table) -> tuple[str, ...]:
-    """Return the codes of what stops the present play, the gravest first."""
+    """Return the codes of the guards that stop the current play, the gravest first."""
     return tuple(stop.code for stop in _guards(state) if stop.code not in state.allowed)
 
 
@@ -85,7 +85,7 @@ def _guards(state: Table) -> Iterator[NotNow]:
 
 
 def players_repeating(state: Table) -> tuple[str, ...]:
-    """The ids of those at the table who have played this deal already, here or, as the scorer says, elsewhere."""
+    """Return the ids of players here who have played this deal before, at this table or, says the scorer, elsewhere."""
     if state.play is None or state.assignment is None:
         return ()
     here = {player.id for player in state.players.values()}
@@ -94,13 +94,13 @@ def players_repeating(state: Table) -> tuple[str, ...]:
 
 
 def refuse_guarded(state: Table, event: events.Event) -> None:
-    """Refuse to go on with a play that is stopped. Raises NotNow with the code of what stops it."""
+    """Refuse to go on with a play that a guard stops. Raises NotNow with the guard's code."""
     if not isinstance(event, GOES_ON) and (stopped := active_guards(state)):
         raise NotNow(stopped[0])
 
 
 def on_guard_overridden(state: Table, event: events.GuardOverridden) -> Step:
-    """Let the play go on; what had stopped it is told."""
+    """Let the play go on, and report the guards that were overridden."""
     codes = active_guards(state)
     fact = arbiter.overridden(state, codes, event.reason)
     if not codes:
@@ -109,16 +109,16 @@ def on_guard_overridden(state: Table, event: events.GuardOverridden) -> Step:
 
 
 def on_deal_brought_forward(state: Table, event: events.DealBroughtForward) -> Step:
-    """Take another play of this table before its turn; the one that had its turn comes later."""
+    """Play another deal of this table before its turn; the one whose turn it was comes later."""
     arbiter_name(state)
     begun = plan.begin_play(state, index_brought_forward(state, event.round), event.at)
     return begun, (arbiter.overridden(begun, (OUT_OF_ORDER,), event.reason),)
 
 
 def refuse_in_pause(state: Table, event: events.Event) -> None:
-    """Refuse what does not go on in a pause, by when it happened, not by when it is told. Raises NotNow.
+    """Refuse events that may not happen in a pause, judged by when they happened rather than arrived. Raises NotNow.
 
-    The arbiter may still be called and rule, and trays may be looked at. Keys reach the arbiter's panel alone.
+    The arbiter may still be called and rule, and trays may be checked. Keys only reach the arbiter's panel.
     """
     pause = state.pause
     if pause is None:
@@ -134,14 +134,14 @@ def refuse_in_pause(state: Table, event: events.Event) -> None:
 
 
 IDLE: Final = (Phase.WAITING, Phase.FINISHED)
-"""Where anybody may ask for it: nothing is played."""
+"""Phases in which anybody may ask for a self-test: nothing is being played."""
 
 BEFORE_PLAY: Final = (*IDLE, Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING)
-"""Where a day may begin with it."""
+"""Phases in which a self-test may start by itself."""
 
 
 def on_self_test_begun(state: Table, event: events.SelfTestBegun) -> Step:
-    """Begin a self-test. Raises NotNow: in a play only the arbiter may ask for it, once the play is paused."""
+    """Begin a self-test. Raises NotNow: during a play only the arbiter may ask for it, once play is paused."""
     if event.asked and state.phase not in IDLE:
         arbiter_name(state)
     if in_play(state) or (not event.asked and state.phase not in BEFORE_PLAY):
@@ -150,29 +150,29 @@ def on_self_test_begun(state: Table, event: events.SelfTestBegun) -> Step:
 
 
 def on_self_test_ended(state: Table, event: events.SelfTestEnded) -> Step:
-    """End a self-test, or go on without it."""
+    """End a self-test, or skip it."""
     if state.self_test != "running":
         raise NotNow("not_now", "no self-test is running")
     return replace(state, self_test=event.verdict), ()
 
 
 def refuse_in_self_test(state: Table, event: events.Event) -> None:
-    """Refuse presses while the buttons are tested. Raises NotNow."""
+    """Refuse presses while the buttons are being tested. Raises NotNow."""
     if state.self_test == "running" and isinstance(event, events.ButtonPressed | events.ButtonHeld):
         raise NotNow("press_in_test", event.seat)
 
 
 def end_self_test_in_play(state: Table) -> Table:
-    """Drop a self-test where the play goes on: the desk has ended the pause in which it was."""
+    """Abort a self-test if play resumes because the desk ended the pause it was run in."""
     return replace(state, self_test="skipped") if state.self_test == "running" and in_play(state) else state
 
 
 def _restarted(state: Table, event: events.Restarted) -> Step:
-    """An open claim window begins again, so that nobody loses their time.
+    """Restart an open claim window, so that nobody loses their time.
 
-    On another clock presses count at once, and none that comes then is doubtful: whoever has waited for the restart is
-    not pushing twice. On the same clock times stay what they are: a button box may have kept presses from before,
-    which belong between those that are known.
+    On another clock, presses count at once and are not doubtful: whoever waited for the restart is not pressing twice.
+    On the same clock, times stay as they are: a button box may have kept presses from before, which belong among the
+    known ones.
     """
     rebased = state if event.same_clock else _on_new_clock(state, event)
     if rebased.window is None:
@@ -182,7 +182,7 @@ def _restarted(state: Table, event: events.Restarted) -> Step:
 
 
 def _on_new_clock(state: Table, event: events.Restarted) -> Table:
-    """Move what is known to another clock: distances stay, the last of it is now."""
+    """Move all known times to another clock: distances stay, and the latest time becomes now."""
     now, since = event.at, event.at - claim.DOUBTFUL_NS
     if event.doubts and state.window:
         since = min(state.since + now - state.window.latest, now - SETTLE_NS)
@@ -199,10 +199,10 @@ def _on_new_clock(state: Table, event: events.Restarted) -> Table:
 
 EVERY: Final = tuple(Phase)
 SHOWN: Final = tuple(phase for phase in Phase if phase not in QUIET)
-"""Where no claim is to be kept silent."""
+"""Phases in which no claim must be kept silent."""
 UNDER_WAY: Final = (Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING)
 PLAYED: Final = tuple(phase for phase in Phase if phase not in (Phase.WAITING, Phase.FINISHED))
-"""Where there is a play to rule on."""
+"""Phases in which there is a play to rule on."""
 AFTER_WINDOW: Final = (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)
 BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
@@ -272,14 +272,14 @@ RIICHI: Final = (
     Rule((Phase.RECORDED,), events.SessionStopped, riichi.on_session_stopped, (Phase.FINISHED,)),
     Rule((*QUIET, Phase.RECORDED, Phase.FINISHED), events.LastTakenBack, riichi.on_last_taken_back, (Phase.PLAYING,)),
 )
-"""What is otherwise, or more, at a table that plays a riichi session."""
+"""Rules that differ, or are added, at a table that plays a riichi session."""
 
 PLANNED_RIICHI: Final = (
     *_ANY_RIICHI,
     Rule(QUIET, events.HandEntered, riichi.on_planned_aborted, (Phase.CLAIMING,)),
     Rule((Phase.DECLARED,), events.HandEntered, riichi.on_planned_valued, (Phase.ACCEPTING,)),
 )
-"""What is otherwise where planned deals are played under riichi rules, each hand scored alone."""
+"""Rules that differ where planned deals are played under riichi rules, each hand scored alone."""
 
 DUPLICATE_ONLY: Final = frozenset(
     {
@@ -299,7 +299,7 @@ DUPLICATE_ONLY: Final = frozenset(
         events.PlayKept,
     }
 )
-"""What never belongs to a riichi session: its hands would be lost, and the scorer refuses what would be told."""
+"""Events that a riichi session never allows: they would lose its hands, and the scorer refuses their facts."""
 
 _HANDLERS: Final = {(phase, rule.event): rule.handler for rule in RULES for phase in rule.phases}
 _OF_RIICHI: Final = {(phase, rule.event): rule.handler for rule in RIICHI for phase in rule.phases}
@@ -307,7 +307,7 @@ _OF_PLANNED_RIICHI: Final = {(phase, rule.event): rule.handler for rule in PLANN
 
 
 def handle(state: Table, event: events.Event) -> Step:
-    """Return the state after an event, and the facts to tell. Raises NotNow."""
+    """Return the state after an event, and the facts to send. Raises NotNow."""
     refuse_in_pause(state, event)
     refuse_guarded(state, event)
     refuse_in_self_test(state, event)
@@ -330,7 +330,7 @@ def _handler(state: Table, event: events.Event) -> Handler | None:
 
 
 def _refuse_late_press(state: Table, event: events.ButtonPressed) -> None:
-    """Refuse a press of a window whose outcome the table has seen: it cannot be taken for a hu, or an acceptance."""
+    """Refuse a press from a window whose outcome is already shown: it can be neither a hu nor an acceptance."""
     closed_at = state.closed_at if state.phase in (Phase.DECLARED, Phase.ACCEPTING) else None
     if closed_at is None or event.at >= closed_at:
         return

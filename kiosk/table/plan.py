@@ -1,6 +1,6 @@
-"""Before a play: which comes next at a table, its walls, and who sits where.
+"""Before a play: which play comes next at a table, its walls, and who sits where.
 
-Staff lay the right carrier and every tray is verified, else the deal is not played (MIL).
+Staff lay the right carrier and every tray is verified; otherwise the deal is not played (MIL).
 """
 
 from collections.abc import Iterable
@@ -41,11 +41,11 @@ from kiosk.table.state import (
 from kiosk.table.trays import Work, is_foreign, serial_by_place, work_after_look, work_after_tick
 
 LAYING: Final = (Phase.RESTORING, Phase.SEATING)
-"""Where nobody has begun to play yet."""
+"""Phases in which nobody has begun to play."""
 
 
 def on_assigned(state: Table, event: events.Assigned) -> Step:
-    """Take the plan in. What has been recorded here stays recorded; the next play comes from the new plan."""
+    """Accept a plan. Plays recorded here stay recorded; the next play comes from the new plan. Raises NotNow."""
     if event.assignment.session is not None or state.session is not None:
         return on_session_assigned(state, event)
     _refuse_unknown(event.assignment)
@@ -65,7 +65,7 @@ def on_assigned(state: Table, event: events.Assigned) -> Step:
 
 
 def _refuse_rewritten(state: Table, assignment: Assignment, had: Assignment) -> None:
-    """Refuse a plan in which what was played here is otherwise."""
+    """Refuse a plan that changes plays or rules of what was played here. Raises NotNow."""
     if _played_plays(state, assignment) != _played_plays(state, had):
         raise NotNow("plan_rewrites_past", "the new plan differs in plays that were played here")
     if state.played and (assignment.profile, assignment.rules) != (had.profile, had.rules):
@@ -73,9 +73,9 @@ def _refuse_rewritten(state: Table, assignment: Assignment, had: Assignment) -> 
 
 
 def may_renew(state: Table, assignment: Assignment) -> bool:
-    """Return whether a plan that comes while trays are laid, or people sit down, leaves the trays as they are.
+    """Return whether a plan that arrives during laying or seating leaves the trays as they are.
 
-    Others may sit there. Where an arbiter has let two change seats, only other people undo that.
+    The players may differ. If an arbiter has let two of them change seats, only a change of people undoes that.
     """
     had, at = state.assignment, _place(state, assignment)
     if had is None or at is None or state.phase not in LAYING or settled_now(state, assignment):
@@ -95,28 +95,28 @@ def _to_come(assignment: Assignment) -> tuple[object, ...]:
 
 
 def _place(state: Table, assignment: Assignment) -> int | None:
-    """Return the place of the present play in another plan; None if it is not in it."""
+    """Return the index of the current play in another plan, or None."""
     return next((at for at, one in enumerate(assignment.plays) if state.play and one.round == state.play.round), None)
 
 
 def _with_walls(state: Table, assignment: Assignment) -> Table:
-    """Go on with what is laid; who is new there, or goes by another name as a substitute does, has not checked in."""
+    """Keep the trays as laid. Players who are new, or renamed as substitutes are, have not checked in."""
     renewed = replace(state, assignment=assignment, index=_place(state, assignment) or 0, seating={})
     return replace(renewed, arrived=frozenset(s for s in state.arrived if renewed.players[s] == state.players[s]))
 
 
 def gives_way(state: Table, assignment: Assignment) -> bool:
-    """Return whether the present play is not to be played: arbiters have settled it, or it is no longer in the plan."""
+    """Return whether a plan drops the current play: arbiters have settled it, or the plan does not contain it."""
     return settled_now(state, assignment) or (state.play is not None and _place(state, assignment) is None)
 
 
 def settled_now(state: Table, assignment: Assignment) -> bool:
-    """Whether a plan tells that arbiters have settled the present play: nobody need lay its trays any further."""
+    """Return whether arbiters have settled the current play, so that nobody need lay its trays."""
     return state.play is not None and state.play.round in assignment.settled
 
 
 def _from_another_store(state: Table, event: events.Assigned) -> Table:
-    """Begin where that store says; where that is where we are, the table stays as it is."""
+    """Begin at the first open play of another store's plan; if that is where we are, the table stays as it is."""
     renewed = replace(state, assignment=event.assignment)
     we_are_at = {Phase.RESTORING: state.index, Phase.RECORDED: state.index + 1}.get(state.phase)
     if event.first == we_are_at and renewed.play == state.play:
@@ -126,12 +126,12 @@ def _from_another_store(state: Table, event: events.Assigned) -> Table:
 
 
 def _as_planned(play: PlannedPlay) -> FinishedPlay:
-    """What another device saw played here; who really sat there the scorer knows."""
+    """Return a play made on another device. Only the scorer knows who really sat there."""
     return FinishedPlay(play.round, play.deal, frozenset(player.id for player in play.players.values()))
 
 
 def _played_plays(state: Table, assignment: Assignment) -> list[PlannedPlay]:
-    """Return the plays of a plan that this table has behind it, whatever the people are called by now (substitutes)."""
+    """Return the plays of a plan that were played at this table, ignoring names, which substitutes may have changed."""
     rounds = {one.round for one in state.played}
     return [_apart_from_names(one) for one in assignment.plays if one.round in rounds]
 
@@ -142,7 +142,7 @@ def _apart_from_names(play: PlannedPlay) -> PlannedPlay:
 
 
 def with_this_play(state: Table) -> tuple[FinishedPlay, ...]:
-    """Return what the table has behind it with the present play."""
+    """Return the plays finished at this table, including the current one."""
     if state.play is None:
         return state.played
     players = frozenset(player.id for player in state.players.values())
@@ -150,7 +150,7 @@ def with_this_play(state: Table) -> tuple[FinishedPlay, ...]:
 
 
 def _next(state: Table) -> int:
-    """Return the index of the first play that this table has still to do, after the last if there is none."""
+    """Return the index of the first play still to be played here, or the number of plays if there is none."""
     plays = state.assignment.plays if state.assignment else ()
     behind = {one.round for one in state.played}
     recorded = set(state.assignment.recorded) if state.assignment else set()
@@ -158,7 +158,7 @@ def _next(state: Table) -> int:
 
 
 def _refuse_unknown(assignment: Assignment) -> None:
-    """Refuse what this kiosk has no rules for, before the journal keeps it: it could never start again."""
+    """Refuse rules unknown to this program before they enter the journal, with which it could not start again."""
     try:
         profile = profile_of(assignment)
     except RuleError as error:
@@ -168,12 +168,12 @@ def _refuse_unknown(assignment: Assignment) -> None:
 
 
 def on_next_deal(state: Table, event: events.NextDealCalled) -> Step:
-    """Go on to the next play, or end."""
+    """Go on to the next play, or finish."""
     return begin_play(state, _next(state), event.at), ()
 
 
 def on_play_kept(state: Table, event: events.PlayKept) -> Step:
-    """Tell what lay there. Raises NotNow `not_kept_here`."""
+    """Report the tiles as they lay. Raises NotNow `not_kept_here`."""
     if not state.may_keep or state.play is None:
         raise NotNow("not_kept_here", "there is no result, the event keeps no plays, or it was done often enough")
     laid = TilesLaid(round=state.play.round, deal=state.play.deal, seats=event.seats, winning=event.winning)
@@ -181,7 +181,7 @@ def on_play_kept(state: Table, event: events.PlayKept) -> Step:
 
 
 def begin_play(state: Table, index: int, at: int) -> Table:
-    """Begin a play. Who sits where is known still where the same people stay in their seats."""
+    """Begin a play. Nobody needs to check in again if the same people stay in their seats."""
     plays = state.assignment.plays if state.assignment else ()
     seated = len(state.arrived) == len(SEATS) and index < len(plays)
     stays = seated and dict(state.players) == dict(plays[index].players)  # a substitute has not checked in
@@ -191,7 +191,7 @@ def begin_play(state: Table, index: int, at: int) -> Table:
 
 
 def on_session_assigned(state: Table, event: events.Assigned) -> Step:
-    """Take the plan in. A session that has begun goes on as it was planned; the next one may be another."""
+    """Accept a plan. A session that has begun continues as planned then; the next one may differ. Raises NotNow."""
     had, came = state.session, event.assignment
     if had is not None and _same_session(had, came, state.assignment):
         return replace(state, assignment=came, session=replace(had, planned=_renamed(had.planned, came.session))), ()
@@ -207,7 +207,7 @@ def on_session_assigned(state: Table, event: events.Assigned) -> Step:
 
 
 def _same_session(session: RiichiSession, came: Assignment, had: Assignment | None) -> bool:
-    """Return whether a plan has the session that is here: where the scorer says that it stands is our own word."""
+    """Return whether a plan holds the session played here. Its standing is ignored, as we reported it ourselves."""
     planned = came.session
     return (
         planned is not None
@@ -222,12 +222,12 @@ def _player_ids(planned: PlannedSession) -> dict[Seat, str]:
 
 
 def _renamed(planned: PlannedSession, came: PlannedSession | None) -> PlannedSession:
-    """Return a session as it was planned, with the players as they are called by now."""
+    """Return a session as planned, with the players' current names."""
     return structs.replace(planned, players=came.players) if came else planned
 
 
 def _new_session(plan: Assignment) -> RiichiSession:
-    """Begin it. Raises NotNow if there are no such rules, or no such state."""
+    """Begin the session of a plan. Raises NotNow if its rules or its standing are invalid."""
     try:
         rules = riichi_rules_of(plan)
         session = begin_session(plan.session, rules) if plan.session else None
@@ -239,7 +239,7 @@ def _new_session(plan: Assignment) -> RiichiSession:
 
 
 def on_seating_press(state: Table, event: events.ButtonPressed) -> Step:
-    """Check a player in, while trays are still laid or when they lie. Raises NotNow."""
+    """Check a player in, whether or not all trays are laid. Raises NotNow."""
     check_settled(state, event)
     if event.seat in state.arrived:
         raise NotNow("press_before_play", f"{event.seat} has checked in")
@@ -247,7 +247,7 @@ def on_seating_press(state: Table, event: events.ButtonPressed) -> Step:
 
 
 def after_restoring(state: Table, at: int) -> Step:
-    """Go on where all four trays lie right: to the tiles when everybody is here, else wait for them."""
+    """Go on once all four trays are right: to confirming if everybody is here, otherwise to seating."""
     play = state.play
     if play is None or state.unlaid:
         return state, ()
@@ -260,7 +260,7 @@ def after_restoring(state: Table, at: int) -> Step:
 
 
 def on_seats_swapped(state: Table, event: events.SeatsSwapped) -> Step:
-    """Let two players stay in each other's seats; both check in again, under the names that now stand there."""
+    """Let two players stay in each other's seats; both check in again, under the names now shown there."""
     arbiter_name(state)
     if state.play is None or event.one == event.other:
         raise NotNow("not_two_seats", f"{event.one}, {event.other}")
@@ -282,18 +282,18 @@ def on_seats_swapped(state: Table, event: events.SeatsSwapped) -> Step:
 
 
 ENOUGH: Final = 17
-"""Places of a tray, of 34. Two deals of a set agree in a quarter of a place on average: so many are no accident."""
+"""Places out of 34 that must agree. Two deals of a set share a quarter of a place on average, so 17 is no accident."""
 
 Rows = tuple[tuple[int | None, ...], ...]
 
 
 def agreeing_places(rows: Rows, play: PlannedPlay) -> int:
-    """Return in how many places a tray lies as one of the trays of a play."""
+    """Return the number of places in which a tray agrees with the best matching tray of a play."""
     return max(_same(rows, play.order[seat]) for seat in SEATS)
 
 
 def of_another_deal(state: Table, rows: Rows) -> PlannedPlay | None:
-    """Return the play of this table whose tray this is, where it is not the present one's."""
+    """Return the other play of this table to which a tray belongs, or None."""
     if state.assignment is None or state.play is None or agreeing_places(rows, state.play) >= ENOUGH:
         return None
     others = (one for one in state.assignment.plays if one.deal != state.play.deal)
@@ -302,9 +302,9 @@ def of_another_deal(state: Table, rows: Rows) -> PlannedPlay | None:
 
 
 def is_unknown_carrier(state: Table, look: events.TrayChecked) -> bool:
-    """Return whether a tray is of no deal that this table knows: of what lies in it less than half belongs there.
+    """Return whether a tray belongs to no deal known here, as less than half of its tiles belong in this tray.
 
-    A quarter would by chance. A tray that staff have begun here is theirs to finish, whatever they put into it.
+    A quarter would by chance. A tray that staff have begun is theirs to finish, whatever they put into it.
     """
     if state.play is None or state.taken_apart or _begun(state, look):
         return False
@@ -328,16 +328,16 @@ def _same(rows: Rows, tray: Iterable[Iterable[int]]) -> int:
 
 
 def _begun(state: Table, look: events.TrayChecked) -> bool:
-    """A tray that was seen to be ours and is not right yet; one that was right may have been changed for another."""
+    """Return whether a tray was recognised but is not right yet. One that was right may have been replaced since."""
     return look.seat not in state.work.by and any(one.seat == look.seat for one in state.work.looks)
 
 
 MOST_REFUSALS: Final = 9999
-"""As many as a fact can tell; a tray left under a flickering lamp must not make one that nobody can read."""
+"""The most that a fact may report. A tray under a flickering lamp must not produce a fact that cannot be decoded."""
 
 
 def on_tray_checked(state: Table, event: events.TrayChecked) -> Step:
-    """Take in one look at a tray. It is right only when all 34 places were read and are as the deal wants them."""
+    """Record one check of a tray. It is right only if all 34 places were read and match the deal."""
     play = current_play(state)
     right = event.rows == play.order[event.seat] and not event.wrong
     other = None if right else of_another_deal(state, event.rows)
@@ -357,7 +357,7 @@ def on_tray_checked(state: Table, event: events.TrayChecked) -> Step:
 
 
 def on_carrier_taken_apart(state: Table, event: events.CarrierTakenApart) -> Step:
-    """Lay the deal from the tiles that are here: from now on every tray is work, whatever lies in it. Raises NotNow."""
+    """Lay the deal from the tiles here: from now on, any tray is accepted as a start. Raises NotNow."""
     check = state.check
     if check is None or check.aside is None or check.of_another_set:
         raise NotNow("no_such_carrier", "no carrier of unknown tiles of this set has been shown")
@@ -365,7 +365,7 @@ def on_carrier_taken_apart(state: Table, event: events.CarrierTakenApart) -> Ste
 
 
 def on_row_ticked(state: Table, event: events.RowTicked) -> Step:
-    """Take somebody's word that a row is right; it is told that nothing was verified."""
+    """Accept somebody's word that a row is right; the facts say that it was not verified. Raises NotNow."""
     current_play(state)
     if state.work.by.get(event.seat, "hand") != "hand":
         raise NotNow("tray_is_right", f"{event.seat} was read and is right")
@@ -390,7 +390,7 @@ def _verified(state: Table, at: int) -> Step:
 
 
 def on_confirming_press(state: Table, event: events.ButtonPressed) -> Step:
-    """Take one player's word that the own tiles are right; the fourth begins the play."""
+    """Record that a player confirms the tiles of the own trays; the fourth begins the play."""
     play, state = current_play(state), with_acceptance(state, event)
     if len(state.agreed) < len(SEATS):
         return state, ()

@@ -1,6 +1,6 @@
-"""Hands of riichi: those of a session, with deposits and the session's score, and planned deals that are scored alone.
+"""Hands of riichi: those of a session, with deposits and its score, and planned deals that are scored alone.
 
-Nothing that is seen during a hand depends on who has pressed.
+Nothing visible during a hand depends on who has pressed.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ END = RiichiEvent(kind="end")
 
 
 def check_payment(state: Table, told: RiichiEvent) -> SettledEvent:
-    """Return what an event would pay. Raises NotNow with the code of what is wrong with it."""
+    """Return what an entry would pay. Raises NotNow with the code of what is wrong with it."""
     session = riichi_session_of(state)
     try:
         return settle_event(session.state, event_from_message(told), session.profile)
@@ -46,7 +46,7 @@ def check_payment(state: Table, told: RiichiEvent) -> SettledEvent:
 
 
 def show_payment(state: Table, event: events.HandEntered) -> Table:
-    """Put what a hand pays before the four seats."""
+    """Ask the four seats to accept a hand's payment. Raises NotNow."""
     session = riichi_session_of(state)
     whole = _completed(state, session, event)
     settled = check_payment(state, whole)
@@ -55,12 +55,12 @@ def show_payment(state: Table, event: events.HandEntered) -> Table:
 
 
 def _with_payment(state: Table, session: RiichiSession, told: RiichiEvent | None) -> Table:
-    """Return the table with its session, and the event that this has settled."""
+    """Return the table with a session, and the entry that it has settled."""
     return replace(state, session=session, hand=replace(state.hand, told=told))
 
 
 def _completed(state: Table, session: RiichiSession, event: events.HandEntered) -> RiichiEvent:
-    """Add what the table knows: who has laid a deposit, and who is tenpai. A riichi that was won on was none."""
+    """Add what the table knows: who is in riichi, and who is tenpai. A riichi whose own tile was won on is void."""
     failed = event.told.loser if event.on_riichi_tile else None
     riichi = tuple(seat for seat in session.riichi if seat != failed)
     told = changed(event.told, riichi=riichi)
@@ -72,13 +72,13 @@ def _with_tenpai(state: Table, told: RiichiEvent) -> RiichiEvent:
 
 
 def on_payment_refused(state: Table, event: events.ResultRefused) -> Step:
-    """Go back to where it came from."""
+    """Return to where the payment was entered."""
     after, facts = claim.on_result_refused(state, event)
     return replace(after, session=replace(riichi_session_of(state), settled=None)), facts
 
 
 def on_payment_accepted(state: Table, event: events.ButtonPressed) -> Step:
-    """Take one seat's acceptance; with the fourth the hand is recorded."""
+    """Record one seat's acceptance; the fourth records the hand."""
     state = with_acceptance(state, event)
     if len(state.agreed) < len(SEATS):
         return state, ()
@@ -90,19 +90,19 @@ def on_payment_accepted(state: Table, event: events.ButtonPressed) -> Step:
 
 
 def on_minor_fault(state: Table, event: events.HandEntered) -> Step:
-    """Record a minor fault, which the arbiter has ruled; the hand goes on."""
+    """Record a minor fault ruled by the arbiter; the hand goes on. Raises NotNow."""
     if event.told.kind != "minor_fault":
         raise NotNow("not_now", "the hand is recorded; take it back first")
     settled = check_payment(state, event.told)
     session, fact = _recorded(riichi_session_of(state), event.told, settled)
     after = _with_payment(state, session, event.told)
-    if session.state.over:  # somebody's score ends the session at once
+    if session.state.over:  # a negative score, for example, ends the session at once
         after = replace(claim.without_claim(after), phase=Phase.RECORDED, since=event.at)
     return after, (fact,)
 
 
 def on_next_hand(state: Table, event: events.NextDealCalled) -> Step:
-    """Deal the next hand, or end the session."""
+    """Begin the next hand, or end the session."""
     session = riichi_session_of(state)
     if session.state.over:
         return _ended(state, event.at)
@@ -110,12 +110,12 @@ def on_next_hand(state: Table, event: events.NextDealCalled) -> Step:
 
 
 def on_session_stopped(state: Table, event: events.SessionStopped) -> Step:
-    """End the session between two hands: the time is up."""
+    """End the session between two hands, as the time is up."""
     return _ended(state, event.at)
 
 
 def _ended(state: Table, at: int) -> Step:
-    """End the session, and pay out the deposits that lie on the table."""
+    """End the session, paying out the deposits on the table."""
     session = riichi_session_of(state).next_hand()
     recorded, fact = _recorded(session, END, check_payment(replace(state, session=session), END))
     ended = replace(state, phase=Phase.FINISHED, since=at, agreed=frozenset(), hand=HandEnd(told=END), session=recorded)
@@ -123,7 +123,7 @@ def _ended(state: Table, at: int) -> Step:
 
 
 def on_last_taken_back(state: Table, event: events.LastTakenBack) -> Step:
-    """Take the last entry back: a hand is played on where it was, a minor fault never was, an ended session goes on."""
+    """Take back the last entry: a hand resumes where it was, a minor fault is undone, an ended session continues."""
     session = riichi_session_of(state)
     if not session.entries:
         raise NotNow("nothing_to_take_back", "nothing of this session was recorded here")
@@ -142,7 +142,7 @@ def on_last_taken_back(state: Table, event: events.LastTakenBack) -> Step:
 
 
 def _shown_again(state: Table, session: RiichiSession) -> Table:
-    """Show what the last entry that stands has paid, of those that this device knows."""
+    """Show what the last remaining entry paid, if this device knows it."""
     last = next(reversed(session.entries), None)
     if last is None:
         return _with_payment(state, replace(session, settled=None), None)
@@ -152,7 +152,7 @@ def _shown_again(state: Table, session: RiichiSession) -> Table:
 
 
 def _begin(state: Table, session: RiichiSession, at: int) -> Table:
-    """Begin a hand. Time is the session's: its clock goes on, and minutes that were added stay."""
+    """Begin a hand. The session's clock runs on, and its added minutes stay."""
     hand = replace(cleared(state, at), play_clock=state.play_clock, extra_min=state.extra_min)
     return replace(hand, phase=Phase.PLAYING, session=session)
 
@@ -160,7 +160,7 @@ def _begin(state: Table, session: RiichiSession, at: int) -> Table:
 def _recorded(
     session: RiichiSession, told: RiichiEvent, settled: SettledEvent, declared_on: Mapping[Seat, Seat] | None = None
 ) -> tuple[RiichiSession, RiichiRecorded]:
-    """Make an entry. What lay on the table of this hand is in the state by then, but where the hand goes on."""
+    """Make an entry. If it ends the hand, the hand's deposits are now part of the session's state."""
     number, over = session.recorded + 1, told.kind not in BESIDE_HANDS
     fact = RiichiRecorded(
         round=session.planned.round,
@@ -184,12 +184,12 @@ def on_deposit_laid(state: Table, event: events.DepositLaid) -> Step:
 
 
 def on_riichi_long_press(state: Table, event: events.ButtonHeld) -> Step:
-    """Take a long press in: it declares riichi, which is public, so that it shows at once; and it claims nothing.
+    """Handle a long press: it declares riichi, which is public and shows at once, and it claims nothing.
 
-    A hold that was one says so aloud and discards; whoever else has pressed is not told of, now as before.
+    A player who held on purpose says so aloud and discards. Whether anybody else has pressed remains hidden.
     """
     session = riichi_session_of(state)
-    if event.at < state.since:  # it began over the hand before, where it would have called the arbiter
+    if event.at < state.since:  # it began in the previous hand, where it would have called the arbiter
         return state, ()
     if state.window is not None:
         window = replace(state.window.held(event.seat, in_play_time(state, event.at)), called_at=None)
@@ -202,7 +202,7 @@ def on_riichi_long_press(state: Table, event: events.ButtonHeld) -> Step:
 
 
 def _reopened(state: Table) -> Table:
-    """Take back the only press, which turned out to be none."""
+    """Withdraw the only press, which turned out to be a declaration of riichi."""
     return replace(claim.without_claim(state), phase=Phase.PLAYING)
 
 
@@ -218,13 +218,13 @@ def _with_deposit(session: RiichiSession, seat: Seat, *, laid: bool) -> RiichiSe
 
 
 def on_hand_drawn(state: Table, event: events.PlayEndedDrawn) -> Step:
-    """Take in that nobody won; who has won on the last tile presses now."""
+    """Record that nobody won; whoever won on the last tile presses now."""
     after, facts = claim.on_play_drawn(state, event)
     return replace(after, hand=HandEnd()), facts
 
 
 def on_hand_aborted(state: Table, event: events.HandEntered) -> Step:
-    """Take in what ends a hand that nobody won. As with an empty wall, claims come first: whoever has won presses."""
+    """Record what ends a hand without a winner. As with an empty wall, claims come first: whoever has won presses."""
     if event.told.kind == "minor_fault":
         return on_minor_fault(state, event)
     if event.told.kind not in ("abort", "chombo"):
@@ -239,7 +239,7 @@ def _broken_off(state: Table, event: events.HandEntered) -> Step:
 
 
 def on_hand_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> Step:
-    """Close the window: who declared shows the hand; else what was said to end the hand is to be accepted."""
+    """Close the window: winners show their hands, or else the reported end of the hand is to be accepted."""
     closed, facts = claim.on_window_elapsed(state, event)
     after, ending = replace(closed, hand=HandEnd()), state.hand.ending
     if after.phase is not Phase.ACCEPTING:
@@ -253,7 +253,7 @@ def on_hand_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> St
 
 
 def on_tenpai_press(state: Table, event: events.ButtonPressed) -> Step:
-    """Take in that a seat says to be tenpai, or after all not; who is in riichi is."""
+    """Record that a seat says it is tenpai, or no longer says so; a seat in riichi always is. Raises NotNow."""
     if not state.hand.asking:
         raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
     check_settled(state, event)
@@ -266,7 +266,7 @@ def _in_riichi(state: Table) -> frozenset[Seat]:
 
 
 def on_hand_valued(state: Table, event: events.HandEntered) -> Step:
-    """Take in how the hand ended: the value of each who declared, or who is tenpai; or a fault that was found."""
+    """Record how the hand ended: each winner's value, who is tenpai, or a fault. Raises NotNow."""
     kind = event.told.kind
     if kind == "minor_fault":
         return on_minor_fault(state, event)
@@ -278,7 +278,7 @@ def on_hand_valued(state: Table, event: events.HandEntered) -> Step:
 
 
 def on_planned_aborted(state: Table, event: events.HandEntered) -> Step:
-    """Take in that the hand is broken off. As with an empty wall, claims come first: whoever has won presses."""
+    """Record an abortive draw. As with an empty wall, claims come first: whoever has won presses. Raises NotNow."""
     if event.told.kind != "abort":
         raise NotNow("not_a_win", "a win is told when it was declared")
     _outcome(state, event.told)
@@ -286,7 +286,7 @@ def on_planned_aborted(state: Table, event: events.HandEntered) -> Step:
 
 
 def on_planned_valued(state: Table, event: events.HandEntered) -> Step:
-    """Take in how the hand ended: the value of each who declared; or, of a drawn one, that all have said."""
+    """Record how the hand ended: each winner's value, or for a drawn hand that all have answered. Raises NotNow."""
     kind, won = event.told.kind, set(event.told.wins)
     if kind in ("ron", "tsumo") and won == claim.entitled(state, event.declared_on, event.told.loser):
         return replace(_show_planned(state, event.told, event.at), declared_on=event.declared_on), ()
@@ -296,13 +296,13 @@ def on_planned_valued(state: Table, event: events.HandEntered) -> Step:
 
 
 def _show_planned(state: Table, ending: RiichiEvent, at: int) -> Table:
-    """Put what a hand is worth before the four seats."""
+    """Ask the four seats to accept what a hand is worth."""
     outcome = _outcome(state, ending)
     return replace(claim.show_result(state, outcome, at), hand=replace(state.hand, ending=None, told=ending))
 
 
 def _outcome(state: Table, ending: RiichiEvent) -> Outcome:
-    """Return what it comes to. Raises NotNow with the code of what is wrong with it."""
+    """Return the outcome of a hand. Raises NotNow with the code of what is wrong with it."""
     rules = state.profile
     if not isinstance(rules, RiichiProfile):
         raise NotNow("no_session", "this table plays no riichi")

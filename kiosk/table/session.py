@@ -1,4 +1,4 @@
-"""A riichi session at a table: its entries, its score, and the hands of deals that are compared."""
+"""A riichi session at a table: its entries, its score, and the end of the current hand."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -16,12 +16,12 @@ from broker.rules import load_riichi, parse_riichi
 from broker.rules.riichi import RiichiProfile, SessionState, SettledEvent, first_state, state_from_standing
 
 BESIDE_HANDS: Final = ("minor_fault", "end")
-"""Kinds of entries that end no hand."""
+"""Kinds of entries that do not end a hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionEntry:
-    """What was recorded, and how the session stood when it happened."""
+    """A recorded entry, with the state of the session before it."""
 
     fact: RiichiRecorded
     before: SessionState
@@ -30,29 +30,29 @@ class SessionEntry:
 
     @property
     def ended_hand(self) -> bool:
-        """Whether its hand was over with it."""
+        """Whether the entry ended its hand."""
         return self.fact.event.kind not in BESIDE_HANDS
 
 
 @dataclass(frozen=True, slots=True)
 class RiichiSession:
-    """Between two facts. Players are the seats in turn order, and east deals first."""
+    """A riichi session as of the last fact. Players are the seats in turn order; east deals first."""
 
     planned: PlannedSession
     profile: RiichiProfile
     state: SessionState
     hand: int = 1
     recorded: int = 0
-    """Entries that were there before this device knew of the session, and those it has made."""
+    """Number of entries, including those made before this device took over the session."""
     riichi: tuple[Seat, ...] = ()
-    """Who has laid a deposit in this hand, in that order."""
+    """Seats that have laid a deposit in this hand, in that order."""
     settled: SettledEvent | None = None
-    """What the hand pays that the four seats are asked to accept; after the end of the session, its places."""
+    """The payment that the four seats are asked to accept; after the end of the session, its final places."""
     entries: tuple[SessionEntry, ...] = ()
 
     @property
     def play(self) -> PlannedPlay:
-        """The present hand as a play: its number in place of the deal's, and no order of tiles."""
+        """The current hand as a play: the hand's number in place of the deal's, and no order of tiles."""
         return PlannedPlay(
             round=self.planned.round,
             deal=self.hand,
@@ -65,26 +65,26 @@ class RiichiSession:
 
     @property
     def deposits(self) -> int:
-        """Deposits on the table, those of this hand among them."""
+        """Number of deposits on the table, including those of this hand."""
         return self.state.deposits + len(self.riichi)
 
     def score(self, seat: Seat) -> int:
-        """Return a seat's points: what it has laid down in this hand is gone from them."""
+        """Return a seat's points, less a deposit laid in this hand."""
         laid = self.profile.points.deposit.value if seat in self.riichi else 0
         return self.state.scores[SEATS.index(seat)] - laid
 
     def next_hand(self) -> "RiichiSession":
-        """Forget what is over with the hand."""
+        """Return the session without what ended with the hand."""
         return replace(self, riichi=(), settled=None)
 
 
 def riichi_rules_of(assignment: Assignment) -> RiichiProfile:
-    """Return the riichi rules of a plan: those that it brings, or those that ship. Raises RuleError."""
+    """Return the riichi rules of a plan, its own or the shipped ones. Raises RuleError."""
     return load_riichi(assignment.profile) if assignment.rules is None else parse_riichi(assignment.rules)
 
 
 def begin_session(planned: PlannedSession, rules: RiichiProfile) -> RiichiSession:
-    """Begin a session, or go on where the scorer says that it stands. Raises RuleError."""
+    """Begin a session, or continue from the scorer's standing. Raises RuleError."""
     standing = planned.standing
     if standing is None:
         return RiichiSession(planned, rules, first_state(rules))
@@ -93,15 +93,15 @@ def begin_session(planned: PlannedSession, rules: RiichiProfile) -> RiichiSessio
 
 @dataclass(frozen=True, slots=True)
 class HandEnd:
-    """What a table knows of the end of the present hand of riichi."""
+    """What is known of the end of the current hand of riichi."""
 
     ending: RiichiEvent | None = None
-    """What was said to break it off, while the claim window is waited for; None: nobody won."""
+    """What is said to end the hand without a winner, until the claim window closes; None: an empty wall."""
     asking: bool = False
-    """The wall is empty, and each seat is asked whether it is tenpai."""
+    """Whether the wall is empty and each seat is asked if it is tenpai."""
     tenpai: frozenset[Seat] = frozenset()
     told: RiichiEvent | None = None
-    """How it ended, to be accepted by the four seats or recorded."""
+    """How the hand ended, for the four seats to accept, or as recorded."""
 
 
 LINES: Final = 8
@@ -109,5 +109,5 @@ LINES: Final = 8
 
 
 def sheet_pages(session: RiichiSession) -> int:
-    """Return how many pages there are; a session without an entry has one."""
+    """Return the number of pages; a session without entries has one."""
     return max(1, -(-len(session.entries) // LINES))

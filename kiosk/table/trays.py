@@ -1,6 +1,6 @@
-"""The four trays of a carrier: what lies at each place, the fewest moves that put them right, who vouched for which.
+"""The four trays of a carrier: what lies at each place, the fewest moves that correct them, who vouched for which.
 
-Where each tile belongs and where it lies make arrows. Chains of arrows take one move for each arrow, rings one less.
+Draw an arrow from where each tile lies to where it belongs: a chain takes one move per arrow, a ring one less.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from kiosk.table.events import RowTicked, TrayChecked
 
 
 class TilePlace(NamedTuple):
-    """One place: `row` 0..2, 0 the hand; `col` from the player's left, 0 the first."""
+    """One place: `row` 0..2, 0 the hand; `col` from the player's left, starting at 0."""
 
     seat: Seat
     row: int
@@ -25,7 +25,7 @@ class TilePlace(NamedTuple):
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """Where it stands in the order of reading: trays in turn order, rows from the hand, from the left."""
+        """The place's position in reading order: trays in turn order, rows from the hand, left to right."""
         return SEATS.index(self.seat), self.row, self.col
 
 
@@ -34,11 +34,11 @@ PLACES: Final = tuple(
 )
 
 Deal = Mapping[TilePlace, int]
-"""Which serial belongs at each place."""
+"""The serial that belongs at each place."""
 
 
 def serial_by_place(order: Mapping[Seat, Sequence[Sequence[int]]]) -> dict[TilePlace, int]:
-    """Return which serial belongs at each place of a play's trays."""
+    """Return the serial that belongs at each place of a play's trays."""
     return {
         TilePlace(seat, row, col): serial
         for seat in SEATS
@@ -53,20 +53,20 @@ def place_by_serial(deal: Deal) -> dict[int, TilePlace]:
 
 
 class Content(Enum):
-    """What kind of thing is known of a place."""
+    """What kind of thing lies at a place, as far as known."""
 
-    TILE = "tile"  # a tile of this set, and which
+    TILE = "tile"  # a tile of this set whose serial is known
     EMPTY = "empty"
     FOREIGN = "foreign"  # a tile of another set
-    FACE_UP = "face-up"  # nobody can tell which: its back is underneath
+    FACE_UP = "face-up"  # its back, and so its serial, is underneath
     UNREAD = "unread"  # a back that the camera cannot read
-    COVERED = "covered"  # a hand or a sleeve is over it
+    COVERED = "covered"  # hidden by a hand or a sleeve
     UNSEEN = "unseen"  # its tray has not been shown yet
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceContent:
-    """What lies at a place; `serial` with a TILE alone. `well`: back up, the right way round, straight."""
+    """What lies at a place. Only a TILE has a `serial`. `well`: back up, the right way round and straight."""
 
     what: Content
     serial: int | None = None
@@ -91,12 +91,12 @@ _MISALIGNED: Final = ("upside-down", "sideways")
 
 
 def is_foreign(look: TrayChecked, at: tuple[int, int]) -> bool:
-    """Return whether a tile of another set lies at a place of a tray, row and column."""
+    """Return whether a tile of another set lies at a place (row, column) of a tray."""
     return any((wrong.row, wrong.col) == at and wrong.kind == "foreign" for wrong in look.wrong)
 
 
 def tray_contents(look: TrayChecked) -> dict[TilePlace, PlaceContent]:
-    """Return what one look has told of the 34 places of its tray; all unread where no tray was found."""
+    """Return what one check says about the 34 places of its tray; all are unread if no tray was found."""
     kinds = {(wrong.row, wrong.col): wrong.kind for wrong in look.wrong if wrong.kind in _KINDS}
     badly = {(wrong.row, wrong.col) for wrong in look.wrong if wrong.kind in _MISALIGNED}
     if tuple(map(len, look.rows)) != ROWS:
@@ -115,9 +115,9 @@ def _tile_content(serial: int | None, at: tuple[int, int], badly: set[tuple[int,
 
 
 def with_look(carrier: Carrier, look: TrayChecked) -> dict[TilePlace, PlaceContent]:
-    """Put a look at one tray beside what was known of the others.
+    """Merge the check of one tray with what is known of the others.
 
-    A tile that lies here now lies nowhere else: where it was remembered, nobody knows what lies there now.
+    A tile seen here is nowhere else. Wherever it was remembered, the place becomes unread.
     """
     now = tray_contents(look)
     here = {lying.serial for lying in now.values() if lying.serial is not None}
@@ -127,7 +127,7 @@ def with_look(carrier: Carrier, look: TrayChecked) -> dict[TilePlace, PlaceConte
 
 
 def without_duplicates(carrier: Carrier) -> dict[TilePlace, PlaceContent]:
-    """Believe neither of two tiles that seem to have one serial: a set has each once."""
+    """Mark both places as unread if two tiles seem to have the same serial: a set has each only once."""
     first: dict[int, TilePlace] = {}
     doubles = {
         lying.serial
@@ -139,17 +139,17 @@ def without_duplicates(carrier: Carrier) -> dict[TilePlace, PlaceContent]:
 
 
 def known_places(carrier: Carrier) -> dict[int, TilePlace]:
-    """Return where each serial lies that is known to lie anywhere."""
+    """Return the place of each serial whose place is known."""
     return {lying.serial: place for place, lying in carrier.items() if lying.serial is not None}
 
 
 def put_down(lying: PlaceContent) -> PlaceContent:
-    """Return a tile as a hand puts it down elsewhere: the right way round; a face stays one till it is turned over."""
+    """Return a tile as it is after being moved: the right way round, though one face up stays so until turned."""
     return lying if lying.what is Content.FACE_UP else replace(lying, well=True)
 
 
 def turned(lying: PlaceContent) -> PlaceContent:
-    """Return a tile that was laid right where it lies; the back of a face is still to be read."""
+    """Return a tile as it is after being straightened in place; after turning it over, its back is still unread."""
     return PlaceContent(Content.UNREAD) if lying.what is Content.FACE_UP else replace(lying, well=True)
 
 
@@ -163,7 +163,7 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """Move a tile to a place that is empty."""
+    """Move a tile to an empty place."""
 
     one: TilePlace
     other: TilePlace
@@ -171,14 +171,14 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class TakeOut:
-    """Take out a tile that is of another set."""
+    """Take out a tile of another set."""
 
     one: TilePlace
 
 
 @dataclass(frozen=True, slots=True)
 class PutIn:
-    """Put in a tile that lies in none of the places that are known: in the heap, on the floor, in a tray not seen."""
+    """Put in a tile that is at no known place: in the heap, on the floor, or in a tray not yet shown."""
 
     one: TilePlace
     serial: int
@@ -186,7 +186,7 @@ class PutIn:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Lay a tile right where it lies: over, round or straight."""
+    """Straighten a tile in place: turn it over, round or straight."""
 
     one: TilePlace
 
@@ -200,12 +200,12 @@ def places_of(move: Move) -> tuple[TilePlace, ...]:
 
 
 def crosses(move: Move) -> bool:
-    """Return whether a move leads from one tray into another."""
+    """Return whether a move leads from one tray to another."""
     return len({place.seat for place in places_of(move)}) > 1
 
 
 def changed_by(move: Move, carrier: Carrier) -> Iterator[tuple[TilePlace, PlaceContent]]:
-    """Return what lies otherwise once a move was made."""
+    """Yield what the touched places contain after a move."""
     match move:
         case Swap(one, other) | Shift(one, other):
             yield one, put_down(carrier[other])
@@ -219,9 +219,9 @@ def changed_by(move: Move, carrier: Carrier) -> Iterator[tuple[TilePlace, PlaceC
 
 
 def is_done(move: Move, before: Carrier, now: Carrier) -> bool:
-    """Return whether the camera sees a move done: each place that it touches is as it should be after it.
+    """Return whether the camera sees that a move was made: each place it touches is as it should be after it.
 
-    A tile that nobody could read before may be read by now.
+    A tile that nobody could read before may be readable now.
     """
     wanted = dict(changed_by(move, before))
     return all(_fits(now[place], lying) for place, lying in wanted.items())
@@ -236,9 +236,9 @@ def _fits(now: PlaceContent, wanted: PlaceContent) -> bool:
 def next_move(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Move | None:
     """Return the next move; None if nothing more is known to be wrong.
 
-    Moves inside one tray come first, those of the tray that is `near` (under the camera) before all. Strange tiles and
-    faces are seen to before tiles are moved, for they tell more then. Tiles that somebody has to look for come last:
-    they may turn up. Else in the order of reading.
+    Moves within one tray come first, above all in the tray that is `near` (under the camera). Foreign and face-up tiles
+    are dealt with before tiles are moved, as that reveals more. Tiles that have to be looked for come last, since they
+    may turn up. Otherwise moves are in reading order.
     """
     lies = known_places(carrier)
     moves = [move for place in carrier if (move := _putting_right(place, carrier, deal, lies)) is not None]
@@ -252,7 +252,7 @@ def _rank(move: Move, near: Seat | None) -> tuple[object, ...]:
 
 
 def _putting_right(place: TilePlace, carrier: Carrier, deal: Deal, lies: Mapping[int, TilePlace]) -> Move | None:
-    """Return the move that puts one place right, or brings it nearer to that; None if it is right or must wait."""
+    """Return the move that corrects one place or helps to; None if it is right or must wait."""
     lying, wanted = carrier[place], deal[place]
     if lying.what is Content.FOREIGN:
         return TakeOut(place)
@@ -264,7 +264,7 @@ def _putting_right(place: TilePlace, carrier: Carrier, deal: Deal, lies: Mapping
         return Shift(there, place) if lying.what is Content.EMPTY else _swap(place, there)
     if lying.what is Content.EMPTY:
         return PutIn(place, wanted)
-    return None  # a tile of elsewhere waits for its own place's move; a back that is not read may be the right one
+    return None  # a tile from elsewhere waits for the move of its own place; an unread back may be the right one
 
 
 def _swap(one: TilePlace, other: TilePlace) -> Swap:
@@ -273,7 +273,7 @@ def _swap(one: TilePlace, other: TilePlace) -> Swap:
 
 
 def count_moves(carrier: Carrier, deal: Deal) -> int:
-    """Return how many moves there are, without making them up."""
+    """Return the number of moves without generating them."""
     lies = known_places(carrier)
     into = {place: lies[serial] for place, serial in deal.items() if lies.get(serial, place) != place}
     badly = sum(not lying.well and lying.serial == deal[place] for place, lying in carrier.items())
@@ -281,12 +281,11 @@ def count_moves(carrier: Carrier, deal: Deal) -> int:
 
 
 _EXTRA: Final = {Content.EMPTY: 1, Content.FOREIGN: 2, Content.FACE_UP: 1}
-"""What a chain that ends so takes beside its arrows. The tile that is missing at the beginning of a chain with an empty
-end is put in; a tile of another set is taken out first; a face is turned over."""
+"""Moves beyond a chain's arrows, by its end: put in the missing tile, take a foreign one out first, turn a face."""
 
 
 def _rings(into: Mapping[TilePlace, TilePlace]) -> int:
-    """Count rings among arrows, given as a place and the place that its tile comes from."""
+    """Count rings among arrows, given as a place and the place its tile comes from."""
     rings, seen = 0, set[TilePlace]()
     for start in into:
         place: TilePlace | None = start
@@ -304,25 +303,25 @@ Row = tuple[Seat, int]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is known and what comes next; `move` None where nothing more is known to be wrong."""
+    """What is known, and the next move; `move` is None if nothing more is known to be wrong."""
 
     looks: tuple[TrayChecked, ...] = ()
-    """The last look at each tray that was shown, the latest last; their times are taken out."""
+    """The last check of each tray shown, the latest last, without their times."""
     move: Move | None = None
     left: int = 0
-    """Moves that are left, with this one."""
+    """Number of moves left, including this one."""
     done: int = 0
-    """Moves that were told and then seen done."""
+    """Number of moves that were proposed and then made."""
     ticked: bool = False
-    """The move that was told last was done; else staff did something else, and the plan has followed them."""
+    """Whether the last proposed move was made; otherwise staff did something else, and the plan has followed them."""
     by: Mapping[Seat, Verifier] = field(default_factory=dict)
-    """By whom each tray that is right was found so."""
+    """Who or what verified each tray that is right."""
     rows: frozenset[Row] = frozenset()
     """Rows that were ticked by hand."""
 
     @property
     def carrier(self) -> Carrier:
-        """What lies at each place as far as known."""
+        """What lies at each place, as far as known."""
         return carrier_of(self.looks)
 
     @property
@@ -332,12 +331,12 @@ class Work:
 
     @property
     def verifier(self) -> Verifier:
-        """The least sure of those who have vouched for a tray."""
+        """The least reliable of the verifiers."""
         return next((one for one in ("hand", "scanner") if one in self.by.values()), "camera")
 
 
 def work_after_look(work: Work, look: TrayChecked, deal: Deal, *, right: bool) -> Work:
-    """Take one look at a tray in. `right`: all its 34 places are as they should be."""
+    """Add one check of a tray. `right`: all its 34 places are as they should be."""
     looks = (*(one for one in work.looks if one.seat != look.seat), replace_fields(look, at=0))
     before, carrier = work.carrier, carrier_of(looks)
     by = {seat: who for seat, who in work.by.items() if seat != look.seat and _still(before, carrier, seat)}
@@ -360,17 +359,17 @@ def work_after_look(work: Work, look: TrayChecked, deal: Deal, *, right: bool) -
 
 @lru_cache(maxsize=8)
 def carrier_of(looks: tuple[TrayChecked, ...]) -> Carrier:
-    """Put looks at trays together, the latest last."""
+    """Merge checks of trays, the latest last."""
     return reduce(with_look, looks, BLANK)
 
 
 def _still(before: Carrier, now: Carrier, seat: Seat) -> bool:
-    """Return whether nothing has left a tray since: a tile of it that is seen in another is no longer there."""
+    """Return whether a tray still holds all it held: a tile of it now seen in another tray has left it."""
     return all(now[place] == lying for place, lying in before.items() if place.seat == seat)
 
 
 def work_after_tick(work: Work, event: RowTicked) -> Work:
-    """Take a tick at a row in, or take it back; a tray whose rows are all ticked counts, by hand."""
+    """Add or remove a tick at a row. A tray whose rows are all ticked counts as verified by hand."""
     row = (event.seat, event.row)
     rows = work.rows | {row} if event.right else work.rows - {row}
     by = {seat: who for seat, who in work.by.items() if seat != event.seat}
@@ -380,6 +379,6 @@ def work_after_tick(work: Work, event: RowTicked) -> Work:
 
 
 def rows_left(work: Work) -> tuple[Row, ...]:
-    """Return the rows that are still to be ticked, in their order; none of trays that are right."""
+    """Return the rows still to be ticked, in order, without those of trays that are right."""
     rows = ((seat, row) for seat in SEATS if seat not in work.by for row in range(len(ROWS)))
     return tuple(row for row in rows if row not in work.rows)
