@@ -41,7 +41,7 @@ class FoundDesk:
 
 
 class DeskAnnouncement(Closing):
-    """Announces a scorer's desk in the network until it is closed. Context-managed; `close` may be called twice.
+    """Announces a scorer's desk on the network until it is closed. Context-managed; `close` may be called twice.
 
     Registration runs in the background: nobody waits for the network to confirm that the name is free.
     """

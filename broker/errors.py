@@ -96,7 +96,7 @@ WORDS: Final[Sequence[tuple[str, Words]]] = (
 
 
 def reason(error: BaseException) -> str:
-    """Return why something could not be read or written, in words for those who do not program."""
+    """Return why something could not be read or written, in words for people who do not program."""
     if isinstance(error, RuleError):
         return error.text
     if isinstance(error, OSError):
@@ -204,7 +204,7 @@ class SettingRefused(BrokerError, ValueError, code="broker_setting_refused"):
 
 
 class CredentialsMalformed(BrokerError, ValueError, code="broker_credentials_malformed"):
-    """The file of credentials is not what `Credentials.save` writes."""
+    """The file of credentials does not have the form in which `Credentials.save` writes it."""
 
 
 class CredentialsMissing(BrokerError, FileNotFoundError, code="broker_credentials_missing"):

@@ -48,7 +48,7 @@ def file_beside(
     try:
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     except OSError as error:
-        error.filename = str(path)  # not the temporary name, for which nobody has asked
+        error.filename = str(path)  # report the file that was requested, not the temporary one
         raise
     try:
         with os.fdopen(handle, "wb") as file:

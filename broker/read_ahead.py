@@ -110,7 +110,7 @@ class _Texts(dict[bytes, int]):
 
 
 class _Numbers(dict[bytes, int]):
-    """Numbers by their digits, where few different numbers occur: each is parsed once."""
+    """A cache of numbers by their digits, for columns with few different numbers: each is parsed once."""
 
     def __missing__(self, digits: bytes) -> int:
         number = self[digits] = int(digits)

@@ -125,7 +125,7 @@ def prepare_card(
     for place, text in (
         (folder / "install", script),
         (folder / "homologue-card.service", _SERVICE),
-        (boot / HOOK, _HOOK),  # last: without it the others do nothing
+        (boot / HOOK, _HOOK),  # written last, since the others do nothing without it
     ):
         write_file(place, text.encode())
     return chosen

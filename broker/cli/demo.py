@@ -1,4 +1,4 @@
-"""`homologue demo` and `rehearse`: a whole event on this machine. Only people and devices are simulated."""
+"""`homologue demo` and `rehearse`: a whole event on this machine with the real programs and simulated people."""
 
 import sys
 import threading

@@ -271,10 +271,7 @@ def _halls_of(folder: Path, *named: str) -> tuple[Hall, ...]:
 
 
 def make_node(folder: Path, number: int, host: str, certificates: Certificates | None) -> NatsNode:
-    """Return a node that is not yet started. Raises BrokerError, RuleError.
-
-    `folder`: the event's, or the one written by `hand_over_nodes`.
-    """
+    """Return a node, not yet started. `folder`: the event's, or one made for a node. Raises BrokerError, RuleError."""
     nodes = nodes_of(folder)
     if not 1 <= number <= len(nodes.nodes):
         text = N_("{file} has no node {number}: it lists {count}", file=NODES, number=number, count=len(nodes.nodes))

@@ -109,7 +109,7 @@ class RatedEvent(NamedTuple):
     ledger: Ledger
     names: Mapping[str, str]
     written: Mapping[str, str]
-    """The name as the event writes it, by such a key."""
+    """Names as the event writes them, by these keys."""
 
 
 @click.command("rating", short_help="Rate players over several events, with the uncertainty that luck leaves.")

@@ -39,7 +39,7 @@ Exact = Annotated[str, Meta(pattern=r"^-?[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8
 
 
 class PointsExample(Struct, frozen=True, forbid_unknown_fields=True):
-    """How a play ended, and what each seat scores."""
+    """The outcome of a play, and the points that each seat should get."""
 
     source: str
     win: WinKind
@@ -49,7 +49,7 @@ class PointsExample(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ImpExample(Struct, frozen=True, forbid_unknown_fields=True):
-    """Points and datum of one seat, and what their difference is worth."""
+    """Points and datum of one seat, and the IMPs that it should get."""
 
     source: str
     points: Points

@@ -73,12 +73,12 @@ def read_line(line: str, kind: type[Q]) -> Q:
 
 def write_answer(answer: object) -> None:
     """Write one answer in UTF-8, whatever the locale, and flush it. Raises Failed `unwritable`."""
-    sink = getattr(sys.stdout, "buffer", None)  # sys.stdout is None where the caller has closed it
+    sink = getattr(sys.stdout, "buffer", None)  # sys.stdout is None if the caller has closed it
     if sink is None:
         raise Failed(problems_of(CommandError("unwritable", "there is no standard output")))
     try:
         content = msgspec.json.encode(answer)
-    except UnicodeEncodeError:  # the name of a file that is not UTF-8
+    except UnicodeEncodeError:  # a file name that is not UTF-8
         content = json.dumps(msgspec.to_builtins(answer)).encode()
     try:
         sink.write(content + b"\n")
@@ -94,7 +94,7 @@ def input_lines() -> Iterator[tuple[int, str]]:
 
     Raises Failed `unreadable` if standard input is closed.
     """
-    source = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the caller has closed it
+    source = getattr(sys.stdin, "buffer", None)  # sys.stdin is None if the caller has closed it
     if source is None:
         raise Failed(problems_of(CommandError("unreadable", "there is no standard input")))
     return read_lines(source)

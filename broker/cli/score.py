@@ -65,7 +65,7 @@ class PlayQuestion(Struct, forbid_unknown_fields=True):
 
 
 class BesideLine(Struct, forbid_unknown_fields=True):
-    """What counts for a player or team outside plays. An empty line has somebody ranked even without a play."""
+    """What counts for a player or team outside plays. With nothing else, it has them ranked even without a play."""
 
     player: Entrant | None = None
     team: Entrant | None = None
@@ -245,7 +245,7 @@ def read_teams(path: Path | None, event: Event) -> Teams:
 
 
 def travellers(compared: Iterable[ComparisonGroup]) -> list[dict[str, Any]]:
-    """Return groups as in the `--json` contract: exact fractions, and a datum for each play in groups apart."""
+    """Return groups as in the `--json` contract: exact fractions, and each play's own datum if plays have one."""
     by_deal: dict[int, list[dict[str, Any]]] = {}
     for group in compared:
         plays = [*map(_compared, group.plays)]
@@ -323,10 +323,7 @@ def _teams(
 
 
 def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment]:
-    """Return players' adjustments as their teams'. Players without a team are passed over if theirs is zero.
-
-    Raises RuleError `player_without_team`.
-    """
+    """Return players' adjustments as their teams'. Raises RuleError if one that is not zero has no team."""
     team_of = team_of_players(teams)
     for one in beside:
         if one.name in team_of:

@@ -288,7 +288,7 @@ def _desk(
 
 
 def _open_desk(asked: ScorerOptions, desk: DeskServer, begun: _Begun, auth: Authentication, running: ExitStack) -> None:
-    """Serve the desk, and announce it in the network. Raises DeskError."""
+    """Serve the desk, and announce it on the network. Raises DeskError."""
     desk.start()
     reached = _reachable_host(asked.desk_host)
     begun.work.live.devices.upgrades.desk = next(iter((*asked.desk_name, reached))), desk.port
@@ -332,7 +332,7 @@ def _set_up_process() -> None:
 
 
 def _load_scorer(asked: ScorerOptions, event: Event, journal: Journal, space: DiskSpace) -> Scorer:
-    """Read the journal into a scorer, and exempt it from garbage collection, since none of it is ever garbage.
+    """Read the journal into a scorer, and exempt what was read from garbage collection, since it stays in use.
 
     With 10,000 results each full collection would stop all threads for a third of a second.
     """

@@ -24,7 +24,7 @@ Lend = Callable[[], AbstractContextManager[None]]
 
 
 class HeldPort(Closing):
-    """A port that is bound but does not accept connections, so that no other program can take it from our servers."""
+    """A port that is bound but not listened on, so that no other program can take it before a server of ours does."""
 
     def __init__(self, host: str, port: int) -> None:
         """Raises OSError if another program has it."""

@@ -69,7 +69,7 @@ class SharedBroker(NamedTuple):
 
 
 class StandbyPlace(NamedTuple):
-    """Where the standby's own desk and broker will be."""
+    """Address and ports of the standby's own desk and broker."""
 
     host: str
     """Name or address by which others reach it; "" for the address from which it connects."""
@@ -81,10 +81,7 @@ class FollowLine:
     """Sends requests to an active scorer's desk, over one connection that is renewed when lost."""
 
     def __init__(self, folder: Path, url: str) -> None:
-        """`folder`: the event's, with its key.
-
-        Raises NoEvent, StandbyRefused, EventKeyBroken, CertificateRefused.
-        """
+        """`folder`: the event's, with its key. Raises NoEvent, StandbyRefused, EventKeyBroken, CertificateRefused."""
         parts = urlsplit(url)
         if parts.scheme not in ("https", "http") or not parts.hostname:
             raise StandbyRefused(f"{url} is no address of a desk: https://HOST:PORT")

@@ -57,10 +57,7 @@ def what_if_command(folder: Path, profile: str | None, **wishes: str | None) -> 
 
 
 def _other(now: Rules, written: str) -> Rules:
-    """Return a profile, which must be of the event's rule book: plays of one mean nothing in the other.
-
-    Raises RuleError.
-    """
+    """Return a profile. Raises RuleError if it is of another rule book, by which these plays cannot be counted."""
     if written == now.id:
         return now
     if written.endswith(FILE):

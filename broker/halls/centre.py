@@ -278,7 +278,7 @@ class Centre:
             return []
         last = at.doubted if follows else None
         both = last is not None and row.link == _link_of(row, _link_of(last, last.before))
-        alone = row.height > 1 and row.before == FIRST_LINK.hex()  # its hall does not have the row before it
+        alone = row.height > 1 and row.before == FIRST_LINK.hex()  # its hall lacks the row before it
         known = not row.body or both or alone or row.link == _link_of(row, row.before)
         self._at[row.hall] = HallPosition(row.store, row.attempt, row.height, row.link, doubted=None if known else row)
         self._unkept.add(row.hall)

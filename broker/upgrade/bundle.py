@@ -305,7 +305,7 @@ def _first(archive: tarfile.TarFile) -> SignedManifest:
 
 
 def _lay(source: IO[bytes], place: Path) -> None:
-    """Write a package whose name is its hash. Raises UpgradeError."""
+    """Write a package to a file that is named by its hash. Raises UpgradeError if the hash differs."""
     new = place.with_name(f".{place.name}.new")
     with closing(source), new.open("wb") as file:
         shutil.copyfileobj(source, file, CHUNK)

@@ -118,10 +118,7 @@ class SlotFolder:
 
 
 def _lay(place: Path, member: tarfile.TarInfo, content: IO[bytes] | None) -> None:
-    """Write one file of a package into a slot, unless it is outside the environment: apt alone installs those.
-
-    Raises UpgradeError.
-    """
+    """Write one file of a package into a slot, unless it is outside the environment. Raises UpgradeError."""
     path = PurePosixPath(member.name)
     if ".." in path.parts:
         raise UpgradeError("upgrade_damaged", f"a package names {member.name}")
