@@ -1,1 +1,1 @@
-"""The room's side of the wire: contract, rules, scoring, scorer, desk and brokers."""
+"""The central side of Homologue: protocol, rules, scoring, scorer, desk and brokers."""

@@ -1,7 +1,7 @@
-"""What `homologue doctor` finds, how it is told, and the bundle that is sent to whoever helps.
+"""Findings of `homologue doctor`, how they are printed, and the bundle that is sent to whoever helps.
 
-A bundle is made of what cannot hold a secret; beside that, whatever stands in a secret file of the folder is taken out
-of every text that goes into it.
+A bundle is made only of texts that should hold no secret. As a second safeguard, every word found in a secret file of
+the folder is removed from them.
 """
 
 import io
@@ -25,7 +25,7 @@ from broker.version import program_version
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong (or, where nothing `must` be done, odd): what it is, why it matters, what to do."""
+    """Something that is wrong, or merely odd if nothing `must` be done: what it is, why it matters and what to do."""
 
     code: str
     what: str
@@ -36,18 +36,18 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was looked at, and what was found: `looked` names each part, so that nothing is thought well by silence."""
+    """The result of an examination. `looked` names each examined part; any other part may still have problems."""
 
     looked: tuple[str, ...]
     findings: tuple[Finding, ...]
 
     def as_object(self) -> dict[str, object]:
-        """Return it for JSON."""
+        """Return the result as a JSON object."""
         return {"looked": list(self.looked), "findings": [asdict(one) for one in self.findings]}
 
 
 def lines_of(examined: Examined) -> Iterator[str]:
-    """Return it as lines of text, what must be done first."""
+    """Return the result as lines of text, beginning with what must be done."""
     for one in sorted(examined.findings, key=lambda one: not one.must):
         yield f"{'!' if one.must else '-'} {one.what} [{one.code}]"
         yield f"    why: {one.why}"
@@ -58,7 +58,7 @@ def lines_of(examined: Examined) -> Iterator[str]:
 
 
 def tell(examined: Examined, *, as_json: bool) -> int:
-    """Print it; return the exit code: 1 where something must be done."""
+    """Print the result, and return the exit code: 1 if something must be done."""
     click.echo(json.dumps(examined.as_object(), ensure_ascii=False) if as_json else "\n".join(lines_of(examined)))
     return 1 if any(one.must for one in examined.findings) else 0
 
@@ -77,7 +77,7 @@ SECRET_NAMES: Final = (
 """Names of files that hold secrets, in an event's folder or a table's."""
 
 WORD: Final = re.compile(rb"[A-Za-z0-9+/_=.$-]{12,}")
-"""What may be a secret, or a part of one."""
+"""A word long enough to be a secret, or a part of one."""
 
 TAKEN_OUT: Final = "[taken out]"
 LARGEST_SECRET: Final = 4_000_000
@@ -85,7 +85,7 @@ LOG_LINES: Final = 5_000
 
 
 def secret_words(folders: Iterable[Path]) -> set[str]:
-    """Return whatever stands in files with secrets, in words; lines of keys too."""
+    """Return all words in the secret files of these folders, lines of keys included."""
     found: set[str] = set()
     for folder in folders:
         for path in folder.rglob("*") if folder.is_dir() else ():
@@ -102,21 +102,21 @@ PUBLIC_WORDS: Final = frozenset({"-----BEGIN", "-----END", "CERTIFICATE-----", "
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Return a text without these words, the longest first."""
+    """Return a text in which these words are replaced, the longest first."""
     for word in sorted(secrets, key=len, reverse=True):
         text = text.replace(word, TAKEN_OUT)
     return text
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what runs here."""
+    """Return the versions of Homologue, Python, the operating system and all installed packages."""
     packages = sorted({one.metadata["Name"]: one.version for one in distributions()}.items())
     system = {"homologue": program_version(), "python": platform.python_version(), "system": platform.platform()}
     return {**system, **dict(packages)}
 
 
 def journal_of_units() -> str:
-    """Return the last lines that our units have logged, where systemd keeps them."""
+    """Return the last lines that our units have logged in systemd's journal, or "" if it cannot be read."""
     command = ["journalctl", "--no-pager", "--output=short-iso", f"--lines={LOG_LINES}", "--unit=homologue-*"]
     try:
         told = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
@@ -126,9 +126,9 @@ def journal_of_units() -> str:
 
 
 def write_bundle(path: Path, examined: Examined, files: Mapping[str, str], secret_folders: Iterable[Path]) -> None:
-    """Write everything for whoever helps, readable by its owner alone. Raises as `write_whole`.
+    """Write the bundle for whoever helps, readable only by its owner. Raises as `write_whole`.
 
-    `files`: further texts, by name.
+    `files`: additional texts, by file name.
     """
     texts = {
         "findings.json": json.dumps(examined.as_object(), ensure_ascii=False, indent=2),

@@ -1,13 +1,13 @@
-"""What is open for the length of a `with`, whatever it is."""
+"""The base class of objects that are closed at the end of a `with` block."""
 
 from typing import Self
 
 
 class Closing:
-    """Something that is closed at the end of its `with` block, and may be closed before."""
+    """A context manager that is closed at the end of its `with` block, and may be closed earlier."""
 
     def close(self) -> None:
-        """Let go of everything; may be called twice."""
+        """Release all resources. May be called twice."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

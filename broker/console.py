@@ -1,6 +1,6 @@
-"""How every command speaks: one form of error, JSON where it is asked for, progress where somebody watches.
+"""Output of all commands: errors in one form, JSON on request, and progress in a terminal.
 
-Commands raise what is wrong, and the command `homologue` reports it: nothing else prints an error.
+Commands raise errors that end them, and the top-level command `homologue` reports them: nothing else does.
 """
 
 import errno
@@ -24,11 +24,11 @@ C = TypeVar("C", bound=Callable[..., Any] | click.Command)
 ROOMS: Final = ("broker", "kiosk", "vision", "firmware")
 
 JSON: Final = "homologue.json"
-"""Where a command's context keeps that its output is for a program."""
+"""Key in the `meta` of a click context: whether the command was given --json."""
 
 
 class CommandError(Exception):
-    """What only a command can find wrong. `code` is stable and listed in docs/codes.md."""
+    """An error that only commands raise. `code` is stable and listed in docs/codes.md."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
@@ -36,14 +36,14 @@ class CommandError(Exception):
 
 
 class Failed(click.ClickException):
-    """A command's refusals as they are reported: `homologue: <sentence> [code]`, or a JSON object; exit code 1."""
+    """A command's errors, each reported as `homologue: <sentence> [code]` or as a JSON object; exit code 1."""
 
     def __init__(self, problems: Sequence[tuple[str, str]], *, as_json: bool = False) -> None:
         super().__init__("; ".join(text for _, text in problems))
         self._problems, self._as_json = problems, as_json
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Report each: to programs on standard output, to people on standard error."""
+        """Print each error: JSON to standard output, text to standard error."""
         for code, text in self._problems:
             if self._as_json:
                 click.echo(json.dumps({"error": {"code": code, "message": text}}, ensure_ascii=False))
@@ -53,13 +53,13 @@ class Failed(click.ClickException):
 
 
 class MissingOption(Failed):
-    """An option without a value, as click has it: exit code 2."""
+    """A required option has no value. The exit code is 2, as for click's usage errors."""
 
     exit_code = 2
 
 
 def problems_of(error: BaseException) -> list[tuple[str, str]]:
-    """Return code and sentence of each refusal in an error; none where it is no refusal but a fault of ours."""
+    """Return the code and sentence of each problem in an exception; nothing if it is a bug rather than a problem."""
     if isinstance(error, BaseExceptionGroup):
         found = [problems_of(one) for one in error.exceptions]
         return [problem for several in found for problem in several] if all(found) else []
@@ -76,37 +76,37 @@ def problems_of(error: BaseException) -> list[tuple[str, str]]:
 
 
 def report(error: Exception, about: object) -> None:
-    """Report an error that does not end the command, with what it is about, as the one that ends it is reported."""
+    """Report an error that does not end the command, in the form of one that does, preceded by its subject."""
     Failed([(code, f"{about}: {text}") for code, text in problems_of(error)], as_json=wants_json()).show()
 
 
 def color() -> bool | None:
-    """Return False where colours are not wanted (https://no-color.org); None: where there is a terminal."""
+    """Return False if colours are switched off (https://no-color.org), else None: click uses them in terminals."""
     return False if os.environ.get("NO_COLOR") else None
 
 
 def set_up_output(encoding: str | None = None) -> None:
-    """Let names be printed for which the locale has no letters, as standard error does; else a command ends at one."""
+    """Escape characters that the locale cannot encode, as standard error does; otherwise printing one would fail."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
-def _note_json(ctx: click.Context, _param: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click's way
+def _note_json(ctx: click.Context, _param: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click's signature
     if value:
-        set_up_output("utf-8")  # JSON has it, whatever the locale
+        set_up_output("utf-8")  # JSON is UTF-8 in every locale
     ctx.meta[JSON] = ctx.meta.get(JSON, False) or value
     return value
 
 
 def json_option(about: str = "Print one JSON object.", *, given: bool = True) -> Callable[[C], C]:
-    """Add --json to a command. One that chooses its words itself is `given` it as `as_json`."""
+    """Add --json to a command. If `given`, the command receives it as the argument `as_json`."""
     return click.option(
         "--json", "as_json", is_flag=True, is_eager=True, expose_value=given, callback=_note_json, help=about
     )
 
 
 def language_option(of: str) -> Callable[[C], C]:
-    """Return the option of the language of what is written, said as `of`."""
+    """Add --language to a command. `of` names what is written in that language, for the help."""
     choice = click.Choice(languages())
     return click.option("--language", type=choice, default="en", show_default=True, help=f"Language of {of}.")
 
@@ -116,42 +116,42 @@ said_as_json: Final = json_option("Print JSON lines.", given=False)
 
 
 said_as_object: Final = json_option(given=False)
-"""The same for a command that uses it once."""
+"""As `said_as_json`, for a command that calls `say` once."""
 
 
 def wants_json() -> bool:
-    """Return whether the output of the command that runs is for a program."""
+    """Return whether the running command was given --json."""
     context = click.get_current_context(silent=True)
     return bool(context and context.meta.get(JSON))
 
 
 def say(text: str, /, **values: object) -> None:
-    """Say what was done: a sentence to people, the values to programs."""
+    """Print what was done: the sentence, or with --json the values as one JSON object."""
     click.echo(json.dumps(values, ensure_ascii=False, default=str) if wants_json() else text)
 
 
 def amount(count: int, thing: str) -> str:
-    """Return how many there are of what has a regular plural."""
+    """Return a count with a noun that has a regular plural, such as `3 tables`."""
     return f"{count} {thing}{'s' * (count != 1)}"
 
 
 def watched() -> bool:
-    """Return whether somebody watches progress: standard error is a terminal, and people read the output."""
+    """Return whether to show progress: standard error is a terminal, and --json was not given."""
     return sys.stderr.isatty() and not wants_json()
 
 
 class AskedOption(click.Option):
-    """An option with a `prompt`. Where nobody answers it has its default; without one, the error names the option."""
+    """An option with a `prompt`. At the end of input it takes its default or, without one, names itself in an error."""
 
-    def prompt_for_value(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's way
+    def prompt_for_value(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
         """Ask for the value. Raises MissingOption."""
         try:
             return super().prompt_for_value(ctx)
         except click.Abort as aborted:
-            if not isinstance(aborted.__context__, EOFError):  # somebody has pressed Ctrl-C
+            if not isinstance(aborted.__context__, EOFError):  # Ctrl-C was pressed
                 raise
-            click.echo(err=True)  # the question stands on this line
-            if isinstance(default := self.get_default(ctx), str):  # click has an object of its own for none
+            click.echo(err=True)  # end the line of the prompt
+            if isinstance(default := self.get_default(ctx), str):  # click has a sentinel for no default
                 return default
             missing = CommandError("option_missing", f"{self.opts[0]} is missing, and nobody answers")
             raise MissingOption(problems_of(missing), as_json=wants_json()) from None
@@ -160,7 +160,7 @@ class AskedOption(click.Option):
 class PathType(click.Path):
     """A file or folder; `-` is standard input where that is allowed.
 
-    What is wrong with it is refused as everything else is: it is no mistake on the command line.
+    An unusable path is reported like any other error, and not as a usage error.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class PathType(click.Path):
     ) -> None:
         super().__init__(exists, file_okay, dir_okay, allow_dash=allow_dash, path_type=Path)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ANN401, ARG002 - click's way
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ANN401, ARG002 - click's signature
         """Return the path. Raises CommandError `file_missing` or `file_failed`, and PermissionError."""
         path = Path(os.fsdecode(value))
         if self.allow_dash and str(path) == "-":
@@ -193,7 +193,7 @@ EXISTING_FOLDER: Final = PathType(exists=True, file_okay=False)
 
 
 def progress(items: Iterable[T], label: str, count: int | None = None) -> Iterator[T]:
-    """Return the items one by one, and show how far it is where somebody watches. `count`: how many, of an iterator."""
+    """Return the items one by one, with a progress bar if `watched`. `count`: the length of an iterator."""
     if not watched():
         yield from items
         return
@@ -205,7 +205,7 @@ def progress(items: Iterable[T], label: str, count: int | None = None) -> Iterat
 
 @contextmanager
 def working(label: str) -> Iterator[None]:
-    """Show that something goes on, where somebody watches and how long it takes is not known."""
+    """Show a spinner, if `watched`, during work whose duration is not known."""
     if not watched():
         yield
         return

@@ -1,6 +1,6 @@
-"""What a program does that runs on: it ends when told to, tells systemd that it is up, has its structs examined first.
+"""What every long-running program needs: ending on signals, notifying systemd, and preparing structs for threads.
 
-Of sd_notify(3) two messages are needed.
+Only two messages of sd_notify(3) are needed.
 """
 
 import os
@@ -15,11 +15,11 @@ from typing import Final
 import msgspec
 
 EACH_S: Final = 1.0
-"""Between two messages: a watchdog waits for many of these."""
+"""Seconds between two messages. The watchdog's timeout is many times longer."""
 
 
 def stop_on_signals() -> Event:
-    """Return what is set once this process is told to end."""
+    """Return an event that is set when this process receives SIGTERM or SIGINT."""
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -27,16 +27,16 @@ def stop_on_signals() -> Event:
 
 
 class ServiceNotifier:
-    """One service's line to systemd; where it was started by anything else, nothing is sent."""
+    """Notifies systemd that a service is alive. If anything else started the service, nothing is sent."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, address: str | None = None) -> None:
-        """`address`: where systemd listens, which it says in the environment."""
+        """`address`: the socket on which systemd listens [default: $NOTIFY_SOCKET, which systemd sets]."""
         self._address = os.environ.get("NOTIFY_SOCKET", "") if address is None else address
         self._clock, self._last = clock, -EACH_S
         self._message = b"READY=1\nWATCHDOG=1"
 
     def alive(self) -> None:
-        """Say so, from the loop that does the work: a loop that hangs says nothing, and the service is restarted."""
+        """Notify systemd. Call this from the loop that does the work: if it hangs, systemd restarts the service."""
         now = self._clock()
         if not self._address or now < self._last + EACH_S:
             return
@@ -47,13 +47,13 @@ class ServiceNotifier:
 
 
 def examine_structs() -> None:
-    """Let msgspec examine every kind of struct that is imported, which it otherwise does when one is first read.
+    """Let msgspec analyse every imported struct type, which it otherwise does when a type is first decoded.
 
-    Two threads that read one kind for the first time at the same moment crash the process (msgspec 0.22). A program
-    calls this before it starts threads; it takes some 15 ms.
+    Two threads that decode a type for the first time at the same moment crash the process (msgspec 0.22). A program
+    calls this before it starts threads; it takes about 15 ms.
     """
     for kind in _kinds(msgspec.Struct):
-        with suppress(TypeError):  # kinds that are only written
+        with suppress(TypeError):  # types that are only encoded
             msgspec.json.Decoder(kind)
 
 

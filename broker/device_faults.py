@@ -1,6 +1,7 @@
-"""What the parts of a table's device are called, and what can be wrong with them: at the table and on the desk.
+"""Names of a table device's parts and of their faults, as shown at the table and at the desk.
 
-Codes as `health` has them; where a table's screen has less room it has words of its own (`kiosk/screens/texts.py`).
+The keys are the codes in `health`. Where a table's screen has less room, it has shorter texts of its own
+(`kiosk/screens/texts.py`).
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""How tables find their scorer in the hall's network: mDNS, as printers are found (RFC 6763).
+"""How tables find their scorer in the hall's network: DNS service discovery over mDNS (RFC 6763), as for printers.
 
-What is found is worth as much as an address that was typed: the code of a pairing proves the desk, not its name.
+An address that was found is trusted no more than one that was typed: the pairing code, not the name, proves the desk.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ log = logging.getLogger("homologue")
 SERVICE: Final = "_homologue._tcp.local."
 ANSWER_MS: Final = 3_000
 AGAIN_S: Final = 1.0
-"""Between two questions to a desk that does not answer."""
+"""Seconds between two queries to a desk that does not answer."""
 LONGEST: Final = 63
-"""Characters of an instance's name (RFC 6763, 4.1.1)."""
+"""Maximum length of an instance's name, in characters (RFC 6763, 4.1.1)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -37,17 +37,17 @@ class FoundDesk:
 
     event: str
     address: str
-    """Address and port, as they are typed."""
+    """Address and port, in the form in which people type them."""
 
 
 class DeskAnnouncement(Closing):
-    """A scorer's desk says where it is, while this is open. Context-managed; `close` may be called twice.
+    """Announces a scorer's desk on the network until it is closed. Context-managed; `close` may be called twice.
 
-    It is announced beside what else is done: nobody waits until the network has answered whether the name is free.
+    Registration runs in the background: nobody waits for the network to confirm that the name is free.
     """
 
     def __init__(self, event: str, port: int, hosts: list[str]) -> None:
-        """`hosts`: addresses by which tables reach the desk; none: all of this machine's."""
+        """`hosts`: addresses at which tables reach the desk; if empty, all addresses of this machine."""
         from zeroconf import ServiceInfo, Zeroconf  # noqa: PLC0415 - slow to import; a desk on loopback needs none
 
         self._zeroconf: Zeroconf | None = None
@@ -66,7 +66,7 @@ class DeskAnnouncement(Closing):
             self._registering.add_done_callback(_registered)
 
     def close(self) -> None:
-        """Say that it is gone."""
+        """Withdraw the announcement."""
         if self._registering:
             self._registering.cancel()
         made, self._zeroconf = self._zeroconf, None
@@ -83,29 +83,29 @@ def _tell_why(error: BaseException) -> None:
 
 
 def _unanswered() -> suppress:
-    """Return what passes over a question that a busy machine or network leaves without an answer."""
+    """Return a context manager that ignores queries left unanswered by a busy machine or network."""
     from zeroconf import Error  # noqa: PLC0415 - slow to import; a desk on loopback needs none
 
     return suppress(Error, TimeoutError)
 
 
 def _close(made: "Zeroconf | None") -> None:
-    """End it; a machine that is too busy to say good-bye leaves that to the records' time to live."""
+    """Close it. If the machine is too busy to send a goodbye, the records expire at the end of their time to live."""
     with _unanswered():
         if made is not None:
             made.close()
 
 
 class DeskFinder:
-    """Looks for desks until it is closed, and tells of all there are whenever one comes or goes, on a thread."""
+    """Looks for desks until it is closed. When one comes or goes, passes all known desks to `tell`, on a thread."""
 
     def __init__(self, tell: Callable[[tuple[FoundDesk, ...]], None], interfaces: list[str] | None = None) -> None:
-        """`interfaces`: addresses of this machine, where not in all of its networks."""
+        """`interfaces`: this machine's addresses in the networks to search [default: all of its networks]."""
         from zeroconf import ServiceBrowser, Zeroconf  # noqa: PLC0415 - slow to import; a table that is paired needs none
 
         self._tell = tell
         self._changes: queue.SimpleQueue[tuple[str, bool] | None] = queue.SimpleQueue()
-        """Names of desks, and whether they are there; None: stop looking."""
+        """Names of desks, and whether each has come (or gone). None stops the thread."""
         self._asking = threading.Thread(target=self._ask_all, name="desks", daemon=True)
         self._zeroconf: Zeroconf | None = None
         try:
@@ -119,7 +119,7 @@ class DeskFinder:
         self._changes.put((name, state_change.name != "Removed"))
 
     def _ask_all(self) -> None:
-        """Ask each desk where it is, again until it has answered: it is announced once, and may be busy then."""
+        """Query each desk for its address until it answers: it is announced only once, and may be busy then."""
         found: dict[str, FoundDesk] = {}
         asked: set[str] = set()
         while True:
@@ -134,7 +134,7 @@ class DeskFinder:
             self._tell(tuple(sorted({*found.values()})))
 
     def _ask(self, name: str) -> FoundDesk | None:
-        """Return the desk that has announced itself under a name; None: it has not answered, or is not ours."""
+        """Return the desk that is announced under a name, or None if it does not answer or is not one of ours."""
         info = None
         with _unanswered():
             info = self._zeroconf.get_service_info(SERVICE, name, ANSWER_MS) if self._zeroconf else None
@@ -146,7 +146,7 @@ class DeskFinder:
         return FoundDesk(event.decode()[:LONGEST], f"{host}:{info.port}")
 
     def close(self) -> None:
-        """End looking; may be called twice."""
+        """Stop looking for desks. May be called twice."""
         self._changes.put(None)
         if self._asking.is_alive():
             self._asking.join()
@@ -155,7 +155,7 @@ class DeskFinder:
 
 
 def own_addresses() -> list[str]:
-    """Return this machine's addresses in the networks that it is in (IPv4), but for its own loop."""
+    """Return this machine's IPv4 addresses in all of its networks, without the loopback address."""
     from ifaddr import get_adapters  # noqa: PLC0415 - with zeroconf
 
     return [str(ip.ip) for adapter in get_adapters() for ip in adapter.ips if ip.is_IPv4 and ip.ip != "127.0.0.1"]

@@ -1,6 +1,6 @@
-"""What can go wrong, each with a stable code; texts may change. docs/codes.md lists the codes.
+"""Errors, each with a stable code that docs/codes.md lists; their texts may change.
 
-Rooms on a table, people and web have an `errors.py` of their own.
+The packages that run on a table, `people` and `web` each have an `errors.py` of their own.
 """
 
 import re
@@ -15,15 +15,15 @@ A = TypeVar("A")
 
 
 class CodedError(Exception):
-    """An error whose kind has a stable code, and the status with which a page or an API answers; texts may change."""
+    """An error whose class has a stable code, and the HTTP status of pages and APIs. Its text may change."""
 
     code: ClassVar[str]
     status: ClassVar[int] = 400
     wait_s: int = 0
-    """Seconds after which to ask again, where that helps."""
+    """Seconds after which to try again; 0 if that would not help."""
 
     def __init_subclass__(cls, code: str = "", status: int = 0) -> None:
-        """Take the code and the status from the class statement; without, the base's hold."""
+        """Take the code and the status from the class statement; by default, those of the base class are inherited."""
         super().__init_subclass__()
         cls.code = code or cls.code
         cls.status = status or cls.status
@@ -47,10 +47,10 @@ KINDS: Final[Mapping[str, Message]] = {
     "object": N_("an object"),
     "str": N_("text"),
 }
-"""How msgspec names what it found, and how people do."""
+"""What msgspec calls each type, and what people call it."""
 
 LETTERS_ALLOWED: Final = re.compile(r"\^(\[\S*?\])?\[(\S*?)\]\{(?:\d+,)?(\d+)\}\$\S*")
-"""A pattern that lists letters, perhaps others for the first, and how many."""
+"""A pattern that lists the allowed characters, perhaps others for the first one, and their maximum number."""
 
 Words = Callable[[re.Match[str]], str]
 
@@ -92,15 +92,15 @@ WORDS: Final[Sequence[tuple[str, Words]]] = (
     ),
     (r".*\(at end of document\)", lambda _: N_("it is not valid TOML: the last line is not complete")),
 )
-"""What msgspec and its readers of JSON and TOML say, and what people do."""
+"""Error messages of msgspec and of its JSON and TOML parsers, and the sentences for people that replace them."""
 
 
 def reason(error: BaseException) -> str:
-    """Return why something could not be read or written, in words for those who do not program."""
+    """Return why something could not be read or written, in words for people who do not program."""
     if isinstance(error, RuleError):
         return error.text
     if isinstance(error, OSError):
-        return re.sub(r"^\[.*\] | \(_ssl\.c:\d+\)$", "", error.strerror or str(error))  # OpenSSL says where it failed
+        return re.sub(r"^\[.*\] | \(_ssl\.c:\d+\)$", "", error.strerror or str(error))  # OpenSSL adds where it failed
     if isinstance(error, UnicodeDecodeError):
         return N_("it is not UTF-8 text")
     if isinstance(error, RecursionError):
@@ -114,7 +114,7 @@ def reason(error: BaseException) -> str:
 
 
 def _place(path: str) -> str:
-    """Return where in a file a value is; nothing for the whole."""
+    """Return where in a file a value is; "" stands for the whole file."""
     where = ""
     for names, number in re.findall(r"\.(\w+(?:\.\w+)*)|\[(\d+)\]", path):
         part = names or N_("item {number}", number=int(number) + 1)
@@ -135,13 +135,13 @@ def _kinds(names: str) -> str:
 
 
 def refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence
-    """Raise RuleError of this code where something is wrong."""
+    """Raise RuleError with this code if something is wrong."""
     if wrong:
         raise RuleError(code, text)
 
 
 def collect_errors(ask: Callable[[A], T], asked: Iterable[A]) -> list[T]:
-    """Ask about each; raise an ExceptionGroup of all RuleErrors if there is one."""
+    """Return `ask` of each item, or raise an ExceptionGroup of all the RuleErrors that were raised."""
     answers: list[T] = []
     problems: list[RuleError] = []
     for one in asked:
@@ -156,13 +156,13 @@ def collect_errors(ask: Callable[[A], T], asked: Iterable[A]) -> list[T]:
 
 
 def raise_errors(problems: Iterable[RuleError]) -> None:
-    """Raise all of them at once, if there is one."""
+    """Raise all problems in one ExceptionGroup, if there are any."""
     if found := list(problems):
         raise ExceptionGroup("refused", found)
 
 
 def flatten_errors(several: BaseExceptionGroup[BaseException]) -> list[RuleError]:
-    """Return the refusals in a group; groups may lie in groups."""
+    """Return the RuleErrors in an exception group and in the groups nested in it."""
     found: list[RuleError] = []
     for one in several.exceptions:
         found += (
@@ -172,7 +172,7 @@ def flatten_errors(several: BaseExceptionGroup[BaseException]) -> list[RuleError
 
 
 class BrokerError(CodedError, code="broker_error"):
-    """Base of all errors of this room's brokers."""
+    """Base class of the errors of MQTT brokers."""
 
 
 class ProgramMissing(BrokerError, FileNotFoundError, code="broker_program_missing"):
@@ -180,7 +180,7 @@ class ProgramMissing(BrokerError, FileNotFoundError, code="broker_program_missin
 
 
 class BrokerPortTaken(BrokerError, OSError, code="broker_port_taken"):
-    """Something else listens on the port that the broker was to take."""
+    """Another program listens on the port that was meant for the broker."""
 
 
 class StoreLocked(BrokerError, BlockingIOError, code="broker_store_locked"):
@@ -188,15 +188,15 @@ class StoreLocked(BrokerError, BlockingIOError, code="broker_store_locked"):
 
 
 class BrokerStartFailed(BrokerError, RuntimeError, code="broker_start_failed"):
-    """The broker ended by itself before it was ready; the text has the last lines of its log."""
+    """The broker exited before it was ready; the text has the last lines of its log."""
 
 
 class BrokerDied(BrokerError, RuntimeError, code="broker_died"):
-    """The broker ended while it was needed."""
+    """The broker exited while it was needed."""
 
 
 class NotReady(BrokerError, TimeoutError, code="broker_not_ready"):
-    """The broker runs but takes no connection within the time; the text has the last lines of its log."""
+    """The broker runs but accepted no connection in time; the text has the last lines of its log."""
 
 
 class SettingRefused(BrokerError, ValueError, code="broker_setting_refused"):
@@ -204,35 +204,35 @@ class SettingRefused(BrokerError, ValueError, code="broker_setting_refused"):
 
 
 class CredentialsMalformed(BrokerError, ValueError, code="broker_credentials_malformed"):
-    """The file of credentials is not what `Credentials.save` writes."""
+    """The file of credentials does not have the form in which `Credentials.save` writes it."""
 
 
 class CredentialsMissing(BrokerError, FileNotFoundError, code="broker_credentials_missing"):
-    """There is no file of credentials that we may read."""
+    """The file of credentials is missing, or we may not read it."""
 
 
 class CredentialsExposed(BrokerError, PermissionError, code="broker_credentials_exposed"):
-    """Others than the owner may read the file of credentials."""
+    """Users other than its owner may read the file of credentials."""
 
 
 class UserUnknown(BrokerError, LookupError, code="broker_user_unknown"):
-    """Nobody of that name has credentials."""
+    """There are no credentials for that name."""
 
 
 class CertificatesMissing(BrokerError, FileNotFoundError, code="certificates_missing"):
-    """The event has no authority of its own, or its authority's key is elsewhere."""
+    """The event has no certificate authority of its own, or the authority's key is elsewhere."""
 
 
 class CertificatesBroken(BrokerError, ValueError, code="certificates_broken"):
-    """A file of the event's certificates is not what it should be."""
+    """One of the files of the event's certificates is invalid."""
 
 
 class CertificateUnknown(BrokerError, LookupError, code="certificate_unknown"):
-    """No certificate was given to that table, or to that device of it."""
+    """No certificate was issued to that table, or to that device of the table."""
 
 
 class StoreError(CodedError, code="store_error"):
-    """Base; `code` is stable and listed in docs/codes.md."""
+    """Base class of the store's errors; `code` is stable and listed in docs/codes.md."""
 
 
 class StoreInUse(StoreError, OSError, code="store_in_use"):
@@ -240,7 +240,7 @@ class StoreInUse(StoreError, OSError, code="store_in_use"):
 
 
 class StoreBroken(StoreError, OSError, code="store_broken"):
-    """The store is damaged, full, of another event or of a newer version."""
+    """The store is damaged or full, or belongs to another event or to a newer version."""
 
 
 class StoreMissing(StoreError, FileNotFoundError, code="store_missing"):
@@ -248,11 +248,11 @@ class StoreMissing(StoreError, FileNotFoundError, code="store_missing"):
 
 
 class StoreUnreachable(StoreError, ConnectionError, code="store_unreachable"):
-    """No server answers at the store's address, or it lets us not in."""
+    """No server answers at the store's address, or the server denies access."""
 
 
 class StoreLost(StoreError, ConnectionError, code="store_lost"):
-    """A scorer that was active has lost the store: it must not write any more, since another may be active by now."""
+    """An active scorer has lost the store. It must stop writing, because another scorer may have become active."""
 
 
 class ScorerReplaced(StoreLost, code="scorer_replaced"):
@@ -264,47 +264,47 @@ class StoreAddressRefused(StoreError, ValueError, code="store_address_refused"):
 
 
 class StoreDiffers(StoreError, ValueError, code="store_differs"):
-    """The event's journal is in another store than the one that was named."""
+    """The event's journal is in a different store from the one that was named."""
 
 
 class NoEvent(StoreError, ValueError, code="no_event"):
-    """The folder is no event's."""
+    """The folder is not the folder of an event."""
 
 
 class BackupFailed(StoreError, OSError, code="backup_failed"):
-    """A copy could not be made, or does not read back as it was written. Older copies are as they were."""
+    """A backup could not be made, or does not read back as it was written. Older backups are unchanged."""
 
 
 class AnchorMistyped(StoreError, ValueError, code="anchor_mistyped"):
-    """A text that is no anchor: a letter was read or typed wrong."""
+    """The text is not an anchor: a letter was misread or mistyped."""
 
 
 class AnchorChanged(StoreError, code="anchor_changed"):
-    """Something that was stored when an anchor was made is not there any more as it was."""
+    """Something that was stored when an anchor was made has since been changed or removed."""
 
 
 class AnchorElsewhere(StoreError, ValueError, code="anchor_of_another_event"):
-    """An anchor of another event."""
+    """The anchor belongs to another event."""
 
 
 class BackupBroken(StoreError, ValueError, code="backup_broken"):
-    """A copy is damaged, or is none."""
+    """The backup is damaged, or the file is not a backup."""
 
 
 class BackupMissing(StoreError, FileNotFoundError, code="backup_missing"):
-    """There is no copy in that folder that could be restored."""
+    """The folder contains no backup that could be restored."""
 
 
 class RestoreTaken(StoreError, FileExistsError, code="restore_taken"):
-    """Something is there already where a copy was to be restored. It was left as it is."""
+    """Something already exists where a backup was to be restored. It was left unchanged."""
 
 
 class ScorerError(CodedError, code="scorer_error"):
-    """Base; `code` is stable and listed in docs/codes.md."""
+    """Base class of the scorer's errors; `code` is stable and listed in docs/codes.md."""
 
 
 class BadEvent(ScorerError, ValueError, code="bad_event"):
-    """The event's folder does not hold an event that can be played; `found`: each problem of its plan by itself."""
+    """The folder does not hold an event that can be played. `found` lists the individual problems of its plan."""
 
     def __init__(self, text: str, found: Iterable[RuleError] = ()) -> None:
         super().__init__(text)
@@ -312,7 +312,7 @@ class BadEvent(ScorerError, ValueError, code="bad_event"):
 
     @classmethod
     def of(cls, *found: RuleError) -> "BadEvent":
-        """Return the error of these problems; of one it is the text itself, which has translations."""
+        """Return an error for these problems. A single problem keeps its text, so that it can be translated."""
         return cls(found[0].text if len(found) == 1 else "; ".join(str(one.text) for one in found), found)
 
 
@@ -321,11 +321,11 @@ class EventKeyBroken(ScorerError, OSError, code="event_key_broken"):
 
 
 class NoDeviceWaits(ScorerError, LookupError, code="no_device_waits", status=409):
-    """A table is to be handed over, and no second device has asked to serve it."""
+    """A table cannot be handed over: no second device has asked to serve it."""
 
 
 class CallAttended(ScorerError, ValueError, code="call_attended", status=409):
-    """An arbiter wants to go to a call, or not to go, and another one has said so first."""
+    """An arbiter attends a call, or stops attending it, after another one has just done so."""
 
 
 class ScorerActive(ScorerError, BlockingIOError, code="scorer_active"):
@@ -333,16 +333,16 @@ class ScorerActive(ScorerError, BlockingIOError, code="scorer_active"):
 
 
 class FollowedDiffers(StoreError, code="followed_differs"):
-    """A copy of the event holds what the active scorer's store does not, or was sent what does not follow."""
+    """A standby's copy has rows that the active scorer's store lacks, or received rows that do not follow its own."""
 
 
 class StandbyRefused(ScorerError, PermissionError, code="standby_refused"):
-    """The scorer that is to be followed does not take this machine for its standby."""
+    """The scorer that is to be followed does not accept this machine as its standby."""
 
 
 class StandbyBehind(ScorerError, ValueError, code="standby_behind", status=409):
-    """The scorer cannot hand over: its standby is not there, or lacks something."""
+    """The scorer cannot hand over: its standby is not connected, or lacks some rows."""
 
 
 class ScorerBusy(ScorerError, TimeoutError, code="scorer_busy", status=503):
-    """The scorer has not answered in time; whether it did what was asked is seen when it answers again."""
+    """The scorer has not answered in time. Whether it did what was asked will show when it answers again."""

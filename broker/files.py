@@ -1,6 +1,6 @@
-"""Files that are written in one step, so that a power cut leaves the old one or the new one; exports.
+"""Atomic writes, after which a power cut leaves the old file or the new one, and exports.
 
-An export goes to standard output, or to a file that is never overwritten unasked.
+An export goes to standard output or to a file. Existing files are overwritten only on request.
 """
 
 import errno
@@ -20,16 +20,16 @@ from broker.i18n import N_
 PRIVATE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
 PUBLIC: Final = 0o666
-"""Less what the user's mask takes off."""
+"""The mode of files that are not private, before the umask is applied."""
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file of mode 0600 that is never seen half-written nor readable by others, not even for a moment."""
+    """Write a file of mode 0600 that others never see half-written, and cannot read even for an instant."""
     write_file(path, content, PRIVATE)
 
 
 def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool = False, durable: bool = True) -> None:
-    """Write beside and put in place. As `file_beside`."""
+    """Write a file atomically. Arguments and errors are those of `file_beside`."""
     with file_beside(path, content, mode, exactly=exactly, durable=durable):
         pass
 
@@ -38,17 +38,17 @@ def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool 
 def file_beside(
     path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool = False, durable: bool = True
 ) -> Iterator[None]:
-    """Write beside, and put in place when the block ends: a reader sees the old file or the new one.
+    """Write a temporary file beside `path`, and move it into place when the block ends.
 
-    A full disk spoils none, and a block that fails leaves the old one.
-    What the process may not give away by its umask is taken from `mode`, unless that is to be had `exactly`. The call
-    waits until the disk has the file, unless it need not be `durable`. Raises OSError.
+    Readers see the old file or the new one. A full disk damages neither, and a block that fails leaves the old file.
+    The umask applies to `mode`, unless `exactly` this mode is wanted. The call waits until the file is on disk, unless
+    it need not be `durable`. Raises OSError.
     """
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     except OSError as error:
-        error.filename = str(path)  # nobody has asked for the other name
+        error.filename = str(path)  # report the file that was requested, not the temporary one
         raise
     try:
         with os.fdopen(handle, "wb") as file:
@@ -67,24 +67,24 @@ def file_beside(
 
 
 def make_folder(path: Path, mode: int = 0o777) -> None:
-    """Make a folder and those above it; when this returns the disk has their names. Raises OSError.
+    """Make a folder and its parents, and wait until their names are on disk. Raises OSError.
 
-    Else a power cut takes a new folder away with all that is in it, however often its files are synced. A folder that
-    is there may be one whose maker was killed before the disk had its name.
+    Otherwise a power cut removes a new folder with all its contents, however often its files are synced. Existing
+    folders are synced too: whoever made them may have been killed before their names were on disk.
     """
     there = path.is_dir()
     if path.parent != path:
         make_folder(path.parent)
     path.mkdir(mode=mode, exist_ok=True)
-    with suppress(OSError) if there else nullcontext():  # not every folder above is ours to read
+    with suppress(OSError) if there else nullcontext():  # we may not be allowed to read every parent
         sync(path.parent)
 
 
 @contextmanager
 def new_folder(path: Path, mode: int = 0o777) -> Iterator[None]:
-    """Make a folder, and leave it as it was where what is made in it fails or is broken off.
+    """Make a folder, and remove what was put into it (and the folder, if new) if the block fails or is interrupted.
 
-    What lay in it stays: its maker has looked whether it is empty, but others may have put something there since.
+    Earlier contents stay: the caller has checked that the folder is empty, but others may have added files since.
     """
     there = path.is_dir()
     make_folder(path, mode)
@@ -104,7 +104,7 @@ def new_folder(path: Path, mode: int = 0o777) -> Iterator[None]:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes that ask for it from a folder meanwhile. Raises OSError."""
+    """Hold an exclusive lock on a folder during the block, waiting until it is free. Raises OSError."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -114,10 +114,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def sync_log(path: Path) -> None:
-    """Wait until the disk has what others have written into a database of SQLite's that is about to be opened.
+    """Flush the write-ahead log of an SQLite database that is about to be opened, and wait until it is on disk.
 
-    SQLite takes every whole commit from the write-ahead log, and does not ask whether it was flushed: one whose process
-    was killed before that would be shown, and be gone after a power cut.
+    SQLite accepts every complete commit in the log, whether or not it was flushed. A commit whose process was killed
+    before the flush would be shown now, and be gone after a power cut.
     """
     log = path.with_name(f"{path.name}-wal")
     if log.exists():
@@ -126,7 +126,7 @@ def sync_log(path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until the disk has a file, or the names in a folder."""
+    """Flush a file, or the names in a folder, and wait until they are on disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -135,16 +135,16 @@ def sync(path: Path) -> None:
 
 
 KIND_BYTES: Final = 4
-"""At the beginning of a file that tell PDF, ZIP and text apart."""
+"""Length of the beginning of a file that distinguishes PDF, ZIP and text."""
 
 
 def write_whole(output: Path, content: bytes, mode: int = PUBLIC) -> None:
-    """Write a file, over one of its kind that is there: it is the old one or the new one.
+    """Write a file atomically, replacing an existing file of the same kind.
 
-    Raises RuleError `export_exists` where another kind of file is there, which was hardly meant; OSError.
+    Raises RuleError `export_exists` if another kind of file exists, which was hardly meant to be replaced; OSError.
     """
     if output.exists() and not output.is_file():
-        output.write_bytes(content)  # a device or a pipe has no old content, and nothing is put in its place
+        output.write_bytes(content)  # a device or a pipe has no old content, and must not be replaced
         return
     if output.exists():
         with output.open("rb") as file:
@@ -162,21 +162,21 @@ STANDINGS: Final = "standings.csv"
 PLAYERS: Final = "players.csv"
 
 PEOPLE_FILE: Final = "people.sqlite"
-"""Accounts of the desk: of an event that is set up there it is the first file."""
+"""Accounts of the desk. In an event that is set up at the desk, it is the first file."""
 
 
 def refuse_no_event(folder: Path) -> None:
-    """Refuse a folder that was named by mistake, before anything is made in it. Raises NoEvent."""
+    """Raise NoEvent for a folder that was named by mistake, before anything is made in it."""
     if not (folder / EVENT).exists() and not (folder / PEOPLE_FILE).exists():
         raise NoEvent(f"{folder} is no event's folder: there is no {EVENT} in it")
 
 
 EXPORT_SUFFIXES: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".xlsx", ".zip")
-"""Ends of names that may be written inside an event's folder; the others there are the event itself."""
+"""Suffixes of exports that may be written into an event's folder; files with other suffixes belong to the event."""
 
 
 def deliver(text: str | bytes, output: Path | None, *, source: Path | None, force: bool, secret: bool = False) -> None:
-    """Write an export, text in UTF-8 whatever the locale. A secret one is readable by its owner alone.
+    """Write an export, with text in UTF-8 whatever the locale. A secret one is readable only by its owner.
 
     Raises RuleError `export_exists`, `not_an_export` or `unwritable`.
     """
@@ -197,9 +197,9 @@ def deliver(text: str | bytes, output: Path | None, *, source: Path | None, forc
 
 
 def may_write(output: Path, *, source: Path | None, force: bool) -> None:
-    """Say beforehand, where much work comes before the writing, what `deliver` would say of a file.
+    """Raise the errors that `deliver` would raise for a file, before much work goes into the export.
 
-    Nothing is written over what the export is made from, over an event's own files, or unasked over any file.
+    An export never replaces its own source or an event's own files, and replaces any other file only with `force`.
     """
     if source is not None and output.exists() and source.exists() and output.samefile(source):
         raise RuleError("not_an_export", f"{output.name} is what the export is made from")
@@ -221,6 +221,6 @@ def may_write(output: Path, *, source: Path | None, force: bool) -> None:
 
 
 def _is_inside(output: Path, source: Path | None) -> bool:
-    """Return whether a file lies in the folder of an event, this one's or another's."""
+    """Return whether a file is in the folder of an event, this one or another."""
     above = output.resolve().parents
     return (above[0] / EVENT).exists() or (source is not None and source.resolve() in above)

@@ -1,8 +1,9 @@
-"""Text that people read, in their language: gettext catalogues in which the English text is the key.
+"""Translation of texts for people: gettext catalogues in which the English text is the key.
 
 Translate with `_("Table {table}", table=3)`, where `_` is a `Translator`. Text that is chosen in one place and
-translated in another (the name of a state, why something was refused) is a `Message`, written `N_("Paused")`: it is
-the English sentence, and remembers what it was made of. `python -m broker.locale` collects all texts.
+translated in another (the name of a state, the reason of an error) is a `Message`, written `N_("Paused")`: a string
+with the English sentence, which also has the template and values behind it. `python -m broker.locale` collects all
+texts.
 """
 
 import gettext
@@ -18,28 +19,28 @@ from importlib.resources.abc import Traversable
 from typing import Final
 
 SOURCE: Final = "en"
-"""The language in which the texts stand in the code."""
+"""The language of the texts in the code."""
 
 DOMAIN: Final = "homologue"
 
 FOLDER: Final = files("broker") / "locale"
 
 CONTEXT_END: Final = "\x04"
-"""What gettext puts between a context and a text to make the key of both."""
+"""Separator between context and text in gettext's keys."""
 
 ISOLATE: Final = "\N{FIRST STRONG ISOLATE}"
 ISOLATE_END: Final = "\N{POP DIRECTIONAL ISOLATE}"
-"""What stands between these is read in its own direction, and counts as one sign of the text around it."""
+"""Text between these two has its own reading direction, and counts as one neutral character in the text around it."""
 
 RIGHT_TO_LEFT: Final = frozenset({"R", "AL"})
-"""Unicode's classes of letters that are read from right to left."""
+"""Unicode's bidirectional classes of right-to-left letters."""
 
 UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
-"""When a catalogue was compiled, as it says: a release is the same bytes whenever it is built."""
+"""The date in every compiled catalogue, so that a release has the same bytes whenever it is built."""
 
 
 class UnknownLanguage(ValueError):
-    """There is no catalogue of this language."""
+    """There is no catalogue for this language."""
 
 
 class Message(str):
@@ -69,13 +70,13 @@ def NP_(context: str, text: str, /, **values: object) -> Message:  # noqa: N802
 
 
 class Translator:
-    """Translates into one language. Raises UnknownLanguage if there is no catalogue of it."""
+    """Translates into one language. Raises UnknownLanguage if there is no catalogue for it."""
 
     def __init__(self, language: str = SOURCE) -> None:
         self.language = language
         self._texts = catalogue(language)
         self._found: dict[str, str] = {}
-        """What was looked up: a page of a hall has thousands of texts."""
+        """Texts that were already looked up: the page of a hall has thousands of texts."""
 
     def __call__(self, text: str, /, **values: object) -> str:
         """Return a text, or a message with its values, in this language."""
@@ -88,7 +89,7 @@ class Translator:
         return self._filled(found, values) if values else found
 
     def ngettext(self, one: str, many: str, /, *, count: int, **values: object) -> str:
-        """Return the form of a text that belongs to a count, which is filled in."""
+        """Return the singular or plural form of a text, with the count filled in."""
         return self._filled(self._prepared(self._texts.ngettext(one, many, count)), {"count": count, **values})
 
     def pgettext(self, context: str, text: str, /, **values: object) -> str:
@@ -106,7 +107,7 @@ class Translator:
         return text
 
     def decimal(self, number: float, pattern: str = "#,##0.###") -> str:
-        """Write a number as this language does (`pattern` as in CLDR)."""
+        """Format a number for this language (`pattern` as in CLDR)."""
         from babel.numbers import format_decimal  # noqa: PLC0415 - slow to import; a table's screen needs no Babel
 
         return str(format_decimal(number, pattern, locale=self.language))
@@ -114,7 +115,7 @@ class Translator:
 
 @cache
 def languages() -> tuple[str, ...]:
-    """Return the languages there are: English, and each that has a folder in `broker/locale`."""
+    """Return the available languages: English, and each that has a catalogue in `broker/locale`."""
     found = (one.name for one in FOLDER.iterdir() if _file(one.name, "po").is_file())
     return (SOURCE, *sorted(found))
 
@@ -134,15 +135,15 @@ def _file(language: str, ending: str) -> Traversable:
 
 
 def _compiled(language: str) -> bytes:
-    """Return the compiled catalogue: the file beside the source if it was made of this very source, else recreated."""
+    """Return the compiled catalogue: the file beside the source if made from this very source, else a new one."""
     source, made = _file(language, "po").read_bytes(), _file(language, "mo")
     kept = made.read_bytes() if made.is_file() else b""
     return kept if kept.endswith(hashlib.sha256(source).digest()) else compiled(language, source)
 
 
 def compiled(language: str, source: bytes) -> bytes:
-    """Compile a catalogue. Behind it stands the hash of its source, which readers of such files do not see."""
-    from babel.messages import mofile, pofile  # noqa: PLC0415 - not needed where a compiled catalogue is kept
+    """Compile a catalogue, and append the SHA-256 of its source, which readers of such files ignore."""
+    from babel.messages import mofile, pofile  # noqa: PLC0415 - not needed if a compiled catalogue exists
 
     read, made = pofile.read_po(io.BytesIO(source), locale=language), io.BytesIO()
     read.creation_date = read.revision_date = UNDATED
@@ -156,31 +157,31 @@ def compiled(language: str, source: bytes) -> bytes:
 
 
 def typeset(language: str, text: str) -> str:
-    """Return a text as it is printed: in French no line begins with a colon or ends with an opening quotation mark."""
+    """Return a text with no-break spaces, so that no line of French begins with `: ; ? ! » %` or ends with `«`."""
     return re.sub(r" (?=[:;?!»%])|(?<=«) ", "\N{NO-BREAK SPACE}", text) if language == "fr" else text
 
 
 def isolated(text: str) -> str:
-    """Return a name as it is put into a sentence: what is around one in Hebrew or Arabic stays on its side of it."""
+    """Return a name for use in a sentence. Right-to-left names are isolated, so text around them keeps its order."""
     if text.isascii() or not any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in text):
         return text
     return ISOLATE + text + ISOLATE_END
 
 
 def duration(seconds: float) -> Message:
-    """Return how long something takes, lasts or is wrong by, to the minute."""
+    """Return a duration in hours and minutes, rounded to the minute."""
     hours, left = divmod(round(seconds / 60), 60)
     return N_("{hours} h {minutes:02} min", hours=hours, minutes=left) if hours else N_("{minutes} min", minutes=left)
 
 
 def folded(text: str) -> str:
-    """Return a text as it is searched and sorted: without accents and capitals, which nobody types on a telephone."""
+    """Return a text for searching and sorting: without accents and capitals, which nobody types on a telephone."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return "".join(one for one in plain if not unicodedata.combining(one))
 
 
 def name_key(name: str) -> str:
-    """Return a name as it is compared: however its accents are encoded, and whatever its capitals and spaces."""
+    """Return a name for comparison, independent of how its accents are encoded and of its capitals and spaces."""
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
 
 
@@ -196,7 +197,7 @@ HONOUR_SIGNS: Final = "東南西北白發中"
 
 
 def tile_signs(face: str) -> tuple[str, str]:
-    """Return what is drawn on a tile: a rank and the sign of its suit, or no rank and an honour's sign."""
+    """Return what is drawn on a tile: its rank and the sign of its suit, or "" and the honour's sign."""
     rank, suit = face[0], face[1]
     return ("", HONOUR_SIGNS[int(rank) - 1]) if suit == "z" else (rank, SUIT_SIGNS[suit])
 
@@ -211,13 +212,13 @@ SEAT_LETTERS: Final[Mapping[str, Message]] = {
 
 ZWJ: Final = "\N{ZERO WIDTH JOINER}"
 JOINING: Final = f"{ZWJ}\N{VARIATION SELECTOR-16}\N{COMBINING ENCLOSING KEYCAP}"
-"""What makes one pictograph of several."""
+"""Characters that join several pictographs, or modify one, to make a single pictograph."""
 
 
 def without_pictographs(text: str, is_drawn: Callable[[str], bool]) -> str:
-    """Return a text as it is read aloud; one of pictographs alone by their names: somebody may be called so.
+    """Return a text without pictographs, as it is read aloud. If nothing else is left, return their names instead.
 
-    `is_drawn`: whether a font has a letter; a sign that one has stays.
+    A person may have such a name. `is_drawn` returns whether a font has a glyph for a letter; signs with one stay.
     """
     pairs = zip(f" {text}", text, strict=False)
     left = "".join(letter for before, letter in pairs if not _is_pictograph(letter, before, is_drawn))
@@ -228,9 +229,9 @@ def without_pictographs(text: str, is_drawn: Callable[[str], bool]) -> str:
 
 
 def _is_pictograph(letter: str, before: str, is_drawn: Callable[[str], bool]) -> bool:
-    """Return whether a letter is one, or a part of one, or cannot be seen. `before`: the letter before it."""
+    """Return whether a letter is a pictograph, part of one, or invisible. `before`: the letter before it."""
     if letter == ZWJ and before not in JOINING and unicodedata.category(before)[0] in "LM":
-        return not is_drawn(letter)  # as between letters of Sinhala
+        return not is_drawn(letter)  # it joins letters, as in Sinhala
     if _is_unseen(letter, is_drawn):
         return True
     return unicodedata.category(letter) in {"So", "Sk"} and not (is_drawn(letter) and before != ZWJ)

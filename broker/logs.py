@@ -1,9 +1,9 @@
-"""Logs: one configuration for the kiosk, the scorer and commands. Events have a name and keys, and no sentence.
+"""Logging: one configuration for the kiosk, the scorer and commands. Log events have a name and keys, not sentences.
 
-People read lines on a console; machines read JSON, with `HOMOLOGUE_LOG=json`. `HOMOLOGUE_LOG_LEVEL` says how much is
-logged (debug, info, warning, error). What is logged while a play is looked after carries the play's id: `in_play`.
+The output is lines for people or, with `HOMOLOGUE_LOG=json`, JSON. `HOMOLOGUE_LOG_LEVEL` sets the level (debug, info,
+warning, error). Entries logged while a play is being processed carry the play's id: `in_play`.
 
-Nothing that opens anything is ever given to a logger: passwords, PINs, tokens, keys, and no face of a tile.
+Never log a secret (password, PIN, token or key) or the face of a tile.
 """
 
 import logging
@@ -40,7 +40,7 @@ def get_logger(name: str) -> BoundLogger:
 
 
 def set_up_logs(level: int, stream: TextIO | None = None) -> None:
-    """Let everything be logged to a stream (standard output) from a level on, unless the environment says otherwise."""
+    """Log everything from a level upwards to a stream (standard output), unless the environment sets another level."""
     stream = stream or sys.stdout
     last: Processor = structlog.dev.ConsoleRenderer(colors=stream.isatty())
     if os.environ.get(FORM) == JSON:
@@ -59,17 +59,17 @@ def set_up_logs(level: int, stream: TextIO | None = None) -> None:
 
 
 def play_id(round_: int, table: int, deal: int) -> str:
-    """Return how logs call a play, in every part of the program."""
+    """Return the id of a play in the logs of every part of the program."""
     return f"{round_}.{table}.{deal}"
 
 
 def in_play(round_: int, table: int, deal: int) -> AbstractContextManager[Any]:
-    """Let what is logged within be of a play."""
+    """Return a context manager that adds a play's id to everything logged within it."""
     return bound_contextvars(play=play_id(round_, table, deal))
 
 
 def follow_play(round_: int | None, table: int, deal: int | None) -> None:
-    """Let what this thread logs from now on be of a play, or only of its table."""
+    """Add a play's id and table, or only the table, to everything that this thread logs from now on."""
     bind_contextvars(table=table)
     if round_ is None or deal is None:
         unbind_contextvars("play")

@@ -1,4 +1,4 @@
-"""QR codes (ISO/IEC 18004), which zxing-cpp makes, as the runs of black that pages and prints draw."""
+"""QR codes (ISO/IEC 18004) made by zxing-cpp, as the runs of black modules that pages and prints draw."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -8,11 +8,11 @@ import zxingcpp
 from numpy.typing import NDArray
 
 QUIET: Final = 4
-"""Modules of white around a code, as the standard wants."""
+"""Width in modules of the white border that the standard requires."""
 
 
 class Run(NamedTuple):
-    """Black modules side by side, counted from the upper left corner of the white around the code."""
+    """A horizontal run of black modules, in coordinates from the upper left corner of the white border."""
 
     x: int
     y: int
@@ -20,7 +20,7 @@ class Run(NamedTuple):
 
 
 class QrCode(NamedTuple):
-    """A code, and its side in modules with the white around it."""
+    """A QR code. `side` is in modules and includes the white border."""
 
     side: int
     runs: tuple[Run, ...]

@@ -1,7 +1,7 @@
-"""A long journal, read and verified in processes of their own while the scorer's program is still loading.
+"""Reads and verifies a long journal in separate processes while the scorer's program is still loading.
 
-What a scorer runs takes a second to load, and its journal several to read: so nothing of ours is imported here, nor any
-library. What is found to be wrong is for the store to name (broker/store/records.py).
+The scorer's program takes a second to load, and its journal several seconds to read. So this module imports no other
+module of ours and no third-party library. Errors are left for the store to report (broker/store/records.py).
 """
 
 import gc
@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 STORE: Final = "scorer.sqlite"
-"""An event's journal, in its folder."""
+"""The file of an event's journal, in the event's folder."""
 
 SETTING: Final = "store.toml"
-"""Where it is instead: in PostgreSQL (broker/store/location.py)."""
+"""The file that names the store if the journal is in PostgreSQL instead (broker/store/location.py)."""
 
 
 def has_started(folder: Path) -> bool:
@@ -32,18 +32,18 @@ def has_started(folder: Path) -> bool:
 
 
 FIRST_LINK: Final = bytes(32)
-"""What the first row follows."""
+"""The link that precedes the first row."""
 
 StoredRow = tuple[int, int, bytes, bytes]
-"""Height, when it was taken (wall clock, ms since 1970), body and link."""
+"""Height, time of receipt (wall clock, ms since 1970), body and link."""
 
 IntactRow = tuple[int, int, bytes]
-"""The same without its link, which fits."""
+"""A row whose link was verified: height, time of receipt and body."""
 
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Look for no cycles meanwhile: to do so again and again while a journal is read takes a third of its time."""
+    """Pause garbage collection: searching for cycles takes a third of the time in which a journal is read."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -59,50 +59,50 @@ FACT: Final = re.compile(
     rb'\{"schema":1,"id":"[^"]*","event":"[^"]*","table":%(n)b,"seq":%(n)b,"at":%(n)b,"fact":\{"type":"([a-z_]+)",'
     rb'"round":%(n)b,"deal":%(n)b((?:,"profile":"[^"]*")?(?:,"players":\{[^{}]*\})?)(.*)' % {b"n": NUMBER}
 )
-"""A fact as programs write it, up to its last word: what it says beside is to be looked at."""
+"""A fact as our programs write it. The last group has its remaining fields, which are still to be decoded."""
 
 VOUCHED: Final = b'},"device":"'
 VOUCHES: Final = re.compile(
     rb'\},"device":"[^"]*","before":(?:"[^"]*"|null),"signature":(?:"[^"]*"|null)(?:,"sender":null)?\}'
 )
-"""What stands behind it, and how that begins."""
+"""The end of the message, after the fact. VOUCHED is how it begins."""
 
 USUAL: Final = b'},"device":"%b","before":"%b","signature":"%b"}' % (b"0" * 32, b"0" * 64, b"0" * 128)
-"""The same of nearly all facts, with any hex digits in the place of zeros."""
+"""The end of nearly all messages, in which any hex digits may take the place of the zeros."""
 
 HEX: Final = b"0123456789abcdef"
 AROUND: Final = {at: one for at, one in enumerate(USUAL) if one != ord("0")}
 
 PLAIN: Final = bytes({*range(0x20, 0x7F)} - {ord("\\")})
-"""Of what strings are made that need no other look: no quote in them is escaped."""
+"""Bytes that need no closer look: a body made of these contains no escaped quotes."""
 
 NO_FACT: Final = (b"0", b"0", b"0", b"", b"0", b"0", b"", b"")
 
 COLUMNS: Final = ("height", "received", "length", "table", "seq", "at", "kind", "round", "deal", "players", "rest")
-"""What is known of each row. Without a kind it is no fact, or told in other words."""
+"""Columns of a row. A row without a kind is not a fact, or is a fact that is not written in the usual form."""
 
 TEXTS: Final = ("kind", "players", "rest")
-"""Columns that are numbers of texts."""
+"""Columns that hold indices into `Rows.texts`."""
 
 
 class Rows(NamedTuple):
-    """Rows that are as they were written, by columns; their bodies follow each other in `source`."""
+    """Verified rows, in columns. Their bodies are concatenated in `source`."""
 
     columns: Sequence[memoryview]
-    """Of 64-bit numbers."""
+    """An array of 64-bit numbers for each of COLUMNS."""
     texts: Sequence[bytes]
     source: bytes | mmap.mmap
 
     @classmethod
     def of(cls, rows: Iterable[IntactRow]) -> "Rows":
-        """Return rows by columns."""
+        """Return rows in columns."""
         texts = _Texts()
         columns, bodies = _columns(rows, texts)
         return cls([memoryview(one).cast("q") for one in columns], [*texts], bodies)
 
 
 class _Texts(dict[bytes, int]):
-    """Numbers of texts, each given when it is first met."""
+    """Indices of texts, assigned when a text is first looked up."""
 
     def __missing__(self, text: bytes) -> int:
         number = self[text] = len(self)
@@ -110,7 +110,7 @@ class _Texts(dict[bytes, int]):
 
 
 class _Numbers(dict[bytes, int]):
-    """What is written in digits, with few different numbers: each is read once."""
+    """A cache of numbers by their digits, for columns with few different numbers: each is parsed once."""
 
     def __missing__(self, digits: bytes) -> int:
         number = self[digits] = int(digits)
@@ -124,7 +124,7 @@ _few = _Numbers()
 
 
 def _columns(rows: Iterable[IntactRow | StoredRow], texts: _Texts) -> tuple[list[bytes], bytes]:
-    """Return some rows as columns, and their bodies."""
+    """Return rows as packed columns, and their bodies joined."""
     heights, received, bodies, *_ = zip(*rows, strict=True)
     joined = b"".join(bodies)
     plain = joined.isascii() and not joined.translate(None, PLAIN)
@@ -149,9 +149,9 @@ def _columns(rows: Iterable[IntactRow | StoredRow], texts: _Texts) -> tuple[list
 
 
 def _end_as_usual(bodies: Sequence[bytes]) -> bool:
-    """Return whether all bodies do: looked at together, place by place, that takes a fraction of the time.
+    """Return whether all bodies end as USUAL does. Comparing them together, byte by byte, takes a fraction of the time.
 
-    What a fact says may hold what stands behind one: read as JSON, as it will be, it is no fact then.
+    The fields of a fact could contain such an end as well. They are later decoded as JSON, which then rejects the fact.
     """
     size, count = len(USUAL), len(bodies)
     ends = b"".join([body[-size:] for body in bodies])
@@ -163,43 +163,43 @@ def _end_as_usual(bodies: Sequence[bytes]) -> bool:
 
 
 LONG: Final = 16 * 2**20
-"""Bytes of a file from which on processes of their own are worth while."""
+"""Size of a file, in bytes, from which separate processes are worth while."""
 
 PARTS: Final = 2
-"""Processes that read a file, each its part."""
+"""Number of processes, each of which reads one part of the file."""
 
 ROWS_AT_ONCE: Final = 1_000
 
 HEAD: Final = struct.Struct("=q32sq32sqq")
-"""Height and link of the row before a part and of its last one; how many rows it has, and texts."""
+"""Height and link of the row before a part, height and link of its last row, its number of rows and of texts."""
 
 NUMBER_SIZE: Final = 8
 """Bytes of a number in a column."""
 
 
 class CheckedAhead:
-    """Reads a file in processes of their own while this one starts, and verifies its links. A context manager.
+    """Reads a journal's file and verifies its links in separate processes while this one starts. A context manager.
 
-    The bodies they leave in memory that all have. Where they find anything wrong, or cannot read the file, the rows are
-    read and verified as always.
+    The processes leave the bodies in shared memory. If they find anything wrong or cannot read the file, the store
+    reads and verifies the rows in the ordinary way.
     """
 
     def __init__(self, path: Path, *, long: int = LONG) -> None:
-        """Begin, if the file is long."""
+        """Start the processes if the file is long."""
         self._parts: list[tuple[subprocess.Popen[bytes], mmap.mmap]] = []
         if not path.is_file() or path.stat().st_size < long:
             return
-        with suppress(OSError):  # without it all is read as always
+        with suppress(OSError):  # otherwise the store reads the file in the ordinary way
             for part in range(PARTS):
                 self._begin(path, part)
 
     def _begin(self, path: Path, part: int) -> None:
         shared = os.memfd_create("journal")
         try:
-            # What is in the file has room in as much memory; what is not used of it is not there.
+            # The bodies cannot take more memory than the files take on disk; unused pages are never allocated.
             os.ftruncate(shared, sum(one.stat().st_size for one in path.parent.glob(f"{path.name}*")))
             bodies = mmap.mmap(shared, 0, access=mmap.ACCESS_READ)
-            # Without the libraries, of which it needs none, it is there at once.
+            # It needs no libraries; without them (-I -S) it starts at once.
             address = path.absolute().as_uri() + "?mode=ro"
             words = [sys.executable, "-I", "-S", __file__, address, str(shared), str(part)]
             nowhere = subprocess.DEVNULL
@@ -215,14 +215,14 @@ class CheckedAhead:
         self.close()
 
     def close(self) -> None:
-        """End it, if nobody waits for it any more; may be called twice."""
+        """Kill the processes whose results have not been fetched. May be called twice."""
         for process, _ in self._parts:
             process.kill()
             process.communicate()
         self._parts.clear()
 
     def rows(self) -> tuple[list[Rows], int, bytes]:
-        """Return all rows, and height and link of the last one, once they are there; none if anything is wrong."""
+        """Wait for and return all rows, with height and link of the last one; no rows if anything is wrong."""
         found, height, link = list[Rows](), 0, FIRST_LINK
         parts = [(process.communicate()[0], process.returncode, bodies) for process, bodies in self._parts]
         self._parts.clear()
@@ -243,7 +243,7 @@ class CheckedAhead:
 
 
 def _check(address: str, shared: int, part: int) -> None:
-    """Write the bodies of a part of a file's rows into memory, and print the rest; end where a row was changed."""
+    """Write the bodies of a part of a file's rows to shared memory, and print the columns. Exit at a changed row."""
     read, texts, count = list[list[bytes]](), _Texts(), 0
     with sqlite3.connect(address, uri=True) as store, open(shared, "wb") as out:
         store.execute("BEGIN")
@@ -269,7 +269,7 @@ def _check(address: str, shared: int, part: int) -> None:
 
 
 def _verified(rows: Sequence[StoredRow], height: int, before: bytes) -> bytes:
-    """Return the link of the last of some rows that follow those at a height; where one is not as it was, end."""
+    """Verify the rows that follow a height, and return the link of the last one. Exit at a row that was changed."""
     for number, received_at, body, link in rows:
         height += 1
         if number != height or sha256(b"%b%d %d %b" % (before, height, received_at, body)).digest() != link:

@@ -1,6 +1,6 @@
-"""Lists that people send and take, as spreadsheets read and write them: CSV of any kind, and Excel workbooks.
+"""Lists that people upload and download, in the formats of spreadsheets: CSV of any kind, and Excel workbooks.
 
-Nothing that is written is taken for a formula, and nothing that is read is larger than what an event may need.
+No text that is written can be taken for a formula. What is read may be no larger than an event needs.
 """
 
 import base64
@@ -30,19 +30,19 @@ CsvCell = int | Decimal | str | None
 THOUSANDTH: Final = Decimal("0.001")
 
 FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What a spreadsheet may take for the beginning of a formula, full width too."""
+"""Characters that a spreadsheet may take for the beginning of a formula, including full-width ones."""
 
 DELIMITERS: Final = ",;\t"
 
 LATER_FORMULA: Final = re.compile(rf"([{DELIMITERS}]\s*)(?=[=+\-@＝＋－＠])")
-"""What begins a formula where a program takes another separator than the one that we write."""
+"""The beginning of a formula for a program that splits cells at another separator than ours."""
 LATER_INERT: Final = re.compile(rf"([{DELIMITERS}]\s*)'(?=[=+\-@＝＋－＠])")
 
 NAMED_SEPARATOR: Final = re.compile(rf"sep=([{DELIMITERS}])\r?\n", re.IGNORECASE)
-"""The line by which Excel is told of a separator."""
+"""The line that tells Excel which separator a file uses."""
 
 BLANK: Final = re.compile(r"[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-"""Blanks of web pages, of French and of Chinese; a name has plain ones."""
+"""Spaces from web pages, French and Chinese, which are replaced by plain ones."""
 
 EXCEL_ERRORS: Final = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#SPILL!", "#VALUE!")
 
@@ -54,10 +54,10 @@ BYTE_ORDER_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 MOST_COLUMNS: Final = 64
 MOST_UNPACKED: Final = 64 * 2**20
-"""Bytes of a workbook, unpacked: a list of 40,000 lines has a tenth."""
+"""Maximum size of an unpacked workbook, in bytes. A list of 40,000 lines takes a tenth of that."""
 
 MOST_BLANK: Final = 1000
-"""Rows without anything after which a list has ended, wherever else there is something on the sheet."""
+"""Number of blank rows after which a list has ended, even if there is more further down the sheet."""
 
 WORKBOOK: Final = ".xlsx"
 WORKBOOK_STARTS: Final = b"PK\x03\x04"
@@ -88,11 +88,11 @@ HEADINGS: Final = {
     "west": NP_("column headings, with commas between", "west"),
     "north": NP_("column headings, with commas between", "north"),
 }
-"""What people write above a column, in every language that there is."""
+"""Headings that people write above each column; their translations are accepted too."""
 
 
 class BadRow(RuleError):
-    """A row at which reading ends."""
+    """A row that cannot be read; reading stops there."""
 
     def __init__(self, code: str, text: str, row: int) -> None:
         super().__init__(code, text)
@@ -101,19 +101,19 @@ class BadRow(RuleError):
 
 @dataclass(frozen=True, slots=True)
 class SheetRows:
-    """The rows of a list, with their numbers from 1; getting them may raise BadRow."""
+    """The rows of a list, numbered from 1. Iterating over them may raise BadRow."""
 
     rows: Iterator[tuple[int, list[str]]]
     sheet: str = ""
-    """Of a workbook: its first."""
+    """Title of a workbook's first sheet; "" for CSV."""
 
     def place(self, row: int, column: int | None = None) -> int | str:
-        """Return a row or a cell as people find it: the line of a text, in a workbook `Players!B5`."""
+        """Return where people find a row or a cell: the line of a text, or in a workbook `Players!B5`."""
         return f"{self.sheet}!{_letters(column)}{row}" if self.sheet else row
 
 
 def _letters(column: int | None) -> str:
-    """Return a column, counted from 0, as spreadsheets name it."""
+    """Return the spreadsheet name of a column, which is counted from 0; "" for None."""
     return "" if column is None else _letters(column // 26 - 1 if column >= 26 else None) + chr(65 + column % 26)  # noqa: PLR2004 - letters
 
 
@@ -131,11 +131,11 @@ def read_grid(content: bytes) -> SheetRows:
 
 
 SENT_FILE: Final = "data:;base64,"
-"""How a page sends a file that is not UTF-8 in a field for text."""
+"""Prefix with which a page sends a file that is not UTF-8 in a text field."""
 
 
 def sent_content(text: str) -> bytes:
-    """Return what a page has sent: what was typed there, or a file. Raises RuleError `not_text`."""
+    """Return the bytes that a page has sent: typed text, or a file. Raises RuleError `not_text`."""
     if not text.startswith(SENT_FILE):
         return text.encode(errors="replace")
     try:
@@ -145,9 +145,9 @@ def sent_content(text: str) -> bytes:
 
 
 def sent_text(text: str) -> str:
-    """Return what a field shows of what a page has sent: of a file its text, of a workbook its rows as CSV.
+    """Return what a text field shows again after it was sent: typed text, a file's text, or a workbook's rows as CSV.
 
-    Nothing of a file that is neither: it is chosen anew.
+    For a file that is neither text nor a workbook it is empty, and the file has to be chosen again.
     """
     if not text.startswith(SENT_FILE):
         return text
@@ -161,7 +161,7 @@ def sent_text(text: str) -> str:
 
 
 def decode_text(content: bytes) -> str:
-    """Return the text of a file: UTF-8, UTF-16, what Windows writes in China, or Windows-1252. Raises RuleError."""
+    """Decode a file in UTF-8, UTF-16, GB 18030 (Windows in China) or Windows-1252. Raises RuleError `not_text`."""
     text = _decoded(content)
     if bad := NO_TEXT.search(text):
         line = text.count("\n", 0, bad.start()) + 1
@@ -180,12 +180,12 @@ def _decoded(content: bytes) -> str:
     heading = next(_csv_rows(chinese.partition("\n")[0]), (1, []))[1]
     if any(unicodedata.east_asian_width(one[:1] or " ") == "W" and column(one) in HEADINGS for one in heading):
         return chinese
-    # Windows-1252 has five bytes for nothing, which Latin-1 has for control characters: they are refused as such.
+    # Windows-1252 leaves five bytes undefined. They become Latin-1 control characters, which are refused as such.
     return "".join(bytes([one]).decode("cp1252", errors="ignore") or chr(one) for one in content)
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Return each row that is not blank with the line on which it begins."""
+    """Return each row that is not blank, preceded by the number of the line on which it begins."""
     heading = re.sub('"[^"]*"', "", text.lstrip().partition("\n")[0])
     named = NAMED_SEPARATOR.match(text)
     separator = named[1] if named else max(DELIMITERS, key=heading.count)
@@ -201,9 +201,9 @@ def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _as_listed(rows: Iterable[tuple[int, list[str]]], *, may_err: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """Return rows without the empty cells at the right of the heading, which columns leave that were deleted.
+    """Return rows without the empty cells to the right of the heading, which deleted columns leave behind.
 
-    `may_err`: whether any cell can hold an error of Excel's.
+    `may_err`: whether any cell may contain one of EXCEL_ERRORS, for which BadRow is raised.
     """
     width = 0
     for row, cells in rows:
@@ -218,12 +218,12 @@ def _as_listed(rows: Iterable[tuple[int, list[str]]], *, may_err: bool = True) -
 
 
 def _workbook(content: bytes) -> SheetRows:
-    """Read a workbook's first sheet: what its cells show, not how they are calculated."""
+    """Read a workbook's first sheet: the values of its cells, not their formulas."""
     import openpyxl  # noqa: PLC0415 - slow to import; most lists are CSV
 
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            # No more is ever unpacked of a part than its entry says.
+            # No more of a part is ever unpacked than the size in its directory entry.
             if sum(part.file_size for part in packed.infolist()) > MOST_UNPACKED:
                 raise RuleError("too_large", N_("this workbook is too large"))
             sheets = [name for name in packed.namelist() if name.startswith("xl/worksheets/")]
@@ -261,7 +261,7 @@ def _refuse_uncalculated(row: int, shown: Sequence[object], entered: Sequence[ob
 
 
 def _text(value: object, row: int, at: int) -> str:
-    """Return what a cell holds as it would stand in CSV. Raises BadRow."""
+    """Return the value of a cell as it would be written in CSV. Raises BadRow."""
     if value is None:
         return ""
     if isinstance(value, date | time | timedelta):  # `3-4` was typed, and no program can tell which day that is
@@ -281,7 +281,7 @@ def fold(text: str) -> str:
 
 @cache
 def _names() -> dict[str, str]:
-    """Return the columns by what people write above them."""
+    """Return the columns by their folded headings, in all languages."""
     translators = [Translator(language) for language in languages()]
     found = {
         fold(one): name for name, text in HEADINGS.items() for _ in translators for one in re.split("[,、]", _(text))
@@ -290,14 +290,14 @@ def _names() -> dict[str, str]:
 
 
 def column(heading: str) -> str:
-    """Return the column that a heading names, in any language; a heading that names none as it is written."""
+    """Return the column that a heading names in any language; if it names none, the heading in lower case."""
     return _names().get(fold(heading), heading.strip().lower())
 
 
 def columns(headings: Sequence[str]) -> list[str]:
-    """Return the columns that headings name. Who lists first names beside `Nom` means the family's name by it.
+    """Return the columns that headings name.
 
-    Standings have a column `player`, of ids, beside the names.
+    Beside a column of first names, `Nom` means the family name. Standings have a column `player`, of ids, beside names.
     """
     found = [column(one) for one in headings]
     if found.count("name") > 1:
@@ -308,9 +308,9 @@ def columns(headings: Sequence[str]) -> list[str]:
 
 
 def without_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: one that begins so gets an apostrophe before it.
+    """Return a text that no spreadsheet takes for a formula: an apostrophe is put before one that looks like it.
 
-    So does what begins so after a comma, a semicolon or a tab: some programs begin another cell there.
+    The same is done after every comma, semicolon and tab, where some programs begin another cell.
     """
     inert = LATER_FORMULA.sub(r"\1'", text)
     return f"'{inert}" if _begins_formula(text) else inert
@@ -321,7 +321,7 @@ def _begins_formula(text: str) -> bool:
 
 
 def decimal(number: int | str | Fraction) -> int | Decimal:
-    """Return a fraction as a decimal of three places: a spreadsheet would take 7/3 for a day in March."""
+    """Return a fraction as a decimal with three places: a spreadsheet would take 7/3 for a date."""
     exact = Fraction(number)
     if exact.denominator == 1:
         return exact.numerator
@@ -329,12 +329,12 @@ def decimal(number: int | str | Fraction) -> int | Decimal:
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Iterable[CsvCell]]) -> str:
-    """Write CSV (RFC 4180). None is an empty cell; every text is made inert, numbers stay numbers."""
+    """Write CSV (RFC 4180). None is an empty cell, texts are passed through `without_formula`, numbers stay numbers."""
     return csv_rows([tuple(header)]) + csv_rows(rows)
 
 
 def csv_rows(rows: Iterable[Iterable[CsvCell]]) -> str:
-    """Write rows as `csv_text` does, for what is written bit by bit."""
+    """Write rows as `csv_text` does, for CSV that is written piece by piece."""
     out = io.StringIO()
     csv.writer(out).writerows([_cell(value) for value in row] for row in rows)
     return out.getvalue()
@@ -345,7 +345,7 @@ def _cell(value: CsvCell) -> int | Decimal | str:
 
 
 def for_excel(text: str, *, begins: bool = True) -> bytes:
-    """Return CSV of ours as Excel opens it where a decimal has a comma: with semicolons, and a mark where it begins."""
+    """Convert our CSV for Excel where decimals have a comma: with semicolons, and a byte order mark if it `begins`."""
     out = io.StringIO()
     rows = csv.reader(io.StringIO(text, newline=""))
     csv.writer(out, delimiter=";").writerows([_with_comma(cell) for cell in row] for row in rows)
@@ -358,7 +358,7 @@ def _with_comma(cell: str) -> str:
 
 
 def as_workbook(text: str, title: str) -> bytes:
-    """Return CSV of ours as a workbook: numbers are numbers, and texts are texts whatever they begin with."""
+    """Convert our CSV into a workbook. Numbers stay numbers, and texts stay texts whatever they begin with."""
     import openpyxl  # noqa: PLC0415 - slow to import
     from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415 - as above
 
@@ -380,12 +380,12 @@ def as_workbook(text: str, title: str) -> bytes:
 
 
 def as_typed(cell: str) -> str:
-    """Return a text of our CSV without the apostrophes that `without_formula` put there; others are of the text."""
+    """Return a text of our CSV without the apostrophes that `without_formula` added; other apostrophes stay."""
     return LATER_INERT.sub(r"\1", cell[1:] if cell.startswith("'") and _begins_formula(cell[1:]) else cell)
 
 
 def _number(cell: str) -> Decimal | None:
-    """Return the number that a cell of ours is; one that begins with a zero is a name, such as an EMA number."""
+    """Return the number in a cell of our CSV, or None for text. Leading zeros make it text, such as an EMA number."""
     whole, point, places = cell.partition(".")
     digits = whole.removeprefix("-")
     plain = digits.isascii() and digits.isdecimal() and (digits == "0" or not digits.startswith("0"))
@@ -393,7 +393,7 @@ def _number(cell: str) -> Decimal | None:
 
 
 def encoded(text: str, output: Path | None, *, excel: bool = False) -> bytes:
-    """Return CSV of ours as it was asked for: a workbook by the name of the file, for Excel, or as it is."""
+    """Encode our CSV as requested: as a workbook if the file is named so, for Excel, or as it is."""
     if output is not None and output.suffix.lower() == WORKBOOK:
         return as_workbook(text, output.stem)
     return for_excel(text) if excel else text.encode()

@@ -1,4 +1,4 @@
-"""The version of the program: shown to people, and said on the wire."""
+"""The version of the program, as it is shown to people and sent in messages."""
 
 from functools import cache
 from importlib import metadata
@@ -11,7 +11,7 @@ COMMIT: Final = Path(__file__).with_name("commit.txt")
 
 @cache
 def program_version() -> str:
-    """Return the version of the program; of one that is not installed, none."""
+    """Return the version of the program, or "" if it is not installed."""
     try:
         return metadata.version("homologue")
     except metadata.PackageNotFoundError:
@@ -19,7 +19,7 @@ def program_version() -> str:
 
 
 def version_and_commit(file: Path = COMMIT) -> str:
-    """Return the version with the commit from which it was built, where that is known: `0.1.0 (24fdebe18970)`."""
+    """Return the version and, if known, the commit from which it was built: `0.1.0 (24fdebe18970)`."""
     try:
         commit = file.read_text(encoding="ascii").strip().removeprefix("g")[:12]
     except (OSError, UnicodeDecodeError):

@@ -37,7 +37,7 @@ from broker.rules.mcr import (
 
 
 class FanMeld(Struct, forbid_unknown_fields=True):
-    """A set laid down."""
+    """A meld of the hand."""
 
     kind: str
     tiles: tuple[str, ...]
@@ -45,7 +45,7 @@ class FanMeld(Struct, forbid_unknown_fields=True):
 
 
 class FanQuestion(Struct, forbid_unknown_fields=True):
-    """A hand and how it won; `concealed` is without the winning tile. A wind that is left out would be a guess."""
+    """A hand and how it won. `concealed` excludes the winning tile. Winds have no default, which would be a guess."""
 
     concealed: tuple[str, ...]
     winning_tile: str
@@ -71,7 +71,7 @@ def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str
     try:
         check_minimum(minimum, counted)
     except RuleError as problem:
-        # What was counted goes with the refusal: at a false hu the arbiter has to explain it.
+        # The error includes the count: at a false hu the arbiter has to explain it.
         return {"error": error_answer(problem)["error"] | told}
     return told
 
@@ -142,13 +142,13 @@ NUMBER = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400}|/[0-9]{1,400})?([eE][+-]?
 
 
 class ImpQuestion(Struct, forbid_unknown_fields=True):
-    """A difference: points minus datum. As it is written, since a float would round it."""
+    """A difference (points minus datum), kept as it is written because a float would round it."""
 
     difference: Raw
 
 
 def read_exact(written: str) -> Fraction:
-    """Read a decimal ("8.6", 8.6) or a fraction ("43/5") as JSON has it, without rounding.
+    """Parse a decimal ("8.6", 8.6) or a fraction ("43/5") in JSON without rounding it.
 
     Raises RuleError `malformed` or `not_a_number`.
     """

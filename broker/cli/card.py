@@ -1,10 +1,10 @@
-"""A card that installs itself: what Raspberry Pi Imager wrote, the packages, and a service for the first start.
+"""A card that installs itself: adds the packages and a service for the first start to what Raspberry Pi Imager wrote.
 
 Raspberry Pi OS (Debian 13, since October 2025) runs cloud-init, which reads its seed from the card's boot partition.
-Imager's choices (user, network, keyboard) are `user-data`; ours goes beside it as `vendor-data`, so that neither
-changes the other. It lays a service that tries until it has succeeded once: a cut of power or of the network on the way
-costs a start, not the card. A script per boot would be shorter, but in vendor data cloud-init never runs one (25.1).
-Source: cloud-init, "NoCloud" and "User data formats" (cloud boothook).
+Imager's choices (user, network, keyboard) are in `user-data`. Ours are beside it in `vendor-data`, so that neither
+changes the other. They install a service that tries until it has succeeded once: if power or network fail on the way,
+it tries again, and the card need not be written again. A script per boot would be shorter, but in vendor data
+cloud-init never runs one (25.1). Source: cloud-init, "NoCloud" and "User data formats" (cloud boothook).
 """
 
 import shlex
@@ -17,23 +17,23 @@ from broker.console import CommandError
 from broker.files import make_folder, sync, write_file
 
 SEED: Final = ("meta-data", "user-data")
-"""Files by which cloud-init knows the boot partition."""
+"""Files by which cloud-init recognises the boot partition."""
 
 HOOK: Final = "vendor-data"
 PACKAGES: Final = "homologue"
-"""The folder on the boot partition in which the packages lie."""
+"""The folder on the boot partition that contains the packages."""
 
 ARCHITECTURE: Final = "arm64"
 RELEASE: Final = "deb13"
 """Packages are built for one release of Debian; cards of Debian 12 do not run cloud-init."""
 
 SPARE: Final = 32 << 20
-"""Bytes that stay free on the boot partition, which takes new kernels as well."""
+"""Bytes to leave free on the boot partition, which also receives new kernels."""
 
 MARK: Final = "# Written by `homologue install --card`; it may be written again."
 
 DONE: Final = "/var/lib/homologue-card-installed"
-"""Is there once the machine has installed itself."""
+"""File that exists once the machine has installed itself."""
 
 _HOOK: Final = f"""\
 #cloud-boothook
@@ -93,10 +93,10 @@ def prepare_card(
     dry_run: bool = False,
     architecture: str = ARCHITECTURE,
 ) -> list[Path]:
-    """Lay packages and first start on a card's boot partition, and return the packages.
+    """Copy the packages and the service for the first start to a card's boot partition, and return the packages.
 
-    `options` are those of `homologue install` on the machine. Run again it replaces what it wrote. Raises CommandError,
-    and OSError where the card takes no writes.
+    `options` are those of `homologue install` on the machine. A second run replaces what the first one wrote. Raises
+    CommandError, and OSError if the card cannot be written.
     """
     if missing := [name for name in SEED if not (boot / name).is_file()]:
         raise CommandError(
@@ -125,14 +125,14 @@ def prepare_card(
     for place, text in (
         (folder / "install", script),
         (folder / "homologue-card.service", _SERVICE),
-        (boot / HOOK, _HOOK),  # last: without it the others do nothing
+        (boot / HOOK, _HOOK),  # written last, since the others do nothing without it
     ):
         write_file(place, text.encode())
     return chosen
 
 
 def _chosen(folder: Path, role: str, architecture: str) -> list[Path]:
-    """Return all packages for the card; ours of the newest build, others as they lie there. Raises CommandError."""
+    """Return all packages for the card: ours of the newest build, and all others in the folder. Raises CommandError."""
     ours = f"homologue-{role}_*+{RELEASE}_{architecture}.deb"
     built = sorted(folder.glob(ours), key=lambda file: file.stat().st_mtime)
     if not built:

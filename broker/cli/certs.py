@@ -1,4 +1,4 @@
-"""`homologue certs`: an event's own certificates: what there is, renewed, revoked."""
+"""`homologue certs`: create, show, renew and revoke an event's own certificates."""
 
 import os
 from pathlib import Path
@@ -68,7 +68,7 @@ def certs_show(folder: Path) -> None:
 
 
 def _pairs(fingerprint: str) -> str:
-    """Return a fingerprint as browsers show it."""
+    """Return a fingerprint in the form in which browsers show it."""
     return bytes.fromhex(fingerprint).hex(":").upper()
 
 

@@ -1,4 +1,4 @@
-"""`homologue deal`: what the organiser does with deals and tile sets before and after an event."""
+"""`homologue deal`: the organiser's work on deals and tile sets before and after an event."""
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping
@@ -297,7 +297,7 @@ def deal_set() -> None:
 
 
 A_LINE: Final = 21
-"""Tiles of one tray's wall."""
+"""Number of tiles in the wall of one tray."""
 
 
 @deal.command("wall", short_help="Show a deal as riichi plays it (secret faces).")

@@ -1,4 +1,4 @@
-"""`homologue demo`, `rehearse`: a whole event on this machine, over real parts; only hands and eyes are simulated."""
+"""`homologue demo` and `rehearse`: a whole event on this machine with the real programs and simulated people."""
 
 import sys
 import threading
@@ -28,7 +28,7 @@ from broker.sim.rehearsal import Rehearsal, refuse_started
     help="Seed for the players' choices; deals are new each time [default: random].",
 )
 @click.option("--riichi", is_flag=True, help="Play a riichi evening instead: 8 players, 2 tables, one session each.")
-def demo(once: bool, folder: Path | None, broker: str, seed: int | None, riichi: bool) -> None:  # noqa: FBT001 - click's way
+def demo(once: bool, folder: Path | None, broker: str, seed: int | None, riichi: bool) -> None:  # noqa: FBT001 - click's signature
     """Play an individual event with 16 players, 4 tables and 4 deals on this machine.
 
     The desk stays available until Ctrl-C, unless --once is given.
@@ -65,7 +65,7 @@ def rehearse(
 
 
 def _play(event: Callable[[int, threading.Event], Demo], seed: int | None, *, once: bool) -> None:
-    """Play until it is over or somebody ends it, and exit."""
+    """Play until the event is over or somebody stops it, and exit."""
     stop = stop_on_signals()
     try:
         sys.exit(event(int(time.time()) if seed is None else seed, stop).play(once=once))

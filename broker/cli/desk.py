@@ -1,4 +1,4 @@
-"""`homologue event desk`: an event is set up in a browser, before there is a scorer."""
+"""`homologue event desk`: set up an event in a browser before it has a scorer."""
 
 import os
 from pathlib import Path
@@ -62,9 +62,10 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
 
 
 def _look_for_scorer(folder: Path) -> None:
-    """Refuse to start beside a scorer; say where a started event is corrected. Raises StoreInUse, StoreBroken.
+    """Refuse to start beside a running scorer, and say where to correct an event that has started.
 
-    Two desks would each write the certificates and the first link of one event, and only the scorer's can correct it.
+    Two desks would both write the event's certificates and first link, and only the scorer's desk can correct a started
+    event. Raises StoreInUse, StoreBroken.
     """
     if not has_started(folder):
         return

@@ -1,4 +1,4 @@
-"""`homologue event device` and `close`: a table's device is registered, and all of them lose their access."""
+"""`homologue event device` and `close`: register a table's device, and revoke the access of all devices."""
 
 import os
 from contextlib import closing
@@ -58,7 +58,7 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
 @options.folder_argument
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @said_as_json
-def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
+def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's signature
     """Revoke the key of every table's device, replace all table passwords, and remove the arbiters' PIN.
 
     Keys and passwords on the tables' cards no longer work then. Results, rulings and accounts stay. The scorer must not
@@ -85,9 +85,9 @@ def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's way
 
 
 def _revoke_devices(folder: Path, event: Event) -> int:
-    """Revoke every device of an event, and return how many there were. Cards go home, and are read there.
+    """Revoke every device of an event, since their cards can be read after the event. Return how many there were.
 
-    Raises ScorerError, StoreError (also if a scorer is at work).
+    Raises ScorerError, and StoreError (also if a scorer is running).
     """
     with closing(open_journal(folder, event.name)) as journal:
         records = read_journal(journal, event).devices()
@@ -96,7 +96,7 @@ def _revoke_devices(folder: Path, event: Event) -> int:
 
 
 def _renew_tables(path: Path) -> None:
-    """Replace each table's password; the offices keep theirs."""
+    """Replace the password of each table, but not those of OFFICES."""
     known = Credentials.load(path).passwords
     tables = {user for user in known if user not in OFFICES}
     fresh = Credentials.create(len(tables)).passwords

@@ -1,6 +1,6 @@
 """`homologue doctor`: finds what is wrong with a scorer's machine or in the hall, and says what to do.
 
-What a table's machine needs is looked at in `kiosk/doctor.py`.
+A table's machine is examined in `kiosk/doctor.py`.
 """
 
 import ssl
@@ -75,7 +75,7 @@ def scorer_doctor(
 
 
 def examine(looks: dict[str, Look]) -> Examined:
-    """Look at everything; what cannot be looked at is a finding too."""
+    """Run all checks. A check that cannot be run is a finding too."""
     found: list[Finding] = []
     for name, look in looks.items():
         try:
@@ -91,7 +91,7 @@ def examine(looks: dict[str, Look]) -> Examined:
 
 
 def _about(folder: Path) -> str:
-    """Say what event it is, without its people."""
+    """Describe the event in one line, without naming people."""
     try:
         event = open_event(folder)
     except ScorerError as error:
@@ -109,7 +109,7 @@ def _event(folder: Path) -> Iterator[Finding]:
         try:
             notes = [*start_notes(open_event(folder).plan), *deal_notes(folder)]
         except ScorerError:
-            return  # it is among the problems
+            return  # the error is among the start problems
         for code, text in notes:
             yield Finding(
                 code, what=str(text), why="it may be unintended", do="put it right, unless it is intended", must=False
@@ -118,7 +118,7 @@ def _event(folder: Path) -> Iterator[Finding]:
 
 @cache
 def _verified(folder: Path) -> Verified | None:
-    """Prove the store; None where the event has not begun. Raises ScorerError, StoreError."""
+    """Verify the store and return the result, or None if the event has not begun. Raises ScorerError, StoreError."""
     return None if database_of(folder) is None and not (folder / STORE).exists() else verify_store(folder)
 
 
@@ -175,7 +175,7 @@ def _certificates(folder: Path) -> Iterator[Finding]:
 
 
 def _nodes(folder: Path) -> Iterator[Finding]:
-    """Look at the nodes of a centre whose broker runs on several machines."""
+    """Check the nodes of a centre whose broker runs on several machines."""
     if nodes := read_nodes(folder):
         known = Certificates.of_event(folder)
         context = event_context(known.authority, known.office(PROBER))
@@ -191,7 +191,7 @@ def _nodes(folder: Path) -> Iterator[Finding]:
 
 
 def _centre(folder: Path) -> Iterator[Finding]:
-    """Look whether a hall among others reaches a broker of the centre, and is let in."""
+    """Check whether a hall can reach a broker of its centre and log in there."""
     if not (centre := read_centre(folder)):
         return
     found = list[str]()
@@ -267,7 +267,7 @@ def _copies(folder: Path, backup: Path, minutes: int) -> Iterator[Finding]:
         return
     last = max(copies, key=lambda one: one.made_at)
     age = time.time() - last.made_at / 1000
-    if age > minutes * 60 and _messages(folder) > last.height:  # what has not changed is not copied again
+    if age > minutes * 60 and _messages(folder) > last.height:  # an unchanged event is not copied again
         yield Finding("backup_old", f"what the event got in the last {int(age / 60)} minutes is in no copy", why, do)
 
 
@@ -297,7 +297,7 @@ def hall_doctor(desk: str, token_file: Path, ca: Path | None, bundle: Path | Non
 
 
 def _why_unread(error: Exception) -> object:
-    """Return why a desk was not read, without what the library says around it."""
+    """Return why a desk could not be read, without the library's wrapping."""
     found = error.reason if type(error) is URLError else error
     return reason(found) if isinstance(found, OSError) else found
 
@@ -308,7 +308,7 @@ def _ask(desk: str, token: str, ca: Path | None) -> str:
         raise ValueError("the address begins with https:// or http://")
     if not token.isascii() or not token.isprintable():
         raise ValueError("what is in the file is no token")
-    request = urllib.request.Request(  # noqa: S310 - http or https, as we have just seen
+    request = urllib.request.Request(  # noqa: S310 - http or https, as checked above
         f"{desk.rstrip('/')}/metrics", headers={"Authorization": f"Bearer {token}"}
     )
     trusted = ssl.create_default_context(cafile=ca)
@@ -317,8 +317,8 @@ def _ask(desk: str, token: str, ca: Path | None) -> str:
 
 
 def hall_findings(told: str) -> Iterator[Finding]:
-    """Say what is wrong in a hall, by what its desk tells at /metrics."""
-    from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415 - only this asks for it
+    """Return what is wrong in a hall, according to its desk's /metrics."""
+    from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415 - only needed here
 
     values: dict[str, dict[str, float]] = {}
     versions_: dict[str, str] = {}
@@ -360,7 +360,7 @@ RULES: Final[tuple[tuple[str, Callable[[float], bool], Finding], ...]] = (
         "tables_full", "little room on the cards of tables {tables}",
         "a full card keeps a play in memory only", "make room on them, or change the cards after the session")),
 )  # fmt: skip
-"""A number of tables, when it is wrong, and what is found then."""
+"""For each metric of tables: when a value is wrong, and the finding for the tables that have one."""
 
 
 def _of_tables(values: dict[str, dict[str, float]]) -> Iterator[Finding]:

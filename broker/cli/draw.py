@@ -1,4 +1,4 @@
-"""`homologue deal draw`, `seal`, `shares`, `recover`: deals that nobody chose, and nobody can read too early."""
+"""`homologue deal draw`, `seal`, `shares`, `recover`: deals that nobody has chosen, and nobody can read too early."""
 
 import os
 import secrets
@@ -27,7 +27,7 @@ from broker.rules.commitment import Announcement, Beacon, Contributor, check_wor
 LANGUAGE: Final = language_option("the page")
 
 HOW_MANY_WORDS: Final = 13
-"""Of 1024: 130 bits, which nobody guesses."""
+"""Each of 1024 words: 130 bits, which nobody can guess."""
 
 
 @click.group(name="draw", short_help="Draw deals from words of several people, so that nobody chooses them.")
@@ -68,7 +68,7 @@ def draw_words(output: Path | None, language: str, *, own: bool) -> None:
 
 
 def _typed(what: str) -> str:
-    """Ask for words that nobody else is to see, on a terminal or from a scanner."""
+    """Prompt for secret words without echo, to be typed or scanned."""
     return normal_words(str(click.prompt(what, hide_input=True)))
 
 
@@ -152,7 +152,7 @@ def _beacon(source: str, round_: str) -> Beacon:
 
 
 def announcement_lines(announced: Announcement) -> str:
-    """Return what people publish of an announcement."""
+    """Return the text of an announcement that is to be published."""
     names = ", ".join(person.name for person in announced.people)
     beacon = announced.beacon
     value = f" Public value: {beacon.source}, {beacon.round}." if beacon else ""
@@ -369,7 +369,7 @@ def deal_move(folder: Path, number: int, to: int) -> None:
         f"Deal {number} lies in set {to}. Print its sheet again (homologue deal export {folder} --deal {number}), "
         "and start a scorer that runs again."
     )
-    # No refusal: it is right again once the other deal is moved too.
+    # Only a note, not an error: it goes away once the other deal is moved too.
     notes = [f"{code}: {problem}" for code, problem in start_problems(folder) if code == "set_at_two_tables"]
     say("\n".join((text, *notes)), deal=number, set=to, notes=notes)
 

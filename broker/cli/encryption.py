@@ -1,4 +1,4 @@
-"""Whether an event's connections are encrypted: they are, unless that was asked for, or the event began without."""
+"""Encryption of an event's connections. They are plain only on request, or if the event began without certificates."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from broker.web import errors
 from broker.web.server import ANYWHERE, Certificate, DeskServer
 
 DESK_CERTIFICATE, DESK_KEY = "desk.crt", "desk.key"
-"""In the event's folder: a certificate of the desk's own, which browsers trust."""
+"""Files in the event's folder with a separate certificate for the desk, which browsers trust."""
 
 PLAIN_CODES: Final = {
     "connection_plain": "passwords and results are NOT ENCRYPTED, anybody on the network can read them"
@@ -25,10 +25,10 @@ PLAIN_CODES: Final = {
 
 
 def certificates_of(event: Path, hosts: Iterable[str | None], *, plain: bool) -> Certificates | None:
-    """Return an event's certificates, made where there are none; None where connections are plain, which is said.
+    """Return an event's certificates, creating missing ones. If connections are plain, say so and return None.
 
-    An event that began without any goes on so: its tables know no other way. `hosts`: names and addresses under which
-    others may reach this machine. Raises BrokerError.
+    An event that began without certificates continues without: its tables are set up that way. `hosts`: names and
+    addresses under which others may reach this machine. Raises BrokerError.
     """
     if plain:
         say_plain("--plain was given")
@@ -47,23 +47,23 @@ def certificates_of(event: Path, hosts: Iterable[str | None], *, plain: bool) ->
     if not known:
         click.echo(f"Certificates: made in {made.folder}, for this event alone")
     given = {(one.table, one.device) for one in made.tables()}
-    for one in () if read_halls(event) else read_devices(event):  # tables of halls come to no broker of the centre
+    for one in () if read_halls(event) else read_devices(event):  # tables of halls do not use the centre's broker
         if (one.table, one.device) not in given:
             made.issue(one.table, one.key)
     return made
 
 
 def say_plain(why: str) -> None:
-    """Say in red that anybody can listen; once, as it goes into the log."""
+    """Warn in red that anybody can listen. Call this only once, since it goes into the log."""
     click.secho(f"connection_plain: {PLAIN_CODES['connection_plain']} ({why})", fg="red", bold=True)
 
 
 def desk_certificate(
     event: Path, certificate: Path | None, key: Path | None, certificates: Certificates | None
 ) -> Certificate | None:
-    """Return the certificate that the desk is served with; None without TLS. Raises CertificateRefused.
+    """Return the certificate with which the desk is served, or None without TLS. Raises CertificateRefused.
 
-    It is the one that is named, else that in the event's folder, else the event's own.
+    It is the one given, else the desk's own in the event's folder, else the event's server certificate.
     """
     if certificate is not None or key is not None or (event / DESK_CERTIFICATE).exists():
         return Certificate(certificate or event / DESK_CERTIFICATE, key or event / DESK_KEY)
@@ -72,12 +72,12 @@ def desk_certificate(
 
 @dataclass(frozen=True, slots=True)
 class Logins:
-    """By what scorer and desk are known at the broker: the event's certificates, else passwords in a file."""
+    """Credentials of scorer and desk at the broker: the event's certificates, or else passwords in a file."""
 
     passwords: Path
     certificates: Certificates | None
     ca: Path | None = None
-    """Authority of somebody else's broker, which knows passwords."""
+    """Certificate authority of an external broker, at which passwords are used."""
 
     def scorer(self, host: str, port: int) -> Address:
         """Return the broker's address for the scorer. Raises BrokerError."""
@@ -87,23 +87,23 @@ class Logins:
         return Address(host, port, "scorer", Credentials.load(self.passwords).password("scorer"), self.ca)
 
     def desk(self, scorer: Address) -> Address:
-        """Return the address for the desk, which may less. Raises BrokerError."""
+        """Return the broker's address for the desk, which has fewer permissions. Raises BrokerError."""
         if self.certificates is not None and self.ca is None:
             return replace(scorer, user="desk", identity=self.certificates.office("desk"))
         return replace(scorer, user="desk", password=Credentials.load(self.passwords).password("desk"))
 
 
 class CertificatesFollowed:
-    """Lets connect whom the event has admitted, and nobody whose admission was taken back."""
+    """Keeps revocations of devices' certificates, and the desk's own certificate, up to date while a scorer runs."""
 
     def __init__(self, certificates: Certificates, admissions: Admissions, desk: DeskServer) -> None:
         self._certificates, self._admissions, self._desk = certificates, admissions, desk
         self._followed, self._stamp = -1, certificates.stamp
 
     def look(self) -> None:
-        """Follow what was decided since. What cannot be done is said, once: it ends no event.
+        """Apply the decisions since the last call. A failure is reported once, and does not end the event.
 
-        Without it a device that was revoked is connected, and still nothing that it tells counts.
+        A revoked device may then still be connected, but none of its messages count.
         """
         try:
             if self._admissions.number != self._followed:

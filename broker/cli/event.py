@@ -1,4 +1,4 @@
-"""`homologue event`: a new event's folder, its formats, its document taken in again, and whether it may start."""
+"""`homologue event`: create an event, compare formats, import a document, and check whether an event may start."""
 
 import json
 import os
@@ -59,9 +59,9 @@ from broker.store import has_started
 
 
 def plan_corrections(folder: Path) -> list[Finding]:
-    """Return what is called otherwise by now than `event.toml` has it, where a scorer has been started.
+    """Return what a started event's scorer has corrected since, so that it differs from the files in the folder.
 
-    That the store cannot be read is told as a note; what is wrong with the event is among its problems.
+    A store that cannot be read is returned as a note. Problems of the event itself are left to `start_problems`.
     """
     if not has_started(folder):
         return []
@@ -93,7 +93,7 @@ def event_group() -> None:
 
 
 def _folder_name() -> str | None:
-    """Return the name of the new event's folder, if an event may be called so."""
+    """Return the name of the new event's folder if it is a valid name for an event, else None."""
     folder: Path = click.get_current_context().params["folder"]
     try:
         return msgspec.convert(folder.name, EventName)
@@ -168,7 +168,7 @@ def _folder_name() -> str | None:
     help="Public address of the desk, for the QR codes on receipts.",
 )
 @click.pass_context
-def event_new(  # noqa: PLR0913 - one parameter an option
+def event_new(  # noqa: PLR0913 - one parameter per option
     ctx: click.Context,
     *,
     folder: Path,
@@ -266,9 +266,10 @@ def event_new(  # noqa: PLR0913 - one parameter an option
 
 
 def _agreed(ctx: click.Context, plan: Plan, wish: Structure) -> tuple[Structure, bool]:
-    """What comes of so many rounds; who was asked for them may name others. Return them, and if nobody is compared.
+    """Show what the number of rounds means and, if it was prompted for, let the user change it.
 
-    Raises RuleError `nobody_compared` where that was neither asked about nor said, and as `forecast`.
+    Return the structure, and whether nobody is compared. Raises RuleError `nobody_compared` if that was neither
+    confirmed at the prompt nor accepted with --uncompared, and as `forecast`.
     """
     asked, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, summary.minutes_a_play(plan)
     while True:

@@ -42,10 +42,10 @@ PROFILE = profile_option("For PLAYS: rule profile, by id or as a .toml file.")
 
 
 def _file(command: F) -> F:
-    """Add what all exports have: where to write, and that something goes on meanwhile."""
+    """Add what all exports share: the options --output and --force, and a spinner."""
 
     @wraps(command)
-    def exporting(*args: Any, output: Path | None, **said: Any) -> None:  # noqa: ANN401 - click's way
+    def exporting(*args: Any, output: Path | None, **said: Any) -> None:  # noqa: ANN401 - click's arguments
         with working("Exporting") if output else nullcontext():
             command(*args, output=output, **said)
 
@@ -317,13 +317,13 @@ def all_(folder: Path, language: str, output: Path | None, *, force: bool, embar
 
 
 def _source(folder: Path, language: str = "en", *, anchor: str = "", embargoed: bool = False) -> ExportSource:
-    """Return an event as the files of its archive are made from it, now."""
+    """Return an event as a source of the files in its archive, dated now."""
     now = datetime.now().astimezone()
     return ExportSource(folder, open_stored_event(folder), Translator(language), now, embargoed, anchor=anchor)
 
 
 def _missing(stored: StoredEvent) -> str:
-    """Say of standings that are not final what they wait for."""
+    """Return what provisional standings still wait for."""
     if not stored.room.over:
         return f"{stored.room.plays_in} of {len(stored.event.plan.plays)} plays have their result"
     if stored.room.snapshot().doubles:
@@ -348,7 +348,7 @@ STANDARD_INPUT = Path("-")
 
 
 def read_played_lines(source: Path, profile: Profile) -> Plays:
-    """Read all plays. Raises RuleError: the first refusal, since without that play all would be wrong."""
+    """Read all plays. Raises the first RuleError, since results without that play would be wrong."""
     plays = read_plays(_lines(source), profile)
     if plays.refusals:
         raise plays.refusals[0]
@@ -368,7 +368,7 @@ def _of_file(source: Path) -> Iterator[tuple[int, str]]:
 
 
 def rows_of_plays(plays: Plays, profile: Profile) -> list[results.Row]:
-    """A row for each seat of each play that has a result or a ruling, then one for each player's IMPs of none."""
+    """Return a row for each seat of each play with a result or a ruling, then rows for IMPs outside plays."""
     ledger = Ledger.of(plays.counted, profile)
     return [
         *results.result_rows(ledger.groups, ledger.unplayed.values()),
@@ -377,7 +377,7 @@ def rows_of_plays(plays: Plays, profile: Profile) -> list[results.Row]:
 
 
 def standings_of(plays: Plays, profile: Profile) -> tuple[Standing, ...]:
-    """Rank the players of all plays, those to come too."""
+    """Rank the players of all plays, including plays that have no result yet."""
     before, guests = plays.brought("individual"), plays.without_standing("individual")
     ledger = Ledger.of(plays.counted, profile, plays.waiting)
     ledger = ledger.with_adjustments((*before.adjustments, *plays.adjustments))

@@ -1,4 +1,4 @@
-"""`homologue centre` and `homologue hall`: an event in many places, and the nodes of its centre's broker."""
+"""`homologue centre` and `homologue hall`: events in several halls, and the nodes of the centre's broker."""
 
 import json
 import os
@@ -51,16 +51,16 @@ from broker.rules import RuleError
 from broker.scorer.alerts import Concern
 
 COUNTS: Final = (3, 5)
-"""Of nodes: more than half of them must be there, and no broker keeps more than five copies."""
+"""Possible numbers of nodes: more than half must be running, and the broker stores at most five copies."""
 
 POLL_S: Final = 0.2
 
 COPIED: Final = (PLAYERS, PROFILE, PROFILES, COMMITMENT)
-"""What a hall's folder has as the centre's has it."""
+"""Files and folders that are copied from the centre's folder to a hall's."""
 
 
 def _centre(*, nodes: int, node: int | None, event: Path, **asked: Any) -> None:  # noqa: ANN401 - the options of the scorer
-    """Run the scorer of an event that has halls, or one node of its broker where nothing else of it is."""
+    """Run the scorer of an event with halls or, in a folder without the event, only one node of its broker."""
     _halls_of(event)
     if node is None and (event / NODES).exists():
         raise click.UsageError(f"--node says which of those in {NODES} this machine runs")
@@ -248,20 +248,20 @@ def admit(folder: Path, name: str) -> None:
 
 
 def _set(folder: Path, name: str, *, revoked: bool) -> None:
-    with locked(folder):  # of two halls that are revoked at once both are
+    with locked(folder):  # if two halls are revoked at the same time, both changes must persist
         halls = _halls_of(folder, name)
         write_halls(folder, [replace(one, revoked=revoked) if one.name == name else one for one in halls])
 
 
 def _say_where_else(folder: Path) -> None:
-    """Say on which machines the same is to be done: each node lets in whom the file beside it names."""
+    """Say on which machines to repeat the change: each node admits halls according to its own file."""
     if nodes := read_nodes(folder):
         machines = ", ".join(nodes.hosts)
         say(f"do the same on each machine of the centre: {machines}", machines=list(nodes.hosts))
 
 
 def _halls_of(folder: Path, *named: str) -> tuple[Hall, ...]:
-    """Return the halls of an event. Raises BadEvent, and RuleError where it has none, or none of a name."""
+    """Return the halls of an event. Raises BadEvent, and RuleError if it has none, or none with a given name."""
     halls = read_halls(folder)
     if not halls:
         raise RuleError("no_halls", N_("{folder} has no halls: list them in {file}", folder=folder, file=HALLS))
@@ -271,7 +271,7 @@ def _halls_of(folder: Path, *named: str) -> tuple[Hall, ...]:
 
 
 def make_node(folder: Path, number: int, host: str, certificates: Certificates | None) -> NatsNode:
-    """Return a node, not yet started. `folder`: the event's, or what was handed over. Raises BrokerError, RuleError."""
+    """Return a node, not yet started. `folder`: the event's, or one made for a node. Raises BrokerError, RuleError."""
     nodes = nodes_of(folder)
     if not 1 <= number <= len(nodes.nodes):
         text = N_("{file} has no node {number}: it lists {count}", file=NODES, number=number, count=len(nodes.nodes))
@@ -293,7 +293,7 @@ def make_node(folder: Path, number: int, host: str, certificates: Certificates |
 
 
 def nodes_of(folder: Path) -> Nodes:
-    """Return where the nodes are. Raises BadEvent, and RuleError where there is one machine."""
+    """Return the nodes' addresses. Raises BadEvent, and RuleError if none are listed."""
     nodes = read_nodes(folder)
     if nodes is None:
         raise RuleError("nodes_wrong", N_("{folder} lists no nodes: run homologue hall nodes", folder=folder))
@@ -301,10 +301,10 @@ def nodes_of(folder: Path) -> Nodes:
 
 
 class OneNode:
-    """The node on this machine, and what is told of the others."""
+    """The node on this machine, and news of the other nodes."""
 
     def __init__(self, folder: Path, number: int, host: str, logins: Logins, running: ExitStack) -> None:
-        """Start it; it runs until `running` is closed. Raises BrokerError, RuleError."""
+        """Start the node, which runs until `running` is closed. Raises BrokerError, RuleError."""
         nodes = nodes_of(folder)
         self._names = nodes.nodes
         self._node = running.enter_context(make_node(folder, number, host, logins.certificates))
@@ -315,7 +315,7 @@ class OneNode:
         click.echo(f"Broker: node {number} of {len(self._names)}, port {self.port}")
 
     def wait(self, stop: threading.Event) -> bool:
-        """Wait until clients are let in; return whether they are."""
+        """Wait until the node accepts clients or `stop` is set. Return whether it accepts them."""
         while not stop.is_set():
             if self._node.lets_in():
                 return True
@@ -324,19 +324,19 @@ class OneNode:
         return False
 
     def look(self, tell: Callable[[Concern], None]) -> None:
-        """Tell which nodes are away, and which are back."""
+        """Report nodes that were lost or have come back."""
         while not self._node.news.empty():
             number, there = self._node.news.get()
             tell(node_concern(number, self._names[number - 1], there=there))
 
 
 def node_concern(number: int, node: str, *, there: bool) -> Concern:
-    """Return what arbiters are told of another node."""
+    """Return the alert for arbiters about another node."""
     return Concern("node_back" if there else "node_lost", values={"number": number, "node": node})
 
 
 def run_node_alone(folder: Path, number: int, host: str) -> None:
-    """Run a node on a machine that has nothing else of the event, until told to stop."""
+    """Run a node on a machine that has nothing else of the event, until a signal stops it."""
     stop = stop_on_signals()
     with ExitStack() as running:
         node = running.enter_context(make_node(folder, number, host, Certificates.of_event(folder)))
@@ -345,7 +345,7 @@ def run_node_alone(folder: Path, number: int, host: str) -> None:
 
 
 def hand_over_nodes(folder: Path, event: str, places: tuple[str, ...], target: Path) -> list[Path]:
-    """Write `nodes.toml`, and for each machine but the first a folder with what it needs to run a node alone.
+    """Write `nodes.toml`, and for each machine except the first a folder with all that a node alone needs.
 
     Raises RuleError, BrokerError.
     """

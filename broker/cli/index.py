@@ -1,4 +1,4 @@
-"""What each command is called and takes, as `commands.json` has it: help lists and Tab in a shell import no command.
+"""Names, help and parameters of all commands in `commands.json`, so that help and shell completion import no command.
 
 `make docs` writes the file; a test fails when it is stale.
 """
@@ -17,7 +17,7 @@ Described = dict[str, Any]
 
 
 def described(command: click.Command, path: str = "") -> Iterator[tuple[str, Described]]:
-    """Return what is written of a command and of those in it, each with its path, such as `event people`."""
+    """Return a description of a command and of each subcommand, with its path, such as `event people`."""
     context = click.Context(command)
     if path:
         params = [_described_param(one.to_info_dict()) for one in command.params]
@@ -29,7 +29,7 @@ def described(command: click.Command, path: str = "") -> Iterator[tuple[str, Des
 
 
 def _described_param(info: Described) -> Described:
-    """Return what to make a parameter of that completes as this one does."""
+    """Return a description from which `_param` makes a parameter that completes like this one."""
     kind = info["type"]
     about = {
         "param_decls": [*info["opts"], *info["secondary_opts"]],
@@ -42,20 +42,20 @@ def _described_param(info: Described) -> Described:
 
 
 def text(command: click.Command) -> str:
-    """Return the file of a command and of all in it: a line for each."""
+    """Return the contents of `commands.json` for a command: one line for each command below it."""
     lines = (f"{json.dumps(path)}: {json.dumps(about)}" for path, about in described(command))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 @cache
 def _all() -> dict[str, Described]:
-    """Return what the file says, by path."""
+    """Return the descriptions in `commands.json`, by path."""
     read: dict[str, Described] = json.loads(FILE.read_text(encoding="utf-8"))
     return read
 
 
 def command_at(path: str) -> click.Command | None:
-    """Return a command that can be listed and completed, but does nothing; none where there is no such command."""
+    """Return a stub of a command, which can be listed and completed but not run; None if there is no such command."""
     if path not in _all():
         return None
     about, name = _all()[path], path.rpartition(" ")[2]

@@ -1,8 +1,8 @@
-"""`homologue install`: what a machine needs around the program; run by the Debian packages as well.
+"""`homologue install`: sets up what a machine needs around the program. The Debian packages run it as well.
 
-Users, units, udev rules, limits, the configuration to begin with. Each step knows whether it is done, so that running
-it again changes nothing, and can be shown without being taken. `--root` does it in a folder that is to become a
-machine's root: a card's image, or a test's.
+That is users, units, udev rules, limits and an initial configuration. Each step knows whether it is done, so running
+the command again changes nothing. Steps can be shown without being taken. `--root` applies them to a folder that will
+be a machine's root, such as the image of a card, or a test's.
 """
 
 import os
@@ -29,10 +29,10 @@ INSTANCE: Final = "homologue-kiosk@table.service"
 """The unit of a table that is paired at the desk: its file is /etc/homologue/table.toml."""
 
 LIMITS: Final = "homologue-limits.service"
-"""Keeps one address from holding all connections of the broker."""
+"""The unit that keeps one address from occupying all connections of the broker."""
 
 CONSOLES: Final = ("ctrl-alt-del.target", "getty@.service", "autovt@.service", "serial-getty@.service")
-"""What a table that anybody may be alone with has masked."""
+"""Units that are masked on a table that may be left unattended."""
 
 FILES: Final[dict[Role, dict[str, str]]] = {
     "table": {
@@ -59,7 +59,7 @@ FILES: Final[dict[Role, dict[str, str]]] = {
         "homologue-watchdog.conf": "etc/systemd/system.conf.d/homologue-watchdog.conf",
     },
 }
-"""Where the files of `systemd/` go."""
+"""Destinations of the files in `systemd/`."""
 
 LOCKED: Final = {
     "homologue-sysctl.conf": "etc/sysctl.d/90-homologue.conf",
@@ -67,21 +67,21 @@ LOCKED: Final = {
     "homologue-manager.conf": "etc/systemd/system.conf.d/homologue.conf",
     "70-homologue-usb-storage.rules": "etc/udev/rules.d/70-homologue-usb-storage.rules",
 }
-"""As above, for a table that anybody may be alone with."""
+"""As FILES, for a table that may be left unattended."""
 
 TIME: Final = "etc/chrony/conf.d/homologue.conf"
 LIGHTS: Final = "dtparam=act_led_trigger=none"
-"""The light on a Pi's board flickers with each write to its card, presses among them."""
+"""Switches off the light on a Pi's board: it flickers at each write to the card, and so would reveal presses."""
 
 DATA: Final = "homologue-data"
-"""The label of the partition that takes writes, where the root takes none."""
+"""Label of the writable partition of a machine whose root is read-only."""
 
 HOSTNAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
 class InstallStep:
-    """One thing that has to hold."""
+    """One step of an installation: what it does, whether it is done, and how to do it."""
 
     what: str
     done: Callable[[], bool]
@@ -90,7 +90,7 @@ class InstallStep:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What was asked for beside the role."""
+    """The options of `install` beside the role."""
 
     hostname: str | None = None
     scorer: str | None = None
@@ -99,7 +99,7 @@ class Wishes:
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add what `install` and `uninstall` share."""
+    """Add the argument and options that `install` and `uninstall` share."""
     command = click.option("--root", type=FOLDER, default="/", help="Root folder of the machine.")(command)
     command = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")(command)
     return click.argument("role", type=click.Choice(["table", "scorer"]))(command)
@@ -134,7 +134,7 @@ def install(
     into the reader, and name its boot partition. At its first start, with a network, it installs the packages, and a
     table then asks for its pairing code.
     """
-    asked = Wishes(**wishes)  # type: ignore[arg-type]  # click gives each its type
+    asked = Wishes(**wishes)  # type: ignore[arg-type]  # click has given each its type
     if asked.hostname is not None and not HOSTNAME.fullmatch(asked.hostname):
         raise click.UsageError("--hostname: lower-case letters, digits and -")
     if role == "scorer" and (asked.scorer or asked.locked or asked.read_only):
@@ -159,7 +159,7 @@ def uninstall(role: Role, root: Path, *, dry_run: bool) -> None:
 
 
 def _prepare(card: Path, role: Role, packages: Path, asked: Wishes, *, dry_run: bool) -> None:
-    """Prepare the card of another machine, and say what is on it."""
+    """Prepare the card of another machine, and report what was put on it."""
     if asked.read_only:
         raise click.UsageError("--read-only needs a partition of its own: do it on the machine, once it is installed")
     named = (("--hostname", asked.hostname), ("--scorer", asked.scorer))
@@ -177,7 +177,7 @@ def _prepare(card: Path, role: Role, packages: Path, asked: Wishes, *, dry_run: 
 
 
 def _take(found: list[InstallStep], root: Path, *, dry_run: bool) -> None:
-    """Take the steps that are not done yet, and say which."""
+    """Take the steps that are not done yet, and report them."""
     changed = False
     for step in found:
         if step.done():
@@ -198,15 +198,15 @@ def _take(found: list[InstallStep], root: Path, *, dry_run: bool) -> None:
 
 
 def _is_running(root: Path) -> bool:
-    """Return whether the root is that of the machine on which this runs, by systemd."""
+    """Return whether the root is that of the running machine, and systemd runs it."""
     return root == Path("/") and Path("/run/systemd/system").is_dir()
 
 
-# ---- what has to hold ---------------------------------------------------------------------------
+# ---- steps --------------------------------------------------------------------------------------
 
 
 def steps(role: Role, root: Path, asked: Wishes) -> Iterator[InstallStep]:
-    """Return what has to hold on such a machine, in the order in which it is done."""
+    """Return the steps that set up such a machine, in order."""
     for name, place in FILES[role].items():
         yield _file(root / place, material(name))
     user = "homologue-kiosk" if role == "table" else "homologue-scorer"
@@ -235,7 +235,7 @@ def steps(role: Role, root: Path, asked: Wishes) -> Iterator[InstallStep]:
 
 
 def removals(role: Role, root: Path) -> Iterator[InstallStep]:
-    """Return what has to go; what the other role has as well stays while that is installed."""
+    """Return the steps that remove a role. Files shared with the other role stay while that is installed."""
     other: Role = "scorer" if role == "table" else "table"
     kept = {*FILES[other].values(), TIME} if (root / next(iter(FILES[other].values()))).exists() else set()
     own = INSTANCE if role == "table" else LIMITS
@@ -255,7 +255,7 @@ def _removed(path: Path) -> InstallStep:
 
 
 def material(name: str) -> str:
-    """Return a file of `systemd/`, for the command as it is installed here."""
+    """Return a file of `systemd/`, adapted to where the command is installed here."""
     beside = Path(sys.prefix) / "share" / "homologue" / "systemd"
     folder = beside if beside.is_dir() else Path(__file__).parents[2] / "systemd"
     text = (folder / name).read_text(encoding="utf-8")
@@ -274,7 +274,7 @@ def _read(place: Path) -> str | None:
 
 
 def _write(place: Path, content: str) -> None:
-    """Write a file that everybody may read, whole or not at all."""
+    """Write a world-readable file atomically."""
     place.parent.mkdir(parents=True, exist_ok=True)
     write_file(place, content.encode(), 0o644, exactly=True)
 
@@ -288,7 +288,7 @@ def _run(*command: str) -> None:
 
 
 def _systemctl(root: Path, *words: str) -> None:
-    """Ask systemctl, which does without a running systemd where the root is another."""
+    """Run systemctl, with `--root` if the root is not that of the running machine."""
     _run("systemctl", "--quiet", *(() if _is_running(root) else (f"--root={root}",)), *words)
 
 
@@ -298,7 +298,7 @@ def _enabled(root: Path, unit: str) -> Iterator[InstallStep]:
 
 
 def _lights(root: Path) -> Iterator[InstallStep]:
-    """Keep the light on a Pi's board dark, where there is one."""
+    """Switch off the light on the board of a Pi."""
     for config in (root / "boot/firmware/config.txt", root / "boot/config.txt"):
         if (text := _read(config)) is not None and not config.is_symlink():
             yield _dark(config, text)
@@ -324,7 +324,7 @@ def _unmasked(root: Path, unit: str) -> InstallStep:
 
 
 def _protect_card(root: Path) -> Iterator[InstallStep]:
-    """Write nothing to the card but the table's own folder, by Debian's overlayroot and a partition for the journal."""
+    """Mount the card read-only with Debian's overlayroot, except for a partition with the table's own folder."""
     if not (root / "etc/overlayroot.conf").exists():
         raise CommandError("part_missing", "--read-only needs Debian's overlayroot (apt install overlayroot)")
     if root == Path("/") and not Path("/dev/disk/by-label", DATA).exists():
@@ -340,7 +340,7 @@ def _protect_card(root: Path) -> Iterator[InstallStep]:
 
 
 def _named(root: Path, name: str) -> Iterator[InstallStep]:
-    """Set the machine's name, also in its own table of hosts."""
+    """Set the machine's name, including the entry in /etc/hosts."""
     yield _file(root / "etc/hostname", f"{name}\n")
     hosts = root / "etc/hosts"
     kept = [

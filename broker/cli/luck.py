@@ -1,4 +1,4 @@
-"""`homologue event luck` and `event rating`: what results of an event, or a season, tell of luck and strength."""
+"""`homologue event luck` and `event rating`: luck and strength in the results of an event or a season."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -102,14 +102,14 @@ def _count(plays: float | None) -> str:
 
 
 class RatedEvent(NamedTuple):
-    """An event of a rating. `names` are its players' by id, as they are told from those of other events."""
+    """An event in a rating. `names` has, by id, the keys by which its players are recognised across events."""
 
     name: str
     title: str
     ledger: Ledger
     names: Mapping[str, str]
     written: Mapping[str, str]
-    """By such a name, as the event writes it."""
+    """Names as the event writes them, by these keys."""
 
 
 @click.command("rating", short_help="Rate players over several events, with the uncertainty that luck leaves.")
@@ -144,7 +144,7 @@ def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, 
 
 
 def _rated(path: Path) -> RatedEvent:
-    """Read an event. Raises RuleError `not_whole`, `same_name`, and of its files; ScorerError, StoreError."""
+    """Read an event. Raises RuleError `not_whole`, `same_name` or about its files; ScorerError, StoreError."""
     with _folder(path) as folder:
         snapshot = open_part(open_stored_event(folder).room.snapshot())
     event = snapshot.event
@@ -161,7 +161,7 @@ def _rated(path: Path) -> RatedEvent:
 
 @contextmanager
 def _folder(path: Path) -> Iterator[Path]:
-    """Return an event's folder; that of a document is made for a moment."""
+    """Return an event's folder; for a document, a temporary one is made."""
     if path.is_dir():
         yield path
         return
@@ -171,7 +171,7 @@ def _folder(path: Path) -> Iterator[Path]:
 
 
 def _refuse_unlike(rated: Sequence[RatedEvent]) -> None:
-    """Raise RuleError where events cannot be taken together: `event_twice`, `not_linked`, `other_imps`."""
+    """Raise RuleError if events cannot be rated together: `event_twice`, `not_linked`, `other_imps`."""
     first, *others = rated
     for name, times in Counter(one.name for one in rated).items():
         if times > 1:

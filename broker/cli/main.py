@@ -1,4 +1,4 @@
-"""The command `homologue`: its groups, found by name and imported only when they are called, and its errors."""
+"""The `homologue` command: finds subcommands by name, imports them only when they are called, and reports errors."""
 
 import gc
 import logging
@@ -17,7 +17,7 @@ from broker.console import JSON, ROOMS, CommandError, Failed, color, problems_of
 from broker.version import version_and_commit
 
 GROUP: Final = "homologue.commands"
-"""Entry points: `event` is a command of `homologue`, `event.people` one of its group `event`."""
+"""Group of entry points. `event` is a command of `homologue`; `event.people` is a command of the group `event`."""
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "An event": ("event", "deal", "movement", "rehearse", "scorer", "take-over", "certs", "hall", "centre"),
@@ -27,10 +27,10 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Rules and calculators": ("rules",),
     "This machine": (),
 }
-"""Who needs which commands. What is in none of them is shown with this machine's."""
+"""Sections of the help and their commands. Commands that are in none of them are listed in the last section."""
 
 SHORT: Final = ("fan", "furiten", "imp", "points", "referee", "riichi", "score", "session")
-"""Calculators that are called without `rules` too: scripts rely on these names. So is `event par`."""
+"""Calculators that also work without `rules`, because scripts rely on these names. So does `par`, for `event par`."""
 
 MOVED: Final[Mapping[str, str]] = {
     "cards": "event.cards",
@@ -40,15 +40,15 @@ MOVED: Final[Mapping[str, str]] = {
     "sheet": "rules.sheet",
     "what-if": "rules.what-if",
 }
-"""Names until 0.1; they go with the release after the next."""
+"""Command names until 0.1, and their current paths. The old names will be removed in the release after next."""
 
 
 BROUGHT_BY: Final[Mapping[str, str]] = {"table": "pygame", "scorer": "sqlalchemy"}
-"""A library that only this part of Homologue brings."""
+"""For each optional part of Homologue, a library that is installed only with that part."""
 
 
 def path_of(name: str) -> str:
-    """Return where a command is that is called by its name of today, a short one, or one of before."""
+    """Return the path of a command's entry point, given its current, short or old name."""
     return "event.par" if name == "par" else MOVED.get(name) or (f"rules.{name}" if name in SHORT else name)
 
 
@@ -58,11 +58,11 @@ def load_command(path: str) -> click.Command | None:
     if not found:
         return None
     (point,) = found
-    for part in point.extras:  # a command may load its libraries no sooner than it runs
+    for part in point.extras:  # check now: a command may import its libraries only when it runs
         if not _is_there(part):
             raise _part_missing(point, ModuleNotFoundError(f"No module named {BROUGHT_BY[part]!r}"))
     collecting = gc.isenabled()
-    gc.disable()  # nothing that is imported is garbage: looking for it took an eighth of a scorer's start
+    gc.disable()  # imports leave no garbage, and looking for it took an eighth of a scorer's start-up time
     try:
         command = point.load()
     except ModuleNotFoundError as error:
@@ -76,7 +76,7 @@ def load_command(path: str) -> click.Command | None:
 
 
 def _part_missing(point: EntryPoint, error: ModuleNotFoundError) -> Exception:
-    """Return what to say where a command's library is not installed: the part of Homologue that brings it."""
+    """Return an error that names the package to install, or `error` itself if no missing package explains it."""
     parts = " and ".join(f"homologue-{extra}" for extra in point.extras)
     pip = ",".join(point.extras)
     if not parts or (error.name or "").partition(".")[0] in ROOMS:
@@ -89,7 +89,7 @@ def _part_missing(point: EntryPoint, error: ModuleNotFoundError) -> Exception:
 
 
 def listed(names: Iterable[str], path: str = "") -> Iterator[tuple[str, click.Command]]:
-    """Return the commands of a group that this machine can run, for its help: a table need not have a scorer's."""
+    """Return the commands of a group that this machine can run, for its help: a table may lack the scorer's part."""
     for name in names:
         whole = f"{path}.{name}".strip(".")
         if all(map(_is_there, _parts_of(whole))) and (command := command_at(whole.replace(".", " "))):
@@ -97,7 +97,7 @@ def listed(names: Iterable[str], path: str = "") -> Iterator[tuple[str, click.Co
 
 
 def _parts_of(path: str) -> set[str]:
-    """Return which parts of Homologue a command needs, and those that its group does."""
+    """Return the optional parts of Homologue that a command and its groups need."""
     points = distribution("homologue").entry_points.select(group=GROUP)
     return {extra for one in points if f"{path}.".startswith(f"{one.name}.") for extra in one.extras}
 
@@ -111,7 +111,7 @@ def _is_there(part: str) -> bool:
 
 
 def _with_rooms_of_others(path: str, group: click.Group) -> click.Group:
-    """Return a group with those of its commands that other files bring."""
+    """Return a group extended with the commands that other packages register for it."""
     names = [name for name in _children(path) if name not in group.commands]
     return RoomGroup(path, group) if names else group
 
@@ -125,7 +125,7 @@ def _children(path: str) -> list[str]:
 
 
 class RoomGroup(click.Group):
-    """A group whose commands are entry points, so that no room needs to import another for the command line."""
+    """A group whose commands are entry points, so that no package has to import another for its commands."""
 
     def __init__(self, path: str, group: click.Group) -> None:
         super().__init__(
@@ -139,7 +139,7 @@ class RoomGroup(click.Group):
         return sorted({*super().list_commands(ctx), *_children(self._path)})
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write those that this machine can run."""
+        """List the commands that this machine can run."""
         found = [*listed(self.list_commands(ctx), self._path)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.get_short_help_str(formatter.width)) for name, command in found])
@@ -150,15 +150,15 @@ class RoomGroup(click.Group):
 
 
 class Homologue(click.Group):
-    """The command: its sections in the help, names of before, and every error in one form."""
+    """The top-level command: help in sections, old command names, and all errors reported in one form."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's way
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names of all commands in the order of the help, without importing them."""
         return [name for names in sections().values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command, by its name of today or of before."""
-        if ctx.resilient_parsing:  # for a shell
+        """Import one command by its current or old name."""
+        if ctx.resilient_parsing:  # shell completion needs no imports
             return command_at(path_of(cmd_name).replace(".", " "))
         command = load_command(path_of(cmd_name)) if "." not in cmd_name else None
         if command and cmd_name in MOVED:
@@ -174,8 +174,8 @@ class Homologue(click.Group):
                 with formatter.section(title):
                     formatter.write_dl([(name, command.get_short_help_str(width)) for name, command in found])
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's way
-        """Run the command. What it refuses is reported here, and nowhere else."""
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
+        """Run the command, and report errors that have a code. They are reported nowhere else."""
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -256,5 +256,5 @@ def completion(shell: str) -> None:
     made = get_completion_class(shell)
     if made is not None:
         program = made(homologue, {}, "homologue", "_HOMOLOGUE_COMPLETE").source()
-        # The help of an option may have commas: click's program for fish would show what stands after the first.
+        # An option's help may contain commas. Click's script for fish would cut the help off at the first one.
         click.echo(program.replace('string split "," $', 'string split --max 1 "," $'))

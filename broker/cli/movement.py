@@ -1,4 +1,4 @@
-"""`homologue movement`: makes a movement, checks one, and replans what is left of an event."""
+"""`homologue movement`: makes or checks a movement, and replans the rest of an event."""
 
 import logging
 import signal
@@ -72,7 +72,7 @@ OPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What `OPTIONS` say."""
+    """The values of `OPTIONS`."""
 
     seed: int
     seconds: float
@@ -84,7 +84,7 @@ class SearchOptions:
     as_json: bool
     excel: bool
     written: bool = False
-    """The movement is in its event already, and not asked for on standard output."""
+    """Whether the movement was already written into its event, and so is not printed by default."""
 
 
 def search_options(command: F) -> F:
@@ -96,7 +96,7 @@ def search_options(command: F) -> F:
 
 @contextmanager
 def refusals_reported(*, as_json: bool) -> Iterator[None]:
-    """Write a refusal as an answer like any other for programs; people get it as a failure."""
+    """Print a RuleError as an answer like any other if `as_json`; otherwise let it end the command."""
     try:
         yield
     except RuleError as problem:
@@ -107,9 +107,9 @@ def refusals_reported(*, as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def search_limits(wanted: SearchOptions) -> Iterator[KeepSearching]:
-    """Return what says whether to go on, by time or by steps, and until Ctrl-C. It tells how far the search is.
+    """Return a function that says whether to continue, by time or by steps, until Ctrl-C. It also reports progress.
 
-    A file that may not be written is refused before the search.
+    An output file that may not be written is refused before the search.
     """
     if wanted.output:
         may_write(wanted.output, source=None, force=wanted.force)
@@ -154,7 +154,7 @@ def write_movement(
     wanted: SearchOptions,
     more: Mapping[str, object],
 ) -> None:
-    """Write what was asked for; `more` is for the JSON object. The measures go to standard error."""
+    """Write the movement in the requested forms, and its measures to standard error. `more` is for the JSON object."""
     measured = measure_movement(plays, names)
     if wanted.output:
         deliver(

@@ -1,4 +1,4 @@
-"""Arguments that several commands have."""
+"""Arguments and options that several commands share."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ def _of_event(_ctx: click.Context, _param: click.Parameter, folder: Path) -> Pat
 
 folder_argument = click.argument("folder", type=EXISTING_FOLDER)
 event_folder_argument = click.argument("folder", type=EXISTING_FOLDER, callback=_of_event)
-"""For commands that make files in it: nothing is made in a folder that was named by mistake."""
+"""An event's folder, for commands that create files in it: in a folder named by mistake nothing is created."""
 
 new_folder_argument = click.argument("folder", type=FOLDER)
 event_option = click.option("--event", metavar="NAME", help="Name of the event [default: the one in FOLDER].")
@@ -41,7 +41,7 @@ red_fives_option = click.option("--red-fives", "red", is_flag=True, help="Make o
 
 
 def parse_winds(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[Seat, ...]:
-    """Read words of the four winds (or seats), with commas between. Raises BadParameter."""
+    """Parse a comma-separated list of winds (or seats). Raises BadParameter."""
     words = [word.strip().lower() for word in value.split(",")]
     found = tuple(seat for word in words for seat in SEATS if seat == word)
     if len(found) < len(words):
@@ -50,7 +50,7 @@ def parse_winds(_ctx: click.Context, _param: click.Parameter, value: str) -> tup
 
 
 def parse_set_numbers(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, ...]:
-    """Read numbers and ranges of sets, with commas between; nothing where nothing is said. Raises BadParameter."""
+    """Parse a comma-separated list of tile set numbers and ranges; None gives (). Raises BadParameter."""
     try:
         numbers = tuple(number for part in value.split(",") for number in _span(part)) if value is not None else ()
     except ValueError:

@@ -1,4 +1,4 @@
-"""`homologue event sheets`, `event seating` and `rules sheet`: an event's paper."""
+"""`homologue event sheets`, `event seating` and `rules sheet`: result sheets, seating plans and session sheets."""
 
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def event_seating(folder: Path, output: Path | None, kind: str, language: str, *
 
 
 def say_unprintable(event: Event) -> None:
-    """Say whose names what was printed has no letters for."""
+    """Report the names that contain characters missing from the printed font."""
     if text := unprintable_text(event):
         click.echo(text, err=True)
 
@@ -98,7 +98,7 @@ SEATED = 4
 
 
 class SheetEvent(Struct):
-    """A line of `homologue session`, of which only the event is read: the sheet follows the state itself."""
+    """A line of `homologue session`. Only its event is read, because the sheet computes the state itself."""
 
     event: EventLine
 
@@ -117,7 +117,7 @@ class SheetEvent(Struct):
 @click.option("--title", help="Title of the sheet [default: the title of the rules].")
 @language_option("the sheet")
 @click.option("--pdf", "file", type=FILE, help="Write a PDF file instead of text.")
-def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
+def session_sheet(  # noqa: PLR0913, PLR0917 - one parameter per option
     folder: Path | None,
     table: int | None,
     round_: int,
@@ -152,7 +152,7 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
 
 
 def _typed(rules: str, players: str) -> StoredSession:
-    """Take a session from standard input."""
+    """Read a session from standard input."""
     names = [name.strip() for name in players.split(",")]
     if len(names) != SEATED or not all(names):
         raise click.UsageError("--players needs four names, with commas between them")

@@ -1,4 +1,4 @@
-"""`homologue par`: what simulated players make of an event's deals."""
+"""`homologue par`: the results that simulated players achieve with an event's deals."""
 
 import os
 from collections.abc import Collection, Iterator, Sequence
@@ -74,7 +74,7 @@ def event_par(
 
 
 def _payments(event: Event) -> McrPaymentRules:
-    """Return how wins are paid. Raises RuleError `no_riichi_record`, `no_compared_plays`."""
+    """Return the event's rules of payment. Raises RuleError `no_riichi_record`, `no_compared_plays`."""
     if not event.plan.plays:
         raise RuleError("no_compared_plays", "this event has riichi sessions alone, and no par")
     if isinstance(event.profile, RiichiProfile):

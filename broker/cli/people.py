@@ -1,4 +1,4 @@
-"""`homologue event people`: accounts of the desk, from the machine on which the event's folder lies."""
+"""`homologue event people`: manages the desk's accounts, on the machine that has the event's folder."""
 
 import os
 import sys
@@ -18,18 +18,18 @@ from broker.spreadsheet import for_excel
 from broker.store import database_of
 
 COMMAND_ACTOR: Final = Actor("(command)")
-"""Who may read the folder may do all this; the audit log says that it was done here."""
+"""Actor of everything that commands note in the audit log. They need no login: reading the folder is enough."""
 
 stdin = click.option("--password-stdin", is_flag=True, help="Read the password from standard input, one line.")
 
 
 def note_faces_shown(folder: Path, about: str) -> None:
-    """Note that somebody is given faces, in the audit log of an event that has one. Raises RuleError."""
+    """Note in the event's audit log, if it has one, that a command showed faces. Raises RuleError."""
     note_command(folder, accounts.FACES_SHOWN, about)
 
 
 def note_command(folder: Path, action: str, about: str, detail: str = "") -> None:
-    """Note what a command does, in the audit log of an event that has one: arbiters are told. Raises RuleError."""
+    """Note a command's action in the event's audit log, if it has one, which alerts arbiters. Raises RuleError."""
     try:
         if database_of(folder) is None and not (folder / PEOPLE_FILE).exists():
             return
@@ -50,7 +50,7 @@ def people() -> None:
     homologue event people list my-cup
     homologue event people audit my-cup --csv
     """
-    os.umask(0o077)  # names and hashes are nobody else's
+    os.umask(0o077)  # names and hashes are for this user only
 
 
 @people.command("add", short_help="Create an account.")
@@ -60,7 +60,7 @@ def people() -> None:
 @click.option("--role", type=click.Choice(ROLES), required=True)
 @stdin
 @said_as_json
-def add_account(folder: Path, name: str, full: str, role: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's way
+def add_account(folder: Path, name: str, full: str, role: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's signature
     """Create an account. You are asked for the password: it is never an argument, because other users could see it.
 
     \b
@@ -123,7 +123,7 @@ def enable_account(folder: Path, name: str) -> None:
 @click.argument("name")
 @stdin
 @said_as_json
-def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's way
+def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's signature
     """Set an account's password and end its sessions.
 
     \b
@@ -214,7 +214,7 @@ def webhook() -> None:
 @click.argument("url")
 @click.option("--inner", is_flag=True, help="Allow an address in a private network.")
 @said_as_json
-def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa: FBT001 - click's way
+def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa: FBT001 - click's signature
     """Register an address and print the secret that signs what is sent there. It is shown only this once.
 
     URL must begin with https://, or be on this machine (http://127.0.0.1:PORT/).
@@ -292,7 +292,7 @@ def _password(*, from_stdin: bool) -> str:
 
 
 def show_first_link(auth: Authentication, url: str, event: Path, *, open_room: bool) -> None:
-    """Say how the first head arbiter is made. The link itself goes to a terminal, never into a log."""
+    """Print how to create the first head arbiter. The link itself is printed to a terminal only, never to a log."""
     link = auth.first_link(url)
     if link is None:
         return

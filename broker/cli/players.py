@@ -1,4 +1,4 @@
-"""`homologue event checkin`, `players`, `stage` and `final`: what is decided where no desk is at hand."""
+"""`homologue event checkin`, `players`, `stage` and `final`: rulings that are made without a desk."""
 
 import os
 import threading
@@ -34,7 +34,7 @@ HEAD: Final = RulingAuthor(COMMAND_ACTOR.who, COMMAND_ACTOR.who, "head_arbiter")
 
 @contextmanager
 def _scorer_of(folder: Path) -> Iterator[Scorer]:
-    """Open an event whose scorer does not run. Raises RuleError `event_not_started`, and as the store."""
+    """Open a started event whose scorer is not running. Raises RuleError `event_not_started`, and StoreError."""
     if not has_started(folder):
         text = N_(
             "no scorer has been started here ({store}): change the list of players and the movement instead",
@@ -51,7 +51,7 @@ def _scorer_of(folder: Path) -> Iterator[Scorer]:
 
 
 def _give(scorer: Scorer, folder: Path, decision: AnyDecision, reason: str, author: RulingAuthor = AUTHOR) -> str:
-    """Publish a ruling, with its note in the audit log; return its id."""
+    """Publish a ruling, note it in the audit log, and return its id."""
     book = scorer.state.book
     undone = book.entries.get(decision.ruling) if isinstance(decision, Undo) else None
     about = book.subject(undone) if undone else event_subject(decision) or ""
@@ -64,7 +64,7 @@ def _give(scorer: Scorer, folder: Path, decision: AnyDecision, reason: str, auth
 
 
 def player_named(event: Event, said: str) -> str:
-    """Return the id of a player who is named by it, or by a name that is one's alone. Raises RuleError."""
+    """Return the id of the player with this id, or with this unambiguous (part of a) name. Raises RuleError."""
     if said in event.players:
         return said
     names = {one.id: folded(one.name) for one in event.players.values()}
@@ -129,7 +129,7 @@ def event_checkin(folder: Path, players: tuple[str, ...], word: str | None) -> N
 @REASON
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @said_as_json
-def event_players(  # noqa: PLR0913 - one parameter an option
+def event_players(  # noqa: PLR0913 - one parameter per option
     folder: Path,
     *,
     leaves: Sequence[str],
@@ -176,7 +176,7 @@ def event_players(  # noqa: PLR0913 - one parameter an option
 
 
 def _in_words(cost: PlanCost) -> Iterable[str]:
-    """Say what a change does."""
+    """Describe the effects of a change, a line each."""
     for one in cost.moved:
         before, after = (f"table {at[0]} {at[1]}" if at else "sits out" for at in (one.before, one.after))
         yield f"round {one.round}: {one.player.name}: {before} -> {after}"

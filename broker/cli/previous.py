@@ -1,4 +1,4 @@
-"""`homologue event previous`: an event that begins from the standings of an earlier one."""
+"""`homologue event previous`: lets an event begin from the standings of an earlier one."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ FIRST = click.IntRange(1, 4000)
 
 
 def earlier_wish(source: Path, title: str, part: str, first: int | None) -> EarlierWish:
-    """Read what an event begins from: the folder of an earlier event, or a file with its standings.
+    """Read the standings from which an event begins: from the folder of an earlier event, or a file.
 
     Raises RuleError `not_final`, `bad_previous`, ScorerError, StoreError.
     """
@@ -43,7 +43,7 @@ def begin_from(
 
 
 def _report(draft: EarlierDraft) -> None:
-    """Say who was found, and who was not."""
+    """Report how many were found, and who was not."""
     found = draft.earlier.players or draft.earlier.teams
     if draft.unknown:
         click.echo(f"ranked there, and not in the list here: {', '.join(draft.unknown)}", err=True)

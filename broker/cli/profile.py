@@ -39,7 +39,7 @@ Exact = Annotated[str, Meta(pattern=r"^-?[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8
 
 
 class PointsExample(Struct, frozen=True, forbid_unknown_fields=True):
-    """How a play ended, and what each seat scores."""
+    """The outcome of a play, and the points that each seat should get."""
 
     source: str
     win: WinKind
@@ -49,7 +49,7 @@ class PointsExample(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ImpExample(Struct, frozen=True, forbid_unknown_fields=True):
-    """Points and datum of one seat, and what their difference is worth."""
+    """Points and datum of one seat, and the IMPs that it should get."""
 
     source: str
     points: Points
@@ -68,12 +68,12 @@ def read_examples(text: str) -> Examples:
     """Read examples from TOML. Raises RuleError `bad_examples`."""
     try:
         return msgspec.toml.decode(text, type=Examples)
-    except (ValueError, RecursionError) as error:  # ValueError: also of msgspec
+    except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors too
         raise RuleError("bad_examples", reason(error)) from None
 
 
 def failed_examples(examples: Examples, profile: Profile) -> Iterator[str]:
-    """Say of each example that does not come out what comes out instead."""
+    """Return a sentence for each example that fails, with the expected and the actual result."""
     for one in examples.points:
         try:
             found: object = seat_points(Outcome(one.win, one.winners, one.discarder), profile.payments)
@@ -109,7 +109,7 @@ def profile_list() -> None:
 @click.argument("profile_id", metavar="ID|FILE", default=DEFAULT_MCR)
 @click.option("--toml", "as_toml", is_flag=True, help="Print the profile's TOML file, as a start for your own.")
 @said_as_json
-def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's way
+def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's signature
     """Show every setting of a profile with its value and source.
 
     \b
@@ -135,7 +135,7 @@ def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - clic
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--examples", "worked", type=EXISTING_FILE, help="Worked examples to check the profile against (TOML).")
 @json_option()
-def profile_check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def profile_check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click's signature
     """Check a profile that you have written. The exit code is 1 if there is a problem.
 
     \b

@@ -1,4 +1,4 @@
-"""`homologue publish`: an event's public pages as files behind any web server."""
+"""`homologue publish`: writes an event's public pages as files for any web server."""
 
 import threading
 import time
@@ -20,10 +20,10 @@ from broker.store import open_reader
 from broker.web.results.published import PublishedFolder, PublishedPages
 
 PAUSE_S: Final = 2.0
-"""How often an event is looked at."""
+"""Minimum number of seconds between two looks at the event."""
 
 REST: Final = 3
-"""It rests so many times as long as it worked: where a scorer plays beside it, that has the machine."""
+"""The pause is at least this many times as long as the work, to leave the machine to a scorer beside it."""
 
 
 @click.command("publish", short_help="Write an event's public pages as files for any web server.")
@@ -58,7 +58,7 @@ def publish(folder: Path, target: Path, *, watch: bool) -> None:
 
 
 class FolderPublisher:
-    """Brings a folder to what is public of an event."""
+    """Updates a folder to what is public about an event."""
 
     def __init__(self, event: Path, target: Path) -> None:
         """Raises RuleError, ScorerError."""
@@ -66,7 +66,7 @@ class FolderPublisher:
         self._folder, self._pages = PublishedFolder(target, self._name), PublishedPages(event)
 
     def follow(self, stop: threading.Event) -> None:
-        """Go on until `stop`. While the event cannot be read, what was public stays; it is said once why."""
+        """Publish until `stop` is set. While the event cannot be read, files stay; the reason is reported once."""
         seen: object = None
         failed = ""
         while not stop.is_set():
@@ -84,7 +84,7 @@ class FolderPublisher:
             stop.wait(max(PAUSE_S, REST * (time.monotonic() - began)))
 
     def step(self, *, quiet: bool = False) -> None:
-        """Publish what is public now; `quiet`: say nothing where nothing changed.
+        """Publish what is public now. If `quiet`, report only changes.
 
         Raises ScorerError, StoreError, OSError.
         """
@@ -96,7 +96,7 @@ class FolderPublisher:
             say(text, folder=self._target, written=len(written), files=len(files), bytes=size)
 
     def _mark(self) -> object:
-        """Return what changes whenever something may have become public: the journal's end, and the event's files."""
+        """Return a mark of the journal's end and the event's files, which changes if more may have become public."""
         inputs = chain(self._event.glob("*.*"), self._event.glob(f"{PROFILES}/*.toml"))
         kinds = {".toml", ".json", ".csv"}
         times = {one: one.stat().st_mtime_ns for one in inputs if one.suffix in kinds and one.name != STANDINGS}
@@ -108,7 +108,7 @@ class FolderPublisher:
 
 
 def _content(folder: Path) -> tuple[Snapshot, StoredEvent | None]:
-    """Return all that the event's store knows; before its scorer has started, the plan alone."""
+    """Return the state of the event according to its store or, before its scorer has started, the plan alone."""
     try:
         stored = open_stored_event(folder)
     except StoreMissing:

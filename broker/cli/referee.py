@@ -1,6 +1,6 @@
-"""`homologue referee`: which actions of a play are legal, told from the number of tiles in each wall.
+"""`homologue referee`: which actions of a play are legal, judged from the number of tiles in each wall.
 
-Of a hand of riichi it knows the tiles too; `homologue rules furiten` says whether a player may win on a discard.
+In riichi it also considers the tiles. `homologue rules furiten` says whether a player may win on a discard.
 """
 
 from collections.abc import Callable, Iterable
@@ -42,7 +42,7 @@ from broker.rules.riichi.waits import PassedTile, furiten, may_ron, orphans_wait
 
 
 class PlayStart(Struct, forbid_unknown_fields=True):
-    """The position from which the steps go on."""
+    """The position before the first step."""
 
     walls: dict[Seat, int]
     turn: Seat
@@ -51,9 +51,9 @@ class PlayStart(Struct, forbid_unknown_fields=True):
 
 
 class RefereeQuestion(Struct, forbid_unknown_fields=True):
-    """A position, and what was done from there. A step is read by itself, so that a bad one spoils no other.
+    """A position, and the steps from there. Each step is decoded separately, so that a bad one does not affect others.
 
-    With `rules` it is of riichi, and those are the id of its profile.
+    With `rules`, the id of a riichi profile, the question is about riichi.
     """
 
     start: Raw
@@ -84,14 +84,14 @@ def _judged(start: PlayStart, steps: list[Raw], payments: McrPaymentRules) -> li
 
 
 def _settled(state: Turns, action: Action) -> Action:
-    """Where the profile knows one winner, all may declare on a tile, and the nearest in turn order goes through."""
+    """If the profile allows one winner, let several players declare on a discard; the nearest in turn order wins."""
     seats = set(action.actors)
     fits = action.do == "hu_on_discard" and seats and len(seats) == len(action.actors) and state.turn not in seats
     return settle_claims(state, [action]) if fits and state.one_winner else action
 
 
 def _row(state: Turns, reason: str | None) -> dict[str, Any]:
-    """Return where the play stands after a step, or where it stays for a reason."""
+    """Return the answer to a step with the position after it; `reason` is why an illegal step left it unchanged."""
     return {
         "legal": reason is None,
         "reason": reason,
@@ -128,7 +128,7 @@ Milliseconds = Annotated[int, Meta(ge=-60_000, le=3_600_000)]
 
 
 class DiscardLine(Struct, forbid_unknown_fields=True):
-    """A discard; `called`: another made a set with it."""
+    """A discard. `called`: whether another player claimed it for a meld."""
 
     seat: Seat
     tile: str
@@ -137,7 +137,7 @@ class DiscardLine(Struct, forbid_unknown_fields=True):
 
 
 class RiichiStart(Struct, forbid_unknown_fields=True):
-    """Where a hand stands. What is not told of a seat's tiles or points is believed later."""
+    """A position in a hand. Tiles or points of a seat that are not given are not checked in later steps."""
 
     dealer: Seat = "east"
     turn: Seat | None = None
@@ -149,7 +149,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
     points: dict[Seat, Score] = field(default_factory=dict)
 
     def board(self) -> Board:
-        """Return the board. Raises RuleError where there can be none."""
+        """Return the board. Raises RuleError if the position is impossible."""
         turn = self.turn or self.dealer
         if self.phase == "kan" or (self.phase == "claim" and (not self.discards or self.discards[-1].seat != turn)):
             raise RuleError("bad_start", "a hand starts at draw, hold, or claim with the turn's discard as the last")
@@ -192,13 +192,13 @@ class CallLine(RiichiAction, frozen=True):
 
 
 class Calls(Struct, forbid_unknown_fields=True):
-    """Calls that were made on one tile."""
+    """All calls on one tile."""
 
     calls: tuple[CallLine, ...]
 
 
 def answer_riichi(start: str, steps: Iterable[Raw], profile: RiichiProfile) -> list[dict[str, Any]]:
-    """Return the answer to each step. Raises RuleError where there is nothing to start from."""
+    """Return the answer to each step. Raises RuleError if the start cannot be read or is impossible."""
     board = read_line(start, RiichiStart).board()
     rows = []
     for step in steps:
@@ -212,7 +212,7 @@ def answer_riichi(start: str, steps: Iterable[Raw], profile: RiichiProfile) -> l
 
 
 def _after_riichi_step(board: Board, step: str, rules: RiichiProfile, refused: dict[Seat, str]) -> Board:
-    """Apply a step, and tell whose calls were refused for what."""
+    """Apply a step, and add each seat whose call was refused, with the code, to `refused`."""
     try:
         made = read_line(step, Calls).calls
     except RuleError:
@@ -231,7 +231,7 @@ def _after_riichi_step(board: Board, step: str, rules: RiichiProfile, refused: d
 
 
 def _riichi_row(board: Board, reason: str | None, refused: dict[Seat, str]) -> dict[str, Any]:
-    """Return where the hand stands after a step, or where it stays for a reason."""
+    """Return the answer to a step with the hand after it; `reason` is why an illegal step left it unchanged."""
     row: dict[str, Any] = {
         "legal": reason is None,
         "reason": reason,
@@ -252,14 +252,14 @@ def _riichi_row(board: Board, reason: str | None, refused: dict[Seat, str]) -> d
 
 
 class SeenLine(Struct, forbid_unknown_fields=True):
-    """A discard, or a tile made a kan of: `added` to a pon (yes means that), or of a `concealed` one."""
+    """A discard or, with `kan`, a tile `added` to a pon (true means the same) or of a `concealed` kan."""
 
     player: PlayerNumber
     tile: str
     riichi: bool = False
     kan: bool | Literal["added", "concealed"] = False
     called: bool = False
-    """Said by records; a discard that was claimed counts as any other."""
+    """Accepted because records have it, but not used: a claimed discard counts like any other."""
 
 
 _KAN: Final[dict[bool | str, Literal["", "added", "concealed"]]] = {
@@ -271,7 +271,7 @@ _KAN: Final[dict[bool | str, Literal["", "added", "concealed"]]] = {
 
 
 class FuritenQuestion(Struct, forbid_unknown_fields=True):
-    """A player's wait, or the hand that tells it, and the discards of all in order."""
+    """A player's wait, or the hand from which it follows, and the discards of all players in order."""
 
     player: PlayerNumber
     discards: tuple[SeenLine, ...] = ()
@@ -287,7 +287,7 @@ def _furiten_answer(question: FuritenQuestion) -> dict[str, Any]:
         PassedTile(check_player(one.player), tile_kind(one.tile), one.riichi, _KAN[one.kan])
         for one in question.discards
     ]
-    # who waits for thirteen orphans may rob a concealed kan too; known from the tiles alone
+    # A wait for thirteen orphans may also rob a concealed kan. It is only recognised from the hand's tiles.
     orphans = not question.melds and orphans_wait(question.concealed or ())
     why = furiten(player, wait, seen, orphans=orphans)
     if question.tile is None:

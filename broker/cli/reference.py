@@ -1,6 +1,7 @@
-"""Writes pages from the code itself: `python -m broker.cli.reference commands` (or profiles, topics), and man pages.
+"""Generates reference pages from the code: `python -m broker.cli.reference commands` (or profiles, topics).
 
-`man FOLDER` writes a man page for each command; `index` is what help and completion read (`broker/cli/index.py`).
+`man FOLDER` writes a man page for each command. `index` prints `commands.json`, from which help and completion are
+served (`broker/cli/index.py`).
 """
 
 import inspect
@@ -73,7 +74,7 @@ def commands() -> str:
 
 
 def command_contexts(parent: click.Context) -> Iterator[click.Context]:
-    """Return a context for each command of a group, and for those of the groups in it."""
+    """Return a click context for each command of a group and, recursively, of its subgroups."""
     group = parent.command
     assert isinstance(group, click.Group)  # noqa: S101 - for mypy
     for name in group.list_commands(parent):
@@ -87,7 +88,7 @@ def command_contexts(parent: click.Context) -> Iterator[click.Context]:
 
 
 def write_man_pages(folder: Path) -> None:
-    """Write a man page for the command and for each that it has."""
+    """Write man pages for `homologue` and for each of its commands."""
     folder.mkdir(parents=True, exist_ok=True)
     root = click.Context(homologue, info_name="homologue", **homologue.context_settings)
     for context in (root, *command_contexts(root)):
@@ -121,7 +122,7 @@ EXIT_STATUS: Final = "0: done. 1: refused, or a problem was found. 2: usage erro
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Return the paragraphs of a help text; those that stand as they are begin with \\b."""
+    """Return the paragraphs of a help text as roff. A paragraph that begins with \\b is preformatted."""
     for paragraph in text.split("\n\n"):
         if paragraph.startswith("\b\n"):
             yield f".PP\n.nf\n{_roff(paragraph[2:])}\n.fi"
@@ -130,11 +131,11 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 ROFF: Final = {"\\": "e", "-": "-", "`": "(ga", "~": "(ti", "^": "(ha"}
-"""What roff would read otherwise, and how it is written."""
+"""Characters that have a special meaning in roff, and their escapes."""
 
 
 def _roff(text: str) -> str:
-    """Return text as roff reads it, with nothing in it taken for a command."""
+    """Escape text for roff, so that nothing in it is taken for a command."""
     plain = text.translate({ord(one): f"\\{escape}" for one, escape in ROFF.items()})
     return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in plain.split("\n"))
 
@@ -165,14 +166,14 @@ source that begins with `assumption:` is our own interpretation.
 
 
 def profiles() -> str:
-    """Return the page of the profiles that ship, each setting with where it is from."""
+    """Return the page of the shipped profiles, with the source of each setting."""
     ours: list[Profile | RiichiProfile] = [*map(load_mcr, shipped_mcr()), *map(load_riichi, shipped_riichi())]
     meanings = dict.fromkeys((*_meanings(Profile), *_meanings(RiichiProfile)))
     return PROFILES_HEAD + "".join((*meanings, *map(_profile, ours)))
 
 
 def _meanings(part: type[msgspec.Struct], way: str = "") -> Iterator[str]:
-    """Return a row for each table of settings, with what the code says of it."""
+    """Return a row for each innermost table of settings, with the docstring of its struct as the meaning."""
     for name, hint in get_type_hints(part).items():
         if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
             inner = [*_meanings(hint, f"{way}{name}.")]
@@ -189,7 +190,7 @@ def _profile(profile: Profile | RiichiProfile) -> str:
 
 
 def _infractions(profile: Profile | RiichiProfile) -> Iterator[str]:
-    """Return what each infraction costs. False hu is a setting of its own."""
+    """Return rows for the penalties of infractions and for the time to appeal. False hu is a setting of its own."""
     for one in infractions_of(profile).values():
         if one.id != FALSE_HU:
             yield f"| `infractions.{one.id}` | `{setting_text(one.steps)}` | {one.source} |\n"

@@ -1,4 +1,4 @@
-"""`homologue riichi`: what a riichi hand is worth and pays, and the points table."""
+"""`homologue riichi`: the value and payments of a riichi hand, and the points table."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -37,11 +37,11 @@ from broker.rules.riichi.value import RiichiHandValue, value_and_payments
 SEVERAL: Final = re.compile(r"([0-9]+)([a-z])")
 
 Number = Annotated[int, Meta(ge=-999, le=999)]
-"""Wide enough that what is under zero gets its own code."""
+"""Wide enough for negative numbers, which get an error code of their own."""
 
 
 class _Asked(Struct, forbid_unknown_fields=True):
-    """What both kinds of questions may say."""
+    """Fields of both kinds of questions."""
 
     self_drawn: bool = False
     honba: Number = 0
@@ -51,7 +51,7 @@ class _Asked(Struct, forbid_unknown_fields=True):
 
 
 class RiichiHandQuestion(_Asked, kw_only=True, forbid_unknown_fields=True):
-    """A hand and how it won; `concealed` is without the winning tile. A wind that is left out would be a guess."""
+    """A hand and how it won. `concealed` excludes the winning tile. Winds have no default, which would be a guess."""
 
     concealed: tuple[str, ...]
     winning_tile: str
@@ -72,7 +72,7 @@ class RiichiHandQuestion(_Asked, kw_only=True, forbid_unknown_fields=True):
 
 
 class RiichiPointsQuestion(_Asked, kw_only=True, forbid_unknown_fields=True):
-    """A value that somebody has counted already."""
+    """A hand whose value is already counted, in han and fu or in yakuman."""
 
     dealer: bool
     han: Number = 0
@@ -91,10 +91,10 @@ def read_riichi_question(asked: dict[str, Any]) -> RiichiHandQuestion | RiichiPo
 
 
 def value_hand(asked: RiichiHandQuestion, profile: RiichiProfile) -> tuple[RiichiHandValue, RiichiPayments]:
-    """Count a hand, and return what it pays.
+    """Return the value of a hand, and what it pays.
 
-    Raises RuleError with the codes of `RiichiHandMeld`, `RiichiHand`, `RiichiSituation` and `riichi_value`, and of a
-    discarder that cannot be.
+    Raises RuleError with the codes of `RiichiHandMeld`, `RiichiHand`, `RiichiSituation` and `riichi_value`, and those
+    for an impossible discarder.
     """
     hand = RiichiHand(asked.concealed, asked.winning_tile, tuple(meld.laid() for meld in asked.melds))
     _check_discarder(asked, asked.seat_wind)
@@ -105,7 +105,7 @@ def value_hand(asked: RiichiHandQuestion, profile: RiichiProfile) -> tuple[Riich
 def pay_points(asked: RiichiPointsQuestion, profile: RiichiProfile) -> RiichiPayments:
     """Return what han and fu pay.
 
-    Raises RuleError with the codes of `PaidWin`, `impossible_value`, and of a discarder that cannot be.
+    Raises RuleError with the codes of `PaidWin`, `impossible_value`, and those for an impossible discarder.
     """
     _check_discarder(asked, "east" if asked.dealer else None)
     win = PaidWin(
@@ -116,7 +116,7 @@ def pay_points(asked: RiichiPointsQuestion, profile: RiichiProfile) -> RiichiPay
 
 
 def _check_discarder(asked: RiichiHandQuestion | RiichiPointsQuestion, winner: str | None) -> None:
-    """Raise RuleError `unknown_wind`, `discarder_not_asked` or `discarder_wins`; winds of the two seats."""
+    """Raise RuleError `unknown_wind`, `discarder_not_asked` or `discarder_wins`. `winner` is a seat wind."""
     if asked.discarder is None:
         return
     if asked.discarder not in SEATS:
@@ -141,11 +141,11 @@ SENTENCES: Final[Mapping[str, Message]] = {
     "each_non_dealer_pays": N_("each of the other players pays {points}"),
     "winner_gain": N_("the winner gains {points}"),
 }
-"""Terms have their Japanese names; sentences are English unless French or Chinese is asked for."""
+"""Sentences are in English unless the language is French or Chinese: with `ja`, only the terms are Japanese."""
 
 
 def _payments_answer(paid: RiichiPayments) -> dict[str, int]:
-    """Return who pays what; ways in which nobody pays are left out."""
+    """Return who pays what, without those who pay nothing."""
     return {way: points for way in SENTENCES if (points := getattr(paid, way)) is not None}
 
 
@@ -174,7 +174,7 @@ def _items(fu: Fu, language: Language) -> list[dict[str, Any]]:
 
 
 def hand_sentences(value: RiichiHandValue, paid: RiichiPayments, language: Language) -> Iterator[str]:
-    """Tell a hand's value for people: yaku, fu item by item, payments."""
+    """Return a hand's value in sentences: yaku, fu item by item, and payments."""
     _ = translator(language)
     for one in value.yaku:
         worth = _("{count} yakuman", count=one.yakuman) if one.yakuman else _("{han} han", han=one.han)
@@ -201,7 +201,7 @@ def worth_sentence(han: int, fu: int, yakuman: int, language: Language) -> str:
 
 
 def payments_sentence(worth: str, paid: RiichiPayments, language: Language) -> str:
-    """Tell the limit and who pays what."""
+    """Return a sentence with the value, the limit and who pays what."""
     _ = translator(language)
     limit = riichi_name("limit", paid.limit, language) if paid.limit else ""
     ways = ", ".join(_(SENTENCES[way], points=points) for way, points in _payments_answer(paid).items())
@@ -219,7 +219,7 @@ language_option: Final = click.option(
 @rules_option
 @language_option
 @click.pass_context
-def riichi_group(context: click.Context, as_json: bool, rules: str, language: Language) -> None:  # noqa: FBT001 - click's way
+def riichi_group(context: click.Context, as_json: bool, rules: str, language: Language) -> None:  # noqa: FBT001 - click's signature
     """Value a riichi hand: yaku, han, fu item by item, and what it pays.
 
     Tiles: 1m..9m characters, 1p..9p dots, 1s..9s bamboo, 0m 0p 0s red fives, 1z..7z east south west north white green
@@ -290,7 +290,7 @@ sticks_option: Final = click.option(
 @rules_option
 @language_option
 @said_as_json
-def one_hand(  # noqa: PLR0913 - one parameter an option
+def one_hand(  # noqa: PLR0913 - one parameter per option
     *,
     concealed: str,
     winning_tile: str,

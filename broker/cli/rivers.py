@@ -1,4 +1,4 @@
-"""`homologue record rivers`: how a play went, from what lay on the table at its end."""
+"""`homologue record rivers`: reconstructs a play from the tiles on the table at its end."""
 
 from collections.abc import Iterator
 from pathlib import Path

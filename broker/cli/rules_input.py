@@ -1,6 +1,6 @@
-"""What commands of the rules read: a profile, by its id or as a file, and questions as JSON lines.
+"""Input of the rules commands: a profile, by its id or as a file, and questions as JSON lines.
 
-One answer a line, errors included; a bad line never stops the next.
+Each line gets one answer, errors included. A bad line never stops the lines that follow.
 """
 
 import json
@@ -39,23 +39,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 Q = TypeVar("Q")
 
 BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
-"""What some editors and shells put before the first line."""
+"""Some editors and shells put it before the first line."""
 
 LONGEST_LINE: Final = 1_000_000
-"""Characters of one question."""
+"""Maximum length of one question, in characters."""
 
 LONGEST_RAW: Final = 4 * LONGEST_LINE + 16
-"""Bytes that are read of a line: more than so many characters can take."""
+"""Bytes read of a line: more than LONGEST_LINE characters can take in UTF-8."""
 
 
 json_lines_option: Final = json_option(
     "Read JSON lines from standard input and print one answer per line (required).", given=False
 )
-"""There is no other form yet: the flag names the contract."""
+"""There is no other input or output format yet: the flag names the contract that scripts rely on."""
 
 
 def error_answer(problem: RuleError) -> dict[str, Any]:
-    """Return a refusal as it is written to the stream."""
+    """Return an error as the answer that is written to the stream."""
     return {"error": {"code": problem.code, "message": str(problem.text)}}
 
 
@@ -72,13 +72,13 @@ def read_line(line: str, kind: type[Q]) -> Q:
 
 
 def write_answer(answer: object) -> None:
-    """Write one answer, at once, in UTF-8 whatever the locale. Raises Failed `unwritable`."""
-    sink = getattr(sys.stdout, "buffer", None)  # sys.stdout is None where the caller has closed it
+    """Write one answer in UTF-8, whatever the locale, and flush it. Raises Failed `unwritable`."""
+    sink = getattr(sys.stdout, "buffer", None)  # sys.stdout is None if the caller has closed it
     if sink is None:
         raise Failed(problems_of(CommandError("unwritable", "there is no standard output")))
     try:
         content = msgspec.json.encode(answer)
-    except UnicodeEncodeError:  # the name of a file that is not UTF-8
+    except UnicodeEncodeError:  # a file name that is not UTF-8
         content = json.dumps(msgspec.to_builtins(answer)).encode()
     try:
         sink.write(content + b"\n")
@@ -90,18 +90,18 @@ def write_answer(answer: object) -> None:
 
 
 def input_lines() -> Iterator[tuple[int, str]]:
-    """Return the questions on standard input, by the numbers of their lines.
+    """Return the line number and text of each question on standard input.
 
-    Raises Failed `unreadable` where it is closed.
+    Raises Failed `unreadable` if standard input is closed.
     """
-    source = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the caller has closed it
+    source = getattr(sys.stdin, "buffer", None)  # sys.stdin is None if the caller has closed it
     if source is None:
         raise Failed(problems_of(CommandError("unreadable", "there is no standard input")))
     return read_lines(source)
 
 
 def read_lines(source: BinaryIO) -> Iterator[tuple[int, str]]:
-    """Return the questions of a file, with the numbers of their lines; blank lines ask nothing."""
+    """Return the line number and text of each question in a file, skipping blank lines."""
     for number in count(1):
         if not (raw := source.readline(LONGEST_RAW)):
             return
@@ -113,7 +113,7 @@ def read_lines(source: BinaryIO) -> Iterator[tuple[int, str]]:
 
 
 def _skip(source: BinaryIO) -> None:
-    """Read over what is left of a line that is too long, without keeping it."""
+    """Discard the rest of a line that is too long."""
     while (more := source.readline(LONGEST_RAW)) and not more.endswith(b"\n"):
         pass
 
@@ -128,11 +128,11 @@ def answer_each(kind: type[Q], calculate: Callable[[Q], object]) -> None:
 
 
 PlayerNumber = Annotated[int, Meta(ge=-999, le=999)]
-"""What is out of its bounds by less has a code that says so; what is out by more is not read."""
+"""A small number in a line. A wrong value in this range gets a specific error code; others are `malformed`."""
 
 
 class RiichiMeldLine(Struct, forbid_unknown_fields=True):
-    """A set laid down, as lines about riichi have it."""
+    """A meld, as written in lines about riichi."""
 
     kind: str
     tiles: tuple[str, ...]
@@ -144,21 +144,21 @@ class RiichiMeldLine(Struct, forbid_unknown_fields=True):
 
 
 FILE: Final = ".toml"
-"""How a name ends that is a file."""
+"""Suffix that distinguishes the file of a profile from the id of a shipped one."""
 
 
 def profile_option(about: str) -> Callable[[F], F]:
-    """Add the option for a profile of MCR."""
+    """Add the option `--profile` for an MCR profile."""
     return click.option("--profile", default=DEFAULT_MCR, show_default=True, help=about)
 
 
 def riichi_rules_option(about: str) -> Callable[[F], F]:
-    """Add the option for rules of riichi."""
+    """Add the option `--rules` for a riichi profile."""
     return click.option("--rules", default=DEFAULT_RIICHI, show_default=True, help=about)
 
 
 def load_profile_once(written: str) -> Callable[[], Profile]:
-    """Return `load_profile` for a command that answers many lines: the first that needs the profile reads it."""
+    """Return a function that loads the profile when a line first needs it, and returns the same profile afterwards."""
     return cache(lambda: load_profile(written))
 
 
@@ -168,30 +168,30 @@ def load_profile(written: str) -> Profile:
 
 
 def load_either_profile(written: str) -> Rules:
-    """Return a profile of either rule book, for who only compares plays. Raises as `load_profile`."""
+    """Return a profile of either rule book, for callers that only compare plays. Raises as `load_profile`."""
     return parse_own_rules(parse_profile(Path(written))) if written.endswith(FILE) else load_rules(written)
 
 
 def load_riichi_rules(written: str) -> RiichiProfile:
-    """Return riichi rules by the id of a profile that ships (in short too: `tenhou`), or a file.
+    """Return a shipped riichi profile by its id or short id (`tenhou`), or read the file.
 
     Raises as `load_profile`.
     """
     if not written.endswith(FILE):
         return load_riichi(written)
     text = parse_profile(Path(written))
-    parse_own_rules(text)  # refuses the id of one that ships, and says what is wrong
+    parse_own_rules(text)  # refuses the id of a shipped profile, and explains what is wrong
     return parse_riichi(text)
 
 
 def riichi_rules_of_line(given: Callable[[], RiichiProfile], rules: str) -> RiichiProfile:
-    """Return the riichi rules that a line names: what the command was given, by its id, or one that ships."""
+    """Return the riichi rules that a line names by id: those given to the command, or a shipped profile."""
     own = given()
     return own if rules == own.id else load_riichi(rules)
 
 
 def read_profile_text(written: str) -> str:
-    """Return the text of a profile that `load_profile` takes. Raises RuleError `bad_profile`."""
+    """Return the text of the profile that `load_profile` would load. Raises RuleError `bad_profile`."""
     return (
         parse_profile(Path(written))
         if written.endswith(FILE)
@@ -200,7 +200,7 @@ def read_profile_text(written: str) -> str:
 
 
 def parse_profile(path: Path) -> str:
-    """Read a profile's text. Raises RuleError `bad_profile`."""
+    """Return the text of a profile's file. Raises RuleError `bad_profile`."""
     try:
         if path.stat().st_size > 4 * LONGEST_PROFILE:
             raise RuleError(
@@ -208,5 +208,5 @@ def parse_profile(path: Path) -> str:
                 f"{path.name}: found {path.stat().st_size} bytes; allowed: at most {LONGEST_PROFILE} characters",
             )
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a name that can be none
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not a possible file name
         raise RuleError("bad_profile", N_("{where}: {problem}", where=path.name, problem=reason(error))) from None

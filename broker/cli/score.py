@@ -1,4 +1,4 @@
-"""`homologue score`: all plays of an event in, travellers and standings out."""
+"""`homologue score`: computes travellers and standings from all plays of an event."""
 
 import codecs
 from collections import Counter
@@ -48,7 +48,7 @@ Label = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)", description=
 
 
 class PlayQuestion(Struct, forbid_unknown_fields=True):
-    """One play. Without `points` and `unplayed` it is still to come."""
+    """One play. Without `points` and `unplayed` it has not taken place yet."""
 
     deal: DealNo
     table: TableNo
@@ -61,11 +61,11 @@ class PlayQuestion(Struct, forbid_unknown_fields=True):
     unplayed: dict[Seat, Fault] | Fault | None = None
     stands_for: dict[Seat, Entrant] = field(default_factory=dict)
     out_of_place: bool = False
-    """Another deal was played than planned, or by others, or in other seats: they may have played it before."""
+    """Whether the deal, players or seats were not as planned, so that players may have played the deal before."""
 
 
 class BesideLine(Struct, forbid_unknown_fields=True):
-    """What counts of a player, or a team, beside all plays; with nothing: who is ranked, with a play or without."""
+    """What counts for a player or team outside plays. With nothing else, it has them ranked even without a play."""
 
     player: Entrant | None = None
     team: Entrant | None = None
@@ -74,26 +74,26 @@ class BesideLine(Struct, forbid_unknown_fields=True):
     carried: Carried = 0
     """IMPs from an earlier event."""
     place_before: Place | None = None
-    """In the standings of an earlier event, which may part ties."""
+    """Place in the standings of an earlier event, which may break ties."""
     without_standing: bool = False
 
 
 class Plays(NamedTuple):
-    """All plays of an event: those with a result or a ruling, those that are still to come, and what was refused."""
+    """All plays of an event: those with a result or a ruling, those still to come, and the errors of refused lines."""
 
     done: tuple[ScoredPlay, ...]
     to_come: tuple[ScoredPlay, ...]
-    """Their points are not looked at; fines and awards may be there already."""
+    """Plays without points. They may already have fines and awards."""
     refusals: tuple[RuleError, ...]
     beside: tuple[BesideLine, ...] = ()
 
     @property
     def adjustments(self) -> tuple[Adjustment, ...]:
-        """One a line of a player, of nothing where there was nothing given and no fine."""
+        """An adjustment for each line of a player; it is zero if the line has neither award nor fine."""
         return tuple(Adjustment(one.player, one.award, one.fine) for one in self.beside if one.player)
 
     def brought(self, event: Event) -> Brought:
-        """What players, or teams, have of an earlier event."""
+        """Return what players, or teams, bring from an earlier event."""
         listed = self._of(event)
         carried = tuple(
             Adjustment(name, Fraction(one.carried) if isinstance(one.carried, str) else one.carried)
@@ -103,7 +103,7 @@ class Plays(NamedTuple):
         return Brought(carried, {name: one.place_before for name, one in listed if one.place_before})
 
     def without_standing(self, event: Event) -> tuple[str, ...]:
-        """Players, or teams, who are not ranked."""
+        """Return the players, or teams, who are not ranked."""
         return tuple(name for name, one in self._of(event) if one.without_standing)
 
     def _of(self, event: Event) -> list[tuple[str, BesideLine]]:
@@ -112,23 +112,23 @@ class Plays(NamedTuple):
 
     @property
     def players(self) -> frozenset[str]:
-        """Everybody who has a play, done or to come, or a line."""
+        """Everybody who has a play, done or to come, or a line of their own."""
         played = (name for play in (*self.done, *self.to_come) for name in play.entries)
         return frozenset(chain(played, (one.player for one in self.beside if one.player)))
 
     @property
     def counted(self) -> tuple[ScoredPlay, ...]:
-        """Those of which something counts by now."""
+        """Plays of which something counts already: a result, a ruling, a fine or an award."""
         return (*self.done, *(play for play in self.to_come if play.fines or play.awards))
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Everybody who has a play to come, as often as there is one: they are ranked before their first play."""
+        """Players of plays to come, once for each play: they are ranked before their first play."""
         return tuple(name for play in self.to_come for name in play.entries)
 
 
 def read_plays(questions: Iterable[tuple[int, str]], profile: ComparisonRules) -> Plays:
-    """Read all plays; a refusal has the number of its line in its text."""
+    """Read all plays. The text of each error names its line."""
     done: list[ScoredPlay] = []
     to_come: list[ScoredPlay] = []
     refusals: list[RuleError] = []
@@ -151,7 +151,7 @@ def read_plays(questions: Iterable[tuple[int, str]], profile: ComparisonRules) -
 
 
 def _is_beside(line: str) -> bool:
-    """Return whether a line is a player's or a team's. One that cannot be read is refused as a play."""
+    """Return whether a line is about a player or a team. A line that cannot be read is refused as a play."""
     try:
         names = msgspec.json.decode(line, type=dict[str, msgspec.Raw]).keys()
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -168,7 +168,7 @@ def _checked(line: BesideLine, profile: ComparisonRules) -> BesideLine:
 
 
 def _numbered(question: PlayQuestion, apart: Counter[tuple[object, ...]]) -> PlayQuestion:
-    """Return each play out of place a number apart: its table may have played the deal where it was planned too."""
+    """Give a play out of place a table number of its own: its table may also have played the deal as planned."""
     if not question.out_of_place:
         return question
     key = question.deal, question.section, question.table
@@ -177,7 +177,7 @@ def _numbered(question: PlayQuestion, apart: Counter[tuple[object, ...]]) -> Pla
 
 
 def _play(question: PlayQuestion, profile: ComparisonRules) -> ScoredPlay:
-    """Return a play; what an arbiter awards to a seat takes the place of what the profile gives for the fault."""
+    """Return a play. An arbiter's award to a seat replaces what the profile gives for the fault."""
     faults = dict.fromkeys(SEATS, question.unplayed) if isinstance(question.unplayed, str) else question.unplayed
     given = awards_for_unplayed(faults, profile.awards) if faults is not None else {}
     return ScoredPlay(
@@ -209,11 +209,11 @@ def _check(question: PlayQuestion, seen: set[tuple[object, ...]]) -> None:
 
 
 LARGEST: Final = 50_000_000
-"""Bytes of a file."""
+"""Maximum size of a file, in bytes."""
 
 
 def read_previous(path: Path | None, profile: ComparisonRules, event: Event, part: str = "") -> Brought:
-    """Read what the session before leaves; `part`: such as 2/3. Raises RuleError `bad_previous`, `part_wrong`."""
+    """Read what counts of the previous session; `part`: such as 2/3. Raises RuleError `bad_previous`, `part_wrong`."""
     if path is None:
         return Brought()
     lines = read_standings(path)
@@ -245,7 +245,7 @@ def read_teams(path: Path | None, event: Event) -> Teams:
 
 
 def travellers(compared: Iterable[ComparisonGroup]) -> list[dict[str, Any]]:
-    """Write groups as the contract has them: exact fractions, plays by table; with own data where there are."""
+    """Return groups as in the `--json` contract: exact fractions, and each play's own datum if plays have one."""
     by_deal: dict[int, list[dict[str, Any]]] = {}
     for group in compared:
         plays = [*map(_compared, group.plays)]
@@ -270,7 +270,7 @@ def _compared(one: PlayWithImps) -> dict[str, Any]:
 
 
 def standing_line(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, Any]:
-    """Write one line of the standings; while plays are missing, with what can still be reached."""
+    """Return one line of the standings; while plays are missing, it includes what can still be reached."""
     row: dict[str, Any] = {"place": ranked.place, who: ranked.name, "imp": json_imp(ranked.imp), "fines": ranked.fines}
     if reach is not None:
         row["bounds"] = {"imp": [json_imp(reach.least), json_imp(reach.most)], "place": [reach.best, reach.worst]}
@@ -291,7 +291,7 @@ def _individual(
 
 
 def _among(previous: Brought, here: Container[str]) -> tuple[Brought, dict[str, list[str]]]:
-    """Return what those take along who are in this event, and who is not, as the answer names them."""
+    """Return what counts for those in this event, and for the answer the names of the others."""
     gone = [one.name for one in previous.adjustments if one.name not in here]
     kept = tuple(one for one in previous.adjustments if one.name in here)
     return Brought(kept, previous.places), {"previous_left_out": gone} if gone else {}
@@ -323,7 +323,7 @@ def _teams(
 
 
 def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment]:
-    """To teams what their players were given and fined of no play; who has no team and got nothing is nobody's."""
+    """Return players' adjustments as their teams'. Raises RuleError if one that is not zero has no team."""
     team_of = team_of_players(teams)
     for one in beside:
         if one.name in team_of:

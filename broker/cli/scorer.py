@@ -1,6 +1,7 @@
-"""`homologue scorer`: its options.
+"""The options of `homologue scorer`.
 
-What it runs (scorer_process.py) takes a second to load; a long journal is read meanwhile. So little is loaded here.
+The scorer itself (scorer_process.py) takes a second to import. A long journal is read meanwhile, and so that this can
+begin early, little is imported here.
 """
 
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ PASSWORD = click.option(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorerOptions:
-    """What was asked for on the command line: a field an option."""
+    """The options given on the command line, one field each."""
 
     event: Path
     broker: str | None
@@ -62,9 +63,9 @@ class ScorerOptions:
     backup_every: float
     backup_keep: int
     nodes: int = 1
-    """So many of the broker's nodes are on this machine;"""
+    """Number of nodes of the broker, if all are on this machine."""
     node: int | None = None
-    """or the one with this number is, and others are elsewhere."""
+    """Number of this machine's node, if the others are on other machines."""
 
     @property
     def passwords(self) -> Path:
@@ -73,12 +74,12 @@ class ScorerOptions:
 
     @property
     def database(self) -> "DatabaseAddress | None":
-        """The address of the database that keeps the journal, if one does."""
+        """The address of the database that has the journal, or None."""
         return database_address(self.store_address, self.store_password)
 
 
 def database_address(address: str | None, password: Path | None) -> "DatabaseAddress | None":
-    """Return what two options say of a database."""
+    """Return the database that --store and --store-password name, or None."""
     if address is None and password is not None:
         raise click.UsageError("--store-password is for --store")
     if address is None:
@@ -145,10 +146,10 @@ def database_address(address: str | None, password: Path | None) -> "DatabaseAdd
 @click.option(
     "--backup-keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
 )
-def scorer(**options: Any) -> None:  # noqa: ANN401 - as `ScorerOptions` names them
+def scorer(**options: Any) -> None:  # noqa: ANN401 - the fields of `ScorerOptions`
     """Run the scorer and desk of an event. EVENT is the event's folder."""
     asked = ScorerOptions(**options)
     with CheckedAhead(asked.event / STORE) as ahead:
         with gc_paused():
-            from broker.cli.scorer_process import run_scorer  # noqa: PLC0415 - loads for a second, and somebody reads
+            from broker.cli.scorer_process import run_scorer  # noqa: PLC0415 - slow to import; the journal is read meanwhile
         run_scorer(ahead, asked)

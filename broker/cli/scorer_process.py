@@ -1,4 +1,4 @@
-"""The process of `homologue scorer`, put together from broker, store, scorer and desk."""
+"""The process of `homologue scorer`, assembled from broker, store, scorer and desk."""
 
 import gc
 import ipaddress
@@ -85,7 +85,7 @@ SHARED_PLACE = "database"
 POLL_S = 0.01
 LOOK_S = 0.2
 SWITCH_S = 0.001
-"""After so long a thread that renders a page lets those go on who take results in."""
+"""Seconds after which a thread that renders a page must give way to those that process results."""
 
 OTHER_BROKER = re.compile(
     rf"(?P<host>{HOST_PATTERN.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\]):(?P<port>[0-9]{{1,5}})"
@@ -93,7 +93,7 @@ OTHER_BROKER = re.compile(
 
 
 def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
-    """Run the scorer and desk of an event until it is told to stop. `ahead` reads its journal already."""
+    """Run the scorer and desk of an event until a signal stops it. `ahead` is already reading its journal."""
     _set_up_process()
     stop = stop_on_signals()
     with ExitStack() as running:
@@ -104,9 +104,9 @@ def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
         work, event = begun.work, begun.event
         if place.followed:
             work.report(Concern("standby_took_over", values={"desk": place.followed}))
-        # then nobody answers, or has handed over
+        # after a takeover the other scorer does not answer, or has handed over
         alone = _own_broker(asked) and (place.shared is None or place.followed is not None)
-        # the store whose lock we hold: a database has one for all machines, a file one for its own machine
+        # the store whose lock we hold: a database has one lock for all machines, a file only one for its machine
         store = SHARED_PLACE if database_of(asked.event) else place_of(asked.event / STORE)
         join = running.enter_context(JoinWire(work, begun.journal, begun.address, place=store, alone=alone))
         if not join.wait(stop, standby=asked.standby):
@@ -135,24 +135,24 @@ def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
 
 
 class _Place(NamedTuple):
-    """Where this scorer runs, once it is to be the active one."""
+    """Where this scorer runs once it becomes the active one."""
 
     shared: OneNode | None
     followed: str | None
-    """The desk of the machine that we have taken over from."""
+    """The desk of the machine from which we take over, or None."""
     broker: Started | None
-    """The broker that runs already."""
+    """The broker, if it is already running."""
     mqtt: int
     desk: int
     lend_mqtt: Lend = nullcontext
     lend_desk: Lend = nullcontext
-    """Let the servers have their ports, which were held while it stood by."""
+    """Each lets a server use its port, which was held while this machine stood by."""
 
 
 def _take_place(asked: ScorerOptions, ahead: CheckedAhead, stop: threading.Event, running: ExitStack) -> _Place | None:
-    """Wait for this machine's node of the broker, and stand by for another machine's scorer, where there are such.
+    """Wait for this machine's node of the broker, and stand by for another machine's scorer, if there are any.
 
-    None where it was stopped meanwhile. Raises StandbyRefused, BrokerError, RuleError.
+    Return None if stopped meanwhile. Raises StandbyRefused, BrokerError, RuleError.
     """
     if asked.standby_of and not _own_broker(asked):
         raise click.UsageError("--standby-of needs a broker of its own: with HOST:PORT use --standby")
@@ -168,7 +168,7 @@ def _take_place(asked: ScorerOptions, ahead: CheckedAhead, stop: threading.Event
     started = ours.started if ours else None
     place = _Place(shared, followed, started, here.broker, here.desk)
     if followed:
-        ahead.close()  # the journal will be the other machine's
+        ahead.close()  # the journal will be replaced by the other machine's
         place = _hold_ports(asked, place, stop, running)
         here = here._replace(broker=place.mqtt, desk=place.desk)
 
@@ -184,9 +184,9 @@ def _take_place(asked: ScorerOptions, ahead: CheckedAhead, stop: threading.Event
 
 
 def _hold_ports(asked: ScorerOptions, place: _Place, stop: threading.Event, running: ExitStack) -> _Place:
-    """Hold the ports of desk and broker as soon as both can be had: who could not serve does not stand by.
+    """Wait for the ports of desk and broker, and hold them: a machine that could not serve must not stand by.
 
-    Raises StoreInUse where another scorer works on the folder: that one has the ports too, and keeps them.
+    Raises StoreInUse if another scorer runs on the folder: that one has the ports too, and keeps them.
     """
     EventCopy(asked.event, event_name(asked.event)).close()
     place = place._replace(mqtt=place.mqtt or reserve_port(), desk=place.desk or reserve_port())
@@ -202,7 +202,7 @@ def _hold_ports(asked: ScorerOptions, place: _Place, stop: threading.Event, runn
 
 
 class _Begun(NamedTuple):
-    """The scorer with its journal, not connected yet, and the broker."""
+    """The broker, and the scorer with its journal, which is not connected yet."""
 
     event: Event
     journal: Journal
@@ -216,7 +216,7 @@ class _Begun(NamedTuple):
 def _begin(
     asked: ScorerOptions, place: _Place, ahead: CheckedAhead, stop: threading.Event, running: ExitStack
 ) -> _Begun | None:
-    """Read the journal, and start the broker beside. None where it was stopped before it was the active one."""
+    """Read the journal while the broker starts. Return None if stopped before becoming the active scorer."""
     if place.followed:
         ahead = running.enter_context(CheckedAhead(asked.event / STORE))
     refuse_altered_deals(asked.event)
@@ -227,7 +227,7 @@ def _begin(
     running.callback(journal.close)
     if not place.broker:
         running.enter_context(place.lend_mqtt())
-    with ThreadPoolExecutor(1, "start of the broker") as beside:  # it hashes the passwords of all tables
+    with ThreadPoolExecutor(1, "start of the broker") as beside:  # the start hashes the passwords of all tables
         starting = None if place.broker else beside.submit(_broker, running, asked, event, place.mqtt, logins)
         work = _load_scorer(asked, event, journal, space)
     address, watch, told = starting.result() if starting else cast("Started", place.broker)
@@ -235,7 +235,7 @@ def _begin(
 
 
 def _logins(asked: ScorerOptions) -> Logins:
-    """Return by what scorer and desk are known at the broker. Raises BrokerError."""
+    """Return the credentials of scorer and desk at the broker. Raises BrokerError."""
     hosts = (asked.host, asked.desk_host, *asked.desk_name, asked.broker_name)
     return Logins(asked.passwords, certificates_of(asked.event, hosts, plain=asked.plain), asked.ca)
 
@@ -288,7 +288,7 @@ def _desk(
 
 
 def _open_desk(asked: ScorerOptions, desk: DeskServer, begun: _Begun, auth: Authentication, running: ExitStack) -> None:
-    """Serve the desk, and announce it to the network. Raises DeskError."""
+    """Serve the desk, and announce it on the network. Raises DeskError."""
     desk.start()
     reached = _reachable_host(asked.desk_host)
     begun.work.live.devices.upgrades.desk = next(iter((*asked.desk_name, reached))), desk.port
@@ -300,7 +300,7 @@ def _open_desk(asked: ScorerOptions, desk: DeskServer, begun: _Begun, auth: Auth
 
 
 def _pairing(asked: ScorerOptions, begun: _Begun, vouched: str) -> PairingService:
-    """Return what lets devices speak for tables. `vouched`: the certificate by which they know the desk, or empty."""
+    """Return the service that pairs devices with tables. `vouched`: the certificate that proves the desk, or ""."""
     work, address, own = begun.work, begun.address, _own_broker(asked)
     reached = _reachable_host(asked.desk_host)
     broker = BrokerForTables(
@@ -322,9 +322,9 @@ def _pairing(asked: ScorerOptions, begun: _Begun, vouched: str) -> PairingServic
 
 
 def _set_up_process() -> None:
-    """Settle what holds for the whole process."""
+    """Prepare structs, umask, thread switching, open files and logs, for the whole process."""
     examine_structs()
-    os.umask(0o077)  # results, passwords and the broker's store are nobody else's
+    os.umask(0o077)  # results, passwords and the broker's store are for this user only
     sys.setswitchinterval(SWITCH_S)
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, most), most))  # each connection is an open file
@@ -332,9 +332,9 @@ def _set_up_process() -> None:
 
 
 def _load_scorer(asked: ScorerOptions, event: Event, journal: Journal, space: DiskSpace) -> Scorer:
-    """Read the journal. What was read stays, and what comes: nobody is to wait while it is looked through for cycles.
+    """Read the journal into a scorer, and exempt what was read from garbage collection, since it stays in use.
 
-    Of 10,000 results it took a third of a second each time.
+    With 10,000 results each full collection would stop all threads for a third of a second.
     """
     home = _second_home(asked, event.name)
     with gc_paused():
@@ -347,16 +347,16 @@ def _load_scorer(asked: ScorerOptions, event: Event, journal: Journal, space: Di
 
 
 OLDEST: Final = 2
-"""The generation of a whole collection."""
+"""The garbage collector's oldest generation, which only a full collection examines."""
 
 ALL_AGAIN: Final = 20
-"""Of so many whole collections one looks through everything: what had stayed for long may be garbage by now."""
+"""One in this many full collections examines everything again: objects that lived long may since be garbage."""
 
 _whole_collections = count(1)
 
 
 def _keep_what_stays(phase: str, about: dict[str, int]) -> None:
-    """Look only once through what has outlived a whole collection, and now and then through all of it."""
+    """Exempt what survives a full collection from later ones, except for one in ALL_AGAIN (a callback of `gc`)."""
     if about["generation"] != OLDEST:
         return
     if phase == "stop":
@@ -370,9 +370,9 @@ def _second_home(asked: ScorerOptions, event: str) -> SecondHome | None:
 
 
 def _journal(asked: ScorerOptions, event: str, stop: threading.Event, ahead: CheckedAhead) -> Journal | None:
-    """Open the store where it is said to be; None where we stood by until the end."""
+    """Open the event's store. With --standby, wait until it is free; return None if stopped meanwhile."""
     if asked.standby:
-        ahead.close()  # until we are the active one there is more to read
+        ahead.close()  # by the time we are the active one there is more to read
         return stand_by(asked.event, event, stop, _tell_why_we_wait, asked.database)
     journal = open_journal(asked.event, event, asked.database)
     journal.read_ahead(ahead)
@@ -384,17 +384,20 @@ def _tell_why_we_wait(why: StoreError | ScorerActive) -> None:
 
 
 class JoinWire(Closing):
-    """Connects a scorer with the broker as soon as it is known that no other one is active there."""
+    """Connects a scorer to the broker as soon as it is known that no other scorer is active there."""
 
     def __init__(self, work: Scorer, journal: Journal, address: Address, *, place: str, alone: bool) -> None:
-        """`alone`: nobody was active there before, such as where the broker was started by us and ends with us."""
+        """`alone`: no other scorer can be active there, for instance because the broker starts and ends with us."""
         self._work, self._address = work, address
         request = LeaseRequest(kept_lease(journal), place, alone=alone)
         self._line = LeaseLink(work.state.planned.name, address, request)
         self._joined = False
 
     def wait(self, stop: threading.Event, *, standby: bool) -> bool:
-        """Return whether to go on, as the active one or without a broker. Raises ScorerActive, or stands by."""
+        """Wait until joined or, unless `standby`, the broker fails. Return False if stopped first.
+
+        If another scorer is active, wait for it to end if `standby`, else raise ScorerActive.
+        """
         said = False
         while not stop.wait(POLL_S):
             try:
@@ -412,19 +415,19 @@ class JoinWire(Closing):
         return False
 
     def look(self) -> None:
-        """Join as soon as may be. Raises ScorerActive."""
+        """Connect the scorer if the lease has been granted. Raises ScorerActive."""
         if not self._joined and (lease := self._line.look(time.monotonic())):
             self._joined = True
             self._line.close()
             self._work.connect(self._address, lease)
 
     def close(self) -> None:
-        """Ask no more; may be called twice."""
+        """Stop requesting the lease. May be called twice."""
         self._line.close()
 
 
 def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> None:
-    """Complete the audit log, and alert the arbiters to what it says, and will say. Raises PeopleStoreBroken."""
+    """Complete the audit log, and alert the arbiters to its past and future entries. Raises PeopleStoreBroken."""
     AuditedRulings(work, auth).note_missing()
     watch = AuditWatch(auth.audit, work.report)
     work.recall(watch.past())
@@ -433,7 +436,7 @@ def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> Non
 
 
 def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authentication) -> BackupWorker | None:
-    """Begin to write a second home and to make copies, if that was asked for."""
+    """Start writing the second home and making copies, if requested. Return the worker that makes copies, or None."""
     event = work.state.planned.name
     if home := _second_home(asked, event):
         report = SecondHomeWriter(home, asked.event, partial(work.report_backup, of="second_home"))
@@ -456,7 +459,7 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
 
 
 def _broker(running: ExitStack, asked: ScorerOptions, event: Event, port: int, logins: Logins) -> Started:
-    """Return the broker, started here or not, what is to be called to look after it, and what is told of it."""
+    """Start the broker, unless it is an external one. Return its address, a check to call, and a text about it."""
     if asked.broker and not _own_broker(asked):
         told = N_("Tables are connected through a broker of its own: {address}.", address=asked.broker)
         return _other_broker(asked.broker, logins), lambda: None, told  # its owner looks after it
@@ -492,12 +495,12 @@ def _broker(running: ExitStack, asked: ScorerOptions, event: Event, port: int, l
 
 
 def _own_broker(asked: ScorerOptions) -> bool:
-    """Return whether the broker is started here, and is not somebody else's."""
+    """Return whether the broker is started here, and not an external one."""
     return asked.broker is None or asked.broker in get_args(Kind)
 
 
 def _other_broker(broker: str, logins: Logins) -> Address:
-    """Return the address of a broker that runs already; new passwords would be none that it knows."""
+    """Return the address of an external broker. Its passwords must exist, since it would not know new ones."""
     found = OTHER_BROKER.fullmatch(broker)
     if not found or not 1 <= int(found["port"]) <= LAST_PORT:
         raise click.UsageError("--broker is embedded, mosquitto, or HOST:PORT")
@@ -505,7 +508,7 @@ def _other_broker(broker: str, logins: Logins) -> Address:
 
 
 def _reachable_host(host: str) -> str | None:
-    """Return an address by which others reach this machine, if it is one."""
+    """Return the host if others can reach this machine by it, else None."""
     return None if is_loopback(host) or host in ANYWHERE else host
 
 
@@ -516,13 +519,13 @@ def _is_address(host: str) -> bool:
 
 
 class _Watches:
-    """Looks after what a scorer cannot do without: a few times a second, however many rounds that makes."""
+    """Calls a scorer's periodic checks a few times a second, however often `look` is called."""
 
     def __init__(self, watches: Sequence[Callable[[], None]]) -> None:
         self._watches, self._due = watches, 0.0
 
     def look(self) -> None:
-        """Look at all, if that is due."""
+        """Call all checks if they are due."""
         if (now := time.monotonic()) >= self._due:
             self._due = now + LOOK_S
             for look in self._watches:

@@ -1,4 +1,4 @@
-"""The ports of a scorer that takes over: held while it stands by, and waited for where the desk's cannot be had."""
+"""The ports of a scorer that may take over: held while it stands by, and tried again if the desk's is not free."""
 
 import errno
 import socket
@@ -15,22 +15,22 @@ from broker.scorer.alerts import Concern
 from broker.web import errors
 
 PAUSE_S: Final = 1.0
-"""Between two tries to get a port that another program has."""
+"""Seconds between two attempts to get a port that is taken."""
 
 WHO: Final = "sudo ss -ltnp shows which program has it, unless that is the standby of another event"
 
 Lend = Callable[[], AbstractContextManager[None]]
-"""Lets a server of ours have its port meanwhile."""
+"""Returns a context manager in which a server of ours may use its port."""
 
 
 class HeldPort(Closing):
-    """A port on which no other program can listen, nor can be connected to, until a server of ours has it."""
+    """A port that is bound but not listened on, so that no other program can take it before a server of ours does."""
 
     def __init__(self, host: str, port: int) -> None:
         """Raises OSError if another program has it."""
         self._socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
         try:
-            self._share(1)  # as servers do: connections of one that has ended are no reason to wait
+            self._share(1)  # as servers do, so that connections of one that has ended do not block it
             self._socket.bind((host, port))
             self._share(0)
         except OSError:
@@ -42,7 +42,7 @@ class HeldPort(Closing):
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Let a server of ours listen on it meanwhile."""
+        """Let a server of ours listen on the port during the block."""
         self._share(1)
         try:
             yield
@@ -50,14 +50,14 @@ class HeldPort(Closing):
             self._share(0)
 
     def close(self) -> None:
-        """Let others have it; may be called twice."""
+        """Release the port. May be called twice."""
         self._socket.close()
 
 
 def hold_port(host: str, port: int, codes: tuple[str, str], stop: Stop, running: ExitStack) -> HeldPort | None:
-    """Hold a port until `running` is closed, as soon as it can be had; None if told to stop.
+    """Wait for a port, and hold it until `running` is closed. Return None if `stop` is set first.
 
-    `codes`: of the errors that a server would raise where another program has it, and where it cannot listen there.
+    `codes`: those of the errors that a server raises if another program has the port, and if it cannot listen there.
     """
     told = ""
     while not stop.is_set():
@@ -73,16 +73,16 @@ def hold_port(host: str, port: int, codes: tuple[str, str], stop: Stop, running:
 
 
 class DeskOpening:
-    """Opens the desk. A scorer that has taken over goes on without one while it cannot listen there."""
+    """Opens the desk. A scorer that has taken over runs without a desk until it can listen on its port."""
 
     def __init__(self, start: Callable[[], None], report: Callable[[Concern], None], *, patient: bool) -> None:
-        """`start` raises DeskPortTaken, AddressRefused; `patient`: whether it is tried again then."""
+        """`start` may raise DeskPortTaken or AddressRefused. If `patient`, it is then tried again."""
         self._start, self._report, self._patient = start, report, patient
         self._open, self._told = False, ""
         self._again_at = 0.0
 
     def look(self) -> None:
-        """Open it if it is not open, and that is due. Raises DeskPortTaken, AddressRefused, unless patient."""
+        """Open the desk if it is not open and it is time. Raises DeskPortTaken, AddressRefused unless patient."""
         if self._open or (now := time.monotonic()) < self._again_at:
             return
         try:

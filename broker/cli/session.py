@@ -1,4 +1,4 @@
-"""`homologue session`: what a hand of riichi pays and how the session goes on; its events as scripts write them."""
+"""`homologue session`: what a hand of riichi pays and how the session continues, with its events as JSON lines."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ Score = Annotated[int, Meta(ge=-100_000_000, le=100_000_000)]
 
 
 class SessionStart(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the session stands; what is left out is as at its beginning. `next` of an answer can be the start."""
+    """The state of a session. Defaults are those of a new session; `next` of an answer can be used as it is."""
 
     round_wind: RoundWind = "E"
     dealer: PlayerNumber = 0
@@ -54,7 +54,7 @@ class SessionStart(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Players = tuple[PlayerNumber | bool, ...]
-"""Players by number, or yes and no for each of the four."""
+"""Players by number, or true or false for each of the four."""
 
 REASONS: Final[Mapping[str, tuple[str, ...]]] = {
     "nine_terminals": ("kyuushu", "kyuushukyuuhai", "kyushukyuhai", "ninetiles", "nineterminalsandhonours"),
@@ -63,13 +63,13 @@ REASONS: Final[Mapping[str, tuple[str, ...]]] = {
     "four_kans": ("suukansanra", "suukaikan", "suukannagare", "fourkan"),
     "triple_ron": ("sanchahou", "sanchaho", "threeron"),
 }
-"""Why a hand is broken off, and other ways in which that is written."""
+"""Reasons for abortive draws, and other ways to write them."""
 
 _REASONS: Final = {re.sub("[^a-z]", "", way): reason for reason, ways in REASONS.items() for way in (reason, *ways)}
 
 
 class _Value(Struct, forbid_unknown_fields=True, kw_only=True):
-    """What a winning hand is worth, and who is responsible for it."""
+    """The value of a winning hand, and who is responsible for it."""
 
     winner: PlayerNumber
     han: PlayerNumber | None = None
@@ -92,13 +92,13 @@ class _Value(Struct, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def riichi(self) -> tuple[PlayerNo, ...]:
-        """Who declared riichi; yes means the winner."""
+        """Players who declared riichi; true means the winner."""
         if isinstance(self.riichi_declared, bool):
             return (self.winner,) if self.riichi_declared else ()
         return listed_players(self.riichi_declared)
 
     def on_discard(self) -> SessionWin:
-        """Return the win. Raises RuleError `replacement_on_discard`."""
+        """Return a win on a discard. Raises RuleError `replacement_on_discard`."""
         if self.rinshan or self.daiminkan_from is not None:
             raise RuleError(
                 "replacement_on_discard", f"player {self.winner} cannot win on another's tile with a drawn one"
@@ -107,14 +107,14 @@ class _Value(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class _InHand(Struct, forbid_unknown_fields=True, kw_only=True):
-    """What any hand may have."""
+    """Fields of every end of a hand."""
 
     riichi_declared: bool | Players = ()
     dead_hands: Players = ()
 
     @property
     def riichi(self) -> tuple[PlayerNo, ...]:
-        """Who declared riichi."""
+        """Players who declared riichi."""
         if isinstance(self.riichi_declared, bool):
             raise RuleError("malformed", "riichi_declared: the players are needed here")
         return listed_players(self.riichi_declared)
@@ -139,7 +139,7 @@ class RonLine(_Value, tag_field="type", tag="ron"):
 
 
 class MultiRonLine(_InHand, tag_field="type", tag="multi_ron"):
-    """Several win on one discard."""
+    """Several players win on one discard."""
 
     loser: PlayerNumber
     wins: tuple[_Value, ...]
@@ -164,7 +164,7 @@ class TsumoLine(_Value, tag_field="type", tag="tsumo"):
     dead_hands: Players = ()
 
     def event(self) -> SessionEvent:
-        """Return the event. A kan counts only where its replacement tile wins."""
+        """Return the event. The kan's discarder matters only if its replacement tile wins."""
         return events.Tsumo(
             win=self.win,
             kan_from=None if self.rinshan is False else self.daiminkan_from,
@@ -187,7 +187,7 @@ class DrawLine(_InHand, tag_field="type", tag="exhaustive_draw"):
 
 
 class NagashiLine(_InHand, tag_field="type", tag="nagashi"):
-    """The wall is empty, and somebody has discarded nothing but terminals and honours."""
+    """The wall is empty, and a player has discarded only terminals and honours."""
 
     player: PlayerNumber | None = None
     players: Players = ()
@@ -207,7 +207,7 @@ class NagashiLine(_InHand, tag_field="type", tag="nagashi"):
 
 
 class AbortLine(_InHand, tag_field="type", tag="abort"):
-    """The hand is broken off."""
+    """The hand ends in an abortive draw."""
 
     reason: str
 
@@ -227,7 +227,7 @@ class _Fault(Struct, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def all_offenders(self) -> tuple[PlayerNo, ...]:
-        """Who committed it."""
+        """Players who committed the fault."""
         one = self.offender if self.player is None else self.player
         return _one_or_more(one, self.offenders)
 
@@ -266,7 +266,7 @@ class DeadHandLine(_Fault, tag_field="type", tag="dead_hand"):
 
 
 class EndLine(Struct, tag_field="type", tag="game_end", forbid_unknown_fields=True):
-    """The session is ended."""
+    """The session ends."""
 
     def event(self) -> SessionEvent:
         """Return the event."""
@@ -274,7 +274,7 @@ class EndLine(Struct, tag_field="type", tag="game_end", forbid_unknown_fields=Tr
 
 
 def listed_players(players: Iterable[Any]) -> tuple[PlayerNo, ...]:
-    """Return the players. Raises RuleError `malformed` where yes and no are not said for each of the four."""
+    """Return the players' numbers. Raises RuleError `malformed` if true and false are not given for all four."""
     found = tuple(players)
     if not any(isinstance(one, bool) for one in found):
         return found
@@ -302,7 +302,7 @@ EventLine = (
 
 
 class SessionQuestion(Struct, forbid_unknown_fields=True):
-    """A state, and what happened. `alone`: the points of a duplicate play, from the dealer of the start only."""
+    """A state and an event. `alone` asks for the points of a duplicate play, which only needs the start's dealer."""
 
     event: EventLine
     start: SessionStart = SessionStart()

@@ -1,4 +1,4 @@
-"""A scorer's process while it stands by for another machine's, and what it does to become the active one."""
+"""A scorer's process while it stands by for another machine's scorer, and how it becomes the active one."""
 
 import http.client
 import socket
@@ -37,48 +37,48 @@ from broker.web.server import Certificate
 from broker.web.tables.standby import FOLLOW_PATH
 
 PATIENCE_S: Final = 2.5
-"""For so long an answer is waited for."""
+"""Seconds to wait for an answer."""
 
 SHORT_PATIENCE_S: Final = 1.0
-"""The same once nothing was heard for a while: other things are looked at meanwhile."""
+"""The same once the active scorer is silent, when there are other things to check as well."""
 
 PAUSE_S: Final = 0.2
 
 UNWRITTEN_S: Final = SILENT_S + 2
-"""After so long a standby asks again that could not write: meanwhile nothing is handed over to it."""
+"""Seconds after which a standby that could not write asks again. Meanwhile nothing is handed over to it."""
 
 ASKING_S: Final = 4.0
-"""So long a scorer that was active before tries to ask at the other machine's broker whether it was replaced."""
+"""Seconds for which a restarted scorer tries to learn from the other machine's broker whether it was replaced."""
 
 ASKING_SHARED_S: Final = 60.0
-"""The same at the broker that both have: that is there."""
+"""The same for a broker that both machines share, which is known to be running."""
 
 WISH: Final = ".take-over"
-"""A file in the event's folder: a person wants this machine to take over."""
+"""File in the event's folder with which a person requests that this machine take over."""
 
 Started = tuple[Address, Callable[[], None], Message]
-"""A broker that was started, what looks after it, and what is told of it."""
+"""A running broker's address, a check to call periodically, and a text about the broker."""
 
 
 class SharedBroker(NamedTuple):
-    """The node of the centre's broker on this machine: one broker, which the active scorer and its standbys reach."""
+    """This machine's node of the centre's broker, which the active scorer and its standbys share."""
 
     started: Started
     lets_in: Callable[[], bool]
-    """Whether this node is with more than half of all."""
+    """Returns whether this node is connected with a majority of all nodes."""
 
 
 class StandbyPlace(NamedTuple):
-    """Where the standby's own desk and broker will be."""
+    """Address and ports of the standby's own desk and broker."""
 
     host: str
-    """Name or address for others; empty: the one from which it asks."""
+    """Name or address by which others reach it; "" for the address from which it connects."""
     broker: int
     desk: int
 
 
 class FollowLine:
-    """Asks an active scorer's desk. One connection, made again when it was lost."""
+    """Sends requests to an active scorer's desk, over one connection that is renewed when lost."""
 
     def __init__(self, folder: Path, url: str) -> None:
         """`folder`: the event's, with its key. Raises NoEvent, StandbyRefused, EventKeyBroken, CertificateRefused."""
@@ -93,7 +93,7 @@ class FollowLine:
         self._connection: http.client.HTTPConnection | None = None
 
     def ask(self, asked: FollowAsked, patience_s: float) -> FollowTold | None:
-        """Return what is told; None where nobody answers in time. Raises StandbyRefused."""
+        """Return the answer, or None if there is none in time. Raises StandbyRefused."""
         try:
             self._connection = self._connection or self._connect()
             self._connection.timeout = patience_s
@@ -121,14 +121,14 @@ class FollowLine:
         return http.client.HTTPSConnection(self.host, self._port, context=context)
 
     def close(self) -> None:
-        """Let go of the connection; may be called twice."""
+        """Close the connection. May be called twice."""
         if self._connection:
             self._connection.close()
             self._connection = None
 
 
 class StandingBy:
-    """One event's standby: follows the active scorer until it is to take its place."""
+    """One event's standby: follows the active scorer until it has to take its place."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class StandingBy:
         start_broker: Callable[[ExitStack], Started],
         shared: SharedBroker | None = None,
     ) -> None:
-        """`url`: of the active scorer's desk; `start_broker` starts ours, for as long as a stack is open."""
+        """`url`: the active scorer's desk. `start_broker` starts our broker, which runs until the stack is closed."""
         self._folder, self._name, self._url, self._place = folder, event_name(folder), url, place
         self._logins, self._start_broker, self._shared = logins, start_broker, shared
         self._line = FollowLine(folder, url)
@@ -150,9 +150,9 @@ class StandingBy:
         self._space, self._unwritten = DiskSpace(folder), ""
 
     def run(self, stop: Stop, running: ExitStack) -> Started | None:
-        """Follow until it is to take over; then return the broker if that runs already. Raises StandbyRefused.
+        """Follow until it is time to take over, then return our broker if it is running. Raises StandbyRefused.
 
-        Where it returns because of `stop`, nothing was taken over.
+        If it returns because of `stop`, nothing was taken over.
         """
         click.echo(f"Standby: following {self._url}")
         copy = EventCopy(self._folder, self._name)
@@ -170,7 +170,7 @@ class StandingBy:
             self._leave()
 
     def _step(self, copy: EventCopy, stop: Stop) -> None:
-        if not self._space.wait(stop, click.echo):  # it could not begin either: it is not heard of until it can
+        if not self._space.wait(stop, click.echo):  # without space it could not take over, and so stays silent
             return
         wish = self._folder / WISH
         if wish.exists():
@@ -196,7 +196,7 @@ class StandingBy:
             stop.wait(PAUSE_S)
 
     def _try_to_take(self, copy: EventCopy, told: FollowTold, stop: Stop) -> None:
-        """Take in what was told, or say once why nothing can be written here."""
+        """Store what was received, or report once why nothing can be written here."""
         unwritten = ""
         try:
             self._take(copy, told)
@@ -220,16 +220,16 @@ class StandingBy:
             click.echo(f"{differs.code}: {differs}: put aside as {copy.begin_anew()}")
             return
         if PEOPLE_FILE in told.part.files:
-            name_copied(self._folder)  # else the audit log seems to have been cut off
+            name_copied(self._folder)  # otherwise the audit log would seem truncated
         if whole and not self._whole:
             click.echo(f"Standby: up to date, {copy.journal.height} messages")
         self._whole = self._whole or whole
 
     def _look_around(self, now: float) -> None:
-        """See whether the first scorer is gone, or only does not answer us."""
+        """Find out whether the first scorer is gone, or only cannot be reached from here."""
         peer = read_peer(self._folder)
         if peer is None or not self._whole:
-            return  # it was never reached: there is nothing to take over
+            return  # its event was never completely copied: there is nothing to take over
         if self._around is None:
             click.echo(f"Standby: nothing is heard of {self._url}")
             self._around = _Surroundings(self._name, self._logins(), peer, self._start_broker, self._shared)
@@ -244,7 +244,7 @@ class StandingBy:
             self._around = None
 
     def _note(self, copy: EventCopy) -> Lease:
-        """Keep that we are the active one, with a term that outranks the first scorer's; return that lease."""
+        """Store that we are the active scorer, with a term that outranks the first scorer's. Return that lease."""
         kept, peer = kept_lease(copy.journal), read_peer(self._folder)
         term = max(kept.term if kept else 0, self._told.term if self._told else 0)
         lease = Lease(uuid.uuid4().hex, term + TAKEOVER)
@@ -255,9 +255,9 @@ class StandingBy:
 
 
 class _Surroundings:
-    """What a standby sees while nothing is heard of the first scorer: its own broker, and the first one's.
+    """What a standby observes while the first scorer is silent: its own broker, and the first scorer's.
 
-    Where both have the same broker it is only asked there: the nodes are the witnesses.
+    If both share one broker, only that is asked: its nodes are the witnesses.
     """
 
     def __init__(
@@ -291,7 +291,7 @@ class _Surroundings:
     def _hear(self, item: Incoming | LinkChanged) -> None:
         if isinstance(item, Incoming):
             self._news.append(item)
-        elif item.up:  # who comes here while the first one is there goes back to it
+        elif item.up:  # tables that come here while the first scorer is active go back to it
             self._say("gone", Lease(uuid.uuid4().hex))
             self._up.set()
 
@@ -309,14 +309,14 @@ class _Surroundings:
         self._link.publish(topics.SCORER.at(self._event), encode(state), retain=topics.SCORER.retain)
 
     def tables(self) -> set[int]:
-        """Return the tables that have come to our broker since this was asked last."""
+        """Return the tables that have come to our broker since the last call."""
         news, self._news = self._news, []
         for item in news:
             item.acknowledge()
         return tables_heard(news)
 
     def unanswered(self, now: float) -> bool:
-        """Return whether the first one's broker is there, and its scorer does not answer."""
+        """Return whether the first scorer's broker answers, but the scorer does not."""
         with suppress(ScorerActive):
             found = self._line.look(now)
             if found is None or self._shared is None or self._shared.lets_in():
@@ -325,9 +325,10 @@ class _Surroundings:
         return False
 
     def give_up_broker(self, running: ExitStack, lease: Lease) -> Started:
-        """Return our broker, which runs on until `running` is closed.
+        """Return our broker, which keeps running until `running` is closed.
 
-        It tells from now on who has taken over: the first scorer may be started again before ours has read its journal.
+        From now on it announces who has taken over, since the first scorer may restart before ours has read its
+        journal.
         """
         if not self._shared and self._up.wait(PATIENCE_S):
             self._say("active", lease)
@@ -335,13 +336,13 @@ class _Surroundings:
         return self.started
 
     def close(self) -> None:
-        """Leave both, and end our broker."""
+        """Disconnect from both brokers, and stop ours."""
         self._leaving.close()
         self._broker.close()
 
 
 def tables_heard(beats: Iterable[Incoming]) -> set[int]:
-    """Return the tables that say that they are there, each on its own topic: a broker lets none write elsewhere."""
+    """Return the tables that sent beats, each on its own topic: a broker lets a table write to no other."""
     found = set[int]()
     for one in beats:
         with suppress(Refused):
@@ -351,7 +352,7 @@ def tables_heard(beats: Iterable[Incoming]) -> set[int]:
 
 
 class OtherMachine:
-    """The other machine, as the active scorer looks after it."""
+    """Watches the other machine for the active scorer."""
 
     def __init__(self, work: Scorer, folder: Path, logins: Logins) -> None:
         self._work, self._logins = work, logins
@@ -360,7 +361,7 @@ class OtherMachine:
         work.standby.peer = read_peer(folder)
 
     def look(self) -> None:
-        """Hear whether another scorer has become active there. Raises ScorerReplaced."""
+        """Check whether another scorer has become active there. Raises ScorerReplaced."""
         peer, publisher = self._work.standby.peer, self._work.publisher
         if peer is None or publisher.link is None:
             return
@@ -377,7 +378,7 @@ class OtherMachine:
             self._broker.look(time.monotonic())
 
     def close(self) -> None:
-        """Leave it; may be called twice."""
+        """Disconnect from the other machine's broker. May be called twice."""
         if self._broker:
             self._broker.close()
             self._broker = None
@@ -389,10 +390,10 @@ def _address(logins: Logins, place: str) -> Address:
 
 
 def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address, *, shared: bool) -> bool:
-    """Return whether the other machine's scorer has become active while this one, which was, was away.
+    """Return whether the other machine's scorer became active while this one, active before, was away.
 
-    Its desk is asked, and at the broker where it said so. `shared`: the broker is that of both, which must know of a
-    scorer: until it tells of one it is asked again.
+    Its desk is asked, and the broker at which it would announce that. `shared`: both machines share the broker, which
+    must know a scorer, and is asked again until it names one.
     """
     with closing(EventCopy(folder, event_name(folder))) as copy:
         before, have = kept_lease(copy.journal) or Lease(""), copy.have
@@ -413,7 +414,7 @@ def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address,
 
 
 def _desk_replaces(folder: Path, peer: Peer, place: StandbyPlace, have: Have, before: Lease) -> bool:
-    """Return whether the desk of the other machine answers, and its scorer outranks the run before on this one."""
+    """Return whether the other machine's desk answers, and its scorer outranks the last run on this one."""
     with suppress(StandbyRefused), closing(FollowLine(folder, peer.desk)) as line:
         told = line.ask(FollowAsked(have, program_version(), *place, line.host), SHORT_PATIENCE_S)
         return told is not None and told.term > before.term
@@ -423,9 +424,9 @@ def _desk_replaces(folder: Path, peer: Peer, place: StandbyPlace, have: Have, be
 def desk_to_follow(
     folder: Path, named: str | None, place: StandbyPlace, logins: Callable[[], Logins], shared: SharedBroker | None
 ) -> str | None:
-    """Return the desk that a scorer which starts is to follow; None where it is the active one. `place`: our own.
+    """Return the desk that a starting scorer has to follow, or None if it is the active one. `place`: our own.
 
-    What the folder says counts more than the command line, which is the same at each start.
+    The folder takes precedence over the command line, which is the same at each start.
     """
     peer = read_peer(folder)
     if database_of(folder) is not None:
@@ -444,16 +445,16 @@ def desk_to_follow(
 
 
 def reserve_port(port: int = 0) -> int:
-    """Return a free port, which nobody else is given as long as this process runs. Raises OSError if it is taken.
+    """Return a free port, and reserve it as long as this process runs. Raises OSError if `port` is taken.
 
-    A server that sets SO_REUSEADDR, as ours and the brokers do, may listen on it, and again after it has ended: it is
-    bound here, and not listened on.
+    It is bound here but not listened on. So a server that sets SO_REUSEADDR, as ours and the brokers do, may listen on
+    it, and again after it has ended.
     """
     with socket.socket() as held:
-        held.bind(("", port))  # without SO_REUSEADDR: it may not be reserved by another process either
+        held.bind(("", port))  # without SO_REUSEADDR, so that it fails if another process has reserved it
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         port = int(held.getsockname()[1])
-        held.detach()  # it stays open
+        held.detach()  # the socket stays open
     return port
 
 

@@ -1,4 +1,4 @@
-"""`homologue store`: copies of an event, the way back, and the way into a database."""
+"""`homologue store`: backs up, verifies and restores an event, and moves its journal into a database."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -74,7 +74,7 @@ def check_command(source: Path) -> None:
     within = source.parent if (source / MANIFEST).exists() else source
     if not names:
         raise BackupMissing(f"{source} has no copy in it")
-    if not all([_check_one(within / name) for name in progress(names, "Reading copies")]):  # noqa: C419 - all of them are told
+    if not all([_check_one(within / name) for name in progress(names, "Reading copies")]):  # noqa: C419 - each of them is reported
         sys.exit(1)
 
 
@@ -126,14 +126,14 @@ def _prove(source: Path, anchor: str | None) -> tuple[Verified, CheckedAnchor | 
 
 
 def _anchor_json(checked: CheckedAnchor) -> dict[str, object]:
-    """Return what was found of an anchor, for scripts."""
+    """Return the result of checking an anchor, for JSON."""
     place = checked.place._asdict() if checked.place else {"messages": None, "entries": None}
     changed = {"rows": [fault._asdict() for fault in checked.rows], "entry": checked.entry}
     return {"code": None if checked.holds else AnchorChanged.code, **place, **changed}
 
 
 def _anchor_lines(checked: CheckedAnchor) -> Iterator[str]:
-    """Say whether an anchor holds."""
+    """Return lines that say whether an anchor holds, and what has changed."""
     if checked.place is None:
         yield f"{AnchorChanged.code}: what was stored when the anchor was made is not there any more as it was"
         return
@@ -148,7 +148,7 @@ def _anchor_lines(checked: CheckedAnchor) -> Iterator[str]:
 
 
 def _fault_lines(faults: Iterable[Fault]) -> Iterator[str]:
-    """Name what is wrong, a line each."""
+    """Return a line for each fault."""
     for fault in faults:
         whose = "" if fault.seq is None else f" (table {fault.table}, fact {fault.seq})"
         if fault.table == DESK:
@@ -206,7 +206,7 @@ def _check_one(path: Path) -> bool:
 
 
 def _describe(path: Path, manifest: BackupManifest) -> str:
-    """Say in a line what a copy is."""
+    """Describe a copy in one line."""
     made = datetime.fromtimestamp(manifest.made_at / 1000, UTC)
     return f"{path.name}: {manifest.event}, {amount(manifest.height, 'message')}, made {made:%Y-%m-%d %H:%M:%S} UTC"
 
@@ -273,7 +273,7 @@ def restore_command(
 
 
 def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: Sequence[Path]) -> Iterator[str]:
-    """Add to a restored store what its second home has; say what came back and what is missing."""
+    """Add what the second home has to a restored store. Return lines that say what came back and what is missing."""
     if not has_started(folder):
         return
     with closing(open_journal(folder, event)) as journal:
@@ -294,6 +294,6 @@ def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: S
 
 
 def _newer_copies(chosen: Path, event: str) -> list[Path]:
-    """Return the copies beside a copy that are newer than it, the newest first."""
+    """Return the copies in the same folder that are newer than the chosen one, the newest first."""
     names = copy_names((path.name for path in chosen.parent.iterdir()), event)
     return [chosen.parent / name for name in names[: names.index(chosen.name)]] if chosen.name in names else []

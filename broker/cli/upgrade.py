@@ -1,4 +1,4 @@
-"""`homologue upgrade`: make a bundle of another version, and lay it beside an event, from where tables fetch it."""
+"""`homologue upgrade`: make a bundle of another version, and add it to an event, from which tables download it."""
 
 from pathlib import Path
 from typing import Final

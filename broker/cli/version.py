@@ -1,4 +1,4 @@
-"""`homologue version`: which programs would run on this machine."""
+"""`homologue version`: the versions of Homologue and of the brokers on this machine."""
 
 import platform
 import sys

@@ -1,4 +1,4 @@
-"""`homologue rules what-if`: an event counted under other rules, and who would change place. Nothing is written."""
+"""`homologue rules what-if`: recalculates an event under other rules, and shows who would move. It writes nothing."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -57,7 +57,7 @@ def what_if_command(folder: Path, profile: str | None, **wishes: str | None) -> 
 
 
 def _other(now: Rules, written: str) -> Rules:
-    """Return a profile of the event's rule book: plays of one say nothing of the other. Raises RuleError."""
+    """Return a profile. Raises RuleError if it is of another rule book, by which these plays cannot be counted."""
     if written == now.id:
         return now
     if written.endswith(FILE):
@@ -91,7 +91,7 @@ def _as_text(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names:
 
 
 def _table(moved: Iterable[StandingChange], names: Mapping[str, str]) -> Iterator[str]:
-    """Return the lines of those who move, by the place that they would have."""
+    """Return a table of those who would move, a line each, by their new place."""
     listed = list(moved)
     if listed:
         yield COLUMNS.format("place", "then", "IMP", "then", "by", "")

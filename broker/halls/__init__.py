@@ -1,1 +1,1 @@
-"""An event in many places: a hall's link with the centre, and what the centre takes from its halls."""
+"""Events in several halls: a hall's link with the centre, and the centre's intake of its halls' journals."""

@@ -1,8 +1,8 @@
-"""What the centre of an event takes from its halls: their rows, each once, in order, and of their own tables alone.
+"""The centre's intake of its halls' journals: each row once, in order, and only rows of the hall's own tables.
 
-A row is taken where it follows the last one of its hall. Any other is passed over: the receipt says to the hall where
-to go on. A fact goes the way of every fact from there (`broker/scorer/intake.py`): its signature, its chain and its
-play are judged as if its table had sent it here. A hall's rulings and admissions get numbers of the centre's own.
+A row is accepted if it follows the last one of its hall. Any other is ignored: the receipt tells the hall where to
+continue. A fact is then processed like any other (`broker/scorer/intake.py`): its signature, its chain and its play are
+checked as if its table had sent it here. A hall's rulings and admissions get numbers of the centre's own.
 """
 
 from collections import Counter, defaultdict
@@ -45,47 +45,47 @@ from broker.protocol.link import Incoming
 from broker.store import FIRST_LINK, Decided, Journal, link_after, message_of
 
 OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)
-"""Rulings of no play that count wherever those players are compared."""
+"""Rulings about players rather than plays; they count wherever those players are compared."""
 
 KEPT: Final = "hall/"
-"""Under which keys the store keeps how far each hall has come."""
+"""Prefix of the keys under which the store has each hall's position."""
 
 
 MOST_ATTEMPTS: Final = 1_000
-"""So often a hall may have begun again since it was heard of: a stolen one leaves numbers for who comes after it."""
+"""How many attempts a hall may skip. The limit keeps a stolen hall from using up the numbers of its successor."""
 
 
 class HallPosition(Struct, frozen=True):
-    """How far a hall's journal has come here."""
+    """How much of a hall's journal has arrived here."""
 
     store: str = ""
     attempt: int = 0
     upto: int = 0
     link: str = FIRST_LINK.hex()
     revoked_at: int = 0
-    """Ms since 1970; 0: it is not revoked."""
+    """Ms since 1970; 0 if it is not revoked."""
     doubted: HallRow | None = None
-    """The last row, where its link is not that of its content: the next one tells whether only the link was altered."""
+    """The last row if its link does not match its content. The next row shows whether only the link was altered."""
 
 
 class HallView(Struct, frozen=True):
-    """What the desk of the centre shows of a hall."""
+    """What the centre's desk shows of a hall."""
 
     name: str
     title: str
     tables: str
     lifecycle: str | None
-    """None until it has been heard of."""
+    """None until the hall has first reported."""
     silent: bool
     upto: int
-    """Rows of its journal that are here."""
+    """Number of rows of its journal that have arrived here."""
     behind: int
-    """Rows of it that are not, by its last report."""
+    """Number of rows that have not arrived, according to its last report."""
     heard_at: int | None
-    """Ms since 1970, by our clock."""
+    """Time of its last report, in ms since 1970 by our clock."""
     version: str
     clock_off_ms: int
-    """How far the hall's clock was ahead of ours when it was heard of last."""
+    """How far the hall's clock was ahead of ours at its last report."""
     refused: int
     revoked: bool
     plays_in: int = 0
@@ -93,13 +93,13 @@ class HallView(Struct, frozen=True):
 
     @property
     def clock_span(self) -> str:
-        """By how much its clock is wrong, where that is much."""
+        """The error of the hall's clock, or "" if it is within the tolerance."""
         return duration(abs(self.clock_off_ms) / 1000) if abs(self.clock_off_ms) > CLOCK_TOLERANCE_MS else ""
 
 
 @dataclass(frozen=True, slots=True)
 class OfHall:
-    """A row that was taken: a fact's is an `Incoming`, as if its table had sent it; others are not of tables."""
+    """An accepted row. A fact is an `Incoming`, as if its table had sent it; other records do not come from tables."""
 
     hall: str
     record: Incoming | Ruling | DeviceRecord
@@ -107,7 +107,7 @@ class OfHall:
 
 
 def _link_of(row: HallRow, before: str) -> str:
-    """Return a row's link by its content, and the link before it."""
+    """Compute a row's link from its content and the preceding link."""
     return link_after(bytes.fromhex(before), row.height, row.at, row.body.encode()).hex()
 
 
@@ -117,7 +117,7 @@ def _altered(row: HallRow) -> Refused:
 
 @dataclass(slots=True)
 class _OnceAll:
-    """Acknowledges a message once each of its rows is acknowledged."""
+    """Acknowledges a message when all of its rows are acknowledged."""
 
     left: int
     acknowledge: Callable[[], None]
@@ -136,7 +136,7 @@ class _Heard:
 
 
 class Centre:
-    """The halls of one event. On the scorer's thread alone."""
+    """The halls of one event. Used only on the scorer's thread."""
 
     def __init__(
         self,
@@ -148,11 +148,11 @@ class Centre:
         clock: Callable[[], int],
         seconds: Callable[[], float],
     ) -> None:
-        """`planned` returns the event as it is planned now.
+        """`planned` returns the event with its current plan.
 
-        `file` lists the halls. What was revoked since it was written, by another machine that has a file of its own,
-        stays revoked until this one is written again. `decided`: what is stored that is no fact; `has`: whether a fact
-        or ruling of this id was taken.
+        `file` lists the halls. A hall that was revoked after the file was written, by another machine with a file of
+        its own, stays revoked until this file is written again. `decided` are the stored records other than facts.
+        `has` returns whether a fact or ruling with this id is stored.
         """
         self._planned, self._event = planned, planned().name
         self._journal, self._clock, self._seconds = journal, clock, seconds
@@ -160,24 +160,24 @@ class Centre:
         self._has_fact = has
         self.halls: dict[str, Hall] = {}
         self.hall_of: dict[int, str] = {}
-        kept = journal.remembered(KEPT)  # read strictly: a hall that was revoked must not be let in again
+        kept = journal.remembered(KEPT)  # decoded strictly: a revoked hall must not be admitted again
         self._at = {name: msgspec.json.decode(text, type=HallPosition) for name, text in kept.items()}
         self._unkept: set[str] = set()
-        """Halls of which rows have come, or that were revoked or admitted, which is not stored yet."""
+        """Halls whose position has changed, by rows, revocation or admission, and is not stored yet."""
         self._due: set[str] = set()
-        """Halls that are to be told how far they have come."""
+        """Halls to which a receipt is to be sent."""
         self._heard: dict[str, _Heard] = {}
         self._refused: Counter[str] = Counter()
         self._lacking: defaultdict[str, dict[tuple[int, int], None]] = defaultdict(dict)
-        """Of each hall table and number of the facts that were refused, the latest last."""
+        """For each hall, table and number of the refused facts, the latest last."""
         self._complete: frozenset[int] | None = None
         self._said_at = 0.0
-        """When it was said last which deals are over everywhere."""
+        """When the deals that are over everywhere were last published."""
         self._silent: set[str] = set()
         self.passed_over: list[tuple[int, int]] = []
-        """Table and number of facts that halls have refused, as they have said since this was looked at last."""
+        """Table and number of the facts that halls have reported as refused, until the scorer empties the list."""
         self._seated: tuple[Event | None, dict[int, set[str]]] = None, {}
-        """Who plays at each table, by the plan that was looked at last."""
+        """A cache: the plan, and the players at each table according to it."""
         revoked = {name for name, at in self._at.items() if at.revoked_at > file.written_at}
         self._file, self._listed = file, file.now()
         self._take_list([structs.replace(one, revoked=one.revoked or one.name in revoked) for one in self._listed])
@@ -188,7 +188,7 @@ class Centre:
                 self._taken_from.setdefault(hall, set()).add(one.id)
 
     def follow(self) -> bool:
-        """Take in the list of halls, if its file was written again; return whether that is news."""
+        """Reload the list of halls if its file was written again. Return whether the list has changed."""
         before, self._listed = self._listed, self._file.now()
         return self._listed is not before and self._take_list(self._listed)
 
@@ -207,7 +207,7 @@ class Centre:
         self._due |= found.keys()
         return True
 
-    # ---- what comes -------------------------------------------------------------------------
+    # ---- receiving --------------------------------------------------------------------------
 
     def is_of_hall(self, one: Incoming) -> bool:
         """Return whether a message comes from a hall."""
@@ -215,10 +215,10 @@ class Centre:
         return place is not None and place.topic in {topics.HALL_ROW, topics.HALL_STATE}
 
     def unpack(self, one: Incoming) -> Iterator[OfHall | Refused]:
-        """Return the rows that a hall has sent and that are to be judged now, and why others cannot be.
+        """Return the rows in a hall's message that are to be judged now, and why others cannot be.
 
-        Not those that were here before, do not follow, are no rows, or are for their hall alone. The message is
-        acknowledged once all of its rows are.
+        Rows that are known already, do not follow, are empty or concern only their own hall are left out. The message
+        is acknowledged once all of its rows are.
         """
         try:
             _, message = decode_on_topic(one.topic, one.payload)
@@ -243,14 +243,14 @@ class Centre:
                 yield from self._taken(known, replace(one, acknowledge=acknowledge))
             acknowledge()
             doubted = row if self._at[hall.name].doubted is row else None
-        if doubted:  # what is refused now counts after all where the next message proves it
+        if doubted:  # refused for now; it counts after all if the next message proves it
             yield _altered(doubted)
 
     def _hear(self, state: HallState) -> None:
         self._heard[state.hall] = _Heard(state, self._clock(), self._seconds())
         if state.hall not in self.halls:
             return
-        self._due.add(state.hall)  # the receipt before may be lost, and a hall without one sends nothing
+        self._due.add(state.hall)  # an earlier receipt may be lost, and a hall without one sends nothing
         if self.halls[state.hall].revoked:
             return
         ours = (one for one in state.passed_over if self.hall_of.get(one[0]) == state.hall)
@@ -266,19 +266,19 @@ class Centre:
         return hall
 
     def _proved(self, row: HallRow) -> list[HallRow]:
-        """Go on to a row that follows; return the rows of which it is known by now that they are as they were stored.
+        """Advance to a row if it follows the last one. Return the rows that are now proved to be as they were stored.
 
-        A row is proved by its link or, where that alone was altered, by the link of the next.
+        A row is proved by its own link or, if only that link was altered, by the link of the next row.
         """
         at = self._at[row.hall]
         begins = row.height == 1 and 0 < row.attempt - at.attempt <= MOST_ATTEMPTS
-        # The links prove that it is the same journal: a standby's copy of it, or a restored one, has another name.
+        # The links prove that it is the same journal. A standby's copy or a restored one has another store id.
         follows = (row.attempt, row.height, row.before) == (at.attempt, at.upto + 1, at.link)
         if not begins and not follows:
             return []
         last = at.doubted if follows else None
         both = last is not None and row.link == _link_of(row, _link_of(last, last.before))
-        alone = row.height > 1 and row.before == FIRST_LINK.hex()  # its hall does not have the row before it
+        alone = row.height > 1 and row.before == FIRST_LINK.hex()  # its hall lacks the row before it
         known = not row.body or both or alone or row.link == _link_of(row, row.before)
         self._at[row.hall] = HallPosition(row.store, row.attempt, row.height, row.link, doubted=None if known else row)
         self._unkept.add(row.hall)
@@ -315,10 +315,10 @@ class Centre:
         return message
 
     def _is_for_all(self, ruling: Ruling, hall: str) -> bool:
-        """Return whether a ruling of a hall's desk counts at the centre: it is of the hall's own tables and players.
+        """Return whether a ruling of a hall's desk counts at the centre: it concerns the hall's own tables or players.
 
-        Not one of the hall as a whole, such as the end of its correction period. Raises Refused if it reaches into
-        another hall.
+        Rulings about the hall as a whole, such as the end of its correction period, do not. Raises Refused if the
+        ruling affects another hall.
         """
         decision = ruling.decision
         if isinstance(decision, Undo):
@@ -341,15 +341,15 @@ class Centre:
         return ours
 
     def _others_named(self, decision: AnyDecision, hall: str) -> set[str]:
-        """Return whom a ruling of a hall names though they do not play there."""
+        """Return the players whom a hall's ruling names although they do not play in that hall."""
         named = set(players_named(decision)) - self._players_of(hall)
-        if isinstance(decision, PlanChanged):  # who enters, or had no seat, plays nowhere else
+        if isinstance(decision, PlanChanged):  # new players, and those without a seat, play in no other hall
             named.update(*(one.players.values() for one in decision.plays))
             named &= self._players_of(*self.halls.keys() - {hall}) - self._players_of(hall)
         return named
 
     def _hall_of_ruling(self, ruling: Ruling) -> str | None:
-        """Return the hall of whose tables or players a stored ruling is."""
+        """Return the hall whose table or players a stored ruling concerns, or None."""
         if ruling.table is not None:
             return self.hall_of.get(ruling.table)
         if isinstance(ruling.decision, Undo):
@@ -358,7 +358,7 @@ class Centre:
         return next((hall for hall in self.halls if named and named <= self._players_of(hall)), None)
 
     def _players_of(self, *halls: str) -> set[str]:
-        """Return who plays in these halls by the plan as it is now."""
+        """Return the players in these halls according to the current plan."""
         if (planned := self._planned()) is not self._seated[0]:
             at = defaultdict[int, set[str]](set)
             for (table, _), play in planned.places.items():
@@ -369,13 +369,13 @@ class Centre:
         }
 
     def adopted(self, hall: str, record: Ruling | DeviceRecord) -> None:
-        """Remember a ruling or an admission that is stored here."""
+        """Note that a hall's ruling or admission has been stored here."""
         self._decided.add(record.id)
         if isinstance(record, Ruling):
             self._taken_from.setdefault(hall, set()).add(record.id)
 
     def judged(self, fact: LogMessage, *, refused: bool) -> None:
-        """Note whether a fact was refused."""
+        """Note whether a fact was accepted or refused."""
         if hall := self.hall_of.get(fact.table):
             self._lacking[hall].pop((fact.table, fact.seq), None)
             if refused:
@@ -383,7 +383,7 @@ class Centre:
                 self.lack([(fact.table, fact.seq)])
 
     def lack(self, facts: Iterable[tuple[int, int]]) -> None:
-        """Let halls be told, and by them their tables, that these facts were refused."""
+        """Report these facts as refused in the receipts to their halls, which inform their tables."""
         for table, seq in facts:
             if hall := self.hall_of.get(table):
                 lacking = self._lacking[hall]
@@ -392,18 +392,18 @@ class Centre:
                     del lacking[next(iter(lacking))]
 
     def keep(self) -> None:
-        """Keep how far the halls have come, in the commit in which their rows are."""
+        """Store the halls' positions, in the same commit as their rows."""
         for hall in sorted(self._unkept):
             self._journal.keep(f"{KEPT}{hall}", self._at[hall])
         self._unkept.clear()
 
     @property
     def unkept(self) -> bool:
-        """Whether something has changed since it was kept last how far the halls are."""
+        """Whether a hall's position has changed since the positions were last stored."""
         return bool(self._unkept)
 
     def look(self) -> list[str]:
-        """Return the halls that are not heard of any more, once each."""
+        """Return the halls that have gone silent since the last call."""
         now = self._seconds()
         silent = {
             name
@@ -413,17 +413,17 @@ class Centre:
         new, self._silent = silent - self._silent, silent
         return sorted(new)
 
-    # ---- what goes --------------------------------------------------------------------------
+    # ---- sending ----------------------------------------------------------------------------
 
     def again(self) -> None:
-        """Tell all halls everything again: there is a new connection."""
+        """Send everything to all halls again, on a new connection."""
         self._due |= self.halls.keys()
         self._complete = None
 
     def receipts(self, height: int, key: SigningKey) -> Iterator[HallReceipt]:
-        """Return what is to be told to halls of which rows have come."""
+        """Return the signed receipts that are due, for halls whose positions are stored."""
         due, self._due = self._due - self._unkept, self._due & self._unkept
-        for name in sorted(due & self.halls.keys()):  # one may be in the list no more
+        for name in sorted(due & self.halls.keys()):  # a hall may no longer be in the list
             at = self._at[name]
             receipt = HallReceipt(
                 id=f"{name}-{height}-{at.attempt}-receipt",
@@ -441,7 +441,7 @@ class Centre:
             yield key.sign(receipt)
 
     def word(self, complete: frozenset[int], height: int, key: SigningKey) -> CentreState | None:
-        """Return which deals are over everywhere, if that has changed or a hall may have missed it."""
+        """Return the deals that are over everywhere, if they have changed or a hall may have missed them."""
         now = self._seconds()
         if complete == self._complete and now - self._said_at < SILENT_S:
             return None
@@ -458,7 +458,7 @@ class Centre:
         )
 
     def views(self) -> tuple[HallView, ...]:
-        """Return what the desk shows of the halls."""
+        """Return what the centre's desk shows of the halls."""
         return tuple(map(self._view, self.halls.values()))
 
     def _view(self, hall: Hall) -> HallView:
@@ -475,7 +475,7 @@ class Centre:
             behind=max(0, state.height - upto) if state else 0,
             heard_at=heard.at if heard else None,
             version=state.version if state else "",
-            # What is said of a hall that is gone was written when it came, by its broker's hand.
+            # The state of a hall that is gone is its MQTT will, which was written when it connected.
             clock_off_ms=state.at - heard.at if there and heard and state and state.at is not None else 0,
             refused=self._refused[hall.name],
             revoked=hall.revoked,

@@ -1,7 +1,8 @@
-"""A hall's link with the centre: its journal goes there row by row, and the centre's word comes back.
+"""A hall's link with the centre: sends the hall's journal row by row, and receives receipts and the centre's state.
 
-The journal is the outbox: nothing is queued beside it. What the centre has, its receipt says; whatever is after that is
-sent (again), so that a link that was cut for hours needs nothing but the next receipt. On the scorer's thread alone.
+The journal is the outbox: there is no other queue. A receipt says which rows the centre has, and all later rows are
+sent, some of them again. So a link that was down for hours only needs the next receipt. Used only on the scorer's
+thread.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -38,71 +39,71 @@ from broker.store import FIRST_LINK, Journal
 from broker.version import program_version
 
 AT_ONCE: Final = MOST_ROWS
-"""Rows that are sent in one round of the scorer, in one message: tables do not wait for the centre."""
+"""Rows that are sent in one message in each round of the scorer, few enough for tables not to wait."""
 
 AT_ONCE_BYTES: Final = 262_144
-"""Of rows in one message, as they are stored: JSON in JSON has at most twice as many, which brokers take."""
+"""Bytes of stored rows in one message. As JSON within JSON they take at most twice as many, which brokers accept."""
 
 LEAST_ON_WAY, MOST_ON_WAY = AT_ONCE, 2000
-"""Rows on their way at one time: twice as many after each receipt that came soon, half as many after one that did not,
-and the fewest after one that did not come. A busy centre has no longer queue for that, and no hall waits in it."""
+"""Rows in flight: twice as many after a receipt that came soon, half as many after one that came late, and the fewest
+after one that never came. So the queue of a busy centre stays short, and no hall waits in it."""
 
 SOON_S, LATE_S = 1.0, 2.0
 
 PATIENCE_S: Final = 5.0
-"""After so long without a receipt, or four times what the last one took, what is on its way is sent again."""
+"""After so long without a receipt, or four times as long as the last one took, rows in flight are sent again."""
 
 PATIENCE: Final = 4
 
 MOST_PATIENCE_S: Final = 60.0
-"""Each time in vain it waits twice as long, up to this: a busy centre would be kept busy by what it has already."""
+"""Each retry doubles the wait up to this, so that a busy centre is not kept busy by rows that it already has."""
 
 
 KEPT: Final = "at-centre"
-"""Under which key the store keeps what the centre has, for a start without a link."""
+"""Key under which the store has the centre's last known position, for a start without a link."""
 
 
 class CentreView(Struct, frozen=True):
     """What the desk of a hall shows of the centre."""
 
     title: str
-    """The hall's own."""
+    """Title of this hall."""
     connected: bool
     rows: int
-    """In this hall's journal."""
+    """Number of rows in this hall's journal."""
     upto: int
-    """Of them at the centre."""
+    """Number of those rows that the centre has."""
     heard_at: int | None
-    """Ms since 1970 by our clock; None: never since this start."""
+    """Time of the centre's last message, in ms since 1970 by our clock; None if none came since this start."""
     refused: int
     revoked: bool
     turned_away: bool = False
-    """A broker of the centre answers, and does not let us in."""
+    """Whether a broker of the centre answers but rejects our login."""
     tried: tuple[str, ...] = ()
-    """Where the centre is looked for."""
+    """Addresses of the centre's brokers."""
 
 
 class RowsAtCentre(Struct, frozen=True):
-    """What the centre has of this journal, by its last report."""
+    """The part of this journal that the centre has, according to its last receipt."""
 
     upto: int
     """Number of the last row."""
     lacks: tuple[tuple[int, int], ...] = ()
-    """Table and number of the facts up to there that it has refused."""
+    """Table and number of the facts up to that row that the centre has refused."""
 
 
 class FromCentre(NamedTuple):
-    """What came from the centre, or was found of the connection with it."""
+    """A message from the centre, or a change of the connection with it."""
 
     item: Incoming | LinkChanged
 
 
 PASSWORD_FILE, IDENTITY_FILE, AUTHORITY_FILE = "centre.password", "centre.pem", "centre.crt"
-"""In the folder of a hall: who it is at the centre's broker, and who vouches for that."""
+"""Files in a hall's folder: its credentials at the centre's broker, and the authority that signs certificates."""
 
 
 def addresses_of(folder: Path, centre: CentreAddress) -> tuple[Address, ...]:
-    """Return where the centre's brokers are, and who we are there. Raises CredentialsMissing."""
+    """Return the addresses of the centre's brokers, with our credentials. Raises CredentialsMissing."""
     known = folder / AUTHORITY_FILE if (folder / AUTHORITY_FILE).exists() else None
     identity = Identity(folder / IDENTITY_FILE) if known else None
     password = ""
@@ -122,7 +123,7 @@ HallNews = Literal["centre_found", "centre_lost", "centre_has_more", "centre_ref
 
 
 class HallLink:
-    """Sends a hall's journal to the centre, and takes what it says."""
+    """Sends a hall's journal to the centre, and receives the centre's messages."""
 
     def __init__(
         self,
@@ -133,7 +134,7 @@ class HallLink:
         clock: Callable[[], int],
         seconds: Callable[[], float],
     ) -> None:
-        """`passed_over`: returns table and number of the facts that were refused, and that nobody waits for."""
+        """`passed_over` returns table and number of the facts that were refused and are no longer waited for."""
         self._passed_over = passed_over
         self.centre, self._event, self._journal = centre, event, journal
         self._clock, self._seconds = clock, seconds
@@ -145,28 +146,28 @@ class HallLink:
         self._sent_link = FIRST_LINK
         self._progress_at = 0.0
         self._patience_s, self._sent_again = PATIENCE_S, 0
-        """How long a receipt is waited for, and the number of the last row that was sent again."""
+        """How long to wait for a receipt, and the number of the last row that was sent again."""
         self._window = LEAST_ON_WAY
-        """Rows that may be on their way."""
+        """Maximum number of rows in flight."""
         self._timed: tuple[int, float] | None = None
-        """The number of a row, and when it was sent, for the first time: its receipt tells how busy the centre is."""
+        """Number and time of a row that was sent for the first time: its receipt shows how busy the centre is."""
         self._beat_at = 0.0
         self._up = self._turned_away = False
         self.has: RowsAtCentre | None = journal.kept(KEPT, RowsAtCentre).get("")
-        """None until it is heard of for the first time."""
+        """None until the first receipt ever."""
         self._kept = self.has
         self._heard: tuple[int, float] | None = None
         self.news: list[HallNews] = []
-        """What the arbiters are to be told."""
+        """News for the arbiters."""
         self.released: frozenset[int] | None = None
-        """Deals that all halls have played, if the centre has said so since this was looked at last."""
+        """Deals that all halls have played, if the centre has published them since the scorer last took them."""
         self._said: tuple[str | None, int] = None, -1
-        """The centre's store and its height when it said so."""
+        """The centre's store, and its height when these deals were published."""
 
     def connect(self, addresses: tuple[Address, ...], folder: Path, received: Callable[[FromCentre], None]) -> None:
-        """Begin to connect with the centre, and go on trying, one node after the other.
+        """Start connecting to the centre, trying one broker after the other until one accepts.
 
-        `received` is called from the link's thread.
+        `received` is called on the link's thread.
         """
         self._link = Link(
             addresses[0],
@@ -187,16 +188,16 @@ class HallLink:
         return topics.HALL_STATE.at(self._event, hall=self.centre.hall)
 
     def close(self) -> None:
-        """Say good-bye to the centre."""
+        """Tell the centre that this hall is gone, and disconnect."""
         if link := self._link:
             link.publish(self._state_topic, encode(self._state("gone")), retain=True)
             link.stop()
         self._link = None
 
-    # ---- what comes -------------------------------------------------------------------------
+    # ---- receiving --------------------------------------------------------------------------
 
     def take(self, news: FromCentre) -> None:
-        """Take what has come. What is not signed by the centre is nothing."""
+        """Process what was received. Messages that are not signed by the centre are ignored."""
         item = news.item
         if isinstance(item, LinkChanged):
             self._changed(item)
@@ -213,7 +214,7 @@ class HallLink:
         self._heard = self._clock(), self._seconds()
         if isinstance(message, CentreState):
             store, height = self._said
-            if message.seq >= height or message.store != store:  # of another store: a standby's, or a restored one's
+            if message.seq >= height or message.store != store:  # another store is that of a standby, or a restored one
                 self._said, self.released = (message.store, message.seq), frozenset(message.complete)
         else:
             self._take_receipt(message)
@@ -231,14 +232,14 @@ class HallLink:
         self.has = RowsAtCentre(receipt.upto if receipt.attempt == self._attempt else 0, receipt.lacks)
 
     def _follow(self, receipt: HallReceipt) -> None:
-        """Go on sending where the centre is."""
+        """Adjust sending to what the centre has."""
         before, self._receipt = self._receipt, receipt
         if receipt.revoked and not (before and before.revoked):
             self.news.append("hall_revoked")
         if before is not None and receipt.refused > before.refused:
             self.news.append("centre_refuses")
         if receipt.attempt < self._attempt:
-            return  # it was said before the centre heard that we begin again
+            return  # the receipt is older than our new beginning
         if before is None or receipt.attempt != self._attempt or not self._is_ours(receipt):
             self._patience_s, self._sent_again, self._window = PATIENCE_S, 0, LEAST_ON_WAY
             self._begin(receipt)
@@ -247,17 +248,17 @@ class HallLink:
             if self._timed and receipt.upto >= self._timed[0]:
                 self._suit(self._progress_at - self._timed[1])
                 self._timed = None
-            if receipt.upto > self._sent:  # it arrived before all was sent again
+            if receipt.upto > self._sent:  # earlier rows arrived before all of them were sent again
                 self._begin(receipt)
 
     def _suit(self, took_s: float) -> None:
-        """Have as much on its way, and wait as long, as suits a centre that has answered after so long."""
+        """Adapt window and patience to the time in which the centre has answered."""
         self._patience_s = min(max(PATIENCE * took_s, PATIENCE_S), MOST_PATIENCE_S)
         wider = 2 * self._window if took_s <= SOON_S else self._window // 2 if took_s > LATE_S else self._window
         self._window = min(max(wider, LEAST_ON_WAY), MOST_ON_WAY)
 
     def _begin(self, receipt: HallReceipt) -> None:
-        """Go on after the last row that the centre has of this journal, or with the first where it has another's."""
+        """Continue after the last row of this journal that the centre has; start over if it has another journal's."""
         self._progress_at, self._timed = self._seconds(), None
         if self._is_ours(receipt):
             self._attempt, self._sent = receipt.attempt, receipt.upto
@@ -268,16 +269,16 @@ class HallLink:
         self._attempt, self._sent, self._sent_link = receipt.attempt + 1, 0, FIRST_LINK
 
     def _is_ours(self, receipt: HallReceipt) -> bool:
-        """Return whether the row that the centre has last is in this journal as it is there."""
+        """Return whether the last row that the centre has is the same in this journal."""
         if not receipt.upto:
             return True
-        link = self._journal.link_at(receipt.upto) or FIRST_LINK  # as a row that is missing was sent
+        link = self._journal.link_at(receipt.upto) or FIRST_LINK  # the link with which a missing row was sent
         return receipt.upto <= self._journal.height and link.hex() == receipt.link
 
-    # ---- what goes --------------------------------------------------------------------------
+    # ---- sending ----------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Send what the centre lacks, as far as it is due."""
+        """Send the next rows that the centre lacks, as far as the window allows, and our state if it is due."""
         now, link = self._seconds(), self._link
         if link is None or not link.up:
             return
@@ -288,7 +289,7 @@ class HallLink:
         receipt = self._receipt
         if receipt is None or receipt.revoked:
             return
-        # Of an earlier attempt: the centre has nothing of what was sent since we began again.
+        # After a receipt for an earlier attempt, the centre has no row of this attempt yet.
         upto = receipt.upto if receipt.attempt == self._attempt else 0
         if self._sent > upto and now - self._progress_at > self._patience_s:
             self._send_again(receipt)
@@ -301,14 +302,14 @@ class HallLink:
             link.publish(topics.HALL_ROW.at(self._event, hall=self.centre.hall), encode(row), retain=False)
 
     def _keep(self) -> None:
-        """Keep what the centre has, seldom: it is looked at only where a start finds no link."""
+        """Store what the centre has. Once a beat is enough: it is needed only for a start without a link."""
         if self.has and self.has != self._kept:
             self._kept = self.has
             with self._journal.commit():
                 self._journal.keep(KEPT, self.has)
 
     def _send_again(self, receipt: HallReceipt) -> None:
-        """Go on where the centre is after all, and wait longer for its next receipt."""
+        """Go back to the row after the last one that the centre has, and wait longer for its next receipt."""
         self._patience_s, self._window = min(2 * self._patience_s, MOST_PATIENCE_S), LEAST_ON_WAY
         self._sent_again, self._timed = max(self._sent_again, self._sent), None
         if receipt.attempt == self._attempt:
@@ -317,16 +318,16 @@ class HallLink:
             self._progress_at, self._sent, self._sent_link = self._seconds(), 0, FIRST_LINK
 
     def _next_rows(self, most: int) -> HallRow | None:
-        """Return the next rows, as they are stored, in one message: as many as fit. None: there is none."""
+        """Return the next stored rows, as many as fit into one message, or None if there are none."""
         found, size = list[NextRow](), 0
         before, first = self._sent_link, self._sent + 1
         with closing(self._rows_after(self._sent, most)) as rows:
             for height, at, body, link in islice(rows, most):
-                text = bytes(body).decode(errors="replace")  # a damaged row may be none: the centre passes it over
+                text = bytes(body).decode(errors="replace")  # a damaged row may not be UTF-8: the centre ignores it
                 size += len(body)
                 if found and size > AT_ONCE_BYTES:
                     break
-                told_at = at if 0 <= at <= LATEST_MS else 0  # nor is the time of one a time
+                told_at = at if 0 <= at <= LATEST_MS else 0  # the time of a damaged row may be out of range
                 found.append(NextRow(link.hex(), told_at, text if len(text) <= LONGEST_ROW else ""))
                 self._sent, self._sent_link = height, link
         if not found:
@@ -346,10 +347,10 @@ class HallLink:
         )
 
     def _rows_after(self, height: int, most: int) -> Generator[StoredRow, None, None]:
-        """Return the rows after one; in the place of one that is missing an empty one, without a link."""
+        """Return the rows after a height. A missing row is replaced by an empty one without a link."""
         with closing(self._journal.linked_rows(height, most)) as rows:
             for row in rows:
-                if height < row[0] <= self._journal.height:  # else its number was changed
+                if height < row[0] <= self._journal.height:  # otherwise its number was changed
                     yield from ((missing, 0, b"", FIRST_LINK) for missing in range(height + 1, row[0]))
                     height = row[0]
                     yield row
@@ -367,7 +368,7 @@ class HallLink:
         )
 
     def view(self) -> CentreView:
-        """Return what the desk shows."""
+        """Return what the hall's desk shows of the centre."""
         receipt = self._receipt
         return CentreView(
             title=self.centre.title,

@@ -1,1 +1,1 @@
-"""The catalogues, a folder a language, and what keeps them: `python -m broker.locale`."""
+"""The catalogues, one folder per language, and the tool that maintains them: `python -m broker.locale`."""

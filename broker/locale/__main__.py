@@ -1,8 +1,8 @@
 """`python -m broker.locale update | check | compile`.
 
-`update` collects all texts of the code into `homologue.pot` and brings them into each language's catalogue; `check`
-says what is stale, missing or wrong there; `compile` makes the files that programs read. Translators edit the `.po`
-files, with Poedit or Weblate.
+`update` collects all texts in the code into `homologue.pot` and merges them into each language's catalogue. `check`
+reports what is stale, missing or wrong there. `compile` makes the `.mo` files that programs read. Translators edit the
+`.po` files, with Poedit or Weblate.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from broker.locale.catalogues import compile_all, problems, update
 
 
 def main() -> None:
-    """Do what is asked for."""
+    """Run the action given on the command line."""
     parser = argparse.ArgumentParser(prog="python -m broker.locale", description="Keep the catalogues of texts.")
     parser.add_argument("action", choices=("update", "check", "compile"))
     match parser.parse_args().action:

@@ -1,4 +1,4 @@
-"""The catalogues: texts collected from the code, brought into each language, compiled for programs."""
+"""The catalogues: texts are collected from the code, merged into each language and compiled for programs."""
 
 import io
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ ROOMS: Final = ("broker", "kiosk", "vision", "firmware")
 
 METHODS: Final = [("**.py", "python"), ("**.html", "broker.locale.catalogues:templates")]
 KEYWORDS: Final = {"_": None, "N_": None, "NP_": ((1, "c"), 2), "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
-"""Which arguments of which calls are texts; `c` marks the context."""
+"""For each function, which arguments are texts; `c` marks the context."""
 
 HEADER: Final = """\
 # Homologue: all that people read.
@@ -57,7 +57,7 @@ def extracted() -> Catalog:
 
 
 def catalogue_path(language: str) -> Path:
-    """Return where a language's catalogue is; the source's is the template of all others."""
+    """Return the path of a language's catalogue; that of the source language is the template of all others."""
     return HERE / f"{DOMAIN}.pot" if language == SOURCE else HERE / language / "LC_MESSAGES" / f"{DOMAIN}.po"
 
 
@@ -67,9 +67,9 @@ def read(language: str) -> Catalog:
 
 
 def written(catalogue: Catalog) -> bytes:
-    """Return a catalogue as its file has it: without times, so that nothing changes where no text does."""
+    """Return the contents of a catalogue's file, without dates, so that it changes only when a text does."""
     for message in catalogue:
-        message.flags.discard("python-format")  # Babel takes `100 %: actual size` for one; ours have braces
+        message.flags.discard("python-format")  # Babel takes `100 %: actual size` for a format; ours use braces
     file = io.BytesIO()
     write_po(
         file, catalogue, width=120, sort_by_file=True, include_lineno=False, omit_header=False, ignore_obsolete=True
@@ -98,7 +98,7 @@ def keys(catalogue: Catalog) -> dict[Key, Message]:
 
 
 def update() -> None:
-    """Bring the texts of the code into the template and into all catalogues."""
+    """Merge the texts of the code into the template and into all catalogues."""
     found = extracted()
     catalogue_path(SOURCE).write_bytes(written(found))
     for language in languages()[1:]:
@@ -108,7 +108,7 @@ def update() -> None:
 
 
 def problems() -> Iterator[str]:
-    """Return what is stale, missing or wrong."""
+    """Return a line for each text that is stale, missing or wrong in a catalogue."""
     found = keys(extracted())
     template = keys(read(SOURCE))
     for key in sorted(found.keys() ^ template.keys(), key=str):
@@ -135,7 +135,7 @@ def _names(text: str) -> set[str]:
 
 
 def compile_all() -> None:
-    """Make the files that programs read."""
+    """Write the compiled catalogues, which programs read."""
     for language in languages()[1:]:
         path = catalogue_path(language)
         path.with_suffix(".mo").write_bytes(compiled(language, path.read_bytes()))

@@ -1,1 +1,1 @@
-"""Another version of the program for the tables: bundles that are signed, and slots that are started, or left again."""
+"""Upgrades of the tables' program: signed bundles, and slots from which a version is started or reverted."""

@@ -1,7 +1,7 @@
-"""A bundle: the packages of one version in one file, with a manifest that is signed (Ed25519).
+"""A bundle: the packages of one version in one file, with a signed manifest (Ed25519).
 
-It is a tar file. First comes the manifest, which names each package by its hash; whoever has verified the signature
-believes the packages by their hashes, wherever they come from. A table asks the desk for them, one by one.
+It is a tar file. The manifest comes first, and names each package by its hash. Once its signature is verified, the
+hashes prove the packages, wherever they come from. A table requests them from the desk, one by one.
 """
 
 import hashlib
@@ -27,25 +27,25 @@ from broker.protocol import Hash, PublicKey, Signature, SigningKey, has_signed
 MANIFEST: Final = "manifest.json"
 LONGEST_MANIFEST: Final = 65_536
 SIGNED: Final = b"homologue upgrade 1\n"
-"""What is signed begins so: it passes for no fact and no receipt."""
+"""Prefix of what is signed, so that it cannot pass for a fact or a receipt."""
 
 RELEASE_KEYS: Final = Path(__file__).with_name("release.keys")
 HALL_KEYS: Final = Path("/etc/homologue/upgrade.keys")
 
 BESIDE_EVENT: Final = "upgrade"
-"""The folder in an event's folder from which tables are given a bundle."""
+"""The folder in an event's folder from which tables download a bundle."""
 
 FORMATS: Final = "broker/upgrade/formats.toml"
 CHUNK: Final = 1 << 20
 
 AR_HEAD_BYTES: Final = 60
-"""Of ar(5), before each member of a package."""
+"""Size of the header before each member of a package (ar(5))."""
 
 TABLE_PACKAGES: Final = ("homologue-common", "homologue-table")
 
 
 class UpgradeError(Exception):
-    """What is wrong with an upgrade. `code` is stable and listed in docs/codes.md."""
+    """An upgrade is refused. `code` is stable and listed in docs/codes.md."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
@@ -53,14 +53,14 @@ class UpgradeError(Exception):
 
 
 class Formats(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which versions of something on a disk a program opens, and which it writes."""
+    """The versions of a format on disk that a program opens, and the one that it writes."""
 
     opens: tuple[str, ...]
     writes: str
 
 
 class BundledPackage(Struct, frozen=True, kw_only=True):
-    """One package."""
+    """One Debian package in a bundle."""
 
     package: Annotated[str, Meta(pattern=r"^homologue-[a-z]{1,16}$(?!\n)")]
     target: Annotated[str, Meta(pattern=r"^deb[0-9]{1,3}-[a-z0-9]{1,16}$(?!\n)", description="release, architecture")]
@@ -70,7 +70,7 @@ class BundledPackage(Struct, frozen=True, kw_only=True):
 
 
 class BundleManifest(Struct, frozen=True, kw_only=True):
-    """What a bundle holds."""
+    """The contents of a bundle."""
 
     schema: Literal[1] = 1
     version: Annotated[str, Meta(pattern=r"^[0-9A-Za-z.+!-]{1,32}$(?!\n)")]
@@ -89,7 +89,7 @@ class BundleManifest(Struct, frozen=True, kw_only=True):
 
 
 class SignedManifest(Struct, frozen=True, kw_only=True):
-    """A manifest's JSON text, and who has signed it."""
+    """The JSON text of a manifest, with its signature and the key that made it."""
 
     manifest: Annotated[str, Meta(max_length=LONGEST_MANIFEST)]
     key: PublicKey
@@ -97,7 +97,7 @@ class SignedManifest(Struct, frozen=True, kw_only=True):
 
     @property
     def hash(self) -> str:
-        """Return what names this bundle."""
+        """The SHA-256 of the manifest, which identifies the bundle."""
         return hashlib.sha256(self.manifest.encode()).hexdigest()
 
     def opened(self, trusted: Iterable[str]) -> BundleManifest:
@@ -113,7 +113,7 @@ class SignedManifest(Struct, frozen=True, kw_only=True):
 
 
 def read_signed_manifest(content: bytes) -> SignedManifest:
-    """Read a signed manifest; nothing is verified yet. Raises UpgradeError."""
+    """Decode a signed manifest without verifying it. Raises UpgradeError."""
     try:
         return msgspec.json.decode(content, type=SignedManifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -130,9 +130,9 @@ def trusted_keys(*files: Path) -> set[str]:
 
 
 def deb_members(file: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
-    """Go through a package's members: names, and contents of those before the data, at which the file then stands.
+    """Return the names of a package's members, and the contents of those before the data.
 
-    The format: deb(5), ar(5). Raises UpgradeError.
+    At the end the file is positioned at its data. The format is described in deb(5) and ar(5). Raises UpgradeError.
     """
     if file.read(8) != b"!<arch>\n":
         raise UpgradeError("upgrade_damaged", "this is no Debian package")
@@ -148,7 +148,7 @@ def deb_members(file: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
 
 
 def deb_control(file: IO[bytes]) -> dict[str, str]:
-    """Return a package's fields; the file stands at its data then. Raises UpgradeError."""
+    """Return a package's control fields, and leave the file positioned at its data. Raises UpgradeError."""
     fields: dict[str, str] = {}
     for name, content in deb_members(file):
         if name.startswith("control.tar") and content is not None:
@@ -162,17 +162,17 @@ def deb_control(file: IO[bytes]) -> dict[str, str]:
 
 
 def deb_files(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
-    """Go through the files of a package whose data come next."""
+    """Return the files of a package whose file is positioned at its data."""
     with lzma.LZMAFile(file) as data, tarfile.open(fileobj=data, mode="r|") as archive:
         for member in archive:
             yield member, archive.extractfile(member) if member.isfile() else None
 
 
-# ---- made and taken -----------------------------------------------------------------------------
+# ---- making and importing bundles ---------------------------------------------------------------
 
 
 def make_bundle(debs: Sequence[Path], key: SigningKey, output: Path) -> BundleManifest:
-    """Write the bundle of these packages, which are of one version. Raises UpgradeError."""
+    """Write a bundle of these packages, which must be of one version. Raises UpgradeError."""
     parts, programs = [], set()
     for deb in debs:
         with deb.open("rb") as file:
@@ -214,7 +214,7 @@ def _add(archive: tarfile.TarFile, name: str, content: IO[bytes], size: int) -> 
 
 
 def _program(file: IO[bytes]) -> tuple[str, str, tuple[Formats, Formats]]:
-    """Return version, commit and formats of the program in a package whose data come next. Raises UpgradeError."""
+    """Return the version, commit and formats of the program in a package, from its data. Raises UpgradeError."""
     version, commit, formats = "", "", None
     for member, content in deb_files(file):
         if found := re.search(r"/site-packages/homologue-([^/-]+)\.dist-info/METADATA$", member.name):
@@ -229,13 +229,13 @@ def _program(file: IO[bytes]) -> tuple[str, str, tuple[Formats, Formats]]:
 
 
 def read_formats(content: bytes) -> tuple[Formats, Formats]:
-    """Read which journals and which stores a program opens and writes."""
+    """Return the formats of journals and of stores that a program opens and writes, from its `formats.toml`."""
     told = tomllib.loads(content.decode())
     return msgspec.convert((told["journal"], told["store"]), tuple[Formats, Formats])
 
 
 def own_formats() -> tuple[Formats, Formats]:
-    """Return which journals and which stores this program opens and writes."""
+    """Return the formats of journals and of stores that this program opens and writes."""
     return read_formats(Path(__file__).with_name("formats.toml").read_bytes())
 
 
@@ -246,7 +246,7 @@ def hash_of(path: Path) -> str:
 
 
 def read_bundle(bundle: Path, trusted: Iterable[str]) -> tuple[SignedManifest, BundleManifest]:
-    """Return what is in a bundle, which is signed by a trusted key and whole. Raises UpgradeError."""
+    """Return the manifest of a bundle that is complete and signed by a trusted key. Raises UpgradeError."""
     with _opened(bundle, trusted) as (archive, signed, manifest):
         hashes = {member.name: _hash_in(archive, member) for member in archive}
     for part in manifest.parts:
@@ -258,9 +258,9 @@ def read_bundle(bundle: Path, trusted: Iterable[str]) -> tuple[SignedManifest, B
 
 
 def take_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedManifest:
-    """Lay a bundle's packages into a folder, by their hashes, and its manifest last: then it is there, whole.
+    """Copy a bundle's packages into a folder, named by their hashes, and its manifest last, once all are there.
 
-    What an older bundle has left there goes. Raises UpgradeError, and leaves what was there.
+    Packages of an older bundle are then removed. Raises UpgradeError, after which the older bundle is still complete.
     """
     make_folder(folder)
     with _opened(bundle, trusted) as (archive, signed, manifest):
@@ -279,7 +279,7 @@ def take_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedMan
 
 @contextmanager
 def _opened(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarFile, SignedManifest, BundleManifest]]:
-    """Open a bundle; its packages come next, and are not verified yet. Raises UpgradeError."""
+    """Open a bundle, positioned at its packages, which are not verified yet. Raises UpgradeError."""
     try:
         with tarfile.open(bundle, "r:") as archive:
             signed = _first(archive)
@@ -305,7 +305,7 @@ def _first(archive: tarfile.TarFile) -> SignedManifest:
 
 
 def _lay(source: IO[bytes], place: Path) -> None:
-    """Write a package whose name is its hash. Raises UpgradeError."""
+    """Write a package to a file that is named by its hash. Raises UpgradeError if the hash differs."""
     new = place.with_name(f".{place.name}.new")
     with closing(source), new.open("wb") as file:
         shutil.copyfileobj(source, file, CHUNK)
@@ -317,14 +317,14 @@ def _lay(source: IO[bytes], place: Path) -> None:
 
 
 def taken(folder: Path) -> SignedManifest | None:
-    """Return the manifest of the bundle that lies in a folder; None: there is none, whole."""
+    """Return the manifest of the bundle in a folder, or None if there is no complete one."""
     try:
         return read_signed_manifest((folder / MANIFEST).read_bytes())
     except (OSError, UpgradeError):
         return None
 
 
-# ---- asked for by a table -----------------------------------------------------------------------
+# ---- requests of tables -------------------------------------------------------------------------
 
 MANIFEST_PATH: Final = "/upgrade/manifest"
 PART_PATH: Final = "/upgrade/part/{sha256}"
@@ -335,16 +335,16 @@ def _asked(event: str, table: int, path: str) -> bytes:
 
 
 def asked_by(key: SigningKey, event: str, table: int, path: str) -> str:
-    """Return the header `Authorization` of a device: which one it is, and its signature over what it asks for."""
+    """Return a device's `Authorization` header: its table and name, and its signature of the request."""
     return f"Homologue {table} {key.device} {key.sign_bytes(_asked(event, table, path))}"
 
 
 def who_asks(header: str) -> tuple[int, str, str] | None:
-    """Read such a header: table, device and signature, none of which is proven yet."""
+    """Parse such a header into table, device and signature, none of which is verified yet."""
     found = re.fullmatch(r"Homologue ([0-9]{1,4}) ([^ ]*) ([^ ]*)", header)
     return (int(found[1]), found[2], found[3]) if found else None
 
 
 def is_proven(public: str, event: str, table: int, path: str, signature: str) -> bool:
-    """Return whether the device with this key has asked for this."""
+    """Return whether the device with this key has signed this request."""
     return has_signed(public, _asked(event, table, path), signature)

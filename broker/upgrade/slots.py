@@ -16,7 +16,7 @@ from broker.upgrade.bundle import CHUNK, UpgradeError, deb_control, deb_files
 from broker.upgrade.start import BASE, COMPLETE, PLACE, SLOTS, Slots, bundle_in, read_slots, write_slots
 
 PREFIX: Final = PurePosixPath("usr/lib/homologue")
-"""Where the packages have the environment, which finds itself wherever it lies."""
+"""Path of the environment in the packages. The environment is relocatable."""
 
 INTERPRETER: Final = "/usr/bin/python3"
 
@@ -24,49 +24,49 @@ ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def own_target(release: Path = Path("/etc/os-release")) -> str:
-    """Return this machine's release and architecture, as parts of bundles are named: deb13-arm64."""
+    """Return this machine's release and architecture, in the form used by bundles: deb13-arm64."""
     told = dict(line.split("=", 1) for line in release.read_text("utf-8").splitlines() if "=" in line)
     machine = platform.machine()
     return f"deb{told.get('VERSION_ID', '').strip(chr(34))}-{ARCHITECTURES.get(machine, machine)}"
 
 
 def spare_slot(slots: Slots) -> str:
-    """Return the slot that is neither started nor returned to."""
+    """Return the slot that is neither in use nor needed to revert a trial."""
     return next(name for name in SLOTS if name not in {slots.slot, slots.former if slots.trial else None})
 
 
 class SlotFolder:
-    """The slots in a folder. `base`: the version that apt has installed; `prefix`: the environment that runs."""
+    """The slots in a folder. `base`: the version installed by apt; `prefix`: the environment of this process."""
 
     def __init__(self, folder: Path, base: str, prefix: Path = Path(sys.prefix)) -> None:
         self.folder, self._base, self._prefix = folder, base, prefix
 
     @classmethod
     def of_process(cls) -> "SlotFolder | None":
-        """Return the slots from which this process was started; None: it was started otherwise."""
+        """Return the slots from which this process was started, or None if it was not started from slots."""
         folder = os.environ.get(PLACE, "")
         return cls(Path(folder), os.environ.get(BASE, "")) if folder else None
 
     @property
     def now(self) -> Slots:
-        """What is started, as it stands; what was chosen beside another version of apt's is none."""
+        """The current choice of slots. A choice made when apt had installed another version no longer applies."""
         slots = read_slots(self.folder)
         return slots if slots.base == self._base else Slots(base=self._base)
 
     @property
     def runs_trial(self) -> bool:
-        """Whether what runs is the version on trial: where that could not be started, it is the one before it."""
+        """Whether the version on trial is the one that runs. If it could not be started, the previous one runs."""
         slots = self.now
         return slots.trial and bool(slots.slot) and self._prefix.resolve() == (self.folder / str(slots.slot)).resolve()
 
     def holding(self, bundle: str) -> str | None:
-        """Return the slot that holds a bundle, whole."""
+        """Return the slot that holds a complete bundle, or None."""
         return next((name for name in SLOTS if bundle_in(self.folder / name) == bundle), None)
 
     def unpack(self, debs: Sequence[Path], bundle: str, version: str, pause: Callable[[], None]) -> None:
-        """Unpack verified packages into the slot that is not used. A power cut leaves it empty, as it is started over.
+        """Unpack verified packages into the spare slot. After a power cut the slot counts as empty, and is redone.
 
-        `pause` is called before each file, and waits while the table is not to be disturbed. Raises OSError,
+        `pause` is called before each file, and blocks while the table must not be disturbed. Raises OSError and
         UpgradeError.
         """
         place = self.clear_spare()
@@ -80,20 +80,20 @@ class SlotFolder:
         for name in ("python", "python3"):
             (place / "bin" / name).unlink(missing_ok=True)
             (place / "bin" / name).symlink_to(INTERPRETER)
-        os.sync()  # ten thousand files, before the one that says that they are there
+        os.sync()  # flush ten thousand files before the one that marks them as complete
         write_file(place / COMPLETE, json.dumps({"bundle": bundle, "version": version}).encode())
 
     def clear_spare(self) -> Path:
-        """Empty the slot that is not used, and return where it is."""
+        """Empty the spare slot, and return its path."""
         place = self.folder / spare_slot(self.now)
         if place.exists():
             (place / COMPLETE).unlink(missing_ok=True)
-            sync(place)  # it is whole no more, before anything in it goes
+            sync(place)  # the slot is marked as incomplete before anything is removed from it
             shutil.rmtree(place)
         return place
 
     def switch(self, bundle: str) -> None:
-        """Let the slot that holds a bundle be started next, on trial. Raises UpgradeError, OSError."""
+        """Choose the slot that holds a bundle for the next start, on trial. Raises UpgradeError, OSError."""
         slot, slots = self.holding(bundle), self.now
         if slot is None:
             raise UpgradeError("upgrade_damaged", "no slot holds this version any more")
@@ -112,13 +112,13 @@ class SlotFolder:
             write_slots(self.folder, slots.returned(bundle_in(self.folder / slots.slot)))
 
     def forget_failure(self) -> None:
-        """Let what has failed be tried again, once it is offered again."""
+        """Allow the bundle whose trial failed to be tried again when it is next offered."""
         if self.now.failed:
             write_slots(self.folder, replace(self.now, failed=""))
 
 
 def _lay(place: Path, member: tarfile.TarInfo, content: IO[bytes] | None) -> None:
-    """Lay one file of a package into a slot; what is not of the environment is apt's alone. Raises UpgradeError."""
+    """Write one file of a package into a slot, unless it is outside the environment. Raises UpgradeError."""
     path = PurePosixPath(member.name)
     if ".." in path.parts:
         raise UpgradeError("upgrade_damaged", f"a package names {member.name}")
@@ -131,6 +131,6 @@ def _lay(place: Path, member: tarfile.TarInfo, content: IO[bytes] | None) -> Non
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as file:
             shutil.copyfileobj(content, file, CHUNK)
-            if member.size > CHUNK:  # bit by bit: a card that writes much at once keeps a journal waiting
+            if member.size > CHUNK:  # one file at a time: a large write to the card would delay the journal
                 os.fdatasync(file.fileno())
         target.chmod(0o755 if member.mode & 0o100 else 0o644)

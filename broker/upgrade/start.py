@@ -1,9 +1,9 @@
-"""What a table's supervisor starts: it chooses the version of the program, and becomes it.
+"""The program that a table's supervisor starts: it chooses a version of the kiosk, and replaces itself with it.
 
-apt's environment runs this file, and an upgrade never replaces it. It imports the standard library alone, so a spoilt
-slot keeps nothing from starting. A new version is on trial: each start is counted, on the disk, before it begins,
-and one that has not confirmed itself by the fourth is left for the version before it (as RAUC and Mender do it in the
-boot loader).
+This file runs in the environment installed by apt, and an upgrade never replaces it. It imports no third-party library,
+so a damaged slot cannot keep it from starting. A new version is on trial: each start is counted on disk before it
+begins. If the version has not confirmed itself before a fourth start, the previous one is started (as RAUC and Mender
+do in the boot loader).
 """
 
 import json
@@ -20,43 +20,43 @@ from broker.version import program_version
 STATE: Final = "slots.json"
 SLOTS: Final = ("a", "b")
 COMPLETE: Final = "complete.json"
-"""In a slot, written last: which bundle it is."""
+"""File in a slot that is written last and names the bundle in it."""
 
 MOST_STARTS: Final = 3
-"""Of a version that has not confirmed itself."""
+"""Maximum number of starts of a version that has not confirmed itself."""
 
 FAILURES: Final = "HOMOLOGUE_FAILURES"
-"""The environment variable that tells how often the program has ended at once, one time after another."""
+"""Environment variable with the number of times in a row that the program has exited right after its start."""
 
 MOST_FAILURES: Final = 5
-"""Of a version that was kept: a card may have spoilt it since. Then it takes turns with apt's own."""
+"""Failures in a row after which a confirmed version, which may be damaged on the card, alternates with apt's own."""
 
 PLACE: Final = "HOMOLOGUE_SLOTS"
 BASE: Final = "HOMOLOGUE_BASE"
-"""The environment variables that tell the program where its slots are, and which version is apt's."""
+"""Environment variables that tell the program where its slots are, and which version apt has installed."""
 
 
 @dataclass(frozen=True)
 class Slots:
-    """Which version is started; None: apt's own. One file, put in place whole: a power cut leaves it old or new."""
+    """The choice of version to start; None is apt's own. Stored in one file that is written atomically."""
 
     slot: str | None = None
     former: str | None = None
-    """What is started again if the trial fails."""
+    """The slot that is started again if the trial fails."""
     trial: bool = False
     starts: int = 0
     base: str = ""
-    """Version of apt's own when this was written: once that is another, apt's is started, and slots are none."""
+    """The version installed by apt when this was written. Once apt installs another, that is started instead."""
     failed: str = ""
-    """The bundle that did not confirm itself, by its hash."""
+    """Hash of the bundle that did not confirm itself."""
 
     def returned(self, bundle: str) -> "Slots":
-        """Return what is started after a trial that has failed."""
+        """Return the choice after the trial of a bundle has failed."""
         return replace(self, slot=self.former, former=None, trial=False, starts=0, failed=bundle)
 
 
 def read_slots(folder: Path) -> Slots:
-    """Return what is to be started; apt's own where that cannot be read."""
+    """Return the stored choice, or apt's own version if it cannot be read."""
     try:
         told = Slots(**json.loads((folder / STATE).read_bytes()))
     except (OSError, ValueError, TypeError):
@@ -65,12 +65,12 @@ def read_slots(folder: Path) -> Slots:
 
 
 def write_slots(folder: Path, slots: Slots) -> None:
-    """Keep what is to be started. Raises OSError."""
+    """Store the choice. Raises OSError."""
     write_file(folder / STATE, json.dumps(asdict(slots)).encode(), 0o600)
 
 
 def bundle_in(slot: Path) -> str:
-    """Return the hash of the bundle that a slot holds, whole; empty: it holds none."""
+    """Return the hash of the complete bundle in a slot, or "" if there is none."""
     try:
         return str(json.loads((slot / COMPLETE).read_bytes())["bundle"])
     except (OSError, ValueError, TypeError, KeyError):
@@ -78,7 +78,7 @@ def bundle_in(slot: Path) -> str:
 
 
 def choose_slot(folder: Path, base: str, failures: int = 0) -> Path | None:
-    """Return the environment to start, and count the start of one on trial; None: apt's own."""
+    """Return the environment to start, or None for apt's own. The start of a version on trial is counted first."""
     slots = read_slots(folder)
     fails = not slots.trial and failures >= MOST_FAILURES and failures % 2 == 1
     if slots.slot is None or slots.base != base or fails:
@@ -88,13 +88,13 @@ def choose_slot(folder: Path, base: str, failures: int = 0) -> Path | None:
         slots = tried if tried.starts <= MOST_STARTS else slots.returned(bundle_in(folder / slots.slot))
         try:
             write_slots(folder, slots)
-        except OSError:  # what cannot be counted is not tried
+        except OSError:  # a start that cannot be counted is not attempted
             slots = slots.returned("")
     return folder / slots.slot if slots.slot and bundle_in(folder / slots.slot) else None
 
 
 def main(arguments: list[str], state: str, base: str) -> None:
-    """Become the program."""
+    """Replace this process with the chosen version of the program."""
     folder = Path(state) / "upgrade"
     chosen = choose_slot(folder, base, int(os.environ.get(FAILURES, "0"))) if state else None
     os.environ |= {PLACE: str(folder) if state else "", BASE: base}

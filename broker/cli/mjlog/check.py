@@ -1,4 +1,4 @@
-"""`homologue riichi check`: the wins of mjlog records counted again, and their hands settled again."""
+"""`homologue riichi check`: counts the wins in mjlog records again, and settles their hands again."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ def riichi_check(files: tuple[Path, ...], rules: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One win or one hand of a record: its number, from 1, and each way in which it differs; none where it agrees."""
+    """A win or a hand of a record: its number, from 1, and each difference between the record and our result."""
 
     number: int
     differences: tuple[str, ...]
@@ -70,14 +70,14 @@ class Checked:
 
 @dataclass
 class CheckTally:
-    """How many wins, or hands, there are and how many of them agree; the others are told as they come."""
+    """Counts wins, or hands, and how many of them agree with the record. Differences are reported as they are found."""
 
     what: str
     all: int = 0
     agree: int = 0
 
     def count(self, file: Path, found: Iterable[Checked]) -> None:
-        """Count those of a file."""
+        """Count the wins, or hands, of a file, and report their differences."""
         for one in found:
             self.all += 1
             self.agree += not one.differences
@@ -92,11 +92,11 @@ class CheckTally:
 
 
 def _content(file: Path) -> bytes:
-    """Read a file, never more than is allowed. Raises RuleError `not_a_record`."""
+    """Read a file, at most one byte more than is allowed. Raises RuleError `not_a_record`."""
     try:
         with file.open("rb") as source:
             return source.read(LONGEST + 1)
-    except (OSError, ValueError) as error:  # ValueError: a name that can be none
+    except (OSError, ValueError) as error:  # ValueError: not a possible file name
         raise RuleError("not_a_record", f"cannot be read: {error}") from None
 
 
@@ -149,7 +149,7 @@ def _payment_differences(win: MjlogWin, found: RiichiHandValue, profile: RiichiP
 
 
 def deltas(paid: RiichiPayments, win: MjlogWin) -> tuple[int, ...]:
-    """Return what each player wins or loses, players by their number."""
+    """Return what each player wins or loses, in the order of their numbers."""
     return tuple(_delta(paid, win, player) for player in range(PLAYER_COUNT))
 
 
@@ -189,7 +189,7 @@ def _refused(problem: RuleError | None) -> str:
 
 
 def _differences(hand: MjlogHand, after: SessionState | None, rules: RiichiProfile) -> Iterator[str]:
-    """Raises RuleError where the hand cannot be read, or cannot be."""
+    """Return the differences of a hand. Raises RuleError if it cannot be read or is impossible."""
     settled = settle_event(hand.before, hand.event(), rules)
     if settled.deltas != hand.paid():
         yield f"pays {settled.deltas}, in the record {hand.paid()}"
@@ -210,7 +210,7 @@ def _continued(hand: MjlogHand, state: SessionState, after: SessionState | None,
 
 
 def _named(state: SessionState | None) -> str:
-    """Name a hand as players do, `S4`, with its counters, deposits and scores."""
+    """Describe a hand as players do, such as `S4`, with its counters, deposits and scores."""
     if state is None or state.over:
         return "the end"
     deal = f"{state.round_wind}{state.dealer + 1}"

@@ -1,4 +1,4 @@
-"""The hands and wins of an mjlog record: what was held and declared, what was paid, and where the players stood."""
+"""The hands and wins of an mjlog record: what was held and declared, what was paid, and the players' scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,9 +43,9 @@ PLAYER_COUNT: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class MjlogWin:
-    """One win. `yaku`: han by id as they were counted, for a yakuman 13; `points` without counters and deposits.
+    """One win. `yaku`: the han counted for each id, 13 for a yakuman. `points` excludes counters and deposits.
 
-    `paid`: what each player won or lost, players by their number; None where somebody was responsible (pao).
+    `paid`: what each player won or lost, in the order of their numbers; None if somebody was responsible (pao).
     """
 
     number: int
@@ -64,7 +64,7 @@ class MjlogWin:
 
 @dataclass(frozen=True, slots=True)
 class WinContext:
-    """What a win does not say itself: kind of game, round (-1 before the first), who deals, who declared riichi."""
+    """What a win's tag lacks: the kind of game, the round (-1 before the first), dealer, and who declared riichi."""
 
     kind: GameKind = ANY
     round_number: int = -1
@@ -133,7 +133,7 @@ def _read_win(tag: MjlogTag, game: WinContext, at: int) -> MjlogWin:
 def _situation(
     tag: MjlogTag, game: WinContext, winner: int, yaku: Mapping[str, int], *, self_drawn: bool
 ) -> RiichiSituation:
-    """Return how it was won. The last tile, kans and first turns are taken from the yaku: only a replay would know."""
+    """Return how the hand was won. Last tile, kans and first turn are inferred from the yaku, without a replay."""
     if game.round_number < 0:
         raise RuleError("bad_record", "a win before the first hand")
     return RiichiSituation(
@@ -153,14 +153,14 @@ def _situation(
 
 
 def yaku_of(tag: MjlogTag) -> dict[str, int]:
-    """Return the yaku that were counted by their ids, with their han. Raises RuleError `bad_record`."""
+    """Return the han of the counted yaku, by id. Raises RuleError `bad_record`."""
     listed, yakuman = numbers(tag, "yaku"), numbers(tag, "yakuman")
     counted = list(zip(listed[::2], listed[1::2], strict=False)) + [(one, 13) for one in yakuman]
     ids = ids_by_number("tenhou")
     unknown = [one for one, _ in counted if one not in ids]
     if unknown:
         raise RuleError("bad_record", f"no yaku has the number {unknown[0]}")
-    return {ids[one]: han for one, han in counted if han}  # no ura dora turned up is written as 0 han
+    return {ids[one]: han for one, han in counted if han}  # a record has 0 han where no ura dora turned up
 
 
 STICK: Final = 1000
@@ -168,7 +168,7 @@ STICK: Final = 1000
 ENDS: Final = ("AGARI", "RYUUKYOKU")
 
 PAID: Final = 2
-"""The step of a riichi at which its deposit is paid: nobody has won on its discard."""
+"""The step of a riichi at which its deposit is paid, since nobody has won on its discard."""
 
 ABORTS: Final[Mapping[str, str]] = {
     "yao9": "nine_terminals",
@@ -177,16 +177,16 @@ ABORTS: Final[Mapping[str, str]] = {
     "kan4": "four_kans",
     "ron3": "triple_ron",
 }
-"""Why a hand is broken off, as a record writes it."""
+"""Reasons for abortive draws, as written in records."""
 
 NAGASHI: Final = "nm"
 
 
 @dataclass(frozen=True, slots=True)
 class MjlogHand:
-    """One hand as it is told: its number, from 1, where it stood, who paid a deposit, and the tags of its end.
+    """One hand of a record: its number, from 1, the state before it, who paid a deposit, and the tags of its end.
 
-    Two winners have a tag each, and so have two players with fantastic discards.
+    If there are two winners, or two players with nagashi, each has a tag.
     """
 
     number: int
@@ -202,21 +202,21 @@ class MjlogHand:
         return _won(self) if kinds == {"AGARI"} else _drawn(self)
 
     def paid(self) -> PlayerPoints:
-        """Return what each wins or loses, their own deposit included. Raises RuleError `bad_record`."""
+        """Return what each player wins or loses, including their own deposits. Raises RuleError `bad_record`."""
         laid = tuple(-STICK if player in self.riichi else 0 for player in PLAYERS)
         return add_points(player_points(laid), *map(_paid, self.ends))
 
     def lay(self) -> tuple[int, int]:
-        """Return the counters and deposits that the end tells. Raises RuleError `bad_record`."""
+        """Return the counters and deposits stated at the end of the hand. Raises RuleError `bad_record`."""
         counters, deposits = exact_numbers(self.ends[0], "ba", 2)
         return counters, deposits
 
     def final(self) -> PlayerPoints | None:
-        """Return the scores at the end of the session, where this hand has ended it. Raises RuleError `bad_record`."""
+        """Return the session's final scores, or None if this hand did not end it. Raises RuleError `bad_record`."""
         told = [tag.attributes["owari"].split(",") for tag in self.ends if "owari" in tag.attributes]
         if not told:
             return None
-        scores = MjlogTag("owari", {"scores": ",".join(told[-1][::2])})  # between them are points of the site
+        scores = MjlogTag("owari", {"scores": ",".join(told[-1][::2])})  # every other value is points of the website
         return player_points(tuple(100 * one for one in exact_numbers(scores, "scores", len(PLAYERS))))
 
 
@@ -241,7 +241,7 @@ def mjlog_hands(tags: Sequence[MjlogTag]) -> Iterator[MjlogHand | RuleError]:
 
 
 def _before(tag: MjlogTag) -> SessionState:
-    """Raises RuleError `bad_record`, `negative_counters`, `negative_deposits`."""
+    """Return the state before a hand. Raises RuleError `bad_record`, `negative_counters`, `negative_deposits`."""
     round_, counters, deposits, *_ = exact_numbers(tag, "seed", 6)
     scores = tuple(100 * one for one in exact_numbers(tag, "ten", len(PLAYERS)))
     if round_ not in range(len(ROUNDS) * len(PLAYERS)):

@@ -13,7 +13,7 @@ from broker.rules.riichi import PLAYERS, PlayerNo, RiichiProfile
 from broker.rules.riichi.hand import RiichiHandMeld
 
 LONGEST: Final = 4_000_000
-"""Bytes of a record when it is unpacked, many times those of a long game."""
+"""Maximum size of an unpacked record, in bytes: many times the size of a long game."""
 
 MOST_TAGS: Final = 20_000
 
@@ -37,12 +37,12 @@ def tags_of(content: bytes) -> tuple[MjlogTag, ...]:
             raise RuleError("record_too_large", f"more than {MOST_TAGS} tags")
         found.append(MjlogTag(name, attributes))
 
-    # Names of players may be in another encoding than is declared: what we read is plain ASCII.
+    # Players' names may be in another encoding than the declared one. What we read is plain ASCII.
     parser = expat.ParserCreate(encoding="utf-8")
     parser.StartElementHandler = begin
     parser.StartDoctypeDeclHandler = _refuse_doctype
     try:
-        parser.Parse(_unpacked(content), True)  # noqa: FBT003 - expat's way
+        parser.Parse(_unpacked(content), True)  # noqa: FBT003 - expat's signature
     except expat.ExpatError as error:
         raise RuleError("not_a_record", f"not XML: {error}") from None
     if not found or found[0].name != "mjloggm":
@@ -51,7 +51,7 @@ def tags_of(content: bytes) -> tuple[MjlogTag, ...]:
 
 
 def _unpacked(content: bytes) -> bytes:
-    """Return the content without gzip, never more than is allowed. Raises RuleError as `tags_of`."""
+    """Unpack gzip, but never more than is allowed. Raises RuleError as `tags_of`."""
     if content.startswith(GZIP):
         try:
             content = zlib.decompressobj(GZIP_WINDOW).decompress(content, LONGEST + 1)
@@ -63,16 +63,16 @@ def _unpacked(content: bytes) -> bytes:
 
 
 def _refuse_doctype(*_: object) -> None:
-    """Entities are declared there, which can grow beyond all bounds or name other files; a record has none."""
+    """Refuse a document type: it can declare entities that expand without limit or read other files."""
     raise RuleError("not_a_record", "the file declares a document type, which a record does not have")
 
 
 MOST_DIGITS: Final = 9
-"""More than any number of a record has."""
+"""Limit on digits, above that of any number in a record."""
 
 
 def numbers(tag: MjlogTag, name: str) -> list[int]:
-    """Read a list of numbers; none where there is no such attribute. Raises RuleError `bad_record`."""
+    """Parse a list of numbers, which is empty if the attribute is missing. Raises RuleError `bad_record`."""
     text = tag.attributes.get(name, "")
     parts = text.split(",") if text else []
     if not all(map(_is_number, parts)):
@@ -86,7 +86,7 @@ def _is_number(text: str) -> bool:
 
 
 def exact_numbers(tag: MjlogTag, name: str, count: int) -> list[int]:
-    """Read so many numbers, neither more nor less. Raises RuleError `bad_record`."""
+    """Parse a list of exactly `count` numbers. Raises RuleError `bad_record`."""
     found = numbers(tag, name)
     if len(found) != count:
         raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a list of {count} numbers")
@@ -94,12 +94,12 @@ def exact_numbers(tag: MjlogTag, name: str, count: int) -> list[int]:
 
 
 def one_number(tag: MjlogTag, name: str) -> int:
-    """Read the one number that an attribute is. Raises RuleError `bad_record`."""
+    """Parse an attribute that is a single number. Raises RuleError `bad_record`."""
     return exact_numbers(tag, name, 1)[0]
 
 
 def first_number(tag: MjlogTag, name: str, at: int = 0) -> int:
-    """Return the first number of a list, or the one at a place. Raises RuleError `bad_record`."""
+    """Return the first number of a list, or the one at an index. Raises RuleError `bad_record`."""
     found = numbers(tag, name)
     if len(found) <= at:
         raise RuleError("bad_record", f"{tag.name[:20]}: {name} has too few numbers")
@@ -107,7 +107,7 @@ def first_number(tag: MjlogTag, name: str, at: int = 0) -> int:
 
 
 def player_number(tag: MjlogTag, name: str) -> PlayerNo:
-    """Read a player's number. Raises RuleError `bad_record`."""
+    """Parse a player's number. Raises RuleError `bad_record`."""
     found = one_number(tag, name)
     if found not in PLAYERS:
         raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a player from 0 to 3")
@@ -122,7 +122,7 @@ SOURCE: Final = "the record's kind of game"
 
 @dataclass(frozen=True, slots=True)
 class GameKind:
-    """What the first tags of a record say: red fives, open tanyao, an east round alone or a south one too."""
+    """The kind of game in a record's first tags: red fives, open tanyao, and rounds (1: east only; 2: south too)."""
 
     red: bool = True
     open_tanyao: bool = True
@@ -130,11 +130,11 @@ class GameKind:
 
 
 ANY: Final = GameKind()
-"""Where a record does not say it: what most games are."""
+"""The kind of most games, for a record that does not state it."""
 
 
 def game_kind(tag: MjlogTag) -> GameKind:
-    """Read the kind of game. Raises RuleError `bad_record` for a game of three."""
+    """Decode the kind of game. Raises RuleError `bad_record` for a game of three."""
     bits = one_number(tag, "type")
     if bits & THREE_PLAYERS:
         raise RuleError("bad_record", "a game of three players; only games of four are checked")
@@ -142,30 +142,30 @@ def game_kind(tag: MjlogTag) -> GameKind:
 
 
 def profile_as_played(profile: RiichiProfile, kind: GameKind) -> RiichiProfile:
-    """Return the profile with what the record says of its own rules."""
+    """Return the profile with the rules that the record states itself."""
     hand = replace(profile.hand, red_fives=Stated(kind.red, SOURCE), open_tanyao=Stated(kind.open_tanyao, SOURCE))
     length = replace(profile.session.length, rounds=Stated(kind.rounds, SOURCE))
     return replace(profile, hand=hand, session=replace(profile.session, length=length))
 
 
 RED: Final = {16: "0m", 52: "0p", 88: "0s"}
-"""The numbers of the red fives, where the game has them."""
+"""Numbers of the red fives, in games that have them."""
 
 FROM, CHII, PON, ADDED_KAN, NORTH = 0x3, 0x4, 0x8, 0x10, 0x20
-"""Bits: whom the tile came from (none: a closed kan), and what it is."""
+"""Bits of a meld: the player from whom the tile came (0: a closed kan), and the kind of meld."""
 
 CHII_OF_A_SUIT: Final = 7
 
 
 def decode_tile(number: int, *, red: bool) -> str:
-    """Return the tile of a number. Raises RuleError `bad_record`."""
+    """Return the tile with a number. Raises RuleError `bad_record`."""
     if not 0 <= number < COPIES * len(KINDS):
         raise RuleError("bad_record", f"there is no tile of number {number}")
     return RED[number] if red and number in RED else KINDS[number // COPIES]
 
 
 def decode_meld(bits: int, *, red: bool) -> RiichiHandMeld:
-    """Return the meld of 16 bits. Raises RuleError `bad_record`, or the codes of `Meld`."""
+    """Return the meld encoded in 16 bits. Raises RuleError `bad_record`, or with the codes of `Meld`."""
     if not 0 <= bits < 1 << 16:
         raise RuleError("bad_record", f"there is no meld {bits}")
     if bits & CHII:
