@@ -133,7 +133,7 @@ def seal_deal(record: DealRecord, sets: Mapping[int, SetFaces], public: str) -> 
         set=record.set,
         prevalent_wind=record.prevalent_wind,
         dealer=record.dealer,
-        order=record.serials(lambda number: sets.get(number, {})),  # type: ignore[arg-type] # a tray is three rows either way
+        order=record.serials(lambda number: sets.get(number, {})),  # type: ignore[arg-type] # always three rows
         red=record.has_red,
     )
     content = msgspec.json.encode(SealedContent(dict(deal.faces), record.salt))
