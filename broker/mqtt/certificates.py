@@ -51,7 +51,7 @@ NO_END: Final = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 clock, which may be wrong, so no table's certificate may begin or end during an event."""
 
 SERVER_LASTS, ANEW_BEFORE = timedelta(days=800), timedelta(days=30)
-"""Lifetime of the server's certificate (browsers accept at most 825 days), and how long before the end it is renewed."""
+"""Lifetime of the server's certificate (browsers accept at most 825 days), and how early it is renewed."""
 
 BEFORE: Final = timedelta(days=1)
 
