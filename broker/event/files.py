@@ -300,7 +300,7 @@ def read_listings(folder: Path) -> Mapping[PlayerId, Listing]:
         rows = read_grid((folder / PLAYERS).read_bytes()).rows
         names = columns(next(rows, (1, []))[1])
         listed = [defaultdict(str, zip(names, map(_clean_field, fields), strict=False)) for _, fields in rows]
-    except (OSError, ValueError):  # a RuleError too
+    except (OSError, ValueError):  # RuleError is a ValueError
         return {}
     found = {cells["id"].removeprefix("'"): _listing(cells) for cells in listed}
     return {player: one for player, one in found.items() if one != Listing()}

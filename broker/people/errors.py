@@ -4,7 +4,7 @@ from broker.errors import CodedError
 
 
 class PeopleError(CodedError, code="people_error"):
-    """Base of the refusals to people."""
+    """Base class of errors about accounts."""
 
 
 class BadAccount(PeopleError, ValueError, code="bad_account"):
