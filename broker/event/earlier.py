@@ -114,7 +114,7 @@ class EarlierLine(_Person):
 
     @property
     def people(self) -> "tuple[EarlierLine, ...]":
-        """The players on this line: a team's members, or the player itself."""
+        """The players on this line: a team's members, or the one player."""
         return self.members if self.team else (self,)
 
     @property

@@ -1,7 +1,7 @@
 """The files in an event's folder other than its plan.
 
 `deals.json`, `sets.json` and `hands.json` are secret. `profile.toml` and `profiles/ID.toml` hold the event's own rule
-profiles. `players.csv` has the players' countries and clubs. They affect no result, so entries that cannot be read are
+profiles. `players.csv` has the players' countries and clubs. These affect no result, so entries that cannot be read are
 skipped here; `homologue event check` reports them.
 """
 
@@ -290,7 +290,7 @@ class Listing(NamedTuple):
 
 
 def spelling(first_name: str, last_name: str) -> str:
-    """Return a name as federations list it, first name first; empty if both parts are."""
+    """Return a name as federations list it, first name first; empty if both parts are empty."""
     return f"{first_name} {last_name}".strip()
 
 

@@ -28,7 +28,7 @@ from broker.spreadsheet import as_typed, csv_text
 PARTS: Final = DETAILS[-2:]
 EXTRA_COLUMNS: Final = DETAILS[:-2]
 NUMBERS: Final = ("id", "national", "ema")
-"""Columns whose leading apostrophe only keeps a spreadsheet from dropping zeros. A name may truly begin with one."""
+"""Columns whose leading apostrophe only protects zeros in spreadsheets and is dropped. Names may begin with one."""
 TEAM: Final = "team"
 WITHOUT_STANDING: Final = "without_standing"
 COLUMNS: Final = ("id", "name", *DETAILS, TEAM, WITHOUT_STANDING)

@@ -78,7 +78,7 @@ def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding
 
 
 def deal_notes(folder: Path) -> list[Finding]:
-    """Return notes on an event's deals: whether others could read them, and draws that were announced but not used."""
+    """Return notes on an event's deals: deals that are not sealed, a key without shares, and open or unused draws."""
     try:
         return [(one.code, one.text) for one in _notes_on_deals(folder)]
     except (BadEvent, RuleError, OSError):

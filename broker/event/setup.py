@@ -157,8 +157,8 @@ def player_list_of(text: str) -> tuple[ListedPlayer, ...]:
 def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int:
     """Replace the list of players; return how many there are.
 
-    If a player who is already seated is missing from the new list, raises RuleError `players_have_plays`, or with
-    `movement_anew` removes the movement. Raises also as `player_list_of`, `settled`.
+    If a seated player is missing from the new list, this raises RuleError `players_have_plays`; with `movement_anew` it
+    removes the movement instead. Also raises as `player_list_of` and `settled`.
     """
     plan = settled(folder)
     players = player_list_of(text)
@@ -347,14 +347,14 @@ def forecast_structure(folder: Path, wish: Structure) -> tuple[MovementForecast,
 
 
 def take_uncompared(folder: Path) -> None:
-    """Record that comparing nobody is intended. Raises RuleError `event_started`, `head_missing`."""
+    """Record that it is intended that nobody is compared. Raises RuleError `event_started`, `head_missing`."""
     write_plan(folder, replace(settled(folder), uncompared=True))
 
 
 def take_movement(folder: Path, movement: MovementDraft) -> int:
     """Save a movement in the plan; return the number of plays. Raises RuleError of its first problem, `deal_unknown`.
 
-    If the plan said that comparing nobody was intended, that is reset, because it was about the previous movement.
+    A confirmation that nobody is to be compared is reset, because it was given for the previous movement.
     """
     settled(folder)
     for problem in movement.problems:

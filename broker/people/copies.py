@@ -107,7 +107,7 @@ CLOSING: Final = ("account_disabled", "password_set", "sessions_ended", "token_r
 
 
 def copy_people(folder: Path, target: Path, now: int = 0) -> None:
-    """Write an event's accounts from PostgreSQL into a copy of its folder. A `people.sqlite` is copied elsewhere.
+    """Write an event's accounts from PostgreSQL into a copy of its folder; a `people.sqlite` is copied like any file.
 
     Raises PeopleStoreBroken.
     """

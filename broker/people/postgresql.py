@@ -99,7 +99,7 @@ ONE_AT_A_TIME: Final = 0x686F6D6F70656F
 
 
 def ensure_people_schema(connection: Connection) -> None:
-    """Create missing tables. If there are none missing, this needs no right to create any. Raises PeopleStoreBroken."""
+    """Create missing tables; if none are missing, no right to create tables is needed. Raises PeopleStoreBroken."""
     if _version(connection) == VERSION and not _missing(connection):
         return
     with transaction(connection):

@@ -75,7 +75,7 @@ def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
 
 
 def allot_sets(plays: Iterable[MovementPlay]) -> list[int]:
-    """Return the set of each deal from deal 1 on, or an empty list if deal 7 can use set 7 and so on.
+    """Return the set of each deal from deal 1 on, or an empty list if each deal can use the set with its own number.
 
     If there are more deals than set numbers, a set is reused once its deal is over. Raises RuleError `too_many_sets`.
     """

@@ -184,7 +184,7 @@ def most_together(teams: int) -> int:
 
 
 def check_teams(plays: Sequence[MovementPlay], teams: Teams) -> list[MovementFault]:
-    """Return the faults of a team event: each team has to sit once at each seat of each deal, at different tables."""
+    """Return the faults of a team event: each team has to sit once at each seat of each deal, spread over tables."""
     team_of = {player: team for team, members in teams.items() for player in members}
     found = [*_strangers(plays, team_of), *_team_seats(plays, team_of), *_team_crowds(plays, team_of, len(teams))]
     return sorted(found, key=lambda fault: fault.at[-1])

@@ -58,7 +58,7 @@ class Quality:
 
 
 def is_measurable(plays: Sequence[MovementPlay]) -> bool:
-    """Return whether `measure_movement` ends in reasonable time. Any MovementOrder does, but a file may not."""
+    """Return whether `measure_movement` ends in reasonable time, as it does for any MovementOrder, but not any file."""
     return sum(count**2 for count in Counter(play.deal for play in plays).values()) <= MOST_COMPARED
 
 
