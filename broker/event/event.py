@@ -1,4 +1,4 @@
-"""An event: what the organiser has settled before the first play, checked as a whole, with lookups for the scorer."""
+"""An event as the organiser set it up: validated as a whole, with lookups for the scorer."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -46,7 +46,10 @@ ROUND: Final = attrgetter("round")
 
 
 class PlayColumns(NamedTuple):
-    """The plays of a plan; `players` is (plays, seats), the numbers of players in the event's list."""
+    """The plays of a plan as arrays.
+
+    `players` has shape (plays, 4) in turn order; its values are indices into the event's list of players.
+    """
 
     deals: NDArray[np.int64]
     tables: NDArray[np.int64]
@@ -54,7 +57,7 @@ class PlayColumns(NamedTuple):
 
 
 def play_columns(plays: Sequence[MovementPlay], players: Iterable[str]) -> PlayColumns:
-    """Return plays as columns; `players`: the event's list."""
+    """Return plays as columns. `players` is the event's list."""
     number = {player: at for at, player in enumerate(players)}
     seated = chain.from_iterable(in_turn_order(play.players) for play in plays)
     return PlayColumns(
@@ -65,15 +68,15 @@ def play_columns(plays: Sequence[MovementPlay], players: Iterable[str]) -> PlayC
 
 
 class PlanVersion(NamedTuple):
-    """Which version of its plan an event is played by, since who sits where was changed."""
+    """The version of a plan whose seating was changed during the event."""
 
     number: int
     at: int
-    """Ms since 1970."""
+    """When it was changed, ms since 1970."""
 
 
 class Event:
-    """A checked event, with everything looked up that the scorer asks for."""
+    """A validated event, with the lookups that the scorer needs."""
 
     def __init__(
         self,
@@ -86,10 +89,10 @@ class Event:
         *,
         among_halls: bool = False,
     ) -> None:
-        """Raise BadEvent, naming every problem, unless it can be played. `rules`: what it has of its own.
+        """Validate the event. Raises BadEvent, naming every problem, if it cannot be played.
 
-        `opener`: with it sealed deals and sets open, each when it is asked for. `among_halls`: other halls play the
-        same deals, so that the centre says which are over.
+        `rules` are the event's own profiles. `opener` decrypts sealed deals and sets when they are needed.
+        `among_halls` is set if other halls play the same deals; the centre then decides which deals are over.
         """
         self.among_halls = among_halls
         self.own_rules, self._registry, self._opener = rules, registry, opener
@@ -115,20 +118,20 @@ class Event:
         named, by_rank = parted_plays(plan)
         self.plan = replace(plan, plays=tuple(named)) if by_rank else plan
         self.later = {(play.table, play.round): play for play in by_rank}
-        """The plays of stages by rank, by table and round: who plays in them is decided when the time has come."""
+        """Plays of stages seated by rank, by table and round. Their players are known once the stage before is over."""
         self.players = {player.id: player for player in plan.players}
         self.corrections: Mapping[str, PlayerCorrected] = {}
-        """What the plan says otherwise of a player than it did before the event: by the player's id."""
+        """Corrections made to players during the event, by player id."""
         self.bookings = {(play.table, play.round): play for play in named}
         self.riichi = {(one.table, one.round): one for one in plan.riichi}
         self.known: Mapping[str, Player] = self.players
-        """With who has left without a play, and is no player any more."""
+        """All players ever entered, including those who left without playing."""
         self.version: PlanVersion | None = None
-        """None: as the organiser settled it."""
+        """None if the plan is still the organiser's original."""
         self.seated: frozenset[str] = frozenset()
-        """The stages by rank of which it is decided who plays in them, by name."""
+        """Names of the stages seated by rank whose players have been decided."""
         self.dropped: frozenset[tuple[int, int]] = frozenset()
-        """Table and round of the plays that a change of the plan has left out, and of stages that are not seated."""
+        """Table and round of plays that a change of the plan dropped, and of plays in stages not yet seated."""
 
     def session_rules(self, booking: RiichiBooking) -> RiichiProfile:
         """Return the rules of a riichi session."""
@@ -136,14 +139,15 @@ class Event:
 
     @cached_property
     def tables(self) -> tuple[int, ...]:
-        """The tables that play, in order."""
+        """All table numbers of the event, in order."""
         return tuple(sorted({table for table, _ in self.places} | {one.table for one in self.plan.riichi}))
 
     @cached_property
     def expected(self) -> Mapping[int, int]:
-        """How many plays each deal is to have.
+        """The number of plays planned for each deal.
 
-        Where a table has begun a stage of which it was taken back who plays in it, the other plays are still to come.
+        If the seating of a stage was retracted after a table had begun it, the stage's other plays still count as
+        planned.
         """
         planned = Counter(play.deal for play in self.plan.plays)
         unseated = {key for key in self.later if not self.is_seated(stage_at(self.plan.stages, key[1]) or 0)}
@@ -158,22 +162,22 @@ class Event:
         return {deal: tuple(keys) for deal, keys in found.items()}
 
     def plays_with(self, deal: int) -> tuple[tuple[int, int], ...]:
-        """Return table and round of the plays for which a deal is planned."""
+        """Return the table and round of each play planned for a deal."""
         return self._plays_with.get(deal, ())
 
     @cached_property
     def expected_at(self) -> Mapping[int, int]:
-        """How many plays each table is to have."""
+        """The number of plays planned for each table."""
         return Counter(play.table for play in self.plan.plays)
 
     def under(self, profile: Rules) -> "Event":
-        """Return the same event, counted by another profile."""
+        """Return a copy of the event that is scored by another profile."""
         other = copy(self)
         other.profile = profile
         return other
 
     def saying(self, plan: Plan, corrections: Mapping[str, PlayerCorrected]) -> "Event":
-        """Return the same event with other names, clubs, title or clocks. The plays of `plan` must be those of ours."""
+        """Return a copy with corrected names, clubs, title or clocks. `plan` must have the same plays as this event."""
         other = copy(self)
         other.plan, other.corrections = plan, corrections
         other.players = {player.id: player for player in plan.players}
@@ -188,14 +192,14 @@ class Event:
         seated: frozenset[str] = frozenset(),
         entered: Iterable[Player] = (),
     ) -> "Event":
-        """Return the same event with others at its tables: the plays of a changed plan, of tables that are here.
+        """Return a copy with the players and plays of a changed plan, at the event's existing tables.
 
-        `entered`: everybody who was ever entered, be it that they have left again.
+        `entered` lists everybody who was ever entered, including players who have left.
         """
         other = copy(self)
         for name in [name for name in vars(self) if isinstance(getattr(Event, name, None), cached_property)]:
             del other.__dict__[name]
-        other.__dict__["tables"] = self.tables  # one that stands empty is there
+        other.__dict__["tables"] = self.tables  # including tables that the new plan leaves empty
         other.plan = replace(self.plan, players=players, plays=plays)
         other.version, other.seated = version, seated
         other.players = {player.id: player for player in players}
@@ -206,44 +210,44 @@ class Event:
 
     @property
     def whole_plan(self) -> Plan:
-        """The plan with the plays of all stages, as it is written."""
+        """The plan with the plays of all stages, as `write_plan` stores it."""
         return replace(self.plan, plays=(*self.plan.plays, *self.later.values()))
 
     @cached_property
     def places(self) -> Mapping[tuple[int, int], BookedPlay]:
-        """All plays of the event, by table and round: those of stages by rank too, once seated with who plays there."""
+        """All plays of the event by table and round, including stages seated by rank (with players once seated)."""
         return {**self.bookings, **self.later, **self.bookings} if self.later else self.bookings
 
     def rounds_of(self, table: int) -> set[int]:
-        """Return the rounds in which something may be played at a table."""
+        """Return the rounds in which a table may have a play, including stages not yet seated."""
         return {*self.rounds_at.get(table, ()), *(round_ for at, round_ in self.later if at == table)}
 
     def is_seated(self, stage: int) -> bool:
-        """Return whether it is known who plays in a stage, by its number from 0.
+        """Return whether the players of a stage (numbered from 0) are known.
 
-        A play of it that a table has begun does not tell, if who plays there was taken back.
+        A play already begun in the stage is no evidence, since the seating may have been retracted since.
         """
         return not self.plan.stages[stage].cut or self.plan.stages[stage].name in self.seated
 
     @property
     def all_seated(self) -> bool:
-        """Whether it is known of every stage who plays in it."""
+        """Whether the players of every stage are known."""
         return all(map(self.is_seated, range(len(self.plan.stages))))
 
     def section_at(self, table: int, round_: int) -> str | None:
-        """Return the section in which a table plays a round; None if it is in none."""
+        """Return the name of the section in which a table plays a round; None if there is no section."""
         at = stage_at(self.plan.stages, round_) if self.plan.stages else None
         return None if at is None else self.plan.stages[at].section_of(table)
 
     @cached_property
     def stage_of_deal(self) -> Mapping[int, int]:
-        """The number of the stage, from 0, to which each deal belongs."""
+        """The stage of each deal, numbered from 0."""
         stages = self.plan.stages
         return {play.deal: stage_at(stages, play.round) or 0 for play in self.plan.plays}
 
     @cached_property
     def sections(self) -> Mapping[tuple[int, str], frozenset[str]]:
-        """Who plays in each section of each seated stage, by the number of the stage and the name of the section."""
+        """The players in each section of each seated stage, by stage number and section name."""
         numbers = {stage.name: at for at, stage in enumerate(self.plan.stages)}
         return {
             (numbers[stage.name], section): frozenset(str(who) for play in plays for who in play.players.values())
@@ -253,14 +257,14 @@ class Event:
 
     @cached_property
     def team_sections(self) -> Mapping[tuple[int, str], Mapping[str, tuple[str, ...]]]:
-        """The teams in each section of each seated stage."""
+        """The teams in each section of each seated stage, by stage number and section name."""
         return {
             key: {team: members for team, members in self.plan.teams.items() if here.intersection(members)}
             for key, here in self.sections.items()
         }
 
     def teams_of_deal(self, deal: int) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-        """Return the teams that play a deal, by sections."""
+        """Return the teams that play a deal, by section name (empty if the event has no stages)."""
         if not self.plan.stages:
             return {"": self.plan.teams}
         at = self.stage_of_deal.get(deal)
@@ -268,12 +272,12 @@ class Event:
 
     @cached_property
     def rounds(self) -> Mapping[tuple[int, int], int]:
-        """In which round a deal is played at a table: by deal and table."""
+        """The round in which a deal is played, by deal and table."""
         return {(play.deal, play.table): play.round for play in self.plan.plays}
 
     @cached_property
     def rounds_at(self) -> Mapping[int, dict[int, int]]:
-        """Each table's rounds, with the deal that it plays in them."""
+        """The deal played in each round, by table and then round."""
         found: dict[int, dict[int, int]] = {table: {} for table in self.tables}
         for play in self.plan.plays:
             found[play.table][play.round] = play.deal
@@ -281,23 +285,23 @@ class Event:
 
     @cached_property
     def columns(self) -> PlayColumns:
-        """All planned plays, as columns."""
+        """All planned plays as columns."""
         return play_columns(self.plan.plays, self.players)
 
     @cached_property
     def plays_planned(self) -> Mapping[str, int]:
-        """How many plays each player is to have."""
+        """The number of plays planned for each player."""
         counts = np.bincount(self.columns.players.ravel(), minlength=len(self.players))
         return dict(zip(self.players, counts.tolist(), strict=True))
 
     @cached_property
     def row_of(self) -> Mapping[tuple[int, int], int]:
-        """At which place of the plan, and row of `columns`, a play stands: by table and round."""
+        """The index of each play in the plan and in `columns`, by table and round."""
         return {(play.table, play.round): at for at, play in enumerate(self.plan.plays)}
 
     @cached_property
     def bookings_of(self) -> Mapping[str, tuple[BookedPlay, ...]]:
-        """Every player's plays, by rounds."""
+        """Each player's plays, in order of rounds."""
         found: dict[str, list[BookedPlay]] = {player: [] for player in self.players}
         for play in sorted(self.plan.plays, key=lambda play: play.round):
             for player in play.players.values():
@@ -305,9 +309,9 @@ class Event:
         return {player: tuple(plays) for player, plays in found.items()}
 
     def onward(self, table: int) -> dict[int, dict[str, NextSeat | None]]:
-        """Return after which rounds of a table somebody leaves their seat, and where its players sit next.
+        """Return, for each round of a table after which somebody changes seats, where its players sit next.
 
-        None: no play is left, or it is not known who plays in the next stage.
+        A player's next seat is None if no play is left, or if the next stage is not seated yet.
         """
         found: dict[int, dict[str, NextSeat | None]] = {}
         for round_ in self.rounds_at.get(table, ()):
@@ -328,22 +332,22 @@ class Event:
         return NextSeat(round=plays[at].round, table=plays[at].table, seat=seat)
 
     def name_of(self, player: str) -> str:
-        """Return a player's name; of who is not in the list, the id."""
+        """Return a player's name, or the id if the player is not in the list."""
         known = self.players.get(player)
         return known.name if known else player
 
     def origin_of(self, player: str) -> Origin:
-        """Return country and club of a player, as far as they are known."""
+        """Return a player's country and club; unknown ones are empty."""
         return self.listing_of(player).origin
 
     def listing_of(self, player: str) -> Listing:
-        """Return what is known of a player beside the name: of the list, unless the plan was corrected."""
+        """Return a player's details other than the name: as corrected, else as in the list of players."""
         if said := self.corrections.get(player):
             return Listing(Origin(said.country, said.club), spelling(said.first_name, said.last_name))
         return self._listings.get(player, Listing())
 
     def brought(self, kind: Kind) -> Brought:
-        """Return what players, or teams, have of the event from whose standings this one begins."""
+        """Return what players, or teams, carry over from the earlier event; nothing if there was none."""
         earlier = self.plan.earlier
         if not isinstance(earlier, Earlier):
             return Brought()
@@ -351,59 +355,56 @@ class Event:
         return brought((one.ranked() for one in listed if one.name in here), self.profile, earlier.carry_over)
 
     def is_guest(self, player: str) -> bool:
-        """Return whether a player has no standing."""
+        """Return whether a player is a guest, who takes no place in the standings."""
         known = self.players.get(player)
         return known is not None and known.without_standing
 
     @property
     def guests(self) -> tuple[Player, ...]:
-        """The players without standing: their plays are compared, and they take no place."""
+        """The players without standing. Their plays are compared, but they take no place in the standings."""
         return tuple(one for one in self.players.values() if one.without_standing)
 
     @property
     def without_standing(self) -> frozenset[str]:
-        """The players without standing, and the teams all of whose players are."""
+        """The ids of players without standing, and the names of teams that consist of such players only."""
         players = frozenset(one.id for one in self.guests)
         return players | {team for team, members in self.plan.teams.items() if players.issuperset(members)}
 
     @property
     def unranked_names(self) -> tuple[str, ...]:
-        """The names of teams without standing, and of the other players without."""
+        """The names of teams without standing, and of further players without standing who are in none of them."""
         teams = [team for team in self.plan.teams if team in self.without_standing]
         inside = {player for team in teams for player in self.plan.teams[team]}
         return (*teams, *(one.name for one in self.guests if one.id not in inside))
 
     @property
     def has_origins(self) -> bool:
-        """Whether anybody's country or club is known."""
+        """Whether any player's country or club is known."""
         return any(any(self.origin_of(player)) for player in (*self._listings, *self.corrections))
 
     def winds(self, deal: int) -> tuple[Wind, Seat]:
-        """Return a deal's prevalent wind and dealer: both stand on its carrier."""
+        """Return a deal's prevalent wind and dealer, as printed on its carrier."""
         record = self._deals[deal]
         return record.prevalent_wind, record.dealer
 
     def form(self, deal: int) -> str:
-        """Hash of a deal's serials as they should lie."""
+        """Return the hash of a deal's serials in their intended order."""
         return self._forms[deal]
 
     def order(self, deal: int) -> Mapping[Seat, SerialTray]:
-        """Return everybody's serials as a deal lays them."""
+        """Return the order of a deal's serials in the tray of each seat."""
         return self._orders[deal]
 
     def open_deal(self, deal: int) -> Deal:
-        """Return a deal with its faces; one that is sealed is opened, and not kept. Raises RuleError."""
+        """Return a deal with its faces. A sealed deal is decrypted, but not cached. Raises RuleError."""
         return self._opener.deal(self._deals[deal]).deal()
 
     def set_faces(self, number: int) -> SetFaces:
-        """Return what is on the tiles of a set; nothing of one that nobody has entered. Raises RuleError."""
+        """Return the faces of a set by serial; empty if the set was never registered. Raises RuleError."""
         return self._opener.set_faces(number, self._registry)
 
     def faces(self, deal: int) -> Mapping[int, str]:
-        """Return the face of each serial of the set in which a deal lies: it stays with the scorer.
-
-        Raises as `open_deal`.
-        """
+        """Return the face of each serial of a deal. Faces never leave the scorer. Raises as `open_deal`."""
         laid, faces = self._orders[deal], self.open_deal(deal).faces
         return {
             serial: face
@@ -412,12 +413,15 @@ class Event:
         }
 
     def plays_of(self, table: int, replanned: Mapping[int, int] = MappingProxyType({})) -> tuple[PlannedPlay, ...]:
-        """What one table is to do, by rounds: serials, never a face. `replanned`: rounds that have another deal now."""
+        """Return a table's assignment by round, with serials but no faces.
+
+        `replanned` gives the new deal of each round whose deal was changed.
+        """
         plays = self.plays_at(table)
         return tuple(self._planned(replace(play, deal=replanned.get(play.round, play.deal))) for play in plays)
 
     def minutes_of(self, table: int) -> dict[int, int]:
-        """Return the minutes that the plays of a table have, by round, where their session limits them."""
+        """Return the time limit of each of a table's plays, in minutes by round, where its session sets one."""
         of = {
             round_: session.play_minutes
             for session in self.plan.sessions
@@ -427,7 +431,7 @@ class Event:
         return {play.round: of[play.round] for play in self.plays_at(table) if play.round in of}
 
     def plays_at(self, table: int) -> tuple[BookedPlay, ...]:
-        """What one table is to do, by rounds, as the movement has it."""
+        """Return a table's plays as planned, in order of rounds."""
         return self._by_table.get(table, ())
 
     @cached_property
@@ -456,7 +460,7 @@ def _tray(rows: SerialTray) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int
 
 
 def _check_faces(deals: Iterable[DealRecord], rules: Rules) -> None:
-    """Raise RuleError `red_fives_unknown` where deals have red fives in an event of the other rule book."""
+    """Raise RuleError `red_fives_unknown` if deals have red fives and the rules are not riichi."""
     red = [deal.number for deal in deals if deal.has_red]
     if red and not isinstance(rules, RiichiProfile):
         raise RuleError(
@@ -467,7 +471,7 @@ def _check_faces(deals: Iterable[DealRecord], rules: Rules) -> None:
 
 @gc_paused()
 def open_event(folder: Path) -> Event:
-    """Read an event's folder. Raises BadEvent."""
+    """Read and validate an event's folder. Raises BadEvent."""
     plan = read_plan(folder)
     rules = read_own_rules(folder, (one.profile for one in plan.riichi))
     return Event(

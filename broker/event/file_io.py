@@ -1,4 +1,4 @@
-"""Files that people send: JSON and CSV, bounded in size, with all errors reported at once."""
+"""Reading files from people: JSON, CSV and workbooks, bounded in size, with all errors reported at once."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from broker.protocol import Refused, refuse_duplicate_names
 from broker.spreadsheet import BadRow, SheetRows, columns, read_grid
 
 MAX_FILE_BYTES: Final = 16 * 2**20
-"""Bytes of one file that is read; all deals that an event may have are about 8 MB."""
+"""Largest file that is read, in bytes. The largest `deals.json` that an event may have is about 8 MB."""
 
 PUBLIC_MODE: Final = 0o644
 
@@ -37,14 +37,14 @@ def read_json(path: Path, kind: type[T]) -> T:
     content = read_bytes(path)
     found = decode_json(content, kind, path.name)
     try:
-        refuse_duplicate_names(content)  # or two readers could take it for two different things
+        refuse_duplicate_names(content)  # JSON parsers disagree on which duplicate counts
     except (Refused, RecursionError) as doubled:
         raise RuleError("malformed", N_("{where}: {problem}", where=path.name, problem=doubled)) from None
     return found
 
 
 def decode_json(content: bytes | msgspec.Raw, kind: type[T], where: str) -> T:
-    """Read JSON. Raises RuleError `malformed`, with `where` in its text."""
+    """Decode JSON into a type. Raises RuleError `malformed`, with `where` in its text."""
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -52,9 +52,9 @@ def decode_json(content: bytes | msgspec.Raw, kind: type[T], where: str) -> T:
 
 
 def publish_file(path: Path, content: bytes) -> None:
-    """Write a file that everybody may read; what is there with the same content stays, so that one may ask twice.
+    """Write a file that everybody may read. A file that already has the same content is left alone.
 
-    Raises RuleError `file_exists`, OSError.
+    Raises RuleError `file_exists` if it has other content; OSError.
     """
     if path.exists():
         if path.read_bytes() != content:
@@ -65,26 +65,27 @@ def publish_file(path: Path, content: bytes) -> None:
 
 
 MAX_CSV_LINES: Final = 40_000
-"""Four lines for each of the 9999 deals that there may be."""
+"""Most lines of a list: four for each of the 9999 deals that an event may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class CsvRow:
-    """One line: what stands under each heading, trimmed."""
+    """One row of a list: its cells by heading, stripped of surrounding space."""
 
     line: int | str
-    """Of a workbook `Players!5`."""
+    """The line number, or in a workbook the sheet and row, such as `Players!5`."""
     cells: Mapping[str, str]
     fields: int
+    """How many fields the row has."""
     places: Mapping[str, int | str]
-    """Where each cell is, if not on its line: `Players!B5`."""
+    """In a workbook the cell under each heading, such as `Players!B5`; otherwise empty."""
 
     def at(self, name: str) -> int | str:
-        """Return where what stands under a heading is."""
+        """Return the line or cell of the value under a heading."""
         return self.places.get(name, self.line)
 
     def whole(self, fields: int) -> None:
-        """Raise RuleError `line_incomplete` unless the line has as many fields as the heading."""
+        """Raise RuleError `line_incomplete` unless the row has exactly `fields` fields."""
         if self.fields != fields:
             text = N_(
                 "fields in line {line}: {fields}; in the header: {heading}",
@@ -95,7 +96,7 @@ class CsvRow:
             raise RuleError("line_incomplete", text)
 
     def number(self, name: str, largest: int) -> int:
-        """Return a number from 1. Raises RuleError `number_wrong`."""
+        """Return a cell as a number from 1 to `largest`. Raises RuleError `number_wrong`."""
         text = self.cells.get(name, "")
         if not (text.isascii() and text.isdigit() and len(text) <= len(str(largest)) and 1 <= int(text) <= largest):
             why = N_(
@@ -112,9 +113,10 @@ class CsvRow:
 def read_csv(
     path: Path, needed: Collection[str], optional: Collection[str] | None = (), *, alone: str = ""
 ) -> tuple[list[CsvRow], int]:
-    """Return all rows of a list, as CSV or a workbook, and how many fields each has to have; blank ones are nothing.
+    """Read a list in CSV or a workbook. Return its rows, without blank ones, and the number of fields in the heading.
 
-    `optional`: columns that there may be; None: any. `alone`: the column that a list of one column needs not name.
+    `needed` columns must be present and `optional` ones may be; with `optional=None`, any others may. A list of one
+    column may omit its heading; the column is then called `alone`.
 
     Raises RuleError `too_large`, `not_text`, `bad_workbook`, `heading_wrong`, `malformed`; OSError.
     """

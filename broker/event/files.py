@@ -1,8 +1,8 @@
-"""The files of an event's folder beside its plan.
+"""The files in an event's folder other than its plan.
 
-`deals.json`, `sets.json` and `hands.json` are secret. `profile.toml` and `profiles/ID.toml` hold rule profiles of the
-event's own. `players.csv` says where players come from; nothing is computed from it, so what cannot be read of it is
-left out (`homologue event check` names what is wrong).
+`deals.json`, `sets.json` and `hands.json` are secret. `profile.toml` and `profiles/ID.toml` hold the event's own rule
+profiles. `players.csv` has the players' countries and clubs. These affect no result, so entries that cannot be read are
+skipped here; `homologue event check` reports them.
 """
 
 import re
@@ -55,22 +55,22 @@ SETS: Final = "sets.json"
 HANDS: Final = "hands.json"
 DEVICES: Final = "devices.json"
 HALL: Final = "hall.toml"
-"""In the folder of a hall among others: where the centre is (`broker/event/halls.py`)."""
+"""In a hall's folder, if the event has several halls: how to reach the centre (`broker/event/halls.py`)."""
 
 T = TypeVar("T")
 
 
 SetFaces = dict[int, str]
-"""Serial to face."""
+"""The face of each serial of a set."""
 
 Registry = Mapping[int, SetFaces | str]
-"""`sets.json`: by the set's number what is on its tiles, or what that is sealed in."""
+"""Content of `sets.json`: by set number, the set's faces, or their encrypted form."""
 
 
 class DealRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One deal in `deals.json`: the set that lies in its carrier, its faces, and the salt of its commitment.
+    """One deal in `deals.json`: the tile set in its carrier, its faces, and the salt of its commitment.
 
-    Faces and salt of a sealed one can be read with the event's key alone (`broker.event.deals.sealing`).
+    The faces and salt of a sealed deal can be read only with the event's key (`broker.event.deals.sealing`).
     """
 
     number: DealNo
@@ -80,24 +80,25 @@ class DealRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     faces: dict[Seat, tuple[str, ...]] | None = None
     salt: Hash | None = None
     order: dict[Seat, Tray] | None = None
-    """Of a sealed deal: the serials as they lie. Restoring needs no faces."""
+    """The serials in order, if the deal is sealed. Restoring needs them, but no faces."""
     red: bool = False
-    """Of a sealed deal: whether it has red fives."""
+    """Whether a sealed deal has red fives."""
     sealed: str | None = None
+    """The encrypted faces and salt; None if the deal is not sealed."""
 
     def deal(self) -> Deal:
-        """Return the deal itself. Raises RuleError `not_a_deal`, `deal_sealed`."""
+        """Return the deal with its faces. Raises RuleError `not_a_deal`, `deal_sealed`."""
         if self.faces is None:
             raise RuleError("deal_sealed", N_("deal {deal} is sealed", deal=self.number))
         return Deal(self.number, self.prevalent_wind, self.dealer, self.faces)
 
     @property
     def has_red(self) -> bool:
-        """Whether red fives are in it."""
+        """Whether the deal has red fives."""
         return self.red or any(map(has_red, (self.faces or {}).values()))
 
     def serials(self, faces_of: Callable[[int], SetFaces]) -> dict[Seat, SerialTray]:
-        """Return the serials as they lie; `faces_of` a set is asked unless the deal is sealed.
+        """Return the serials in order. `faces_of` (set number to faces) is called only if the deal is not sealed.
 
         Raises RuleError `not_a_deal`, `not_a_set`, `no_red_fives`.
         """
@@ -110,49 +111,49 @@ class DealRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 
 class HandRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What was done in one play; with its deal, all that the referee needs to see it again."""
+    """The recorded actions of one play. Together with the deal, the referee can replay it."""
 
     round: RoundNo
     table: TableNo
     deal: DealNo
     actions: tuple[Action, ...]
     unproved: tuple[int, ...] = ()
-    """Numbers, from 1, of actions that are only the likeliest: the play was found from its rivers."""
+    """Numbers, from 1, of actions that are only the likeliest reconstruction from the rivers."""
 
 
 def read_deals(folder: Path) -> tuple[DealRecord, ...]:
-    """Read `deals.json`, as it is written: whether each deal is whole is not asked. Raises BadEvent."""
+    """Read `deals.json` without checking that each deal is complete. Raises BadEvent."""
     return read_file(folder / DEALS, Decoder(tuple[DealRecord, ...]).decode)
 
 
 def read_registry(folder: Path) -> Registry:
-    """Read `sets.json`, as it is written: whether each set is whole is not asked. Raises BadEvent."""
+    """Read `sets.json` without checking that each set is complete. Raises BadEvent."""
     return read_file(folder / SETS, Decoder(dict[int, SetFaces | str]).decode)
 
 
 def write_deals(folder: Path, deals: Iterable[DealRecord]) -> None:
-    """Write `deals.json` in one step, for its owner alone."""
+    """Write `deals.json` atomically, readable by its owner only."""
     write_private(folder / DEALS, msgspec.json.encode(tuple(deals)))
 
 
 def write_registry(folder: Path, registry: Registry) -> None:
-    """Write `sets.json` in one step, for its owner alone."""
+    """Write `sets.json` atomically, readable by its owner only."""
     write_private(folder / SETS, msgspec.json.encode(registry))
 
 
 def read_hands(folder: Path) -> tuple[HandRecord, ...]:
-    """Read `hands.json`; nothing if there is none. Raises BadEvent."""
+    """Read `hands.json`; empty if there is no such file. Raises BadEvent."""
     path = folder / HANDS
     return read_file(path, Decoder(tuple[HandRecord, ...]).decode) if path.exists() else ()
 
 
 def write_hands(folder: Path, hands: Iterable[HandRecord]) -> None:
-    """Write `hands.json` in one step, for its owner alone: whoever has it knows the deals."""
+    """Write `hands.json` atomically, readable by its owner only, since the deals follow from it."""
     write_private(folder / HANDS, msgspec.json.encode(tuple(hands)))
 
 
 class ListedDevice(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A device in `devices.json`: it may speak for its table without having been paired at the desk."""
+    """A device in `devices.json`, authorised for its table without pairing at the desk."""
 
     table: TableNo
     key: PublicKey
@@ -165,18 +166,18 @@ class ListedDevice(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 def read_devices(folder: Path) -> tuple[ListedDevice, ...]:
-    """Read `devices.json`; nothing if there is none. Raises BadEvent."""
+    """Read `devices.json`; empty if there is no such file. Raises BadEvent."""
     path = folder / DEVICES
     return read_file(path, Decoder(tuple[ListedDevice, ...]).decode) if path.exists() else ()
 
 
 def write_devices(folder: Path, devices: Iterable[ListedDevice]) -> None:
-    """Write `devices.json` in one step."""
+    """Write `devices.json` atomically."""
     write_private(folder / DEVICES, msgspec.json.format(msgspec.json.encode(tuple(devices)), indent=1) + b"\n")
 
 
 def read_file(path: Path, decode: Callable[[bytes], T]) -> T:
-    """Read one file of the folder. Raises BadEvent."""
+    """Read and decode one file of the folder. Raises BadEvent."""
     try:
         return decode(path.read_bytes())
     except FileNotFoundError:
@@ -189,35 +190,35 @@ def read_file(path: Path, decode: Callable[[bytes], T]) -> T:
             ),
         )
         raise BadEvent.of(missing) from None
-    except (OSError, ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
+    except (OSError, ValueError, RecursionError) as error:  # ValueError covers msgspec and Unicode errors
         wrong = RuleError("malformed", N_("{where}: {problem}", where=path.name, problem=reason(error)))
         raise BadEvent.of(wrong) from None
 
 
 def read_toml(path: Path, kind: type[T]) -> T:
-    """Read one file of the folder that is TOML. Raises BadEvent."""
+    """Read one TOML file of the folder. Raises BadEvent."""
     return read_file(path, lambda content: msgspec.toml.decode(content, type=kind))
 
 
 PROFILE: Final = "profile.toml"
 
 PROFILES: Final = "profiles"
-"""A folder: a session may be played by other rules than the one beside it."""
+"""Folder of one profile per file: riichi sessions of one event may be played by different rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnRules:
-    """The texts of an event's own profiles: that of its plays, and by their ids those of its sessions."""
+    """The TOML texts of an event's own profiles: one for its plays, and those of its riichi sessions by id."""
 
     plays: str | None = None
     sessions: Mapping[str, str] = field(default_factory=dict)
 
     def of_plays(self, profile_id: str) -> Rules:
-        """Return the rules of the plays; an own profile's id must be the plan's. Raises RuleError."""
+        """Return the rules of the plays. An own profile must have the plan's profile id. Raises RuleError."""
         return load_rules(profile_id) if self.plays is None else _checked_profile(self.plays, profile_id, PROFILE)
 
     def text(self, profile_id: str) -> str | None:
-        """Return a session's own profile, which may be that of the plays too; None for one that ships."""
+        """Return the text of a session's own profile, possibly that of the plays; None for a built-in profile."""
         if profile_id in self.sessions:
             return self.sessions[profile_id]
         return self.plays if self.plays is not None and parse_own_rules(self.plays).id == profile_id else None
@@ -257,7 +258,7 @@ NO_OWN_RULES: Final = OwnRules()
 
 
 def read_own_rules(folder: Path, sessions: Iterable[str]) -> OwnRules:
-    """Read an event's own profiles; `sessions`: the ids that its sessions name. Raises BadEvent."""
+    """Read an event's own profiles. `sessions` are the profile ids of its riichi sessions. Raises BadEvent."""
     texts = {named: _read_profile(folder / PROFILES / f"{named}.toml") for named in {*sessions}}
     return OwnRules(_read_profile(folder / PROFILE), {named: text for named, text in texts.items() if text is not None})
 
@@ -272,7 +273,7 @@ def _read_profile(path: Path) -> str | None:
 
 
 class Origin(NamedTuple):
-    """Of one player; empty: not said."""
+    """A player's country and club; each is empty if unknown."""
 
     country: str = ""
     club: str = ""
@@ -282,24 +283,24 @@ UNKNOWN_ORIGIN: Final = Origin()
 
 
 class Listing(NamedTuple):
-    """What the list has of one player beside the name; empty: not said."""
+    """A player's details in the list other than the name; each is empty if unknown."""
 
     origin: Origin = UNKNOWN_ORIGIN
     spelling: str = ""
 
 
 def spelling(first_name: str, last_name: str) -> str:
-    """Return a name as federations list it, first name first; empty: not said."""
+    """Return a name as federations list it, first name first; empty if both parts are empty."""
     return f"{first_name} {last_name}".strip()
 
 
 def read_listings(folder: Path) -> Mapping[PlayerId, Listing]:
-    """Read the list of players; nobody's if there is none, or it cannot be read."""
+    """Read the players' details from `players.csv`; empty if the file is missing or cannot be read."""
     try:
         rows = read_grid((folder / PLAYERS).read_bytes()).rows
         names = columns(next(rows, (1, []))[1])
         listed = [defaultdict(str, zip(names, map(_clean_field, fields), strict=False)) for _, fields in rows]
-    except (OSError, ValueError):  # a RuleError too
+    except (OSError, ValueError):  # RuleError is a ValueError
         return {}
     found = {cells["id"].removeprefix("'"): _listing(cells) for cells in listed}
     return {player: one for player, one in found.items() if one != Listing()}
@@ -311,6 +312,6 @@ def _listing(cells: Mapping[str, str]) -> Listing:
 
 
 def _clean_field(text: str) -> str:
-    """A field without the apostrophe that keeps spreadsheets from reckoning; nothing if no screen shows it."""
+    """Return a field without the apostrophe that guards against formulas; empty if it is too long or unprintable."""
     text = " ".join(as_typed(text.strip()).split())
     return text if text.isprintable() and len(text) <= LONGEST_LINE else ""

@@ -1,7 +1,7 @@
-"""The halls of an event that is played in many places: which tables each has, and where the centre is.
+"""The halls of an event that is played in several places: their tables, and how they reach the centre.
 
-The centre's folder has `halls.toml`; `nodes.toml` too, where its broker runs on several machines. Each hall has a
-folder of its own, with the plan of its tables alone, and in it `hall.toml`, by which it reaches the centre.
+The centre's folder has `halls.toml`, and `nodes.toml` if its broker runs on several machines. Each hall has its own
+folder with the plan of its tables only, and `hall.toml`, which says how to reach the centre.
 """
 
 import re
@@ -30,18 +30,18 @@ RANGE: Final = re.compile(r"([1-9][0-9]{0,3})(?:-([1-9][0-9]{0,3}))?")
 
 
 class Hall(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One hall of an event, as `halls.toml` names it."""
+    """One hall of an event in `halls.toml`."""
 
     name: HallName
     title: Name
     tables: str
     """Numbers and ranges, such as `1-20, 25`."""
     revoked: bool = False
-    """The centre takes nothing more from it."""
+    """Whether the centre now rejects all messages from the hall."""
 
     @property
     def numbers(self) -> frozenset[int]:
-        """The numbers of its tables. Raises BadEvent."""
+        """The hall's table numbers. Raises BadEvent."""
         found: set[int] = set()
         for part in self.tables.replace(" ", "").split(","):
             match = RANGE.fullmatch(part)
@@ -57,18 +57,18 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CentreAddress(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a hall reaches the centre, as its `hall.toml` says. What is secret is in files of their own."""
+    """How a hall reaches the centre, from its `hall.toml`. Secrets are kept in separate files."""
 
     hall: HallName
     title: Name
     brokers: tuple[str, ...]
-    """HOST:PORT of each node; the hall takes the next one where one does not answer."""
+    """HOST:PORT of each node. If one does not answer, the hall tries the next."""
     key: PublicKey
-    """The centre's: it signs what the centre says."""
+    """Public key that verifies the centre's messages."""
 
 
 def read_halls(folder: Path) -> tuple[Hall, ...]:
-    """Return the halls of an event; none where it is played in one place. Raises BadEvent."""
+    """Return the halls of an event; empty if it is played in one place. Raises BadEvent."""
     path = folder / HALLS
     if not path.exists():
         return ()
@@ -78,16 +78,16 @@ def read_halls(folder: Path) -> tuple[Hall, ...]:
 
 
 class HallsFile:
-    """`halls.toml` as it is now: halls are revoked, and join, while the centre runs."""
+    """`halls.toml`, reread when it changes: halls may join or be revoked while the centre runs."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises BadEvent."""
+        """Read the file. Raises BadEvent."""
         self._folder = folder
         self._stamp = self._stamped()
         self._halls = read_halls(folder)
 
     def now(self) -> tuple[Hall, ...]:
-        """Return the halls; while the file is away or cannot be read, as they were."""
+        """Return the current halls, or the last known ones while the file is missing or invalid."""
         if (stamp := self._stamped()) not in {None, self._stamp}:
             with suppress(BadEvent):
                 self._halls = read_halls(self._folder)
@@ -96,11 +96,11 @@ class HallsFile:
 
     @property
     def written_at(self) -> int:
-        """When the file was written, ms since 1970; 0 without one."""
+        """When the file was last written, ms since 1970; 0 if there is none."""
         return self._stamp[1] // 1_000_000 if self._stamp else 0
 
     def connecting(self) -> tuple[str, ...] | None:
-        """Return the names of those that may connect; None if the event is played in one place."""
+        """Return the names of the halls that may connect; None if the event is played in one place."""
         return tuple(hall.name for hall in self.now() if not hall.revoked) if self.now() else None
 
     def _stamped(self) -> tuple[int, int] | None:
@@ -111,7 +111,7 @@ class HallsFile:
 
 
 def _refuse_shared(halls: Iterable[Hall]) -> None:
-    """Refuse a name, or a table, that two halls have."""
+    """Raise BadEvent if two halls share a name or a table."""
     of: dict[int, str] = {}
     names: set[str] = set()
     for hall in halls:
@@ -125,18 +125,18 @@ def _refuse_shared(halls: Iterable[Hall]) -> None:
 
 
 def missing_file(file: str) -> BadEvent:
-    """Return the error where a store is of an event in many places, and the file that says so is gone."""
+    """Return the error for a store of an event in several halls whose `file` is missing from the folder."""
     text = N_("{file} is missing, but what is stored is of an event in several halls: put the file back", file=file)
     return BadEvent.of(RuleError("hall_file_missing", text))
 
 
 def write_halls(folder: Path, halls: Iterable[Hall]) -> None:
-    """Write `halls.toml` in one step."""
+    """Write `halls.toml` atomically."""
     write_private(folder / HALLS, msgspec.toml.encode(_File(tuple(halls))))
 
 
 def keep_halls(folder: Path, halls: Sequence[Hall]) -> None:
-    """Write `halls.toml`, or take it away where the event is played in one place."""
+    """Write `halls.toml`, or delete it if the event is played in one place."""
     if halls:
         write_halls(folder, halls)
     else:
@@ -144,14 +144,14 @@ def keep_halls(folder: Path, halls: Sequence[Hall]) -> None:
 
 
 class Nodes(Struct, frozen=True, forbid_unknown_fields=True):
-    """On which machines the centre's broker runs, as `nodes.toml` says."""
+    """The machines on which the centre's broker runs, from `nodes.toml`."""
 
     event: EventName
     nodes: tuple[str, ...]
-    """HOST:PORT of each, by which halls reach it; each on a host of its own."""
+    """HOST:PORT of each node, as halls reach it. Each node is on its own host."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError where a place is none, or a host has two nodes."""
+        """Raise ValueError if an address is invalid, or a host has two nodes."""
         for place in self.nodes:
             host, _, port = place.rpartition(":")
             if not host or not port.isdecimal() or not 1 <= int(port) < LAST_PORT:
@@ -161,22 +161,22 @@ class Nodes(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def routes(self) -> tuple[str, ...]:
-        """HOST:PORT by which the nodes reach each other: the port after that for halls."""
+        """HOST:PORT at which the nodes reach each other. The port is one above the port for halls."""
         return tuple(f"{host}:{int(port) + 1}" for host, _, port in (one.rpartition(":") for one in self.nodes))
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Their names or addresses."""
+        """The nodes' host names or addresses."""
         return tuple(one.rpartition(":")[0].strip("[]") for one in self.nodes)
 
 
 def read_nodes(folder: Path) -> Nodes | None:
-    """Return where the nodes are; None if all are on one machine. Raises BadEvent."""
+    """Return the nodes of the centre's broker; None if it runs on one machine. Raises BadEvent."""
     return read_toml(folder / NODES, Nodes) if (folder / NODES).exists() else None
 
 
 def write_nodes(folder: Path, nodes: Nodes) -> None:
-    """Write `nodes.toml` in one step."""
+    """Write `nodes.toml` atomically."""
     write_private(folder / NODES, msgspec.toml.encode(nodes))
 
 
@@ -186,14 +186,14 @@ def read_centre(folder: Path) -> CentreAddress | None:
 
 
 def write_centre(folder: Path, centre: CentreAddress) -> None:
-    """Write `hall.toml` in one step."""
+    """Write `hall.toml` atomically."""
     write_private(folder / HALL, msgspec.toml.encode(centre))
 
 
 def refuse_travellers(plan: Plan, halls: Iterable[Hall]) -> None:
-    """Refuse a plan by which somebody plays in two halls. Raises BadEvent."""
+    """Raise BadEvent if a player would play in two halls."""
     at = {table: hall for hall in halls for table in hall.numbers}
-    of, names = dict[str, Hall](), {one.id: one.name for one in plan.players}  # a final is planned by ranks
+    of, names = dict[str, Hall](), {one.id: one.name for one in plan.players}  # a final names ranks, not players
     for play in plan.plays:
         for player in play.players.values() if play.table in at else ():
             here = at[play.table]
@@ -208,7 +208,7 @@ def refuse_travellers(plan: Plan, halls: Iterable[Hall]) -> None:
 
 
 def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
-    """Return the plan of one hall: its tables, and who plays there. Raises BadEvent if it has no play."""
+    """Return the plan of one hall, with only its tables and players. Raises BadEvent if nothing is played there."""
     tables = hall.numbers
     plays = tuple(play for play in plan.plays if play.table in tables)
     riichi = tuple(one for one in plan.riichi if one.table in tables)
@@ -218,7 +218,7 @@ def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
     here = {player for play in plays for player in play.players.values()}
     here.update(player for one in riichi for player in one.players.values())
     whole = {team: members for team, members in plan.teams.items() if here.issuperset(members)}
-    teams = whole if len(here) == sum(map(len, whole.values())) else {}  # a team in two halls is for the centre
+    teams = whole if len(here) == sum(map(len, whole.values())) else {}  # the centre scores teams that span halls
     return replace(
         plan,
         plays=plays,
@@ -226,5 +226,5 @@ def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
         players=tuple(player for player in plan.players if player.id in here),
         teams=teams,
         earlier=among(plan.earlier, here, teams),
-        uncompared=True,  # in this hall: the deals are played elsewhere too
+        uncompared=True,  # not within this hall; other halls play the same deals
     )

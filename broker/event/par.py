@@ -1,7 +1,7 @@
-"""`par.json`: what simulated players made of an event's deals, seat by seat. Secret until the deals are public.
+"""`par.json`: the results of simulated players on an event's deals, seat by seat. Secret until the deals are public.
 
-Of each seat it holds how often which points came, so that plays can be added at any time and nothing depends on the
-order in which they were played.
+For each seat it stores how often each number of points occurred, so that plays can be added at any time and in any
+order.
 """
 
 import hashlib
@@ -23,45 +23,45 @@ from broker.rules import Deal, McrPaymentRules
 PAR: Final = "par.json"
 
 Z90: Final = 1.645
-"""Standard errors to either side in which the truth lies in 9 of 10 cases."""
+"""Half-width of a 90 % confidence interval, in standard errors."""
 
 MOST_TIMES: Final = 0.8
-"""The share of plays that the usual range holds."""
+"""The share of plays that lies in a seat's usual range (`least` to `most`)."""
 
 Points = dict[int, int]
-"""How often each number of points came."""
+"""How often each number of points occurred."""
 
 
 class SeatPar(NamedTuple):
-    """What a seat of a deal was worth to simulated players."""
+    """What a seat of a deal was worth to simulated players, in points."""
 
     mean: float
     low: float
     high: float
-    """Between these the mean of endless plays lies in 9 of 10 cases."""
+    """`low` to `high` is a 90 % confidence interval of the mean."""
     least: int
     most: int
-    """Between these 8 plays of 10 ended."""
+    """`least` to `most` is the central range of 80 % of the plays."""
     spread: float
     """Standard deviation of one play."""
 
 
 class DealPar(Struct, frozen=True, forbid_unknown_fields=True):
-    """The plays of one deal. `deal_hash` tells whether it is still the same deal."""
+    """The simulated plays of one deal. `deal_hash` shows whether the deal has changed since."""
 
     deal_hash: Hash
     plays: int
     points: dict[Seat, Points]
 
     def plus(self, plays: int, points: Mapping[Seat, Mapping[int, int]]) -> "DealPar":
-        """Return it with more plays."""
+        """Return a copy with more plays added."""
         added = {
             seat: dict(sorted((Counter(self.points.get(seat, {})) + Counter(points[seat])).items())) for seat in SEATS
         }
         return replace(self, plays=self.plays + plays, points=added)
 
     def seats(self) -> dict[Seat, SeatPar]:
-        """Return what each seat was worth; nothing before there are two plays."""
+        """Return what each seat was worth; empty if there are fewer than two plays."""
         return {seat: _seat_par(self.points[seat], self.plays) for seat in SEATS} if self.plays > 1 else {}
 
 
@@ -75,7 +75,7 @@ def _seat_par(points: Points, plays: int) -> SeatPar:
 
 
 def _reached(points: Iterator[tuple[int, int]], tail: float) -> int:
-    """Return the first points at which more plays have been passed than the tail holds."""
+    """Return the first number of points at which the cumulative count of plays exceeds the tail."""
     passed = 0
     for one, times in points:
         passed += times
@@ -85,7 +85,7 @@ def _reached(points: Iterator[tuple[int, int]], tail: float) -> int:
 
 
 class EventPar(Struct, frozen=True, forbid_unknown_fields=True):
-    """What `par.json` holds. `players` names the version of the simulated players: others would play otherwise."""
+    """The content of `par.json`. `players` is the version of the simulated players, since versions play differently."""
 
     schema: Literal[1]
     event: EventName
@@ -95,19 +95,19 @@ class EventPar(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def played_hash(deal: Deal, payments: McrPaymentRules) -> str:
-    """Return what tells two deals apart, and the rules by which they are paid (SHA-256)."""
+    """Return a SHA-256 hash (hex) of a deal and the payment rules by which it is played."""
     lines = [f"{deal.number} {deal.prevalent_wind} {deal.dealer}", *(" ".join(deal.faces[seat]) for seat in SEATS)]
     return hashlib.sha256("\n".join([*lines, repr(payments)]).encode()).hexdigest()
 
 
 def par_of_deal(par: EventPar | None, event: EventName, deal: Deal, payments: McrPaymentRules) -> DealPar | None:
-    """Return what was played of a deal; None if nothing was, or of a deal that was another then."""
+    """Return the simulated plays of a deal; None if there are none, or the deal or its rules have changed since."""
     known = par.deals.get(deal.number) if par and par.event == event else None
     return known if known and known.deal_hash == played_hash(deal, payments) else None
 
 
 def read_par(folder: Path) -> EventPar | None:
-    """Return what was played of an event's deals; None if nothing was. Raises RuleError `malformed`, `too_large`."""
+    """Return the content of `par.json`; None if there is none. Raises RuleError `malformed`, `too_large`."""
     try:
         return read_json(folder / PAR, EventPar)
     except FileNotFoundError:
@@ -115,5 +115,5 @@ def read_par(folder: Path) -> EventPar | None:
 
 
 def write_par(folder: Path, par: EventPar) -> None:
-    """Write it, for its owner alone. Raises OSError."""
+    """Write `par.json`, readable by its owner only. Raises OSError."""
     write_private(folder / PAR, msgspec.json.encode(par) + b"\n")

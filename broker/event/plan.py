@@ -1,7 +1,7 @@
-"""The plan of an event: its structure, what can be wrong with it, and how it is read and written.
+"""The plan of an event: its structure, its validation, and how it is read and written.
 
-`event.toml` holds all of it but the plays. These are in `movement.csv`: there may be many thousand, for which a reader
-of TOML needs half a minute on a Raspberry Pi.
+`event.toml` holds everything except the plays. These are in `movement.csv`, because there may be many thousands of
+them, and parsing those as TOML takes half a minute on a Raspberry Pi.
 """
 
 import stat
@@ -46,7 +46,7 @@ from broker.rules import RiichiProfile
 LARGEST_TEAM: Final = 99
 
 MOST_PROBLEMS: Final = 20
-"""Lines of a file that are named when it is refused."""
+"""How many faulty lines are reported when a file is refused."""
 
 T = TypeVar("T")
 
@@ -66,18 +66,18 @@ Keying = Annotated[Literal["single", "double"], Meta(description="how many peopl
 
 
 class RiichiBooking(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One session: a table that deals hand after hand in this round, by a profile that ships or its own."""
+    """A riichi session: one table plays hand after hand in this round, by a built-in or own profile."""
 
     round: RoundNo
     table: TableNo
     profile: ProfileId
     players: dict[Seat, PlayerId]
     set: SetNo = 1
-    """The tiles with which it is played, so that a hand can be counted from their backs."""
+    """The tile set in use, so that a hand can be counted from the backs of its tiles."""
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
-    """`event.toml`."""
+    """The plan of an event: the content of `event.toml`, and its plays."""
 
     name: EventName
     title: Name
@@ -85,12 +85,12 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     players: tuple[Player, ...]
     plays: tuple[BookedPlay, ...] = ()
     teams: dict[Name, Annotated[tuple[PlayerId, ...], Meta(min_length=4, max_length=LARGEST_TEAM)]] = {}
-    """In a team event: whose players are whose."""
+    """The players of each team; empty in an individual event."""
     sessions: tuple[Session, ...] = ()
     stages: tuple[Stage, ...] = ()
-    """None: the event is one stage without sections."""
+    """Empty if the event is one stage without sections."""
     earlier: Earlier | UnsetType = UNSET
-    """The event from whose standings this one begins."""
+    """The standings of an earlier event from which this one begins."""
     copies: Annotated[int, Meta(ge=1, le=LAST_TABLE, description="carriers of each deal")] = 1
     riichi: tuple[RiichiBooking, ...] = ()
     prizes: Annotated[tuple[Name, ...], Meta(max_length=99, description="by place, from the first on")] = ()
@@ -101,7 +101,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def plan_problems(plan: Plan, deals: Container[int], rules: OwnRules) -> Iterable[RuleError]:
-    """Name everything that is wrong with a movement."""
+    """Yield every problem with a plan. `deals` are the numbers of the deals that exist."""
     known = {player.id for player in plan.players}
     if len(known) != len(plan.players):
         yield RuleError("player_listed_twice", N_("a player is listed twice"))
@@ -121,9 +121,9 @@ def plan_problems(plan: Plan, deals: Container[int], rules: OwnRules) -> Iterabl
 
 
 def _unknown_in_plays(plan: Plan, known: AbstractSet[str], deals: Container[int]) -> Iterable[RuleError]:
-    """Name players of plays who are not in the list, and deals that do not exist."""
+    """Yield an error for each play with an unlisted player or an unknown deal."""
     seating = [*map(PLAYERS, plan.plays)]
-    fours = dict(zip(map(id, seating), seating, strict=True))  # many plays may have the same
+    fours = dict(zip(map(id, seating), seating, strict=True))  # many plays share one dictionary of players
     strange = any(not known >= {*four.values()} for four in fours.values())
     for play in parted_plays(plan)[0] if strange else ():
         for player in set(play.players.values()) - known:
@@ -141,7 +141,10 @@ def _where(play: BookedPlay) -> str:
 
 
 def _team_problems(plan: Plan) -> Iterable[RuleError]:
-    """Name what keeps a team event from being scored: one member of each team at each wind of each deal (MIL)."""
+    """Yield what keeps a team event from being scored.
+
+    One member of each team has to sit at each wind of each deal (MIL).
+    """
     if not plan.teams:
         return
     known, members = {player.id for player in plan.players}, [one for team in plan.teams.values() for one in team]
@@ -160,7 +163,10 @@ def _team_problems(plan: Plan) -> Iterable[RuleError]:
 
 
 def _plays_of_teams(plan: Plan) -> Iterable[tuple[Sequence[MovementPlay], Mapping[str, Sequence[int | str]]]]:
-    """Return the plays that are compared with each other and the teams in them; of a stage by rank, the ranks."""
+    """Yield each group of plays that are compared with each other, with its teams.
+
+    In a stage seated by rank, a team is called by its rank, and its members are the ranks in the movement.
+    """
     if not plan.stages:
         yield plan.plays, plan.teams
     for stage, _, plays in section_plays(plan):
@@ -175,7 +181,7 @@ def _plays_of_teams(plan: Plan) -> Iterable[tuple[Sequence[MovementPlay], Mappin
 
 
 def session_problems(plan: Plan) -> Iterable[RuleError]:
-    """Name what is wrong with the sessions: each round of the movement is in one of them, if there are any."""
+    """Yield the problems with the sessions. If there are any, each round of the movement must be in exactly one."""
     yield from (RuleError("session_rounds_wrong", text) for text in _rounds_of_sessions(plan))
 
 
@@ -202,12 +208,12 @@ def _rounds_of_sessions(plan: Plan) -> Iterable[Message]:
 
 
 def duplicates(named: Iterable[T]) -> Iterable[T]:
-    """Return everything that is named more than once."""
+    """Return the values that occur more than once."""
     return (one for one, count in Counter(named).items() if count > 1)
 
 
 def save_event(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Registry) -> None:
-    """Write an event's folder; what is secret is readable by its owner alone."""
+    """Write an event's folder. Its secret files are readable by their owner only."""
     make_folder(folder)
     write_plan(folder, plan)
     write_deals(folder, deals)
@@ -215,7 +221,7 @@ def save_event(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: 
 
 
 def write_plan(folder: Path, plan: Plan) -> None:
-    """Write `event.toml` and `movement.csv`, each in one step and with the rights that it has. Raises OSError."""
+    """Write `event.toml` and `movement.csv`, each atomically and with its present file mode. Raises OSError."""
     movement, rest = folder / MOVEMENT, msgspec.to_builtins(replace(plan, plays=()))
     del rest["plays"]
     if plan.plays:
@@ -231,9 +237,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def read_plan(folder: Path) -> Plan:
-    """Read a plan as it is written: whether it can be played is not asked. Raises BadEvent.
+    """Read a plan without checking that it can be played. Raises BadEvent.
 
-    The plays are in `movement.csv`; in older events they are in `event.toml`.
+    The plays are in `movement.csv`, or in older events in `event.toml`.
     """
     plan = read_file(folder / EVENT, _decode_plan)
     path = folder / MOVEMENT
@@ -257,7 +263,7 @@ def read_plan(folder: Path) -> Plan:
 
 
 def _decode_plan(content: bytes) -> Plan:
-    """Read a plan. Fields that a session does not have are refused here, though they are passed over on the wire."""
+    """Decode `event.toml`. Unknown fields of a session are refused here, although messages may contain them."""
     plan = msgspec.toml.decode(content, type=Plan)
     for row in tomllib.loads(content.decode())["sessions"] if plan.sessions else ():
         if unknown := row.keys() - {*Session.__struct_fields__}:
@@ -266,7 +272,7 @@ def _decode_plan(content: bytes) -> Plan:
 
 
 SessionKey = tuple[int, int]
-"""Table and round."""
+"""Table and round of a riichi session."""
 
 
 def riichi_problems(
@@ -275,7 +281,7 @@ def riichi_problems(
     tables_with_plays: Iterable[int],
     rules_of: Callable[[str], RiichiProfile],
 ) -> Iterable[RuleError]:
-    """Name everything that is wrong with the sessions of a plan. `rules_of` gives a profile by its id."""
+    """Yield every problem with the riichi sessions of a plan. `rules_of` returns a profile by its id."""
     players, taken, with_plays = set(known), set[SessionKey](), set(tables_with_plays)
     for one in booked:
         where = f"riichi in round {one.round} at table {one.table}"
@@ -300,11 +306,11 @@ def riichi_problems(
 
 MINUTE_MS: Final = 60_000
 ASSUMED_MS: Final = 25 * MINUTE_MS
-"""Where nothing was measured and the plan says nothing."""
+"""Length of a play if none has been measured and the plan does not give it."""
 
 
 class SeatingPlace(NamedTuple):
-    """One player's seat in one round. `session`: the one that the round is in, if the plan has sessions."""
+    """One player's seat in one round. `session` contains the round; None if the plan has no sessions."""
 
     round: int
     table: int
@@ -313,7 +319,7 @@ class SeatingPlace(NamedTuple):
 
 
 class TableOfRound(NamedTuple):
-    """Who sits at one table in one round."""
+    """The players at one table in one round."""
 
     round: int
     table: int
@@ -321,7 +327,7 @@ class TableOfRound(NamedTuple):
 
 
 def seating_of(plan: Plan) -> Mapping[PlayerId, tuple[SeatingPlace, ...]]:
-    """Return each player's places by round, riichi sessions included; who sits nowhere has none."""
+    """Return each player's seats by round, including riichi sessions; empty for a player without any."""
     found: dict[PlayerId, list[SeatingPlace]] = {player.id: [] for player in plan.players}
     sessions = _sessions_by_round(plan)
     for one in tables_of_rounds(plan):
@@ -331,7 +337,7 @@ def seating_of(plan: Plan) -> Mapping[PlayerId, tuple[SeatingPlace, ...]]:
 
 
 def places_of(plan: Plan, player: PlayerId) -> tuple[SeatingPlace, ...]:
-    """Return one player's places by round, without those of all others being made for it."""
+    """Return one player's seats by round, without computing those of all other players."""
     sessions = _sessions_by_round(plan)
     return tuple(
         sorted(
@@ -354,16 +360,16 @@ def _sessions_by_round(plan: Plan) -> Mapping[int, Session]:
 
 
 def tables_of_rounds(plan: Plan) -> list[TableOfRound]:
-    """Return all tables of all rounds, in order, riichi sessions included."""
+    """Return all tables of all rounds, in order, including riichi sessions."""
     listed = [TableOfRound(one.round, one.table, one.players) for one in _booked(plan)]
     return sorted(listed, key=lambda one: (one.round, one.table))
 
 
 def seating_rounds(plan: Plan) -> tuple[int, ...]:
-    """Return the rounds in which somebody sits somewhere."""
+    """Return the rounds in which something is played, including riichi sessions."""
     return tuple(sorted({one.round for one in tables_of_rounds(plan)}))
 
 
 def by_round(places: Iterable[SeatingPlace]) -> Mapping[int, SeatingPlace]:
-    """Return places by their round."""
+    """Return seats by round."""
     return {one.round: one for one in places}

@@ -1,6 +1,6 @@
-"""Players from a list: their teams, and country, club, national and EMA numbers, which are kept beside the plan.
+"""The list of players: names, teams, and the details in `players.csv` (country, club, national and EMA numbers).
 
-A country may be written by any of its codes: ISO 3166 in two letters and three, or the IOC's.
+A country may be given by any of its codes: ISO 3166 with two or three letters, or the IOC's.
 """
 
 import re
@@ -28,7 +28,7 @@ from broker.spreadsheet import as_typed, csv_text
 PARTS: Final = DETAILS[-2:]
 EXTRA_COLUMNS: Final = DETAILS[:-2]
 NUMBERS: Final = ("id", "national", "ema")
-"""Columns in which an apostrophe only keeps a spreadsheet from taking zeros away; a name may begin with one."""
+"""Columns whose leading apostrophe only protects zeros in spreadsheets and is dropped. Names may begin with one."""
 TEAM: Final = "team"
 WITHOUT_STANDING: Final = "without_standing"
 COLUMNS: Final = ("id", "name", *DETAILS, TEAM, WITHOUT_STANDING)
@@ -39,29 +39,29 @@ MAX_PLAYERS: Final = 4000
 
 @dataclass(frozen=True, slots=True)
 class ListedPlayer:
-    """One line of the list; None: not said."""
+    """One line of the list of players; details that it does not give are empty."""
 
     player: Player
     further: tuple[str, ...]
-    """In the order of EXTRA_COLUMNS."""
+    """The details of `EXTRA_COLUMNS`, in that order."""
     team: str = ""
     first_name: str = ""
-    """As federations list it; which part of a whole name is the family's is not guessed."""
+    """First name as federations list it. It is never guessed from the whole name."""
     last_name: str = ""
 
     @property
     def details(self) -> dict[str, str]:
-        """What is said beside id, name and team, by column."""
+        """The details other than id, name and team, by column."""
         return dict(zip(DETAILS, (*self.further, self.first_name, self.last_name), strict=True))
 
     @property
     def country(self) -> str:
-        """The code of a country; empty: not said."""
+        """The country code; empty if unknown."""
         return self.details["country"]
 
 
 def read_saved_players(folder: Path, plan: Plan | None) -> Sequence[ListedPlayer]:
-    """Return the players with what is kept beside the plan; where that cannot be read, as the plan has them."""
+    """Return the players from `players.csv`, or from the plan, without details, if that cannot be read."""
     try:
         return read_players(folder / PLAYERS)
     except (RuleError, ExceptionGroup, OSError):
@@ -69,11 +69,11 @@ def read_saved_players(folder: Path, plan: Plan | None) -> Sequence[ListedPlayer
 
 
 def read_players(path: Path) -> tuple[ListedPlayer, ...]:
-    """Read a list, or nothing but names, one per line; ids are made if it has none. All of it has to be right.
+    """Read a list of players, which may consist of names only, one per line. Missing ids are generated.
 
-    Raises an ExceptionGroup of RuleErrors that name the line: `player_id_wrong`, `player_name_wrong`,
-    `player_detail_wrong`, `country_wrong`, `player_listed_twice`, `line_incomplete`, `teams_do_not_fit`; RuleError as
-    `read_table`, `no_players`, `too_large`; OSError.
+    The whole list has to be valid. Raises an ExceptionGroup of RuleErrors that name the line: `player_id_wrong`,
+    `player_name_wrong`, `player_detail_wrong`, `country_wrong`, `player_listed_twice`, `line_incomplete`,
+    `teams_do_not_fit`; RuleError `no_players`, `too_large` and as `read_csv`; OSError.
     """
     rows, fields = read_csv(path, (), COLUMNS, alone="name")
     if rows and not {"name", *PARTS} & rows[0].cells.keys():
@@ -95,7 +95,7 @@ def read_players(path: Path) -> tuple[ListedPlayer, ...]:
 
 
 def _listed(row: CsvRow, made: str) -> ListedPlayer:
-    # Of one list some lines may have been typed on a Mac, which keeps accents apart: a team would be two.
+    # Lines typed on a Mac may have decomposed accents: without normalising, one team would become two.
     of = {column: unicodedata.normalize("NFC", as_typed(row.cells.get(column, ""))) for column in COLUMNS}
     of |= {column: of[column].removeprefix("'") for column in NUMBERS}
     parts = [" ".join(of[column].split()) for column in PARTS]
@@ -153,15 +153,15 @@ def _is_yes(row: CsvRow, text: str) -> bool:
 def as_corrections(
     listed: Iterable[ListedPlayer], corrections: Mapping[str, PlayerCorrected]
 ) -> tuple[ListedPlayer, ...]:
-    """Return a list as corrections of the plan have it."""
+    """Return a list of players with corrections applied."""
     return tuple(_corrected(one, said) if (said := corrections.get(one.player.id)) else one for one in listed)
 
 
 def current_players(event: Event, kept: Iterable[ListedPlayer]) -> tuple[ListedPlayer, ...]:
-    """Return an event's players as they count now, with what the list that is kept beside the plan says of each.
+    """Return an event's current players, with the details from `players.csv` and corrections applied.
 
-    Names and teams are the plan's: the list may have been written otherwise since. Of who is not in it, country and
-    club are what the event has of them.
+    Names and teams come from the plan, because the file may have been changed since. Players who are not in the file
+    have the country and club that the event knows.
     """
     of = {one.player.id: one for one in kept}
     team = {player: name for name, players in event.plan.teams.items() for player in players}
@@ -180,7 +180,7 @@ def _corrected(one: ListedPlayer, said: PlayerCorrected) -> ListedPlayer:
 
 
 def _twice(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleError]:
-    """Name ids, national and EMA numbers that two players have; two people may well share a name."""
+    """Yield an error for each id, national or EMA number that two players share. Names may be shared."""
     first: dict[tuple[str, str], int | str] = {}
     for line, one in found:
         of = one.details
@@ -197,7 +197,7 @@ def _twice(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleErro
 
 
 def _in_no_team(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleError]:
-    """Name the players without a team where others have one, and the teams that are too small or too large."""
+    """Yield an error for each player without a team, if others have one, and each team of an impossible size."""
     listed = list(found)
     sizes = Counter(one.team for _, one in listed)
     for line, one in listed if len(sizes) > 1 else ():
@@ -220,7 +220,7 @@ def _in_no_team(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[Rul
 
 
 def teams_of(players: Iterable[ListedPlayer]) -> dict[str, tuple[str, ...]]:
-    """Return the teams of a list with their players, in its order; none where it names none."""
+    """Return the teams of a list with their players' ids, in its order; empty if it names no teams."""
     teams: dict[str, tuple[str, ...]] = {}
     for one in players:
         if one.team:
@@ -229,13 +229,13 @@ def teams_of(players: Iterable[ListedPlayer]) -> dict[str, tuple[str, ...]]:
 
 
 HALLS_BY: Final = ("club", "country")
-"""Columns that may say in which hall somebody plays."""
+"""Columns by which players may be assigned to halls."""
 
 
 def hall_of_each(players: Iterable[ListedPlayer], column: str) -> dict[str, str]:
-    """Return the hall of each player, by one of the columns in `HALLS_BY`; empty: not said.
+    """Return the hall of each player, by one of the columns in `HALLS_BY`; empty if the list does not give it.
 
-    A country has one hall, named by the code that the list has first for it.
+    Players of one country share a hall, whichever of its codes they have; its name is the first of those codes listed.
     """
     named: dict[str, str] = {}
 
@@ -247,7 +247,7 @@ def hall_of_each(players: Iterable[ListedPlayer], column: str) -> dict[str, str]
 
 
 def players_csv(players: Iterable[ListedPlayer]) -> str:
-    """Write the list as it is kept in the event's folder; it reads as it was."""
+    """Return the CSV text of `players.csv`, from which `read_players` gets the same players."""
     return csv_text(COLUMNS, map(_cells, players))
 
 
@@ -257,10 +257,10 @@ def _cells(one: ListedPlayer) -> tuple[str, ...]:
 
 
 REGIONS: Final = frozenset(["AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"])
-"""What Unicode's data have among the countries and is none. XK stays: in general use for Kosovo."""
+"""Codes that Unicode lists as territories but that are no countries. XK stays, as it is widely used for Kosovo."""
 
 WITHDRAWN: Final = frozenset(["BUR", "DDR", "FXX", "TMP", "XKK", "YMD", "ZAR"])
-"""Codes of three letters that Unicode's data still read."""
+"""Withdrawn three-letter codes that are still in Unicode's data."""
 
 IOC: Final = (
     "ALG DZ ANG AO ANT AG ARU AW ASA AS BAH BS BAN BD BAR BB BER BM BHU BT BIZ BZ BOT BW BRU BN BUL BG BUR BF CAM KH "
@@ -270,13 +270,13 @@ IOC: Final = (
     "RSA ZA SAM WS SEY SC SKN KN SLO SI SOL SB SRI LK SUD SD SUI CH TAN TZ TGA TO TOG TG TPE TW UAE AE URU UY VAN VU "
     "VIE VN VIN VC ZAM ZM ZIM ZW"
 )
-"""Those of the IOC's that ISO does not have, each with the country's two letters. BRN is Brunei, as ISO has it."""
+"""IOC codes that ISO does not have, each followed by the country's two letters. BRN is Brunei, as in ISO."""
 
 
 @cache
 def countries() -> Mapping[str, str]:
-    """Return the two letters of a country by each of its codes; Unicode's data have those of ISO."""
-    from babel.core import Locale, get_global  # noqa: PLC0415 - scores are added up without Babel too
+    """Return a country's two-letter code by each of its codes. The ISO codes come from Unicode's data (Babel)."""
+    from babel.core import Locale, get_global  # noqa: PLC0415 - scoring must work without Babel
 
     two = {code for code in map(str, Locale("en").territories) if code.isalpha()} - REGIONS
     three = {
@@ -289,5 +289,5 @@ def countries() -> Mapping[str, str]:
 
 
 def country_of(code: str) -> str:
-    """Return the two letters of a country, which are the same for each of its codes; an unknown code stays as it is."""
+    """Return the two-letter code of a country for any of its codes; an unknown code is returned unchanged."""
     return countries().get(code, code)

@@ -1,4 +1,4 @@
-"""Whether an event may start: everything is looked at, every problem is named, and what is odd is noted."""
+"""Checks whether an event can start: all problems that prevent it, and notes on what may be a mistake."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -28,17 +28,17 @@ from broker.files import PLAYERS
 from broker.i18n import N_, name_key
 
 Finding = tuple[str, str]
-"""Code and text."""
+"""The code and text of a problem or note."""
 
 
 EARLY_ROUNDS: Final = 2
-"""Where there are so few rounds, standings after the last one surprise nobody."""
+"""With so few rounds, nobody expects standings before the last one."""
 
 
 def start_problems(folder: Path) -> list[Finding]:
-    """Return everything that keeps an event from starting; nothing: it may."""
+    """Return everything that keeps an event from starting; empty if it may start."""
     found = [*_of(lambda: open_event(folder)), *_of(lambda: _refuse_alone(read_plan(folder)))]
-    found += _of(lambda: _refuse_sessions(read_plan(folder)))  # before there are deals, too
+    found += _of(lambda: _refuse_sessions(read_plan(folder)))  # can be checked before there are deals
     if (folder / SETS).exists():
         found += _of(lambda: tile_sets.check_sets(folder))
     if (folder / PLAYERS).exists():
@@ -61,9 +61,9 @@ def start_problems(folder: Path) -> list[Finding]:
 
 
 def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding]:
-    """Return what keeps an event from nothing, and may not be meant.
+    """Return what may be a mistake in a plan, but does not keep the event from starting.
 
-    `listed`: its players as `players.csv` has them.
+    `listed` are its players from `players.csv`.
     """
     seated = (*(play.players for play in plan.plays), *(session.players for session in plan.riichi))
     playing = {id_ for players in seated for id_ in players.values()}
@@ -78,11 +78,11 @@ def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding
 
 
 def deal_notes(folder: Path) -> list[Finding]:
-    """Return what is to be known of an event's deals: who could read them, and whether another draw came before."""
+    """Return notes on an event's deals: deals that are not sealed, a key without shares, and open or unused draws."""
     try:
         return [(one.code, one.text) for one in _notes_on_deals(folder)]
     except (BadEvent, RuleError, OSError):
-        return []  # it is among the problems
+        return []  # `start_problems` reports it
 
 
 def _notes_on_deals(folder: Path) -> Iterator[RuleError]:
@@ -110,13 +110,16 @@ def _notes_on_deals(folder: Path) -> Iterator[RuleError]:
 
 
 def player_list_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
-    """Return what is likely a slip in a list of players: somebody twice, a country that does not exist."""
+    """Return likely mistakes in a list of players: one name twice, or an unknown country."""
     known = tuple(listed)
     return [(one.code, one.text) for one in (*_named_alike(known), *_of_no_country(known))]
 
 
 def _named_alike(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
-    """Two people may well share a name; more often a line is there twice, and makes a player who never comes."""
+    """Yield a note for each name that several players share.
+
+    Two people may share a name, but more often one person is listed twice, and one of the two players never comes.
+    """
     of_name: dict[str, list[ListedPlayer]] = {}
     for one in listed:
         of_name.setdefault(name_key(one.player.name), []).append(one)
@@ -135,7 +138,7 @@ def _of_no_country(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
 
 
 def _refuse_alone(plan: Plan) -> None:
-    """Raise RuleError `nobody_compared` where no deal is played twice, and nobody has said that this is meant."""
+    """Raise RuleError `nobody_compared` if no deal is played twice, and the plan does not say that this is intended."""
     counts = [Counter(play.deal for play in plays) for plays in _compared(plan)]
     if any(counts) and max(max(at.values()) for at in counts if at) == 1 and not plan.uncompared:
         raise RuleError(
@@ -144,14 +147,14 @@ def _refuse_alone(plan: Plan) -> None:
 
 
 def _refuse_sessions(plan: Plan) -> None:
-    """Raise RuleError `session_rounds_wrong`, in a group, where sessions do not fit the movement that there is."""
+    """Raise an ExceptionGroup of RuleErrors `session_rounds_wrong` if the sessions do not fit the movement."""
     raise_errors(session_problems(plan) if plan.plays else ())
 
 
 def _refuse_unequipped(plan: Plan, deals: Iterable[DealRecord]) -> None:
-    """Raise RuleError `set_at_two_tables` where a set is to lie as two deals in one round: nobody can lay them.
+    """Raise RuleError `set_at_two_tables` if two deals of one round need the same tile set.
 
-    A deal may be at several tables at once: it has as many carriers.
+    One deal at several tables is allowed, since it has a carrier for each.
     """
     set_of = {deal.number: deal.set for deal in deals}
     laid: dict[tuple[int, int], int] = {}
@@ -170,7 +173,7 @@ def _refuse_unequipped(plan: Plan, deals: Iterable[DealRecord]) -> None:
 
 
 def _few_tables(plan: Plan) -> Iterator[RuleError]:
-    """Name the deals that not all tables play."""
+    """Yield a note on the deals that not all tables play."""
     for listed in _compared(plan):
         tables, at = len({play.table for play in listed}), Counter(play.deal for play in listed)
         for count in sorted(set(at.values()) - {tables}):
@@ -188,7 +191,10 @@ def _few_tables(plan: Plan) -> Iterator[RuleError]:
 
 
 def _late_standings(plan: Plan) -> Iterator[RuleError]:
-    """Say where no deal is over before the last round: until then only arbiters see standings."""
+    """Yield a note for each stage in which no deal is over before the last round.
+
+    Until then only arbiters see standings.
+    """
     for stage, plays in _stages(plan):
         over: dict[int, int] = {}
         for play in plays:
@@ -204,7 +210,7 @@ def _late_standings(plan: Plan) -> Iterator[RuleError]:
 
 
 def _stages(plan: Plan) -> Iterable[tuple[str, list[BookedPlay]]]:
-    """Return the plays of each stage with its name, which is empty where there is one alone."""
+    """Yield the name and plays of each stage; the name is empty if the event has no stages."""
     for stage in plan.stages:
         yield stage.name, [play for play in plan.plays if play.round in stage.rounds]
     if not plan.stages:
@@ -217,7 +223,7 @@ def _compared(plan: Plan) -> list[list[BookedPlay]]:
 
 
 def _ranges(numbers: Iterable[int]) -> str:
-    """Write numbers in order as `1-4 7`."""
+    """Return ascending numbers as ranges, such as `1-4 7`."""
     runs = [[one for _, one in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
     return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 

@@ -1,7 +1,6 @@
-"""Set an event up step by step: each step takes what somebody sent, and changes its folder or refuses.
+"""Set up an event step by step. Each step takes what the organiser sent, and changes the folder or raises an error.
 
-The steps are name and rules, players, movement, sessions with their clocks, deals and tile sets. Nobody is
-shown a face.
+The steps are name and rules, players, movement, sessions with their times, deals and tile sets. No step shows a face.
 """
 
 import re
@@ -48,7 +47,7 @@ from broker.spreadsheet import csv_text, sent_content
 T = TypeVar("T")
 
 SEARCH_S: Final = 8.0
-"""How long a page waits for a movement; the command searches as long as it is told."""
+"""How long a page waits for a movement, in seconds. The command line sets its own limit."""
 
 MOST_ROUNDS: Final = 100
 LONGEST_TITLE: Final = 100
@@ -57,12 +56,12 @@ EMPTY_PLAN: Final = Plan(name="new", title="?", profile="oedmc-2020", players=()
 
 
 def plan_of(folder: Path) -> Plan | None:
-    """Return the plan as far as it is made; None before the first step. Raises BadEvent."""
+    """Return the plan so far; None before the first step. Raises BadEvent."""
     return read_plan(folder) if (folder / EVENT).exists() else None
 
 
 def may_change(folder: Path) -> Plan | None:
-    """Return the plan that may be changed. Raises RuleError `event_started`, BadEvent."""
+    """Return the plan, as `plan_of`, if it may still be changed. Raises RuleError `event_started`, BadEvent."""
     if has_started(folder):
         raise RuleError(
             "event_started",
@@ -72,30 +71,30 @@ def may_change(folder: Path) -> Plan | None:
 
 
 class EventDetails(NamedTuple):
-    """What an organiser types before anything else."""
+    """The first form of the set-up, as the organiser typed it."""
 
     name: str = ""
     title: str = ""
     profile: str = DEFAULT_MCR
     keying: str = "single"
-    """Of paper sheets."""
+    """How many people key each paper sheet: `single` or `double`."""
     public_address: str = ""
     prizes: str = ""
-    """A line each, from the first place on."""
+    """One prize per line, from first place on."""
     rules: str = ""
-    """The text of a profile of the event's own."""
+    """TOML text of the event's own rule profile; if empty, `profile` names a built-in one."""
     keep_plays: str = ""
-    """Whether tables offer to read rivers after a play: anything is yes."""
+    """Whether tables offer to read rivers after a play: any text means yes."""
 
 
 def head_of(plan: Plan) -> EventDetails:
-    """Return what was typed, but for own rules."""
+    """Return the form for an existing plan, without the text of own rules."""
     head = EventDetails(plan.name, plan.title, plan.profile, plan.keying, plan.public_address, "\n".join(plan.prizes))
     return head._replace(keep_plays="yes" if plan.keep_plays else "")
 
 
 def take_head(folder: Path, typed: EventDetails) -> None:
-    """Settle name, title and rules.
+    """Save name, title and rules.
 
     Raises RuleError `event_started`, `event_name_wrong`, `title_wrong`, `malformed`, `bad_profile`, `unknown_profile`,
     `public_address_wrong`, `other_event`; BadEvent.
@@ -138,7 +137,10 @@ def _event_name(typed: str) -> str:
 
 
 def read_public(typed: str) -> str:
-    """Read the address under which the desk is made known; empty: none. Raises RuleError `public_address_wrong`."""
+    """Return the public address of the desk, or an empty text if none was typed.
+
+    Raises RuleError `public_address_wrong`.
+    """
     address = typed.strip().rstrip("/")
     try:
         return msgspec.convert(address, PublicAddress)
@@ -153,9 +155,10 @@ def player_list_of(text: str) -> tuple[ListedPlayer, ...]:
 
 
 def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int:
-    """Put a list of players in place of what is there; return how many. Raises as `listed`; `head_missing`.
+    """Replace the list of players; return how many there are.
 
-    Where somebody who has plays is in it no longer, `players_have_plays`; or `movement_anew`, and the movement goes.
+    If a seated player is missing from the new list, this raises RuleError `players_have_plays`; with `movement_anew` it
+    removes the movement instead. Also raises as `player_list_of` and `settled`.
     """
     plan = settled(folder)
     players = player_list_of(text)
@@ -163,7 +166,7 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
         one.player.id for one in players
     }
     if missing and not movement_anew:
-        names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - to be read
+        names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - names shown
         why = N_(
             "players who are already seated and not in this list, {count}: {names}", count=len(missing), names=names
         )
@@ -177,19 +180,20 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
 
 
 class EarlierDraft(NamedTuple):
-    """Earlier standings, as this event would begin from them."""
+    """How this event would begin from earlier standings."""
 
     earlier: Earlier
     players: tuple[ListedPlayer, ...]
-    """The list as it would be, the best first; nothing where it stays."""
+    """The new list of players, best first; empty if the list stays as it is."""
     unknown: tuple[str, ...]
-    """Who was ranked and does not play here."""
+    """Names of players or teams that were ranked earlier and do not play in this event."""
 
 
 class EarlierWish(NamedTuple):
-    """From which standings an event is to begin. `first`: so many go on, the others are off the list; 0: all.
+    """The earlier standings from which an event should begin.
 
-    Without a title that of the file is taken.
+    Only the `first` lines qualify, and the others are removed from the list of players; 0 means all. If `title` is
+    empty, the title in the file is used.
     """
 
     lines: Sequence[EarlierLine]
@@ -199,15 +203,16 @@ class EarlierWish(NamedTuple):
 
 
 def draft_earlier(folder: Path, wish: EarlierWish) -> EarlierDraft:
-    """Return how the event of a folder would begin from earlier standings. Raises as `settled`, `earlier_draft`."""
+    """Return how the folder's event would begin from earlier standings. Raises as `settled`, `earlier_draft`."""
     plan = settled(folder)
     return earlier_draft(plan, tuple(read_saved_players(folder, plan)), wish)
 
 
 def earlier_draft(plan: Plan, listed: Sequence[ListedPlayer], wish: EarlierWish) -> EarlierDraft:
-    """Return how an event would begin from earlier standings; the list is made of them if there is none yet.
+    """Return how an event would begin from earlier standings.
 
-    Until there is a movement the list is put in the order of the places, by which sections and seats are filled.
+    If there is no list of players yet, it is made from the standings. Until there is a movement, the list is sorted by
+    earlier places, because sections and seats are filled in its order.
     Raises RuleError `title_wrong`, `part_wrong`, `cut_tied`, `bad_previous`.
     """
     said = wish.title or next((line.event for line in wish.lines if line.event), "")
@@ -221,7 +226,7 @@ def earlier_draft(plan: Plan, listed: Sequence[ListedPlayer], wish: EarlierWish)
     people = [(one.called, *one.details.values(), line.team or "") for line in chosen for one in line.people]
     if not listed and people:
         listed = player_list_of(csv_text(("name", *DETAILS, "team"), people))
-        if kind == "individual":  # the list is in their order: namesakes are told apart by the ids that it gives
+        if kind == "individual":  # same order: the generated ids distinguish players of one name
             chosen = tuple(replace(line, player=one.player.id) for line, one in zip(chosen, listed, strict=True))
         all_of_them = chosen
     teams = teams_of(listed)
@@ -241,7 +246,7 @@ def earlier_draft(plan: Plan, listed: Sequence[ListedPlayer], wish: EarlierWish)
 
 
 def take_earlier(folder: Path, draft: EarlierDraft | None) -> None:
-    """Begin from earlier standings, or (None) from nothing. Raises as `settled`."""
+    """Save the earlier standings from which the event begins, or remove them (None). Raises as `settled`."""
     plan = settled(folder)
     if draft is None:
         write_plan(folder, replace(plan, earlier=UNSET))
@@ -255,7 +260,7 @@ def take_earlier(folder: Path, draft: EarlierDraft | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MovementDraft:
-    """A movement that was made or sent, and what is wrong with it."""
+    """A movement that was generated or uploaded, and its problems."""
 
     plays: tuple[NamedPlay, ...]
     problems: tuple[MovementProblem, ...] = ()
@@ -273,7 +278,10 @@ def movement_of(text: str) -> MovementDraft:
 
 
 class StagesDraft(NamedTuple):
-    """A movement that was made, in stages or halls if that was wished, and the plan for which it was."""
+    """A generated movement, in stages or halls if requested.
+
+    `of` is the plan for which it was generated, and `plan` the same plan with the movement.
+    """
 
     of: Plan
     plan: Plan
@@ -281,7 +289,9 @@ class StagesDraft(NamedTuple):
 
 
 def draft_stages(folder: Path, wish: Structure, tell: Callable[[float], object] = lambda _over: None) -> StagesDraft:
-    """Make a movement for the players of the folder; nothing is kept. `tell`: is told which part of the time is over.
+    """Generate a movement for the folder's players without saving it.
+
+    `tell` is called with the elapsed share of the search time (0 to 1).
 
     Raises RuleError `head_missing`, `event_started`, and as `structured_plan`, `plan_in_halls`.
     """
@@ -293,7 +303,7 @@ def draft_stages(folder: Path, wish: Structure, tell: Callable[[float], object] 
 
 
 def _searches(seconds: float, times: int, tell: Callable[[float], object]) -> Callable[[], KeepSearching]:
-    """Return what begins a search, so many times."""
+    """Return a function that starts the time of each of `times` searches, `seconds` long; `tell` gets the progress."""
     begun = count()
 
     def begin() -> KeepSearching:
@@ -309,9 +319,9 @@ def _searches(seconds: float, times: int, tell: Callable[[float], object]) -> Ca
 
 
 def take_stages(folder: Path, draft: StagesDraft) -> int:
-    """Keep a movement that was made, and which halls there are; return how many plays.
+    """Save a generated movement and its halls; return the number of plays.
 
-    Raises RuleError `setup_changed` where the plan has others to seat, or another movement, by now.
+    Raises RuleError `setup_changed` if the plan's players, teams or plays have changed since it was generated.
     """
     plan, made = settled(folder), draft.plan
     if any(getattr(plan, part) != getattr(draft.of, part) for part in ("players", "teams", "plays")):
@@ -323,7 +333,7 @@ def take_stages(folder: Path, draft: StagesDraft) -> int:
 
 
 def with_halls(folder: Path, wish: Structure, column: str) -> Structure:
-    """Return a wish by which everybody plays in the hall of their `club` or `country`, as the list of players has it.
+    """Return the structure with each player assigned to a hall by a column of the list: `club` or `country`.
 
     Raises RuleError `head_missing`, `event_started`.
     """
@@ -331,20 +341,20 @@ def with_halls(folder: Path, wish: Structure, column: str) -> Structure:
 
 
 def forecast_structure(folder: Path, wish: Structure) -> tuple[MovementForecast, list[HallOrder]]:
-    """Return what would result, in each section or all halls, and the halls: nothing is kept. Raises as `forecast`."""
+    """Return the forecast for each section or for all halls together, and the halls. Raises as `forecast`."""
     plan = settled(folder)
     return forecast(plan, wish, minutes_a_play(plan)), hall_orders(plan, wish)
 
 
 def take_uncompared(folder: Path) -> None:
-    """Keep that it is meant that nobody is compared. Raises RuleError `event_started`, `head_missing`."""
+    """Record that it is intended that nobody is compared. Raises RuleError `event_started`, `head_missing`."""
     write_plan(folder, replace(settled(folder), uncompared=True))
 
 
 def take_movement(folder: Path, movement: MovementDraft) -> int:
-    """Put a movement into the plan; return how many plays. Raises RuleError of its first problem, `deal_unknown`.
+    """Save a movement in the plan; return the number of plays. Raises RuleError of its first problem, `deal_unknown`.
 
-    That nobody is compared, where it was said to be meant, was said of the movement before and holds no more.
+    A confirmation that nobody is to be compared is reset, because it was given for the previous movement.
     """
     settled(folder)
     for problem in movement.problems:
@@ -353,7 +363,7 @@ def take_movement(folder: Path, movement: MovementDraft) -> int:
 
 
 def take_sessions(folder: Path, rows: Iterable[dict[str, str]]) -> int:
-    """Put sessions and their clocks into the plan; empty rows are none. Raises RuleError `malformed`."""
+    """Save sessions and their times in the plan, ignoring empty rows; return how many. Raises RuleError `malformed`."""
     plan = settled(folder)
     sessions = read_sessions(rows)
     write_plan(folder, replace(plan, sessions=sessions))
@@ -361,7 +371,7 @@ def take_sessions(folder: Path, rows: Iterable[dict[str, str]]) -> int:
 
 
 def settled(folder: Path) -> Plan:
-    """Return the plan of an event that has a name and has not begun.
+    """Return the plan of an event that has a name and has not started.
 
     Raises RuleError `head_missing`, `event_started`.
     """
@@ -379,7 +389,7 @@ def _converted(said: object, kind: type[T]) -> T:
 
 
 def from_file(text: str, name: str, reader: Callable[[Path], T]) -> T:
-    """Read what was sent as the commands read a file, so that both refuse alike."""
+    """Read an uploaded text with the reader that the commands use for files, so that both raise the same errors."""
     with TemporaryDirectory() as beside:
         path = Path(beside) / name
         path.write_bytes(sent_content(text))
@@ -399,12 +409,12 @@ def session_rows(sessions: Iterable[Session]) -> list[dict[str, str]]:
 
 
 def typed_session_rows(form: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return the rows of a form: fields are called `name-1`, `starts-2` and so on."""
+    """Return the rows of a submitted form, whose fields are called `name-1`, `starts-2` and so on."""
     return [{field: form.get(f"{field}-{at}", "") for field in SESSION_FIELDS} for at in range(1, MOST_SESSIONS + 1)]
 
 
 def read_sessions(rows: Iterable[Mapping[str, str]]) -> tuple[Session, ...]:
-    """Read sessions; empty rows are none. Raises RuleError `malformed`."""
+    """Return the sessions of a form's rows, ignoring empty rows. Raises RuleError `malformed`."""
     return tuple(_session(row, at) for at, row in enumerate(rows, 1) if any(text.strip() for text in row.values()))
 
 
@@ -434,7 +444,7 @@ def _session(row: Mapping[str, str], at: int) -> Session:
 
 
 def rows_to_fill(sessions: Iterable[Session], typed: Mapping[str, str] | None = None) -> list[dict[str, str]]:
-    """Return the rows of a form: of these sessions, or as they were typed; two empty ones more where there is room."""
+    """Return the rows to show in a form: those typed, else the sessions, then up to two empty rows."""
     rows = session_rows(sessions) if typed is None else typed_session_rows(typed)
     while rows and not any(rows[-1].values()):
         rows.pop()
@@ -442,11 +452,11 @@ def rows_to_fill(sessions: Iterable[Session], typed: Mapping[str, str] | None = 
 
 
 TAKEN_OUT: Final = "taken-out"
-"""Before the name of what was taken out: something may have been laid or printed by it."""
+"""Prefix of removed files. They are not deleted, because tiles may have been laid or sheets printed from them."""
 
 
 def _deals_to_make(folder: Path) -> tuple[Plan, int, bool]:
-    """Return the plan, how many deals its movement needs, and whether its rules count red fives: deals have them then.
+    """Return the plan, how many deals its movement needs, and whether they need red fives under its rules.
 
     Raises RuleError `no_plays`, `deals_exist`, `draw_open`, and as `settled`.
     """
@@ -459,7 +469,9 @@ def _deals_to_make(folder: Path) -> tuple[Plan, int, bool]:
 
 
 def announce_planned_draw(folder: Path, people: Iterable[tuple[str, str]], beacon: tuple[str, str] = ("", "")) -> Draw:
-    """Announce the draw of the movement's deals; `people`: names and hashes, `beacon`: source and round, or nothing.
+    """Announce the draw of the movement's deals.
+
+    `people` are names and hashes of words; `beacon` is source and round of a public value, both empty for none.
 
     Raises RuleError `malformed`, and as `make_deals` and `draw.announce_draw`.
     """
@@ -476,7 +488,7 @@ def announce_planned_draw(folder: Path, people: Iterable[tuple[str, str]], beaco
 
 
 def _of_contributor(name: str) -> RuleError:
-    """Return what is wrong with one who gives words."""
+    """Return the error for a contributor of words whose name is missing or whose hash is wrong."""
     if not name:
         return RuleError("malformed", N_("there is a hash without the name of who handed it in"))
     text = N_("{person}: the hash of the words must have 64 digits from 0 to 9 and a to f", person=name)
@@ -484,7 +496,7 @@ def _of_contributor(name: str) -> RuleError:
 
 
 def seal_deals(folder: Path) -> int:
-    """Seal the deals and sets of a folder; return how many. Raises RuleError `no_deals`, and as `settled`."""
+    """Seal the folder's deals and sets; return how many were sealed. Raises RuleError `no_deals`, and as `settled`."""
     settled(folder)
     if not deals_made(folder):
         raise RuleError("no_deals", N_("there are no deals to seal"))
@@ -492,9 +504,9 @@ def seal_deals(folder: Path) -> int:
 
 
 def make_deals(folder: Path) -> str:
-    """Mix the deals of the movement, and the sets that they lack; return the root of the commitment.
+    """Shuffle the deals of the movement and the sets that are missing; return the root of the commitment.
 
-    Raises RuleError `no_plays`, `deals_exist` and the like.
+    Raises RuleError `no_plays`, `deals_exist` and others.
     """
     plan, last, red = _deals_to_make(folder)
     chance = secrets.SystemRandom()
@@ -507,7 +519,7 @@ def make_deals(folder: Path) -> str:
 
 
 def take_deals(folder: Path, text: str) -> str:
-    """Put deals of one's own in (CSV, as `homologue deal import` reads it); return the root of the commitment.
+    """Save the organiser's own deals (CSV as for `homologue deal import`); return the root of the commitment.
 
     Raises RuleError as `make_deals`, or an ExceptionGroup of them that name the lines.
     """
@@ -517,7 +529,7 @@ def take_deals(folder: Path, text: str) -> str:
 
 
 def take_sets(folder: Path, text: str) -> int:
-    """Put sets in whose tiles have numbers already (CSV: set, serial, face); return how many.
+    """Save sets whose tiles are already numbered (CSV: set, serial, face); return how many.
 
     Raises RuleError `event_started`, or an ExceptionGroup of `set_exists` and those that name the lines.
     """
@@ -528,9 +540,9 @@ def take_sets(folder: Path, text: str) -> int:
 
 
 def take_out(folder: Path) -> None:
-    """Take the deals and their commitment out, so that others can be made. The files stay, under other names.
+    """Remove the deals and their commitment, so that others can be made. The files are renamed, not deleted.
 
-    Where it is cut short, it is asked for again. Raises RuleError `event_started`, `no_deals`.
+    If it is interrupted, it can be called again. Raises RuleError `event_started`, `no_deals`.
     """
     settled(folder)
     there = [folder / name for name in (DEALS, COMMITMENT, draw.WORDS) if (folder / name).exists()]
@@ -542,12 +554,12 @@ def take_out(folder: Path) -> None:
 
 
 def deals_made(folder: Path) -> bool:
-    """Return whether there are deals."""
+    """Return whether the folder has deals."""
     return (folder / DEALS).exists()
 
 
 def halls_kept(folder: Path) -> tuple[Hall, ...]:
-    """Return the halls of the event; none where it is in one place, or what is kept of them cannot be read."""
+    """Return the halls of the event; empty if it is played in one place, or `halls.toml` cannot be read."""
     try:
         return read_halls(folder)
     except BadEvent:
@@ -555,7 +567,7 @@ def halls_kept(folder: Path) -> tuple[Hall, ...]:
 
 
 def sets_kept(folder: Path) -> int:
-    """Return how many sets have been entered; none where what is kept of them cannot be read."""
+    """Return how many sets are registered; 0 if `sets.json` is missing or cannot be read."""
     try:
         return len(read_registry(folder)) if (folder / SETS).exists() else 0
     except (BadEvent, OSError):

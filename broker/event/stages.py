@@ -1,9 +1,9 @@
-"""The structure of an event: stages, one after the other, and the sections into which a stage parts its tables.
+"""The structure of an event: consecutive stages, and the sections into which a stage divides its tables.
 
-A section is compared and ranked by itself. A stage with a `cut` is seated by rank: where its movement would name a
-player it has the rank from the stage before, `1` to the number of players who go on; in a team event `2-3` is the third
-player of the second team. Who has which rank is decided once the stage before is over (`broker/rulings/final.py`).
-A deal belongs to one stage.
+Each section is compared and ranked by itself. A stage with a `cut` is seated by rank: in place of players, its movement
+names ranks in the previous stage, `1` to the number who qualify; in a team event `2-3` is the third player of the
+second team. Ranks are assigned once the previous stage is over (`broker/rulings/final.py`). A deal belongs to exactly
+one stage.
 """
 
 import re
@@ -24,7 +24,7 @@ PART: Final = re.compile(r"(\d{1,4})/([1-9]\d{0,3})|(\d{1,3})\s?%")
 
 
 class Section(Struct, frozen=True, forbid_unknown_fields=True):
-    """Some tables of a stage, from the first to the last."""
+    """A range of consecutive tables in a stage, both ends included."""
 
     name: Name
     first_table: TableNo
@@ -32,24 +32,24 @@ class Section(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Stage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Some rounds with standings of their own."""
+    """A range of consecutive rounds with standings of their own."""
 
     name: Name
     first_round: RoundNo
     last_round: RoundNo
     sections: tuple[Section, ...] = ()
-    """None: all tables are compared with each other."""
+    """Empty if all tables are compared with each other."""
     cut: Annotated[int, Meta(ge=0, le=MOST_GOING_ON, description="players, or teams, who go on to it; 0: all")] = 0
     carry_over: Annotated[str, Meta(max_length=12, description="of the stage before, such as 2/3 or 50%")] = ""
-    """Empty: as much as the rule profile says."""
+    """If empty, the rule profile's carry-over applies."""
 
     def section_of(self, table: int) -> str | None:
-        """Return the section in which a table is; None if the stage has no sections."""
+        """Return the name of a table's section; None if it is in none."""
         return next((one.name for one in self.sections if one.first_table <= table <= one.last_table), None)
 
     @property
     def rounds(self) -> range:
-        """Its rounds."""
+        """The stage's rounds."""
         return range(self.first_round, self.last_round + 1)
 
 
@@ -58,19 +58,19 @@ P_co = TypeVar("P_co", bound=MovementPlay, covariant=True)
 
 
 class HasStages(Protocol[P_co]):
-    """A plan, as far as it is asked here."""
+    """The parts of a plan that this module needs."""
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """In order."""
+        """The stages, in order."""
 
     @property
     def plays(self) -> Sequence[P_co]:
-        """Those of stages by rank among them."""
+        """All plays, including those of stages seated by rank."""
 
 
 def read_part(text: str) -> Fraction:
-    """Read a part such as 2/3 or 50%. Raises RuleError `part_wrong`."""
+    """Parse a fraction from 0 to 1, such as 2/3 or 50%. Raises RuleError `part_wrong`."""
     found = PART.fullmatch(text.strip())
     part = (
         Fraction(int(found[1]), int(found[2])) if found and found[1] else Fraction(int(found[3]), 100) if found else -1
@@ -81,19 +81,19 @@ def read_part(text: str) -> Fraction:
 
 
 def stage_at(stages: Iterable[Stage], round_: int) -> int | None:
-    """Return the number, from 0, of the stage in which a round is."""
+    """Return the number, from 0, of the stage that contains a round; None if there is none."""
     return next((at for at, one in enumerate(stages) if round_ in one.rounds), None)
 
 
 def parted_plays(plan: HasStages[P]) -> tuple[list[P], list[P]]:
-    """Return the plays that name players, and those that name ranks."""
+    """Return the plays that name players, and the plays of stages seated by rank."""
     by_rank = {round_ for stage in plan.stages if stage.cut for round_ in stage.rounds}
     plays = [play for play in plan.plays if play.round not in by_rank]
     return plays, [play for play in plan.plays if play.round in by_rank]
 
 
 def ranks_of(stage: Stage, plays: Iterable[MovementPlay]) -> dict[str | int, tuple[int, int]]:
-    """Return what a stage's movement has in place of players: the rank, and the member of a team from 1.
+    """Parse what a stage's movement has in place of players into rank and team member, both from 1.
 
     Raises RuleError `rank_wrong`.
     """
@@ -115,7 +115,11 @@ def ranks_of(stage: Stage, plays: Iterable[MovementPlay]) -> dict[str | int, tup
 
 
 def section_plays(plan: HasStages[P]) -> Iterator[tuple[Stage, str, list[P]]]:
-    """Return the plays of each section of each stage; a stage without sections is one."""
+    """Yield each section of each stage: the stage, the section's name and its plays.
+
+    A stage without sections is one section with an empty name. Plays at a table outside all sections also come under
+    the empty name.
+    """
     for stage in plan.stages:
         parts: dict[str, list[P]] = {one.name: [] for one in stage.sections} or {"": []}
         for play in plan.plays:
@@ -125,7 +129,7 @@ def section_plays(plan: HasStages[P]) -> Iterator[tuple[Stage, str, list[P]]]:
 
 
 def stage_problems(plan: HasStages[P]) -> Iterator[RuleError]:
-    """Name what is wrong with the stages of a plan."""
+    """Yield every problem with the stages of a plan."""
     if not plan.stages:
         return
     last = max((play.round for play in plan.plays), default=0)
@@ -173,7 +177,7 @@ def _section_problems(stage: Stage) -> Iterator[RuleError]:
 
 
 def _shared(plan: HasStages[P]) -> Iterator[RuleError]:
-    """Name deals of two stages, tables of no section, and who sits in two sections."""
+    """Yield the first deal in two stages, table in no section, or player in two sections of a stage."""
     deals: dict[int, Stage] = {}
     inside: dict[tuple[str, object], str] = {}
     for stage, section, plays in section_plays(plan):

@@ -1,11 +1,11 @@
-"""What an event is made of: which formats fit what the organiser has, and a movement for all stages of one.
+"""The structure of an event: the formats that suit the organiser's resources, and a movement for all stages of one.
 
-A movement in stages has sections side by side that play the same deals, and a final seated by rank.
+A movement in stages has parallel sections that play the same deals, and a final seated by rank.
 
-**Strength.** How much of a standing is strength, and how much chance, is reckoned by the Spearman-Brown formula: of n
-plays n·r / (1 + (n - 1)·r), where r is the share of one play. Against t tables r is `ONE_PLAY` · (1 - 1/t): the datum
-includes the player's own play, and the luck of t - 1 others. `ONE_PLAY` was measured with simulated players
-(docs/why-duplicate.md, `tests/benchmarks/duplicate.py`).
+**Strength.** The share of a standing that is due to strength rather than chance follows from the Spearman-Brown
+formula: after n plays it is n·r / (1 + (n - 1)·r), where r is the share in one play. If t tables are compared, r is
+`ONE_PLAY` · (1 - 1/t), because the datum includes the player's own play and the luck of t - 1 others. `ONE_PLAY` was
+measured with simulated players (docs/why-duplicate.md, `tests/benchmarks/duplicate.py`).
 """
 
 import re
@@ -55,38 +55,38 @@ LONGEST_HALL_NAME: Final = 24
 
 
 def seeded(seed: int = 0) -> RandomSource:
-    """Return chance that repeats itself, for a movement that can be made again."""
-    return Random(seed)  # noqa: S311 - who sits where is no secret
+    """Return a seeded random source, so that a movement can be reproduced."""
+    return Random(seed)  # noqa: S311 - seating is no secret
 
 
 MOST_WAITING: Final = 3
-"""How many times as long as on an idle machine somebody waits for a search."""
+"""On a busy machine a search takes at most this many times its computing time."""
 
 
 def for_seconds(seconds: float) -> KeepSearching:
-    """Return what ends a search after so much computing: a busy machine does not make it worse, only longer."""
+    """Return a check that ends a search after so much CPU time: a busy machine makes it longer, but not worse."""
     began = time.thread_time()
     latest = time.monotonic() + MOST_WAITING * seconds
     return lambda: time.thread_time() - began < seconds and time.monotonic() < latest
 
 
 class Structure(NamedTuple):
-    """What an organiser wishes. `final`: how many players, or teams, qualify; 0: there is none."""
+    """The structure an organiser requests. `final` is how many players, or teams, qualify; 0 means no final."""
 
     rounds: int
     sections: int = 1
     final: int = 0
     final_rounds: int = 0
     carry_over: str = ""
-    """Of the qualification, such as 2/3 or 50%; empty: what the rule profile says."""
+    """Share of the qualification that counts in the final, such as 2/3 or 50%; if empty, the rule profile's."""
     names: tuple[str, str] = ("Qualification", "Final")
     deals_per_round: int | None = None
     copies: int | None = None
-    """Carriers of each deal, in each section."""
+    """Carriers of each deal in each section."""
     tables: int | None = None
-    """In each section; None here and above: what is usual for so many players."""
+    """Tables in each section. None, here and in the two fields above, means the usual number for so many players."""
     hall_of: Mapping[str, str] | None = None
-    """In which hall each player stays, as people call it; None: the event is played in one place."""
+    """Title of each player's hall, by player id; None if the event is played in one place."""
 
     @property
     def plain(self) -> bool:
@@ -95,7 +95,7 @@ class Structure(NamedTuple):
 
 
 class HallOrder(NamedTuple):
-    """What the movement of one hall is made for."""
+    """The players of one hall and the size of its movement."""
 
     title: str
     players: tuple[str, ...]
@@ -103,9 +103,10 @@ class HallOrder(NamedTuple):
 
 
 def hall_orders(plan: Plan, wish: Structure) -> list[HallOrder]:
-    """Return what is made for each hall: all play the same deals in the same rounds, each with carriers of its own.
+    """Return the order for each hall's movement; empty if the event is played in one place.
 
-    None where the event is played in one place. Raises RuleError `halls_wrong`, `impossible_size`.
+    All halls play the same deals in the same rounds, each with its own carriers.
+    Raises RuleError `halls_wrong`, `impossible_size`.
     """
     if wish.hall_of is None:
         return []
@@ -128,7 +129,7 @@ def _hall_order(title: str, players: int, wish: Structure) -> MovementOrder:
 
 
 def forecast(plan: Plan, wish: Structure, minutes: int) -> MovementForecast:
-    """Return what would result, in each section or in all halls together, without making it. `minutes` of a play.
+    """Return the forecast for each section, or for all halls together; `minutes` is the length of a play.
 
     Raises as `section_order`, `hall_orders`.
     """
@@ -137,7 +138,7 @@ def forecast(plan: Plan, wish: Structure, minutes: int) -> MovementForecast:
 
 
 def section_order(plan: Plan, wish: Structure) -> MovementOrder:
-    """Return what a movement of each section is made for.
+    """Return the order for the movement of each section.
 
     Raises RuleError `sections_uneven`, `impossible_size`, `teams_do_not_fit`, `too_many_sets`.
     """
@@ -153,16 +154,16 @@ def section_order(plan: Plan, wish: Structure) -> MovementOrder:
 
 
 def _numbered(order: MovementOrder) -> MovementOrder:
-    """Return an order that sets have enough numbers for. Raises RuleError `too_many_sets`."""
+    """Return the order if there are enough set numbers for it. Raises RuleError `too_many_sets`."""
     if (at_once := min(order.tables, order.pods * order.deals_per_round)) > LAST_SET:
         raise too_many_sets(at_once)
     return order
 
 
 def structured_plan(plan: Plan, wish: Structure, chance: RandomSource, go_on: Callable[[], KeepSearching]) -> Plan:
-    """Return a plan with the movement of all stages. `go_on` begins the time of a search.
+    """Return the plan with a movement for all stages. `go_on` starts the time of each search.
 
-    Players go into sections as they are listed: the first into A, the second into B, and so on.
+    Players are assigned to sections in the order listed: the first to A, the second to B, and so on.
     Raises RuleError as `section_order`, `stages_wrong`, `part_wrong`.
     """
     order, teams = section_order(plan, wish), plan.teams
@@ -200,7 +201,7 @@ def structured_plan(plan: Plan, wish: Structure, chance: RandomSource, go_on: Ca
 def plan_in_halls(
     plan: Plan, wish: Structure, chance: RandomSource, go_on: Callable[[], KeepSearching]
 ) -> tuple[Plan, tuple[Hall, ...]]:
-    """Return a plan in which everybody stays in their hall, and the halls. Raises as `hall_orders`."""
+    """Return the plan with a movement that keeps players in their hall, and the halls. Raises as `hall_orders`."""
     plays, halls, copies, first = list[BookedPlay](), list[Hall](), 0, 0
     for at, (title, players, order) in enumerate(hall_orders(plan, wish), 1):
         made = scheduled_plays(name_players(make_movement(order, chance, go_on()), players))
@@ -219,7 +220,10 @@ def _hall_name(title: str, at: int, taken: Container[str]) -> str:
 
 
 def _final_order(plan: Plan, wish: Structure, carriers: int) -> MovementOrder | None:
-    """Return what the final's movement is made for. `carriers` of a deal are there: with them its deals end early."""
+    """Return the order for the final's movement; None without a final.
+
+    If the qualification has several `carriers` of a deal, the final uses them too, so that its deals end early.
+    """
     if not wish.final:
         return None
     if wish.carry_over.strip():
@@ -240,25 +244,25 @@ def _final_order(plan: Plan, wish: Structure, carriers: int) -> MovementOrder | 
 
 
 ONE_PLAY: Final = 0.0245
-"""The share of strength in one play that is compared with very many: what docs/why-duplicate.md measured."""
+"""The share of strength in one play compared with very many others, as measured in docs/why-duplicate.md."""
 
 RESTORING_MINUTES: Final = 9
-"""So long one person takes for a carrier: 7 with a camera, 10 by hand, by a model (docs/restoring.md)."""
+"""Minutes that one person needs to restore a carrier; a model gives 7 with a camera, 10 by hand (docs/restoring.md)."""
 
 MOST_TURNS: Final = 200
-"""Plays one after the other; more no event has."""
+"""Most plays in succession at a table; no event has more."""
 
 MOST_DEALS_A_ROUND: Final = 8
 MOST_OFFERED: Final = 8
 
 
 class Resources(NamedTuple):
-    """What an organiser knows. None: as many as are needed."""
+    """What an organiser has available. None means as many as are needed."""
 
     players: int
     tables: int | None
     minutes: int
-    """Of play, restoring included and pauses not."""
+    """Playing time in minutes, including restoring but not breaks."""
     carriers: int | None = None
     sets: int | None = None
     minutes_a_play: int = USUAL_MINUTES
@@ -271,41 +275,41 @@ class Format:
     order: MovementOrder
     forecast: MovementForecast
     carriers: int
-    """In use at once; each holds a whole set of tiles."""
+    """How many carriers are in use at once. Each holds a whole set of tiles."""
     staff: int
     others_met: int
-    """At most, of all others."""
+    """At most how many other players a player meets."""
     first_minutes: int
-    """When the first deals have been played by all who are compared in them: until then nothing is published."""
+    """Minutes until the first deals have been played at all their tables. Until then nothing is published."""
     at_half: int
-    """Per cent of all plays whose deals are done with at half time."""
+    """Per cent of the deals that are over at half time."""
     strength: int
-    """Per cent of the differences in the final standing that are strength; the rest is chance."""
+    """Per cent of the differences in the final standings that are due to strength; the rest is chance."""
     plays_for: tuple[int, ...]
-    """Plays that everybody would need for so much strength as `GOALS` say; 0: nobody is compared."""
+    """Plays each player would need to reach each of the `GOALS`; 0 if nobody is compared."""
 
     @property
     def early(self) -> bool:
-        """Whether standings begin in the first half."""
+        """Whether the first standings come in the first half of the playing time."""
         return 2 * self.first_minutes <= self.forecast.minutes
 
     @property
     def late(self) -> bool:
-        """Whether standings begin only when everything is over."""
+        """Whether the first standings come only at the very end."""
         return self.first_minutes >= self.forecast.minutes
 
     @property
     def first_time(self) -> str:
-        """Hours and minutes until the first standings, as 1:40."""
+        """Hours and minutes until the first standings, such as 1:40."""
         return hours_minutes(self.first_minutes)
 
     @property
     def merits(self) -> tuple[int, ...]:
-        """What is better the more there is of it; the fewer rounds, the less often everybody changes tables."""
+        """Properties by which formats are compared; larger is better. Fewer rounds mean fewer changes of table."""
         return self.strength, self.others_met, self.at_half, -self.first_minutes, -self.carriers, -self.order.rounds
 
     def row(self) -> dict[str, Any]:
-        """Return it as programs read it."""
+        """Return the format as a JSON object."""
         order, coming = self.order, self.forecast
         return {
             "rounds": order.rounds,
@@ -329,18 +333,19 @@ class Format:
 
 
 def strength_share(plays: int, tables: int) -> float:
-    """Return how much of a standing after this many plays, each compared at so many tables, is strength."""
+    """Return the share of a standing that is due to strength after so many plays, each compared at `tables` tables."""
     one = ONE_PLAY * (1 - 1 / tables)
     return plays * one / (1 + (plays - 1) * one)
 
 
 def formats(have: Resources) -> list[Format]:
-    """Return the formats that fit, at most `MOST_OFFERED`: those with early standings first, then the strongest.
+    """Return the suitable formats, at most `MOST_OFFERED`: those with early standings first, then by strength.
 
-    What another format beats or equals in everything is left out. Raises RuleError `impossible_size`, `no_format`.
+    A format is left out if another is at least as good in everything and better in something.
+    Raises RuleError `impossible_size`, `no_format`.
     """
     tables = have.players // SEATED if have.tables is None else min(have.tables, have.players // SEATED)
-    usual_order(have.players, tables, 1, 1, 1)  # refuses what no movement can be made for
+    usual_order(have.players, tables, 1, 1, 1)  # raises if no movement can have this size
     made = (_format(order, have.minutes_a_play) for order in _orders(have, tables))
     most = min((count for count in (have.carriers, have.sets) if count is not None), default=inf)
     found = [one for one in made if one.carriers <= most and not one.forecast.nobody_compared]
@@ -355,12 +360,12 @@ def formats(have: Resources) -> list[Format]:
 
 
 def _orders(have: Resources, tables: int) -> Iterator[MovementOrder]:
-    """Return what is looked at: so many deals a round, at so many groups of tables, in whole turns of the groups."""
+    """Yield candidate orders: all numbers of deals a round and groups of tables, with rounds a multiple of groups."""
     longest = min(have.minutes // have.minutes_a_play, MOST_TURNS)
     for deals, pods in product(range(1, MOST_DEALS_A_ROUND + 1), range(1, tables + 1)):
         copies, most = -(-tables // (deals * pods)), longest // deals
         if pods > 1 and copies == -(-tables // (deals * (pods - 1))):
-            continue  # the same tables share a deal with fewer groups
+            continue  # as many carriers as with one group fewer, so the same order
         met_all = (have.players - 1) // (SEATED - 1)
         for rounds in {most // pods * pods or most, min(most, met_all) // pods * pods}:
             with suppress(RuleError):
@@ -391,5 +396,5 @@ def _format(order: MovementOrder, minutes: int) -> Format:
 
 
 def _beats(one: Format, other: Format) -> bool:
-    """Return whether a format is nowhere worse than another, and somewhere better."""
+    """Return whether a format is nowhere worse than another, and better somewhere."""
     return one.merits != other.merits and all(map(ge, one.merits, other.merits))

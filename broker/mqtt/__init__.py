@@ -1,4 +1,4 @@
-"""The MQTT brokers as child processes: nats-server or Mosquitto, permissions and passwords."""
+"""MQTT brokers as child processes (nats-server or Mosquitto), with their permissions and passwords."""
 
 from broker.mqtt.access import OFFICES, PROBER, Credentials, hall_user
 from broker.mqtt.certificates import (

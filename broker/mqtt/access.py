@@ -1,4 +1,4 @@
-"""Who may publish and read what, made from the table of topics, and the users' passwords in a file of its own."""
+"""Permissions of the broker's users, derived from the table of topics, and their passwords in a separate file."""
 
 import os
 import secrets
@@ -22,19 +22,18 @@ from broker.files import locked, make_folder, write_private
 from broker.protocol import TOPICS, EventName, Role, TableNo
 
 OFFICES: Final[tuple[Role, ...]] = tuple(role for role in get_args(Role) if role not in {"table", "hall"})
-"""The roles held once an event; their user names are the roles' names."""
-
+"""The roles that exist once in an event. Their user names are the names of the roles."""
 
 PROBER: Final[Role] = "display"
-"""As who it is seen whether a broker lets clients in: whoever may least."""
+"""The role used to test whether a broker accepts clients: the one with the fewest rights."""
 
 NODE: Final = "node"
-"""Who the nodes of one broker are to each other; no client is let in by this name."""
+"""User name by which the nodes of one broker know each other. It is not accepted from clients."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """MQTT topic filters that one user may publish to and subscribe to. What is not named is forbidden."""
+    """MQTT topic filters that a user may publish and subscribe to. All other topics are forbidden."""
 
     publish: tuple[str, ...]
     subscribe: tuple[str, ...]
@@ -51,7 +50,7 @@ def hall_user(hall: str) -> str:
 
 
 def user_names(tables: int, halls: Iterable[str] | None = None) -> tuple[str, ...]:
-    """Return all user names of an event: the offices, then the tables from 1; with `halls` these in their place.
+    """Return all user names of an event: the offices, then the tables from 1, or instead of tables the `halls`.
 
     Raises SettingRefused.
     """
@@ -61,9 +60,9 @@ def user_names(tables: int, halls: Iterable[str] | None = None) -> tuple[str, ..
 
 
 def permissions_of_event(event: str, tables: int, halls: Iterable[str] | None = None) -> dict[str, Permissions]:
-    """Return every user's permissions within one event, by user. Raises SettingRefused.
+    """Return the permissions within an event by user name. Raises SettingRefused.
 
-    At the centre of an event in many places no table connects: each hall does.
+    At the centre of an event in several halls, `halls` connect instead of tables.
     """
     check_event_name(event)
     check_tables(tables)
@@ -76,7 +75,7 @@ def permissions_of_event(event: str, tables: int, halls: Iterable[str] | None = 
 
 
 def permissions_of_role(role: Role, event: str, *, table: int | None = None, hall: str | None = None) -> Permissions:
-    """Return what the table of topics allows one role. A table's role is nothing without its number, nor a hall's."""
+    """Return what the table of topics allows a role. The table role needs a table, and the hall role a hall."""
     if (role == "table") != (table is not None) or (role == "hall") != (hall is not None):
         raise SettingRefused(f"role {role} with table {table}, hall {hall}")
     return Permissions(
@@ -86,7 +85,7 @@ def permissions_of_role(role: Role, event: str, *, table: int | None = None, hal
 
 
 def check_event_name(event: str) -> None:
-    """Refuse what is no event name: it becomes a level of topics and a line of configuration."""
+    """Raise SettingRefused unless this is an event name, which is used in topics and configuration files."""
     try:
         msgspec.convert(event, type=EventName)
     except msgspec.ValidationError as error:
@@ -94,14 +93,14 @@ def check_event_name(event: str) -> None:
 
 
 def check_tables(tables: int) -> None:
-    """Refuse what is no number of tables, 1 to 9,999."""
+    """Raise SettingRefused unless this is a number of tables, 1 to 9,999."""
     try:
         msgspec.convert(tables, type=TableNo)
     except msgspec.ValidationError as error:
         raise SettingRefused(f"{tables!r} tables: {reason(error)}") from None
 
 
-PASSWORD_BYTES: Final = 24  # 192 bits: nobody needs to remember them, nobody can guess them
+PASSWORD_BYTES: Final = 24  # 192 bits cannot be guessed, and nobody has to remember them
 
 Password = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{16,64}$")]
 User = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9-]{1,32}$")]
@@ -120,7 +119,7 @@ class Credentials:
 
     @classmethod
     def create(cls, tables: int, halls: Iterable[str] | None = None) -> "Credentials":
-        """Make new passwords for the offices and for the tables 1 to `tables`, or for halls. Raises SettingRefused."""
+        """Generate passwords for the offices and tables 1 to `tables`, or for halls. Raises SettingRefused."""
         return cls({user: secrets.token_urlsafe(PASSWORD_BYTES) for user in user_names(tables, halls)})
 
     @classmethod
@@ -140,12 +139,12 @@ class Credentials:
         try:
             return cls(msgspec.json.decode(content, type=_File).users)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            # Without the decoder's own text: it might quote what it stumbled over.
+            # The decoder's message is omitted, since it might quote a password.
             raise CredentialsMalformed(f"{path} is no file of credentials") from None
 
     @classmethod
     def ensure(cls, path: Path, tables: int, halls: Iterable[str] | None = None) -> "Credentials":
-        """Load the file, making it or the users that it lacks; passwords once given out stay.
+        """Load the file, creating it or adding missing users. Existing passwords do not change.
 
         Two processes may call this at once. Raises what `load` and `create` raise.
         """
@@ -158,7 +157,7 @@ class Credentials:
         return wanted
 
     def save(self, path: Path) -> None:
-        """Write the file in one step, mode 0600: after a power cut there is the old file or the new one."""
+        """Write the file atomically with mode 0600; a power cut leaves the old file or the new one."""
         content = msgspec.json.encode(_File(schema=1, users=self.passwords))
         write_private(path, msgspec.json.format(content, indent=2) + b"\n")
 
@@ -170,5 +169,5 @@ class Credentials:
             raise UserUnknown(f"{user!r} has no credentials") from None
 
     def table(self, table: int) -> tuple[str, str]:
-        """Return user name and password of a table's device. Raises UserUnknown."""
+        """Return the user name and password of a table's device. Raises UserUnknown."""
         return table_user(table), self.password(table_user(table))

@@ -1,9 +1,9 @@
-"""An event's own certificates: its authority, its server (broker and desk), the offices, and the tables' devices.
+"""An event's own certificates: its authority, the server (broker and desk), the offices, and the tables' devices.
 
-They lie in the folder `tls` of the event's folder. A device's certificate is for the key with which it signs its facts,
-so one key proves a device. Its name, `table-<table>-<device>`, is its user at the broker. What is revoked is in a list
-that the authority has signed (a CRL): by whoever runs the event, permanently; by the desk, until the device is accepted
-again.
+They are in the folder `tls` in the event's folder. A device's certificate is for the key with which it signs its facts,
+so one key identifies a device. The certificate's name, `table-<table>-<device>`, is the device's user name at the
+broker. Revoked certificates are in a list signed by the authority (a CRL). A revocation by command is permanent; one by
+the desk lasts until the device is admitted again.
 """
 
 import os
@@ -36,22 +36,22 @@ from broker.protocol import Role, device_of
 from broker.protocol.tls import Identity, fingerprint_of
 
 TLS_FOLDER: Final = "tls"
-"""Of the event's folder."""
+"""Folder of the certificates, in the event's folder."""
 
 CA, CA_KEY, SERVER, SERVER_KEY, REVOKED = "ca.crt", "ca.key", "server.crt", "server.key", "revoked.crl"
 
 NODE_FILE: Final = "node.pem"
-"""Of the nodes of a broker on several machines, for each other."""
+"""Certificate and key by which the nodes of a broker on several machines recognise each other."""
 
 CLIENT, SERVES = (ExtendedKeyUsageOID.CLIENT_AUTH,), (ExtendedKeyUsageOID.SERVER_AUTH,)
 
 NO_BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 NO_END: Final = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
-"""RFC 5280, 4.1.2.5, of what has no well-defined end. Brokers look at the times of tables' certificates by their own
-clock, which may be wrong: none of these may begin or end during an event."""
+"""The end date for certificates without a well-defined end (RFC 5280, 4.1.2.5). Brokers check certificates by their own
+clock, which may be wrong, so no table's certificate may begin or end during an event."""
 
 SERVER_LASTS, ANEW_BEFORE = timedelta(days=800), timedelta(days=30)
-"""Of the server's: browsers take no more than 825 days."""
+"""Lifetime of the server's certificate (browsers accept at most 825 days), and how early it is renewed."""
 
 BEFORE: Final = timedelta(days=1)
 
@@ -62,7 +62,7 @@ Revoker = Literal["desk", "command"]
 
 @dataclass(frozen=True, slots=True)
 class TableCertificate:
-    """What was given to one device of a table."""
+    """The certificate of one device of a table."""
 
     table: int
     device: str
@@ -72,25 +72,25 @@ class TableCertificate:
 
     @property
     def user(self) -> str:
-        """The user that the device is at the broker."""
+        """The device's user name at the broker."""
         return device_user(self.table, self.device)
 
 
 def device_user(table: int, device: str) -> str:
-    """Return the user that a table's device is at the broker."""
+    """Return the user name of a table's device at the broker."""
     return f"table-{table}-{device}"
 
 
 def utc_now() -> datetime:
-    """Return the time of this machine's clock."""
+    """Return the current time (UTC)."""
     return datetime.now(UTC)
 
 
 class Certificates:
-    """All that an event's authority has signed. For any thread and process that owns the folder."""
+    """The certificates of an event. May be used by several threads and processes of the folder's owner."""
 
     def __init__(self, folder: Path, now: Callable[[], datetime] = utc_now) -> None:
-        """`folder`: where they lie. Raises CertificatesMissing, CertificatesBroken."""
+        """Open the certificates in `folder`. Raises CertificatesMissing, CertificatesBroken."""
         folder = folder.absolute()
         self.folder, self._now = folder, now
         self.ca, self.server, self.server_key = folder / CA, folder / SERVER, folder / SERVER_KEY
@@ -99,15 +99,15 @@ class Certificates:
 
     @classmethod
     def of_event(cls, event: Path) -> Self:
-        """Return those of an event's folder. Raises CertificatesMissing, CertificatesBroken."""
+        """Open the certificates of an event's folder. Raises CertificatesMissing, CertificatesBroken."""
         return cls(event / TLS_FOLDER)
 
     @classmethod
     def ensure(cls, event: Path, hosts: Iterable[str] = (), now: Callable[[], datetime] = utc_now) -> Self:
-        """Return those of an event's folder; what is missing is made, and the server's again where it no longer fits.
+        """Open the certificates of an event's folder, creating missing ones and renewing the server's if needed.
 
-        `hosts`: names and addresses under which browsers reach the server, beside those of this machine.
-        Raises CertificatesMissing if a new one is needed and the authority's key is elsewhere; CertificatesBroken.
+        `hosts` are names and addresses by which browsers reach the server, in addition to those of this machine.
+        Raises CertificatesMissing if one has to be signed and the authority's key is elsewhere; CertificatesBroken.
         """
         folder = event / TLS_FOLDER
         make_folder(folder, PRIVATE_FOLDER)
@@ -140,7 +140,7 @@ class Certificates:
         return lasts and set(map(str, map(_name, wanted))) <= {str(one) for one in _names(made)}
 
     def renew(self, hosts: Iterable[str] = ()) -> None:
-        """Renew the server's key and certificate for the names it had, those of this machine, and `hosts`.
+        """Renew the server's key and certificate for its present names, those of this machine, and `hosts`.
 
         Raises CertificatesMissing, CertificatesBroken.
         """
@@ -148,7 +148,7 @@ class Certificates:
             self._make_server([*hosts, *names_of_this_machine()])
 
     def _make_server(self, more: Iterable[str]) -> None:
-        """Make it for the names that it had, by which tables may know it, and for more."""
+        """Create the server's key and certificate for its present names, which tables may be using, and for more."""
         names = dict.fromkeys((*(self.server_names if self.server.exists() else ()), *more))
         key, now = ec.generate_private_key(ec.SECP256R1()), self._now()
         signed = self._sign(
@@ -163,40 +163,40 @@ class Certificates:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the authority's certificate, in hex: what vouches for all others."""
+        """SHA-256 of the authority's certificate (hex), which vouches for all others."""
         return fingerprint_of(self.authority)
 
     @property
     def authority(self) -> str:
-        """The authority's certificate (PEM), for anybody."""
+        """The authority's certificate (PEM), which is public."""
         return _pem(self._authority).decode()
 
     @property
     def server_names(self) -> list[str]:
-        """Names and addresses that the server's certificate has."""
+        """The names and addresses in the server's certificate."""
         return [str(one.value) for one in _names(_certificate(self.server))]
 
     @property
     def server_fingerprint(self) -> str:
-        """SHA-256 of the server's certificate, in hex: what a browser shows of the desk."""
+        """SHA-256 of the server's certificate (hex), as a browser shows it for the desk."""
         return fingerprint_of(self.server.read_text(encoding="ascii"))
 
     @property
     def server_ends(self) -> datetime:
-        """When the server's certificate ends."""
+        """When the server's certificate expires."""
         return _certificate(self.server).not_valid_after_utc
 
     # ---- who connects -----------------------------------------------------------------------
 
     def office(self, role: Role) -> Identity:
-        """Return who scorer, desk, arbiter or display are at the broker."""
+        """Return the identity of an office (scorer, desk, arbiter, display) at the broker."""
         return Identity(self._office(role))
 
     def _office(self, role: Role) -> Path:
         return self.folder / f"{role}.pem"
 
     def issue(self, table: int, public: str) -> str:
-        """Return the certificate (PEM) of a device with this public key at a table; one that it has, if it counts.
+        """Return the certificate (PEM) of a table's device with this public key, signing one unless a valid one exists.
 
         Raises CertificatesMissing if the authority's key is elsewhere; CertificatesBroken.
         """
@@ -211,7 +211,7 @@ class Certificates:
         return _pem(signed).decode()
 
     def issue_hall(self, hall: str) -> bytes:
-        """Return key and certificate (PEM) with which a hall connects with the centre; a new one each time.
+        """Return a new key and certificate (PEM) with which a hall connects to the centre.
 
         Raises CertificatesMissing if the authority's key is elsewhere; CertificatesBroken.
         """
@@ -220,7 +220,7 @@ class Certificates:
         return _pem(signed) + _key_pem(key)
 
     def ensure_node(self, hosts: Iterable[str]) -> Path:
-        """Return where key and certificate (PEM) are by which the broker's nodes know each other; made for new hosts.
+        """Return the file with the nodes' common key and certificate (PEM), created anew if the hosts have changed.
 
         Raises CertificatesMissing if the authority's key is elsewhere; CertificatesBroken.
         """
@@ -234,9 +234,9 @@ class Certificates:
         return path
 
     def hand_to_node(self, folder: Path, hosts: Iterable[str]) -> None:
-        """Write into an event's folder what a machine needs that runs a node alone: it signs nothing, and reads little.
+        """Write into an event's folder the files needed by a machine that only runs a node.
 
-        Raises as `ensure_node`.
+        It gets no signing key, and only the login with the fewest rights. Raises as `ensure_node`.
         """
         make_folder(folder / TLS_FOLDER, PRIVATE_FOLDER)
         node, prober = self.ensure_node(hosts), self._office(PROBER)
@@ -252,7 +252,7 @@ class Certificates:
             write_private(folder / TLS_FOLDER / name, path.read_bytes())
 
     def tables(self) -> list[TableCertificate]:
-        """Return what was given to tables, by table. Raises CertificatesBroken."""
+        """Return the certificates of all tables' devices, ordered by table. Raises CertificatesBroken."""
         revoked, found = self._list(), []
         for path in self.folder.glob("table-*.crt"):
             if named := NAMED.fullmatch(path.stem):
@@ -262,19 +262,19 @@ class Certificates:
         return sorted(found, key=lambda one: (one.table, one.device))
 
     def permissions(self, event: str) -> dict[str, Permissions]:
-        """Return whom the broker lets in, with what they may: the offices, and each device that is not revoked."""
+        """Return the permissions of all users that the broker accepts: the offices, and devices not revoked."""
         devices = {one.user: permissions_of_role("table", event, table=one.table) for one in self._valid()}
         return {role: permissions_of_role(role, event) for role in OFFICES} | devices
 
     def _valid(self) -> list[TableCertificate]:
         return [one for one in self.tables() if one.revoked is None]
 
-    # ---- who connects no more ---------------------------------------------------------------
+    # ---- revocation -------------------------------------------------------------------------
 
     def revoke(self, table: int, device: str = "") -> list[TableCertificate]:
-        """Revoke what a table's devices have, or the device whose id begins so; return it. For good.
+        """Permanently revoke the certificates of a table's devices, or of those whose id begins with `device`.
 
-        Raises CertificateUnknown if there is none that counts.
+        Return them. Raises CertificateUnknown if there is none to revoke.
         """
         with locked(self.folder):
             found = [one for one in self.tables() if one.table == table and one.device.startswith(device)]
@@ -285,7 +285,10 @@ class Certificates:
         return counting
 
     def follow(self, admits: Callable[[int, str], bool], knew: Callable[[int, str], bool]) -> None:
-        """Let connect whom the desk has admitted, and nobody whose admission it has taken back."""
+        """Revoke the devices that the desk no longer admits, and reinstate those that it admits again.
+
+        Devices for which `knew` is false, and permanent revocations, are not changed.
+        """
         with locked(self.folder):
             revoked = self._list()
             known = [one for one in self.tables() if one.revoked != "command" and knew(one.table, one.device)]
@@ -298,7 +301,7 @@ class Certificates:
                 self._write_revoked(after)
 
     def _list(self) -> dict[int, Revoker]:
-        """Read which serial numbers are revoked, and by whom."""
+        """Read the revoked serial numbers, and who revoked each."""
         try:
             listed = x509.load_pem_x509_crl(self.revoked.read_bytes())
         except (OSError, ValueError) as error:
@@ -316,9 +319,9 @@ class Certificates:
 
     @property
     def stamp(self) -> tuple[object, ...]:
-        """What is another once anything here was changed, also twice within a tick of the file system's clock.
+        """A value that differs after any change to the folder, even after two within a tick of the file system's clock.
 
-        While a file is being written, the name that it has until then is here: what was seen half done is seen again.
+        It includes the temporary names of files being written, so a half-finished change differs from the finished one.
         """
         changed, revoked = self.folder.stat().st_mtime_ns, self.revoked.stat()
         with os.scandir(self.folder) as entries:
@@ -334,7 +337,7 @@ class Certificates:
         names: Iterable[x509.GeneralName],
         times: tuple[datetime, datetime] = (NO_BEGINNING, NO_END),
     ) -> x509.Certificate:
-        """Sign a certificate, that a broker names its owner by and others find by its names."""
+        """Sign a certificate. `name` is the owner's user name at the broker; `names` go into subjectAltName."""
         issuer = self._authority.public_key()
         if not isinstance(issuer, ec.EllipticCurvePublicKey):
             raise CertificatesBroken(f"{self.ca}: not a certificate that was made here")
@@ -363,7 +366,7 @@ class Certificates:
 def _make_authority(folder: Path) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     number = x509.random_serial_number()
-    # A name of its own: browsers that trust two authorities of one name confuse them.
+    # Each authority needs its own name, since browsers confuse two trusted authorities of the same name.
     name = _subject(f"Homologue event {number:x}"[:30])
     signs = dict.fromkeys(
         ("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement"), False
@@ -378,12 +381,12 @@ def _make_authority(folder: Path) -> None:
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
-    write_private(folder / CA_KEY, _key_pem(key))  # first: the certificate is taken as a sign that both are there
+    write_private(folder / CA_KEY, _key_pem(key))  # first: `ensure` assumes that it exists if the certificate does
     write_private(folder / CA, _pem(signed))
 
 
 def names_of_this_machine() -> list[str]:
-    """Return the names and addresses by which browsers may know this machine. Nothing is sent."""
+    """Return names and addresses by which browsers may reach this machine. No packet is sent to find them."""
     host = socket.gethostname()
     found = ["localhost", "127.0.0.1", "::1", *([host, f"{host.partition('.')[0]}.local"] if _is_name(host) else ())]
     for family, elsewhere in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):

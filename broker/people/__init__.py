@@ -1,4 +1,4 @@
-"""Who may do what: accounts, logins and the audit log, and where they are stored. No web."""
+"""Access control: accounts, logins and the audit log, and their storage. No HTTP."""
 
 from broker.people.accounts import ROLES, Account, Actor, AuditEntry, Right
 from broker.people.errors import PeopleError, PeopleStoreBroken

@@ -1,11 +1,11 @@
 """Accounts, roles, passwords, and the audit log.
 
-What a role is not given in `RIGHTS` it may not do. An account is never removed: the audit log names it. Passwords are
-hashed with Argon2id by argon2-cffi (RFC 9106, second recommended setting: 64 MiB, three passes).
+A role has only the rights that `RIGHTS` gives it. Accounts are never removed, because the audit log refers to them.
+Passwords are hashed with Argon2id by argon2-cffi (RFC 9106, second recommended setting: 64 MiB, three passes).
 
-The audit log says who did what, when and from where. It is append-only, and each entry's digest covers all before it:
-triggers keep a mistaken statement from changing it, and the chain shows what somebody with the file and an editor has
-changed. Publish or note the last digest at the end of a day, and no earlier entry can be changed unseen.
+The audit log records who did what, when and from where. It is append-only, and each entry's digest covers all earlier
+entries. Triggers prevent accidental changes by SQL, and the chain of digests reveals deliberate changes to the file. If
+the last digest is published or noted at the end of a day, no earlier entry can be changed unnoticed.
 """
 
 import hashlib
@@ -44,16 +44,16 @@ Right = Literal[
     "admit",
     "see_metrics",
 ]
-"""`see_public`: what players may know. `see_room`: all, deals under embargo too. `rule`: on plays, if the scorer lets.
-`check_in`: players at the door. `set_up`: the event before it starts; afterwards who plays, and what its plan has
-wrong. `print_sheets`: blank ones, for paper. `keep_people`: accounts and the audit log. `admit`: the arbiters' PIN, and
-which devices are believed; who sets the event up pairs tables too, until the first of them has told a fact.
-`see_metrics`: how machines and programs are."""
+"""`see_public`: see what players may know. `see_room`: see everything, including deals under embargo. `rule`: make
+rulings on plays, if the scorer allows it. `check_in`: check in players at the door. `set_up`: set up the event before
+it starts; afterwards change its players and correct its plan. `print_sheets`: print blank paper sheets. `keep_people`:
+manage accounts and read the audit log. `admit`: set the arbiters' PIN and trust devices; whoever has `set_up` may pair
+tables too, until the first table has sent a fact. `see_metrics`: see the state of machines and programs."""
 
 RIGHTS: Final[dict[Role, frozenset[Right]]] = {
     "head_arbiter": frozenset(get_args(Right)),
     "table_arbiter": frozenset({"see_public", "see_room", "give_orders", "rule", "check_in", "print_sheets"}),
-    # An organiser is often a player's club mate: deals that others have yet to play are not for them.
+    # An organiser is often in a club with players, so must not see deals that are still to be played.
     "organiser": frozenset({"see_public", "check_in", "set_up", "print_sheets"}),
     "display": frozenset({"see_public"}),
 }
@@ -66,7 +66,7 @@ IDLE_MS: Final[dict[Role, int]] = {
     "organiser": 1 * HOUR_MS,
     "display": 7 * 24 * HOUR_MS,
 }
-"""A session that nothing was asked with for so long has ended. A page that follows the room asks all the time."""
+"""A login session ends after so long without a request. Pages that follow the room send requests all the time."""
 
 WHOLE_MS: Final[dict[Role, int]] = {
     "head_arbiter": 16 * HOUR_MS,
@@ -74,17 +74,17 @@ WHOLE_MS: Final[dict[Role, int]] = {
     "organiser": 16 * HOUR_MS,
     "display": 7 * 24 * HOUR_MS,
 }
-"""A session ends after so long, used or not: a day of play, or for a display on the wall a week."""
+"""A login session ends after so long even if it is in use: a day of play, or a week for a display on the wall."""
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}", re.ASCII)
-"""Of an account, a token or a webhook."""
+"""Valid names of accounts, tokens and webhooks."""
 
 LONGEST_FULL: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody who may log in."""
+    """An account with which a person logs in."""
 
     name: str
     full: str
@@ -92,26 +92,26 @@ class Account:
     disabled: bool
 
     def may(self, right: Right) -> bool:
-        """Return whether this account has a right."""
+        """Return whether the account has a right and is not disabled."""
         return not self.disabled and right in RIGHTS[self.role]
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something, for the audit log."""
+    """The person or program that performs an action, for the audit log."""
 
     who: str
     address: str = ""
 
 
 class AuditEntry(NamedTuple):
-    """One line of the log."""
+    """One entry of the audit log."""
 
     number: int
     at: int
     """Wall clock, ms since 1970 (UTC)."""
     who: str
-    """Login name; of a command on the server's own machine `(command)`, of nobody who is known ``."""
+    """Login name; `(command)` for a command on the server's own machine, empty if nobody is logged in."""
     address: str
     action: str
     about: str
@@ -120,13 +120,13 @@ class AuditEntry(NamedTuple):
 
 
 class AuditLog:
-    """The log in a store."""
+    """The audit log in a database."""
 
     def __init__(self, store: PeopleDatabase) -> None:
         self._store = store
 
     def note(self, at: int, who: str, action: str, about: str = "", detail: str = "", *, address: str = "") -> None:
-        """Add an entry, within the commit that is open if there is one. Raises PeopleStoreBroken."""
+        """Append an entry, in the current commit if one is open. Raises PeopleStoreBroken."""
         with self._store.commit() as sql:
             newest = select(AUDIT.c.number, AUDIT.c.digest).order_by(AUDIT.c.number.desc()).limit(1)
             number, before = sql.execute(newest).first() or (0, FIRST_DIGEST)
@@ -138,26 +138,26 @@ class AuditLog:
             self._store.note(witness_line(number + 1, row[-1]))
 
     def entries(self) -> Iterator[AuditEntry]:
-        """Return all, oldest first, as they are."""
+        """Yield all entries, oldest first, without checking them."""
         for row in self._store.rows(select(AUDIT).order_by(AUDIT.c.number)):
             yield AuditEntry(*row)
 
     def after(self, number: int) -> list[AuditEntry]:
-        """Return the entries after one, oldest first."""
+        """Return the entries after entry `number`, oldest first."""
         rows = self._store.rows(select(AUDIT).where(AUDIT.c.number > number).order_by(AUDIT.c.number))
         return [AuditEntry(*row) for row in rows]
 
     def newest(self, count: int, action: str = "") -> list[AuditEntry]:
-        """Return the last entries, newest first; of one action alone, where it is named."""
+        """Return the last `count` entries, newest first; if `action` is given, only its entries."""
         found = select(AUDIT).where(AUDIT.c.action == action) if action else select(AUDIT)
         rows = self._store.rows(found.order_by(AUDIT.c.number.desc()).limit(count))
         return [AuditEntry(*row) for row in rows]
 
     def checked(self) -> Iterator[AuditEntry]:
-        """Return all, oldest first. Raises AuditBroken at the first that does not follow from those before.
+        """Yield all entries, oldest first. Raises AuditBroken at the first one that does not follow from those before.
 
-        Entries that were taken away from the end are missed too: the file beside the log has named them. So
-        where that file is gone or was cut off, its first entry that is not named is where the log breaks.
+        Entries removed from the end are noticed too, because the witness file beside the log records each entry. If
+        that file is missing or truncated, the log counts as broken at the first entry that it does not record.
         """
         before, number = FIRST_DIGEST, 0
         last = max((entry.number for entry in self.newest(1)), default=0)
@@ -165,7 +165,7 @@ class AuditLog:
         for line in self._store.witnessed():
             named.setdefault(line.height, line)
         for number, entry in enumerate(self.entries(), 1):
-            # The last one may have been written a moment ago, or just before a power cut.
+            # The last entry may not be in the witness file yet, or a power cut may have lost its line.
             unnamed = self._store.names_all and (0 not in named or (number < last and number not in named))
             fault = _fault(number, entry, before, named.get(number))
             if fault or unnamed:
@@ -179,7 +179,10 @@ class AuditLog:
 
 
 def _fault(number: int, entry: AuditEntry, before: str, line: WitnessLine | None) -> str:
-    """Return what is wrong about an entry that is to have a number, and to follow a digest."""
+    """Return what is wrong with the entry at position `number`, after digest `before`; empty if nothing is.
+
+    `line` is its line in the witness file, if any.
+    """
     if entry.number > number:
         return f"{_entries(number, entry.number - 1)} missing"
     if entry.number != number or digest_of(before, entry) != entry.digest:
@@ -196,7 +199,7 @@ def _entries(first: int, last: int) -> str:
 
 
 class AuditedStore:
-    """Something of which each change is noted in the audit log. `clock` gives the wall clock in ms."""
+    """Base of stores whose changes are all recorded in the audit log. `clock` returns ms since 1970."""
 
     def __init__(self, store: PeopleDatabase, audit: AuditLog, clock: Callable[[], int]) -> None:
         self._store, self._audit, self._clock = store, audit, clock
@@ -209,22 +212,22 @@ class Accounts(AuditedStore):
     """All accounts of an event's folder."""
 
     def all(self) -> list[Account]:
-        """Return all, by name."""
+        """Return all accounts, ordered by name."""
         return [_account(row) for row in self._store.rows(_QUERY.order_by(ACCOUNTS.c.name))]
 
     def get(self, name: str) -> Account:
-        """Return one. Raises AccountUnknown."""
+        """Return an account. Raises AccountUnknown."""
         rows = self._store.rows(_QUERY.where(ACCOUNTS.c.name == name))
         if not rows:
             raise AccountUnknown(f"there is no account {name[:40]!r}")
         return _account(rows[0])
 
     def any(self) -> bool:
-        """Return whether there is an account at all, disabled or not."""
+        """Return whether there is any account, even a disabled one."""
         return bool(self._store.rows(_QUERY.limit(1)))
 
     def add(self, name: str, full: str, role: str, password: str, by: Actor) -> Account:
-        """Make an account. Raises BadAccount, AccountTaken, WeakPassword."""
+        """Create an account. Raises BadAccount, AccountTaken, WeakPassword."""
         account = _checked(name, full, role)
         secret = hash_password(password, name=name)
         with self._store.commit() as sql:
@@ -236,7 +239,7 @@ class Accounts(AuditedStore):
         return account
 
     def disable(self, name: str, by: Actor) -> None:
-        """Let nobody in by this account, and end its sessions. Raises AccountUnknown, LastHeadArbiter."""
+        """Disable an account and end its sessions. Raises AccountUnknown, LastHeadArbiter."""
         with self._store.commit() as sql:
             account = self.get(name)
             heads = [one.name for one in self.all() if one.role == "head_arbiter" and not one.disabled]
@@ -247,14 +250,14 @@ class Accounts(AuditedStore):
             self._note(by, "account_disabled", name)
 
     def enable(self, name: str, by: Actor) -> None:
-        """Let somebody in again. Raises AccountUnknown."""
+        """Enable a disabled account. Raises AccountUnknown."""
         with self._store.commit() as sql:
             self.get(name)
             sql.execute(_update(name).values(disabled=0))
             self._note(by, "account_enabled", name)
 
     def set_password(self, name: str, password: str, by: Actor) -> None:
-        """Set another password for an account, and end its sessions. Raises AccountUnknown, WeakPassword."""
+        """Set an account's password and end its sessions. Raises AccountUnknown, WeakPassword."""
         self.get(name)
         secret = hash_password(password, name=name)
         with self._store.commit() as sql:
@@ -263,22 +266,25 @@ class Accounts(AuditedStore):
             self._note(by, "password_set", name)
 
     def end_sessions(self, name: str, by: Actor, *, but: str = "") -> None:
-        """Send somebody away in all browsers but one. Raises AccountUnknown."""
+        """End all sessions of an account, except the one with the key `but`. Raises AccountUnknown."""
         with self._store.commit() as sql:
             self.get(name)
             sql.execute(delete(SESSIONS).where(SESSIONS.c.name == name, SESSIONS.c.key != but))
             self._note(by, "sessions_ended", name)
 
     def password_hash(self, name: str) -> str:
-        """Return what is stored of a password; "" where nobody by that name may log in."""
+        """Return an account's stored password hash; empty if it does not exist or is disabled."""
         rows = self._store.rows(select(ACCOUNTS.c.password).where(ACCOUNTS.c.name == name, ACCOUNTS.c.disabled == 0))
         return str(rows[0][0]) if rows else ""
 
     def who_has(self, name: str, password: str) -> Account | None:
-        """Return the account that name and password belong to; a disabled one is nobody's. Takes its time."""
+        """Return the account for a name and password; None if they do not match or it is disabled.
+
+        The check is slow on purpose, and equally slow for unknown names.
+        """
         stored = self.password_hash(name)
         right = verify_password(password, stored or None)
-        # Asked again: it may have been disabled, or given another password, while we reckoned.
+        # Check again, since the account may have been disabled or changed while the hash was computed.
         if not right or stored != self.password_hash(name):
             return None
         return self.get(name)
@@ -312,7 +318,7 @@ def _update(name: str) -> Update:
 
 SHORTEST_PASSWORD: Final = 12
 LONGEST_PASSWORD: Final = 200
-"""Characters. NIST SP 800-63B asks for length and against rules of composition."""
+"""Length in characters. NIST SP 800-63B recommends length and advises against composition rules."""
 
 ARGON2_SETTING: Final = RFC_9106_LOW_MEMORY
 _HASHER: Final = PasswordHasher.from_parameters(ARGON2_SETTING)
@@ -333,7 +339,7 @@ def hash_password(password: str, *, name: str) -> str:
 
 
 def verify_password(password: str, stored: str | None) -> bool:
-    """Return whether a password is the one that was hashed; of nobody's account it takes as long, and is not."""
+    """Return whether a password matches a stored hash. Without a hash it takes as long and returns False."""
     with _ONE:
         try:
             _HASHER.verify(stored or _decoy_hash(), _normal(password[: LONGEST_PASSWORD + 1]))
@@ -343,49 +349,49 @@ def verify_password(password: str, stored: str | None) -> bool:
 
 
 def _normal(password: str) -> str:
-    """Return one spelling: keyboards write the same é in two ways."""
+    """Return a password in NFKC form, because keyboards encode the same é in two ways."""
     return unicodedata.normalize("NFKC", password)
 
 
 @cache
 def _decoy_hash() -> str:
-    """Return a hash that nobody has the password of."""
+    """Return a hash of a password that no account has, so that unknown names take as long to check."""
     return _HASHER.hash("a password that nobody has")
 
 
 FACES_SHOWN: Final = "faces_shown"
-"""The action of who was given faces of deals."""
+"""Action: somebody was shown the faces of deals."""
 
 EMBARGO_READ: Final = "embargo_read"
-"""The action of who has looked at results under embargo."""
+"""Action: somebody looked at results under embargo."""
 
 DEVICE_REVOKED: Final = "device_revoked"
-"""The action of who has revoked a table's device."""
+"""Action: somebody revoked a table's device."""
 
 DEVICE_LISTED: Final = "device_listed"
-"""The action of who has listed a table's device, which is admitted when the scorer starts."""
+"""Action: somebody listed a table's device, which is admitted when the scorer starts."""
 
 EVENT_CLOSED: Final = "event_closed"
-"""The action of who has ended the access of all tables."""
+"""Action: somebody ended the access of all tables."""
 
 LONGEST_DETAIL: Final = 600
-"""Characters of a detail."""
+"""Longest `about` or `detail` of an entry, in characters; the rest is cut off."""
 
 FIRST_DIGEST: Final = "0" * 64
 
 
 def digest_of(before: str, entry: AuditEntry) -> str:
-    """Return the digest of an entry after the digest of the one before."""
+    """Return the digest of an entry that follows the entry with the digest `before`."""
     told = json.dumps([before, *entry[:-1]], ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def audit_line(entry: AuditEntry, *, as_csv: bool) -> str:
-    """Write one entry, its time as people read it (UTC)."""
+    """Return an entry as a line of CSV or JSON, with its time in ISO format (UTC)."""
     row = entry._asdict() | {"at": time_text(entry.at)}
     return csv_rows([tuple(row.values())]) if as_csv else json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def time_text(at: int) -> str:
-    """Write a time (ms since 1970) as people read it (UTC)."""
+    """Return a time (ms since 1970) in ISO format (UTC)."""
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")

@@ -1,4 +1,4 @@
-"""The anchor of an event's folder, made and checked: journal and audit log together (broker/store/records.py)."""
+"""Making and checking anchors, which cover an event's journal and audit log together (broker/store/records.py)."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -30,23 +30,23 @@ from broker.store import (
 
 
 class CheckedAnchor(NamedTuple):
-    """What was found of an anchor. It holds where nothing is named and it has a place."""
+    """The result of checking an anchor. It holds if it has a place and nothing is listed as changed."""
 
     place: AnchorPlace | None
-    """Where it was made; None: what was there then is there no more."""
+    """The position in the journal and the log at which it was made; None if no stored state matches it."""
     rows: tuple[Fault, ...] = ()
-    """Messages before it that are not as they were."""
+    """Journal rows up to that position that have changed."""
     entry: int | None = None
-    """The first entry of the audit log before it that is not as it was."""
+    """The first entry of the audit log, up to that position, that has changed."""
 
     @property
     def holds(self) -> bool:
-        """Whether everything before it is as it was."""
+        """Whether everything up to the anchor is unchanged."""
         return self.place is not None and not self.rows and self.entry is None
 
 
 def anchor_of(folder: Path) -> str:
-    """Return the anchor of an event as it is stored now. Raises StoreError, PeopleStoreBroken."""
+    """Return the anchor of an event's present state. Raises StoreError, PeopleStoreBroken."""
     event = event_name(folder)
     with closing(open_reader(folder, event)) as journal:
         return anchor_text(event, journal.last_link(), _head(_entries(folder)))
@@ -57,9 +57,9 @@ def _head(entries: Sequence[AuditEntry]) -> LogHead:
 
 
 def check_anchor(folder: Path, typed: str) -> CheckedAnchor:
-    """Look whether all that was stored when an anchor was made is there as it was; later messages do not matter.
+    """Check that everything stored when an anchor was made is unchanged. Later messages do not matter.
 
-    `folder`: an event's, or a copy. Raises AnchorMistyped, AnchorElsewhere, StoreError, PeopleStoreBroken.
+    `folder` is an event's folder or a copy. Raises AnchorMistyped, AnchorElsewhere, StoreError, PeopleStoreBroken.
     """
     event, entries = event_name(folder), _entries(folder)
     with closing(open_reader(folder, event)) as journal:
@@ -71,7 +71,7 @@ def check_anchor(folder: Path, typed: str) -> CheckedAnchor:
 
 
 def _changed(journal: Reader, messages: int) -> tuple[Fault, ...]:
-    """Return the rows that are not as they were, but those in place of which exactly what was there counts."""
+    """Return the faults of the first `messages` rows, except those of rows whose original content still counts."""
     found = list[Fault]()
     with closing(journal.intact(found)) as rows:
         for _ in rows:
@@ -82,7 +82,7 @@ def _changed(journal: Reader, messages: int) -> tuple[Fault, ...]:
 
 
 def _healed(journal: Reader) -> Iterator[int]:
-    """Return the heights of rows in place of which others count that fit the link which those had."""
+    """Yield the heights of altered rows for which the content that now counts matches their original link."""
     written = {row[0]: (row[1], row[6]) for row in journal.whole_rows()}
     written[0] = 0, FIRST_LINK
     for *_, body, _, height in journal.whole_rows():
@@ -102,7 +102,7 @@ def _first_changed(entries: Sequence[AuditEntry]) -> int | None:
 
 
 def _entries(folder: Path) -> list[AuditEntry]:
-    """Return the audit log of a folder as it lies there; nothing is made or written."""
+    """Return the entries of a folder's audit log. A `people.sqlite` is only read, and never created."""
     path = folder / PEOPLE_FILE
     if database_of(folder) is not None:
         store = open_people(folder, time.time_ns() // 1_000_000)

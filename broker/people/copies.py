@@ -1,4 +1,4 @@
-"""The people of an event opened where its journal is, put into copies, and restored: who was closed out stays out."""
+"""Opening, copying and restoring an event's accounts. Whoever was locked out stays locked out after a restore."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -30,7 +30,10 @@ HERE: Final = "(command)"
 
 
 def open_people(folder: Path, now: int) -> PeopleDatabase:
-    """Open them. `now`: wall clock, ms since 1970. Raises PeopleStoreBroken."""
+    """Open the accounts of an event: in PostgreSQL if its journal is there, else in `people.sqlite`.
+
+    If both exist, the file is imported or put aside. `now` is the time in ms since 1970. Raises PeopleStoreBroken.
+    """
     try:
         place = database_of(folder)
         if place is None:
@@ -38,7 +41,7 @@ def open_people(folder: Path, now: int) -> PeopleDatabase:
         told, event = connection_parameters(place, folder), event_name(folder)
     except StoreError as error:
         raise PeopleStoreBroken(str(error)) from None
-    from broker.people.postgresql import PostgresPeople  # noqa: PLC0415 - only events in PostgreSQL load its library
+    from broker.people.postgresql import PostgresPeople  # noqa: PLC0415 - load the driver only if needed
 
     store = PostgresPeople(told, event, folder / PEOPLE_WITNESS)
     try:
@@ -51,7 +54,7 @@ def open_people(folder: Path, now: int) -> PeopleDatabase:
 
 
 def import_people(folder: Path, store: PeopleDatabase, now: int) -> None:
-    """Take the folder's own people into a store that has none, or put their file aside. Raises PeopleStoreBroken."""
+    """Import the folder's own accounts into an empty store, or put the file aside. Raises PeopleStoreBroken."""
     with closing(SqlitePeople(folder / PEOPLE_FILE)) as own, own.commit() as mine:
         rows = all_rows(mine)
         with store.commit() as sql:
@@ -64,7 +67,7 @@ def import_people(folder: Path, store: PeopleDatabase, now: int) -> None:
                 AuditLog(store).note(now, HERE, "people_put_aside", f"{PEOPLE_FILE}{UNUSED}")
     _rename_file(folder, MOVED if known else UNUSED)
     if not known:
-        (folder / PEOPLE_WITNESS).unlink(missing_ok=True)  # of the log that was put aside
+        (folder / PEOPLE_WITNESS).unlink(missing_ok=True)  # it belongs to the log that was put aside
 
 
 def _empty(sql: Connection) -> bool:
@@ -72,14 +75,14 @@ def _empty(sql: Connection) -> bool:
 
 
 def has_log(store: PeopleDatabase, last: AuditEntry | None) -> bool:
-    """Whether a store's log goes on where another one ends, `last` being its last: a digest covers all before."""
+    """Return whether a store's log contains another log whose last entry is `last`. A digest covers all before it."""
     if last is None:
         return True
     return store.rows(select(AUDIT.c.digest).where(AUDIT.c.number == last.number)) == [(last.digest,)]
 
 
 def _rename_file(folder: Path, end: str) -> None:
-    """Rename the file, as one file, to a name that is free."""
+    """Rename `people.sqlite` to the first free name, after merging its write-ahead log into it."""
     path = folder / PEOPLE_FILE
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as whole:
@@ -91,7 +94,7 @@ def _rename_file(folder: Path, end: str) -> None:
 
 
 def name_copied(folder: Path) -> None:
-    """Name anew, in the file beside it, the entries of a log that came whole from another machine.
+    """Rewrite the witness file for an audit log that was copied from another machine.
 
     Raises PeopleStoreBroken.
     """
@@ -100,11 +103,11 @@ def name_copied(folder: Path) -> None:
 
 
 CLOSING: Final = ("account_disabled", "password_set", "sessions_ended", "token_revoked")
-"""What is done to keep somebody out."""
+"""Actions that lock somebody out."""
 
 
 def copy_people(folder: Path, target: Path, now: int = 0) -> None:
-    """Write an event's people into a copy, if they are in a database: else their file is copied as any other.
+    """Write an event's accounts from PostgreSQL into a copy of its folder; a `people.sqlite` is copied like any file.
 
     Raises PeopleStoreBroken.
     """
@@ -120,9 +123,11 @@ def copy_people(folder: Path, target: Path, now: int = 0) -> None:
 
 
 def restore_people(folder: Path, restored: Path, newer: Iterable[Path], now: int) -> str:
-    """Make the people of a folder that was just restored from `restored` those that may come in; give whose they are.
+    """Update the accounts of a folder just restored from the copy `restored`; return the name of the copy used.
 
-    `newer`: later copies of the event, the newest first. Empty if there are none. Raises PeopleStoreBroken, OSError.
+    The accounts come from the newest of the `newer` copies (newest first) whose audit log continues the restored one,
+    so that nobody locked out since gets back in. All sessions are ended. Returns an empty text if there are no
+    accounts. Raises PeopleStoreBroken, OSError.
     """
     path = folder / PEOPLE_FILE
     if not path.exists():
@@ -139,7 +144,7 @@ def restore_people(folder: Path, restored: Path, newer: Iterable[Path], now: int
 
 
 def _goes_on(path: Path, older: Path) -> bool:
-    """Return whether a copy's log is whole, and goes on where an older one ends."""
+    """Return whether a copy's audit log is intact and continues an older one."""
     beside = older.with_name(f".{PEOPLE_FILE}.newer")
     try:
         copy_file(path, beside)
@@ -154,15 +159,15 @@ def _goes_on(path: Path, older: Path) -> bool:
 
 
 class ClosedAccounts:
-    """Notices when somebody was closed out, by this process or another."""
+    """Notices when somebody is locked out, by this process or another."""
 
     def __init__(self, store: PeopleDatabase) -> None:
-        """Begin with what is there now. Raises PeopleStoreBroken."""
+        """Watch for entries after the present ones. Raises PeopleStoreBroken."""
         self._store = store
         self._seen = max((entry.number for entry in AuditLog(store).newest(1)), default=0)
 
     def news(self) -> bool:
-        """Return whether somebody was closed out since this was asked last. Raises PeopleStoreBroken."""
+        """Return whether somebody was locked out since the last call. Raises PeopleStoreBroken."""
         query = select(AUDIT.c.number, AUDIT.c.action).where(AUDIT.c.number > self._seen)
         rows = self._store.rows(query.order_by(AUDIT.c.number))
         self._seen = max((number for number, _ in rows), default=self._seen)

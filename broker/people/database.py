@@ -1,7 +1,7 @@
-"""Where accounts, sessions, tokens, webhooks, the audit log, orders and keyings are stored.
+"""Storage of accounts, sessions, tokens, webhooks, the audit log, orders and keyings.
 
-They are apart from the scorer's journal: results can be shown, copied and exported without anybody's password hash.
-They lie in `people.sqlite` in the event's folder, or in PostgreSQL where the journal is (`postgresql.py`).
+They are separate from the scorer's journal, so that results can be shown, copied and exported without password hashes.
+They are in `people.sqlite` in the event's folder, or in PostgreSQL if the journal is there (`postgresql.py`).
 """
 
 import threading
@@ -33,7 +33,7 @@ from broker.store import (
 VERSION: Final = 1
 PEOPLE_WITNESS: Final = Path(PEOPLE_FILE).with_suffix(WITNESS_SUFFIX).name
 PATIENCE_S: Final = 5.0
-"""The command `homologue event people` may write while the desk does."""
+"""How long to wait for a lock: the command `homologue event people` may write at the same time as the desk."""
 
 METADATA: Final = sa.MetaData()
 
@@ -119,10 +119,10 @@ WEBHOOKS: Final = _table(
     Column("failure", Text),
 )
 LATER: Final = (TOKENS, WEBHOOKS)
-"""Added since version 1, beside its tables: a program of then does without them."""
+"""Tables added since version 1, which programs of that version can do without."""
 
 TABLES: Final = (ACCOUNTS, SESSIONS, AUDIT, ORDERS, KEYINGS, *LATER)
-"""All that there is of one event, in an order in which it can be copied."""
+"""All tables of an event, in an order that satisfies foreign keys when they are copied."""
 
 APPEND_ONLY: Final = (AUDIT, ORDERS, KEYINGS)
 APPEND_ONLY_TEXT: Final = "audit log, orders and keyings are append-only"
@@ -130,50 +130,50 @@ make_append_only(METADATA, APPEND_ONLY, APPEND_ONLY_TEXT)
 
 
 START: Final = WitnessLine.of(0, 0, 0, "audit", None)
-"""The first line of the file that names entries: one that does not begin with it was taken away, and recreated."""
+"""The first line of the witness file. A file without it was deleted and recreated."""
 
 
 def witness_line(number: int, digest: str) -> WitnessLine:
-    """Return by which line an entry of the audit log is named in the file beside it."""
+    """Return the line of the witness file that records an entry of the audit log."""
     return WitnessLine.of(number, 0, number, "audit", bytes.fromhex(digest))
 
 
 class PeopleDatabase:
-    """One event's people. Several processes may have it open, and several threads of one process."""
+    """The accounts and logs of one event. Several processes and threads may use it at once."""
 
     BEGIN = "BEGIN"
 
     names_all = False
-    """Whether each entry of the audit log is to be named: those of a database may be named beside another scorer."""
+    """Whether the witness file must record every entry. With PostgreSQL another scorer's file may record some."""
 
     def __init__(self, engine: Engine, witness: Path | None = None) -> None:
-        """Take what connects, and the file in which entries of the audit log are named too (store/integrity.py)."""
+        """Use an engine, and a witness file that records entries of the audit log too (broker/store/records.py)."""
         self._engine, self._lock, self._closed = engine, threading.RLock(), False
         self._commit: Connection | None = None
         self._witness, self._noted = witness, list[WitnessLine]()
 
     def close(self) -> None:
-        """Close it; may be called twice."""
+        """Close the database; may be called twice."""
         with self._lock:
             self._closed = True
             self._engine.dispose()
 
     def note(self, line: WitnessLine) -> None:
-        """Name a row of the audit log that is not named yet, once it is committed. Inside `commit` only."""
+        """Record an entry of the audit log in the witness file once it is committed. Only inside `commit`."""
         self._noted.append(line)
 
     def witnessed(self) -> list[WitnessLine]:
-        """Return all rows that were ever named."""
+        """Return all lines of the witness file."""
         return [*Witness(self._witness, read_only=True).lines()] if self._witness else []
 
     def _tell_witness(self) -> None:
-        """Name what is not named yet. What the disk does not take is named after the next commit."""
+        """Write pending lines to the witness file. If that fails, they are written after the next commit."""
         if not self._witness or not self._noted:
             self._noted.clear()
             return
         with closing(Witness(self._witness)) as witness:
             lines, last = self._noted, witness.last()
-            if last and last.height >= lines[0].height:  # another process has been quicker, or it was opened again
+            if last and last.height >= lines[0].height:  # written by another process, or before a restart
                 named = {*witness.lines()}
                 lines = [line for line in lines if line not in named]
             if witness.note(lines):
@@ -181,15 +181,15 @@ class PeopleDatabase:
                 self._noted.clear()
 
     def rows(self, query: sa.Executable) -> Sequence[tuple[Any, ...]]:
-        """Ask. Raises PeopleStoreBroken."""
+        """Return the rows of a query. Raises PeopleStoreBroken."""
         with self._connected() as connection:
             return connection.execute(query).all()
 
     @contextmanager
     def commit(self) -> Iterator[Connection]:
-        """Write as one: all of it is durable at the end, or none. May be nested. Raises PeopleStoreBroken.
+        """Run the block as one transaction, durable as a whole or not at all. May be nested. Raises PeopleStoreBroken.
 
-        One at a time: what is read inside is as it is until the end.
+        Only one commit runs at a time, so what is read inside does not change before the end.
         """
         with self._connected() as connection:
             if self._commit:
@@ -209,7 +209,7 @@ class PeopleDatabase:
             self._tell_witness()
 
     def _exclude_others(self, connection: Connection) -> None:
-        """Wait until nobody else commits, where beginning does not."""
+        """Wait for other commits to end, if beginning the transaction does not do that."""
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
@@ -227,12 +227,12 @@ class PeopleDatabase:
 
 
 class SqlitePeople(PeopleDatabase):
-    """The open file."""
+    """The database in `people.sqlite`."""
 
     BEGIN = "BEGIN IMMEDIATE"
 
     def __init__(self, path: Path, witness: Path | None = None) -> None:
-        """Open or make it, readable by its owner alone. Raises PeopleStoreBroken."""
+        """Open or create the file, readable by its owner only. Raises PeopleStoreBroken."""
         try:
             path.touch(mode=0o600)
             super().__init__(sqlite_engine(partial(open_for_writing, path, PATIENCE_S)), witness)
@@ -246,9 +246,9 @@ class SqlitePeople(PeopleDatabase):
             self.name_entries(witness)
 
     def name_entries(self, witness: Path, *, anew: bool = False) -> None:
-        """Name in the file beside it the last entry, of which a power cut may have kept the line; or all of them.
+        """Record the last entry in the witness file, since a power cut may have lost its line.
 
-        All are named of a log that older programs wrote, or `anew`. Raises PeopleStoreBroken.
+        For a log written by older programs, or with `anew`, all entries are recorded. Raises PeopleStoreBroken.
         """
         query = sa.select(AUDIT.c.number, AUDIT.c.digest).order_by(AUDIT.c.number.desc())
         with self.commit() as connection:
@@ -264,18 +264,18 @@ class SqlitePeople(PeopleDatabase):
                 self.note(witness_line(*row))
 
     def _make_tables(self) -> str:
-        """Make what there is not yet; return the version."""
+        """Create missing tables; return the version of the file."""
         with self.commit() as connection:
             METADATA.create_all(connection)
             connection.exec_driver_sql(
                 "CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT"
             )
-            connection.exec_driver_sql(f"INSERT OR IGNORE INTO about VALUES ('version', '{VERSION}')")  # noqa: S608 - ours
+            connection.exec_driver_sql(f"INSERT OR IGNORE INTO about VALUES ('version', '{VERSION}')")  # noqa: S608 - a constant
             return str(connection.exec_driver_sql("SELECT value FROM about WHERE key = 'version'").scalar())
 
 
 def all_rows(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
-    """Return everything, table by table."""
+    """Return all rows, by table name."""
     return {
         table.name: [tuple(row) for row in connection.execute(sa.select(table).order_by(*table.primary_key))]
         for table in TABLES
@@ -283,7 +283,7 @@ def all_rows(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
 
 
 def put_all(connection: Connection, rows: dict[str, list[tuple[object, ...]]]) -> None:
-    """Put everything into empty tables."""
+    """Insert all rows into empty tables."""
     for table in TABLES:
         for row in rows[table.name]:
             connection.execute(sa.insert(table).values(row))

@@ -1,10 +1,10 @@
-"""What is refused to people. `code` is stable (docs/codes.md), texts are not; no text tells a secret."""
+"""Errors about accounts. Codes are stable (docs/codes.md), texts are not. No text reveals a secret."""
 
 from broker.errors import CodedError
 
 
 class PeopleError(CodedError, code="people_error"):
-    """Base of the refusals to people."""
+    """Base class of errors about accounts."""
 
 
 class BadAccount(PeopleError, ValueError, code="bad_account"):
@@ -72,7 +72,7 @@ class BadOrder(PeopleError, ValueError, code="bad_order"):
 
 
 class OrderGivenBefore(PeopleError, ValueError, code="order_given_before", status=409):
-    """The form of an order was sent before. `same`: with the same order in it."""
+    """The form of an order was sent before. `same`: whether it contained the same order."""
 
     def __init__(self, *, same: bool) -> None:
         super().__init__("this form has given its order already; nothing was given again")

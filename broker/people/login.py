@@ -1,10 +1,11 @@
-"""Logging in: passwords are checked, sessions begun and ended, and the first account is made by a link.
+"""Logging in: checking passwords, starting and ending sessions, and the link that creates the first account.
 
-A session is stored here; the browser has a random token, of which we store only the hash.
+Sessions are stored here. The browser has a random token, of which only the hash is stored.
 
-Failed logins count three ways: of one name from one address (a person who mistypes), of one address (one who tries
-names), and of one name from anywhere (many who try it). Nobody can keep another out: a browser in which somebody has
-logged in before counts by itself, and the last limit leaves each address its first tries.
+Failed logins are counted in three ways: for a name from one address (a person who mistypes), for an address (an
+attacker who tries names), and for a name from anywhere (a distributed attack). Nobody can lock out another person: a
+browser in which the person has logged in before is counted separately, and the limit for a name leaves each network its
+first attempts.
 """
 
 import hashlib
@@ -31,36 +32,36 @@ from broker.protocol import wall_clock_ms
 
 FIRST_LINK_FILE: Final = "first-link.txt"
 FIRST_LINK_MS: Final = 60 * 60 * 1000
-"""How long the link of the first start opens."""
+"""How long the link of the first start is valid, in ms."""
 
 FIRST_LINK_USER: Final = "(first link)"
-"""Who makes the first account, in the audit log."""
+"""The audit log's name for whoever creates the first account."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoginSession:
-    """A browser in which somebody has logged in."""
+    """A browser in which somebody has logged in. Times are in ms since 1970."""
 
     key: str
     account: Account
     made_at: int
     seen_at: int
     agent: str
-    """Hash of what the browser says of itself."""
+    """Hash of the browser's User-Agent."""
     address: str
 
     def has_ended(self, now: int) -> bool:
-        """Return whether its time is over; one from the future (a clock put back) is over too."""
+        """Return whether the session has expired. A session from the future (after a clock change) has expired too."""
         role = self.account.role
         idle = now - self.seen_at > IDLE_MS[role]
         return idle or not -SEEN_EVERY_MS <= now - self.made_at <= WHOLE_MS[role]
 
 
 class Authentication:
-    """Of one event's folder. `clock` gives the wall clock in ms."""
+    """Accounts, logins, tokens and webhooks of one event's folder. `clock` returns ms since 1970."""
 
     def __init__(self, folder: Path, clock: Callable[[], int] = wall_clock_ms) -> None:
-        """Open or make their store, where the event's journal is. Raises PeopleStoreBroken."""
+        """Open or create the database, in the same place as the event's journal. Raises PeopleStoreBroken."""
         self._folder, self.clock = folder, clock
         self.store = open_people(folder, clock())
         self.audit = AuditLog(self.store)
@@ -73,7 +74,7 @@ class Authentication:
         self._link: tuple[str, int] | None = None
 
     def close(self) -> None:
-        """Close the store; may be called twice. The link of another desk stays."""
+        """Close the database; may be called twice. Another desk's link stays valid."""
         if self._link:
             (self._folder / FIRST_LINK_FILE).unlink(missing_ok=True)
         self.store.close()
@@ -81,12 +82,12 @@ class Authentication:
     # ---- the first start --------------------------------------------------------------------
 
     def first_link(self, url: str) -> str | None:
-        """Return the one-time link by which the first head arbiter is made, while there is no account.
+        """Return the one-time link that creates the first head arbiter; None if there is an account.
 
-        It is also in `first-link.txt`, for its owner alone, for a scorer whose output goes into a log.
+        The link is also in `first-link.txt`, readable by its owner only, for scorers whose output goes to a log.
         """
         if self.accounts.any():
-            (self._folder / FIRST_LINK_FILE).unlink(missing_ok=True)  # of a desk that was cut off
+            (self._folder / FIRST_LINK_FILE).unlink(missing_ok=True)  # left by a desk that was killed
             return None
         token = secrets.token_urlsafe(24)
         self._link = token_hash(token), self.clock() + FIRST_LINK_MS
@@ -95,7 +96,7 @@ class Authentication:
         return link
 
     def check_link(self, token: str) -> None:
-        """Raise LinkSpent unless this is the link's token, and it may still be used."""
+        """Raise LinkSpent unless this is the link's token and it is still valid."""
         link = self._link
         fresh = link is not None and self.clock() <= link[1] and hmac.compare_digest(token_hash(token), link[0])
         if not fresh or self.accounts.any():
@@ -104,9 +105,9 @@ class Authentication:
             )
 
     def welcome(self, token: str, name: str, full: str, password: str, address: str) -> Account:
-        """Make the first head arbiter. Raises LinkSpent, BadAccount, WeakPassword."""
+        """Create the first head arbiter. Raises LinkSpent, BadAccount, WeakPassword."""
         self.check_link(token)
-        with self.store.commit():  # of two who use the link at once the second finds an account
+        with self.store.commit():  # if two people use the link at once, the second is refused
             self.check_link(token)
             account = self.accounts.add(name, full, "head_arbiter", password, Actor(FIRST_LINK_USER, address))
         self._link = None
@@ -116,18 +117,18 @@ class Authentication:
     # ---- in and out -------------------------------------------------------------------------
 
     def log_in(self, name: str, password: str, *, agent: str, address: str, browser: str = "") -> str:
-        """Let somebody in; return the token of a new session. `browser`: the marks that it has (`with_mark`).
+        """Log somebody in; return the token of a new session. `browser` has the browser's marks (`with_mark`).
 
         Raises LoginDelayed, LoginRefused.
         """
         now, known = self.clock(), self._mark_of(name, browser)
-        with self._counting:  # many tries at once are counted before the first is answered
+        with self._counting:  # count simultaneous attempts before the first is answered
             if wait := self._throttle.wait_ms(name, address, now, known):
                 raise LoginDelayed(-(-wait // 1000))
             self._throttle.failed(name, address, now, known)
         account = self.accounts.who_has(name, password)
         if account is None:
-            # The name as typed is not kept: people type passwords into the wrong field.
+            # An unknown name is not recorded: people type passwords into the wrong field.
             known = name if any(one.name == name for one in self.accounts.all()) else ""
             self.audit.note(now, "", "login_refused", known, address=address)
             raise LoginRefused("name and password do not belong together")
@@ -136,9 +137,10 @@ class Authentication:
         return self.admit(account, agent=agent, address=address)
 
     def with_mark(self, account: Account, browser: str) -> str:
-        """Return the marks of a browser in which somebody has just logged in: those that it had, and theirs.
+        """Return the marks of a browser after a login: those that it had, and one for this account.
 
-        A mark opens nothing. It is made with the account's password hash: a new password ends it, and nothing is kept.
+        A mark only identifies a known browser and gives no access. It is computed from the account's password hash, so
+        nothing has to be stored, and a new password invalidates it.
         """
         if self._mark_of(account.name, browser):
             return browser
@@ -147,7 +149,7 @@ class Authentication:
         return ".".join([*had, f"{nonce}-{self._seal_of(account.name, nonce)}"][-MOST_BROWSER_MARKS:])
 
     def _mark_of(self, name: str, browser: str) -> str:
-        """Return the mark by which a browser is known to somebody; "" where it is not."""
+        """Return the nonce of the browser's valid mark for a name; empty if it has none."""
         for mark in browser.split(".")[:MOST_BROWSER_MARKS]:
             nonce, _, seal = mark.partition("-")
             right = self._seal_of(name, nonce) if BROWSER_MARK.fullmatch(mark) else ""
@@ -162,7 +164,7 @@ class Authentication:
         )
 
     def admit(self, account: Account, *, agent: str, address: str) -> str:
-        """Begin a session for somebody who has shown who they are; return its token."""
+        """Start a session for an authenticated account; return its token."""
         now = self.clock()
         with self.store.commit():
             token = self.sessions.begin(account, now, agent, address)
@@ -170,9 +172,9 @@ class Authentication:
         return token
 
     def known(self, token: str, *, agent: str, address: str) -> LoginSession | None:
-        """Return the session of a token, if it goes on.
+        """Return the session of a token if it is still valid.
 
-        One that turns up in another browser is ended: it was stolen.
+        A session used from another browser is ended, because its token has been stolen.
         """
         session = self.sessions.find(token_hash(token))
         now = self.clock()
@@ -188,7 +190,7 @@ class Authentication:
         return session
 
     def goes_on(self, session: LoginSession) -> bool:
-        """Return whether a session that was known goes on: asked again and again by a stream that is open."""
+        """Return whether a session is still valid. Open event streams call this repeatedly."""
         found = self.sessions.find(session.key)
         now = self.clock()
         if found is None or found.has_ended(now):
@@ -207,23 +209,23 @@ class Authentication:
 
 
 def csrf_token(token: str) -> str:
-    """Return what every form of a session carries: another site's page cannot know it (CSRF)."""
+    """Return the CSRF token of a session, which all its forms contain and no other site can know."""
     return hmac.new(token.encode("utf-8", "replace"), b"form", hashlib.sha256).hexdigest()
 
 
 def agent_hash(header: str) -> str:
-    """Return what is kept of the browser's own description."""
+    """Return the stored hash of a User-Agent header."""
     return hashlib.sha256(header.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 class LoginSessions:
-    """All sessions of an event's folder: a scorer that starts again sends nobody away."""
+    """The login sessions of an event's folder. They survive a restart of the scorer."""
 
     def __init__(self, store: PeopleDatabase) -> None:
         self._store = store
 
     def begin(self, account: Account, now: int, agent: str, address: str) -> str:
-        """Begin a session; return its token, which is never seen again. Always a new one: none can be planted."""
+        """Start a session; return its token, which is not stored. It is always new, which prevents session fixation."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         with self._store.commit() as sql:
             row = (token_hash(token), account.name, now, now, agent_hash(agent), address)
@@ -231,7 +233,7 @@ class LoginSessions:
         return token
 
     def find(self, key: str) -> LoginSession | None:
-        """Return the session that has this key, over or not; none whose account is disabled."""
+        """Return the session with this key, even if expired; None if its account is disabled."""
         found = self._store.rows(_QUERY.where(SESSIONS.c.key == key))
         return _session(found[0]) if found else None
 
@@ -241,7 +243,7 @@ class LoginSessions:
         return [_session(row) for row in self._store.rows(query)]
 
     def used(self, session: LoginSession, now: int) -> None:
-        """Remember that it was used."""
+        """Record that a session was used, at most once in `SEEN_EVERY_MS`."""
         if now - session.seen_at >= SEEN_EVERY_MS:
             with self._store.commit() as sql:
                 sql.execute(update(SESSIONS).where(SESSIONS.c.key == session.key).values(seen_at=now))
@@ -267,27 +269,27 @@ def _session(row: tuple[Any, ...]) -> LoginSession:
 BROWSER_MARK_BYTES: Final = 16
 BROWSER_MARK: Final = re.compile(r"[0-9a-f]{32}-[0-9a-f]{64}")
 MOST_BROWSER_MARKS: Final = 8
-"""People who share a browser."""
+"""How many people can share a browser and each have a mark."""
 
 LOGIN_WINDOW_MS: Final = 15 * 60 * 1000
 MOST_LOGIN_KEYS: Final = 10_000
-"""Keys; the oldest goes first, so that an attacker with many names fills no memory."""
+"""Most keys counted. The oldest are dropped, so that an attacker with many names cannot exhaust memory."""
 
 OF_BOTH, OF_ADDRESS, OF_NAME = 5, 30, 60
-"""Failures in a window after which no more tries are heard."""
+"""Failed attempts within the window after which further ones are rejected: name and address, address, and name."""
 
 OF_BROWSER: Final = 10
-"""The same of somebody in a browser that is known as theirs, whatever others do elsewhere."""
+"""The same limit for a person in a browser with their mark, independent of attempts elsewhere."""
 
 OF_FRESH_NETWORK: Final = 3
-"""Tries that each network has, though many others have tried the name: its owner comes in from a new telephone too."""
+"""Attempts allowed from each network even if the name is at its limit, so that its owner can use a new telephone."""
 
 LoginKey = tuple[str | None, str | None]
-"""Name and address, or name and browser; None: any."""
+"""Name and address, or name and browser mark; None means any."""
 
 
 class RecentFailures:
-    """Counts failures by keys, within a window that slides."""
+    """Counts of failures by key within a sliding window."""
 
     def __init__(self) -> None:
         self._failures: OrderedDict[Hashable, list[int]] = OrderedDict()
@@ -298,29 +300,29 @@ class RecentFailures:
             self._failures.popitem(last=False)
 
     def _wait(self, key: Hashable, limit: int, now: int) -> int:
-        """Return how long from `now` a key has so many failures, in ms."""
-        # A clock that was put back keeps nobody out: what lies ahead of now does not count.
+        """Return how many ms from `now` a key stays at its limit of failures; 0 if it is below."""
+        # Failures in the future do not count, so that setting the clock back locks nobody out.
         recent = [at for at in self._failures.get(key, ()) if 0 <= now - at < LOGIN_WINDOW_MS]
         return recent[-limit] + LOGIN_WINDOW_MS - now if len(recent) >= limit else 0
 
 
 class LoginThrottle(RecentFailures):
-    """Counts tries to log in. `browser`: the mark by which it is known to the name; "": none."""
+    """Limits on login attempts. `browser` is the browser's mark for the name; empty if it has none."""
 
     def wait_ms(self, name: str, address: str, now: int, browser: str = "") -> int:
-        """Return how long from `now` no try of this name from this address is heard; 0: it is heard."""
+        """Return how many ms from `now` attempts for this name from this address are rejected; 0 if allowed."""
         limits = _limits(name, address, browser)
         if not browser and not self._wait((None, network_of(address)), limits.pop((None, network_of(address))), now):
             del limits[name, None]
         return max((self._wait(key, limit, now) for key, limit in limits.items()), default=0)
 
     def failed(self, name: str, address: str, now: int, browser: str = "") -> None:
-        """Count a try. To be said before the password is looked at: many tries at once are as many."""
+        """Count an attempt. Call it before checking the password, so that simultaneous attempts are all counted."""
         for key, limit in _limits(name, address, browser).items():
             self._count(key, limit, now)
 
     def succeeded(self, name: str, address: str, browser: str = "") -> None:
-        """Forget the failures of a name from an address: it was its owner. Those of others stay."""
+        """Forget the failures of a name from this address or browser, after a login. Those from elsewhere stay."""
         if browser:
             self._failures.pop((name, browser), None)
             return
@@ -338,7 +340,7 @@ def _limits(name: str, address: str, browser: str) -> dict[LoginKey, int]:
 
 
 def network_of(address: str) -> str:
-    """Return the part of an address that one machine cannot choose: of IPv6 the first half."""
+    """Return the network of an address: for IPv6 the /64 prefix, which one machine cannot choose."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,6 +1,6 @@
-"""The people of an event in PostgreSQL, beside its journal: an active scorer and its standby know the same ones.
+"""Accounts in PostgreSQL, next to the event's journal, so that an active scorer and its standby share them.
 
-The tables are in a schema of their own, and hold the people of any number of events. Views show those of one.
+The tables are in their own schema and hold the accounts of all events. Views show those of one event.
 """
 
 from collections.abc import Mapping
@@ -36,10 +36,10 @@ SELECT set_config('homologue.event', %s, false), set_config('search_path', 'homo
 
 
 class PostgresPeople(PeopleDatabase):
-    """One event's people. A connection that was lost is recreated for whoever asks next."""
+    """The accounts and logs of one event in PostgreSQL. A lost connection is reopened on the next use."""
 
     def __init__(self, parameters: Mapping[str, str], event: str, witness: Path | None = None) -> None:
-        """Open it; the tables are made if there are none. Raises PeopleStoreBroken."""
+        """Connect, and create the tables if there are none. Raises PeopleStoreBroken."""
         self._parameters, self._event = parameters, event
         self._key = lock_number(f"homologue event people {event}")
         super().__init__(postgresql_engine(self._session, poolclass=sa.QueuePool, pool_pre_ping=True), witness)
@@ -75,7 +75,7 @@ ABOUT: Final = sa.Table("about", SHARED, Column("version", sa.Integer, nullable=
 
 
 def _shared(table: sa.Table, *constraints: sa.Constraint) -> sa.Table:
-    """Return a table that holds the rows of all events; each names its own, in its key too."""
+    """Return the table that holds the rows of all events, with the event as part of its key."""
     return sa.Table(
         f"all_{table.name}",
         SHARED,
@@ -95,11 +95,11 @@ ALL: Final = {table: _shared(table, *FURTHER.get(table, [])) for table in TABLES
 make_append_only(SHARED, [ALL[table] for table in APPEND_ONLY], APPEND_ONLY_TEXT)
 
 ONE_AT_A_TIME: Final = 0x686F6D6F70656F
-"""Lock under which the tables are made: "homopeo" in ASCII."""
+"""Advisory lock under which the tables are created: "homopeo" in ASCII."""
 
 
 def ensure_people_schema(connection: Connection) -> None:
-    """Make the tables if there are none; whoever may only use them is not asked to. Raises PeopleStoreBroken."""
+    """Create missing tables; if none are missing, no right to create tables is needed. Raises PeopleStoreBroken."""
     if _version(connection) == VERSION and not _missing(connection):
         return
     with transaction(connection):
@@ -111,7 +111,7 @@ def ensure_people_schema(connection: Connection) -> None:
 
 
 def _missing(connection: Connection) -> list[sa.Table]:
-    """Return the tables that were added since this database was made."""
+    """Return the later tables that this database does not have yet."""
     names = {table: f"{SCHEMA}.{ALL[table].name}" for table in LATER}
     return [one for one in LATER if connection.execute(sa.select(sa.func.to_regclass(names[one]))).scalar() is None]
 
@@ -124,7 +124,7 @@ def _version(connection: Connection) -> int:
 
 
 def _make_tables(connection: Connection, *, fresh: bool) -> None:
-    """Make all tables of a `fresh` schema, or those that it has not got yet."""
+    """Create the schema with all its tables if it is `fresh`, else the missing tables."""
     missing = TABLES if fresh else _missing(connection)
     if fresh:
         connection.execute(CreateSchema(SCHEMA))
@@ -136,5 +136,5 @@ def _make_tables(connection: Connection, *, fresh: bool) -> None:
     for table in missing:
         columns = ", ".join(f'"{column.name}"' for column in table.c)
         connection.exec_driver_sql(
-            f"CREATE VIEW {SCHEMA}.{table.name} AS SELECT {columns} FROM {SCHEMA}.all_{table.name} WHERE event = {OURS}"  # noqa: S608 - names of ours
+            f"CREATE VIEW {SCHEMA}.{table.name} AS SELECT {columns} FROM {SCHEMA}.all_{table.name} WHERE event = {OURS}"  # noqa: S608 - constant names
         )

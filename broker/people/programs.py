@@ -1,10 +1,10 @@
-"""What other programs have: tokens with which they read, and addresses that are told the final results.
+"""Access for other programs: tokens with which they read, and webhooks that receive the final results.
 
-Only a token's hash is stored. A token lies in a file of another machine for months, so it opens less than the account
-of the same role: it reads, and does nothing. It has no end of its own; the list shows when each was used last.
+Only a token's hash is stored. Because a token lies in a file on another machine for months, it gives fewer rights than
+the account of the same role: it can read, but do nothing. Tokens do not expire; the list shows when each was last used.
 
-What a webhook is to be told is stored before it is sent, one message a hook: results that have changed since take the
-place of those that nobody has taken. `broker/web/api/webhooks.py` sends.
+A webhook's message is stored before it is sent, one for each webhook: changed results replace a message that has not
+been delivered. `broker/web/api/webhooks.py` sends them.
 """
 
 import hashlib
@@ -26,27 +26,27 @@ TokenRole = Literal["public", "arbiter", "monitor"]
 TOKEN_RIGHTS: Final[dict[TokenRole, frozenset[Right]]] = {
     "public": frozenset({"see_public"}),
     "arbiter": frozenset({"see_public", "see_room", "see_metrics"}),
-    # Whoever watches machines, often on a screen that hangs in the hall, learns of no play.
+    # Monitoring often runs on a screen in the hall, so it must not show anything about plays.
     "monitor": frozenset({"see_metrics"}),
 }
 
 SEEN_EVERY_MS: Final = 60_000
-"""How exactly it is kept when a session or a token was last used: a write for each request would wear out a card."""
+"""Resolution of the last use of sessions and tokens. Writing it on each request would wear out a memory card."""
 
 TOKEN_BYTES: Final = 32
 
 PREFIX: Final = "homologue_"
-"""How every token begins, so that people and programs that look for leaked secrets know it."""
+"""Prefix of all tokens, by which people and secret scanners recognise a leaked one."""
 
 
 def token_hash(token: str) -> str:
-    """Return what is kept of a token: who reads the file can be nobody with it."""
+    """Return the hash under which a token is stored, with which nobody can log in."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is known of a token but itself. Times in ms since 1970; 0: never."""
+    """A stored token, without the token itself. Times are in ms since 1970, 0 for never."""
 
     name: str
     role: TokenRole
@@ -55,7 +55,7 @@ class Token:
     revoked: bool
 
     def may(self, right: Right) -> bool:
-        """Return whether this token has a right."""
+        """Return whether the token has a right and is not revoked."""
         return not self.revoked and right in TOKEN_RIGHTS[self.role]
 
 
@@ -63,11 +63,11 @@ class Tokens(AuditedStore):
     """All tokens of an event's folder."""
 
     def all(self) -> list[Token]:
-        """Return all, by name, revoked ones too: the audit log names them."""
+        """Return all tokens ordered by name, including revoked ones, to which the audit log refers."""
         return [_token(row) for row in self._store.rows(_TOKENS.order_by(TOKENS.c.name))]
 
     def add(self, name: str, role: str, by: Actor) -> str:
-        """Make a token and return it: it is never seen again. Raises BadToken, TokenTaken."""
+        """Create a token and return it. It is not stored itself. Raises BadToken, TokenTaken."""
         if role not in get_args(TokenRole):
             raise BadToken(f"a token's role is one of {', '.join(get_args(TokenRole))}")
         if not NAME.fullmatch(name):
@@ -81,7 +81,7 @@ class Tokens(AuditedStore):
         return token
 
     def revoke(self, name: str, by: Actor) -> None:
-        """Let nobody in by a token from now on. Raises TokenUnknown."""
+        """Revoke a token. Raises TokenUnknown."""
         with self._store.commit() as sql:
             if not sql.execute(_TOKENS.where(TOKENS.c.name == name, TOKENS.c.revoked == 0)).first():
                 raise TokenUnknown(f"there is no token {name[:40]!r} that opens anything")
@@ -89,7 +89,7 @@ class Tokens(AuditedStore):
             self._note(by, "token_revoked", name)
 
     def find(self, token: str) -> Token | None:
-        """Return what is known of a token that opens something, and remember that it was used."""
+        """Return a token that is not revoked, and record that it was used; None if there is none."""
         key = token_hash(token)
         rows = self._store.rows(_TOKENS.where(TOKENS.c.key == key, TOKENS.c.revoked == 0))
         if not rows:
@@ -110,7 +110,7 @@ def _token(row: tuple[Any, ...]) -> Token:
 
 
 PAUSES_MS: Final = (10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000)
-"""Between tries; the last one again and again."""
+"""Pauses between attempts, in ms. The last one is repeated."""
 
 GIVE_UP_MS: Final = 3 * 24 * 3_600_000
 LONGEST_URL: Final = 300
@@ -118,18 +118,18 @@ MOST_HOOKS: Final = 16
 
 
 class Webhook(NamedTuple):
-    """A registered address, and what it is still to be told. Times in ms since 1970."""
+    """A registered webhook and its pending message. Times are in ms since 1970."""
 
     name: str
     url: str
     secret: str
     inner: int
-    """Whether it may lie in a private network."""
+    """Whether the address may be in a private network."""
     made_at: int
     seen: str
-    """Hash of the last results that were put down for it."""
+    """Hash of the last results queued for it."""
     delivery: str
-    """Id of what waits for it, the same in each try; empty: nothing waits."""
+    """Id of the pending message, the same in each attempt; empty if none is pending."""
     body: bytes
     since: int
     tries: int
@@ -138,19 +138,19 @@ class Webhook(NamedTuple):
 
     @property
     def state(self) -> str:
-        """What became of the last results: `nothing yet`, `waiting`, `told` or `failed`, when it was given up."""
+        """State of the last results: `nothing yet`, `waiting`, `told` (delivered) or `failed` (given up)."""
         return "waiting" if self.delivery else "failed" if self.failure else "told" if self.seen else "nothing yet"
 
 
 class Webhooks(AuditedStore):
-    """The hooks of an event's folder, and what waits for them."""
+    """The webhooks of an event's folder, with their pending messages."""
 
     def all(self) -> list[Webhook]:
-        """Return all, by name."""
+        """Return all webhooks, ordered by name."""
         return [Webhook(*row) for row in self._store.rows(select(WEBHOOKS).order_by(WEBHOOKS.c.name))]
 
     def add(self, name: str, url: str, by: Actor, *, inner: bool = False) -> str:
-        """Register an address and return the secret that signs what it is sent. Raises BadWebhook, WebhookTaken."""
+        """Register a webhook; return the secret that signs its messages. Raises BadWebhook, WebhookTaken."""
         if not NAME.fullmatch(name):
             raise BadWebhook("a webhook's name is 1 to 32 lower-case letters, digits, dots, hyphens and _")
         check_url(url)
@@ -167,21 +167,21 @@ class Webhooks(AuditedStore):
         return secret
 
     def remove(self, name: str, by: Actor) -> None:
-        """Tell an address nothing any more. Raises WebhookUnknown."""
+        """Remove a webhook. Raises WebhookUnknown."""
         with self._store.commit() as sql:
             if not sql.execute(delete(WEBHOOKS).where(WEBHOOKS.c.name == name)).rowcount:
                 raise WebhookUnknown(f"there is no webhook {name[:40]!r}")
             self._note(by, "webhook_removed", name)
 
     def hurry(self, name: str, by: Actor) -> None:
-        """Let what waits for an address be sent at once. Raises WebhookUnknown."""
+        """Make a webhook's pending message due at once. Raises WebhookUnknown."""
         with self._store.commit() as sql:
             if not sql.execute(update(WEBHOOKS).where(WEBHOOKS.c.name == name).values(due_at=self._clock())).rowcount:
                 raise WebhookUnknown(f"there is no webhook {name[:40]!r}")
             self._note(by, "webhook_hurried", name)
 
     def put_down(self, body: bytes) -> None:
-        """Let each hook be told of results, unless they are those that it was to be told last."""
+        """Queue results for every webhook, unless they are the last ones queued for it."""
         digest, now = hashlib.sha256(body).hexdigest(), self._clock()
         with self._store.commit() as sql:
             for hook in self.all():
@@ -190,12 +190,12 @@ class Webhooks(AuditedStore):
                     self._update(sql, hook, **values, due_at=now, failure="")
 
     def due(self) -> list[Webhook]:
-        """Return the hooks that are to be told something now; a clock that was put back keeps nobody waiting."""
+        """Return the webhooks whose message is due. A clock that was set back does not delay them."""
         now = self._clock()
         return [one for one in self.all() if one.delivery and not 0 < one.due_at - now <= PAUSES_MS[-1]]
 
     def tried(self, hook: Webhook, failure: str) -> None:
-        """Take in how a try ended; an empty failure: it was taken."""
+        """Record the result of an attempt; an empty `failure` means that it was delivered."""
         now = self._clock()
         with self._store.commit() as sql:
             if not failure or now - hook.since >= GIVE_UP_MS:
@@ -204,14 +204,14 @@ class Webhooks(AuditedStore):
                 pause = PAUSES_MS[min(hook.tries, len(PAUSES_MS) - 1)]
                 self._update(sql, hook, tries=hook.tries + 1, due_at=now + pause, failure=failure[:200])
 
-    def _update(self, sql: Any, hook: Webhook, **values: object) -> None:  # noqa: ANN401 - the library's connection
-        # Not of a hook that has something else to be told by now.
+    def _update(self, sql: Any, hook: Webhook, **values: object) -> None:  # noqa: ANN401 - SQLAlchemy's connection
+        # Leave the webhook alone if another message has been queued since.
         same = (WEBHOOKS.c.name == hook.name) & (WEBHOOKS.c.delivery == hook.delivery)
         sql.execute(update(WEBHOOKS).where(same).values(**values))
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine itself, as it is written."""
+    """Return whether a host, as written, is this machine itself. It is not resolved."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -219,7 +219,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_url(url: str) -> None:
-    """Raise BadWebhook unless something may be sent there: by TLS, or to this machine itself."""
+    """Raise BadWebhook unless the address is valid and uses TLS or is on this machine."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port

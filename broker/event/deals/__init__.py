@@ -1,4 +1,4 @@
-"""Deals and tile sets of an event: made, taken from lists, registered, committed to."""
+"""An event's deals and tile sets: generated or imported, registered, and committed to."""
 
 from broker.event.deals.commitment import (
     COMMITMENT,

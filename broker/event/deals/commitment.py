@@ -1,4 +1,4 @@
-"""`commitment.json`: what is published of the deals before the event."""
+"""`commitment.json`: the hashes of the deals, published before the event."""
 
 import secrets
 from collections import Counter
@@ -39,30 +39,30 @@ class CommitmentFile(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     root: Hash
     deals: tuple[DealHash, ...]
     draw: DrawName | None = None
-    """Of deals that were drawn."""
+    """The draw that the deals come from, if they were drawn."""
 
 
 class EventHead(Struct, frozen=True):
-    """What `event.toml` says of the event as a whole; its movement may still be missing."""
+    """The event's name and title in `event.toml`, which can be read before there is a movement."""
 
     name: EventName
     title: Name
 
 
 def read_event_head(folder: Path) -> EventHead | None:
-    """Read the head of `event.toml`, if there is one. Raises BadEvent."""
+    """Read the event's name and title; None if there is no `event.toml`. Raises BadEvent."""
     try:
         return msgspec.toml.decode(read_bytes(folder / EVENT), type=EventHead)
     except FileNotFoundError:
         return None
-    except (ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
+    except (ValueError, RecursionError) as error:  # ValueError covers msgspec and Unicode errors
         raise BadEvent(f"{EVENT}: {error}") from None
 
 
 def resolve_event_name(folder: Path, told: str | None) -> str:
-    """Return the event's name: `told`, or what the folder says.
+    """Return the event's name: `told`, or if that is None the name in the folder.
 
-    Raises RuleError `event_not_said`, `other_event` if the two differ, `bad_event_name`; BadEvent.
+    Raises RuleError `event_not_said` if neither is known, `other_event` if they differ, `bad_event_name`; BadEvent.
     """
     head = read_event_head(folder)
     known = head.name if head else None
@@ -81,7 +81,7 @@ def resolve_event_name(folder: Path, told: str | None) -> str:
 
 
 def refuse_other_event(folder: Path) -> None:
-    """Raise RuleError `other_event` where `event.toml` has another name than was committed to; BadEvent, OSError."""
+    """Raise RuleError `other_event` if `event.toml` and the commitment differ in name; BadEvent, OSError."""
     head = read_event_head(folder)
     if head is None or not (folder / COMMITMENT).exists():
         return
@@ -98,9 +98,9 @@ def refuse_other_event(folder: Path) -> None:
 
 
 def refuse_altered_deals(folder: Path) -> None:
-    """Raise BadEvent, naming each deal that is not what was committed to, or not listed.
+    """Raise BadEvent, naming each deal that differs from the commitment or is missing on either side.
 
-    Where nothing was committed to, nothing is refused here: `event check` asks for a commitment.
+    A folder without a commitment passes; `event check` reports that there is none.
     """
     if not (folder / COMMITMENT).exists():
         return
@@ -125,7 +125,10 @@ def refuse_altered_deals(folder: Path) -> None:
 
 
 def _alteration(committed: Commitment, record: DealRecord, opener: Opener) -> RuleError | None:
-    """Return why a deal is not what was committed to. Raises RuleError `deals_key_missing`: that is said once."""
+    """Return why a deal does not match the commitment; None if it does.
+
+    Raises RuleError `deals_key_missing`, so that this is reported once and not for every deal.
+    """
     try:
         committed.check(committed.event, *deal_and_salt(opener.deal(record)))
     except RuleError as refusal:
@@ -136,16 +139,17 @@ def _alteration(committed: Commitment, record: DealRecord, opener: Opener) -> Ru
 
 
 def deal_and_salt(record: DealRecord) -> tuple[Deal, str]:
-    """Return a deal with its salt. Raises RuleError `not_committed`, `not_a_deal`."""
+    """Return a deal and its salt. Raises RuleError `not_committed`, `not_a_deal`."""
     if record.salt is None:
         raise RuleError("not_committed", N_("deal {deal} has no commitment", deal=record.number))
     return record.deal(), record.salt
 
 
 def commit_folder(folder: Path, event: str) -> str:
-    """Commit to the deals of a folder, giving salts to those without; return the root. What is published stays.
+    """Commit to the deals of a folder, adding missing salts; return the root.
 
-    Raises RuleError `file_exists` if another commitment is there, `not_a_deal`; BadEvent, OSError.
+    A commitment that already exists is never changed. Raises RuleError `file_exists` if it is of other deals,
+    `not_a_deal`; BadEvent, OSError.
     """
     deals = read_deals(folder)
     if not (folder / COMMITMENT).exists():

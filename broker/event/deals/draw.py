@@ -1,8 +1,8 @@
-"""The draws of an event: announced one after the other in `draws.json`, and made into sealed deals.
+"""The draws of an event: announced one after another in `draws.json`, and turned into sealed deals.
 
-`draws.json` is published; nothing is ever taken out of it. The computer's two secrets wait in `draw.key`; the words of
-people are never written before they are sealed, so that a draw that is cut short has said nothing, and is gone on with
-by saying the words again: what comes of them is the same.
+`draws.json` is published, and no draw is ever removed from it. The computer's two secrets are stored in `draw.key`
+until the draw ends. People's words are only ever stored encrypted, so an interrupted draw reveals nothing. It is
+resumed by entering the same words again, which give the same deals.
 """
 
 import secrets
@@ -42,18 +42,18 @@ SECRET_BYTES: Final = 32
 
 
 class Draw(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One draw of an event. Neither root nor reason: its words have not been entered yet."""
+    """One draw of an event. It is open as long as it has neither `root` nor `given_up`."""
 
     announcement: Announcement
     hash: Hash
     root: Hash | None = None
-    """Of the commitment to its deals."""
+    """Root of the commitment to the draw's deals; None if it has none."""
     given_up: LineOfText | None = None
-    """Why there are none."""
+    """Why the draw was abandoned; None if it was not."""
 
     @property
     def is_open(self) -> bool:
-        """Whether its words have not been entered yet."""
+        """Whether the draw's words have still to be entered."""
         return self.root is None and self.given_up is None
 
 
@@ -65,20 +65,20 @@ class DrawsFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DrawSecrets(Struct, frozen=True, forbid_unknown_fields=True):
-    """`draw.key`: what the computer gives to the draw that is open."""
+    """`draw.key`: the computer's own secret words for the open draw."""
 
     computer: Hash
     computer_sets: Hash
     seal_for: Hash | None = None
-    """The public key of another machine's `deals.key`; None: this folder's own."""
+    """Public key (hex) to seal the deals for, if `deals.key` is on another machine; None for the folder's own."""
 
     def __repr__(self) -> str:
-        """Return no secret."""
+        """Return a text without the secrets."""
         return "DrawSecrets()"
 
 
 class DrawRequest(Struct, frozen=True):
-    """What is to be drawn, by whom."""
+    """The deals to be drawn, and the people who contribute words."""
 
     event: EventName
     deals: Annotated[int, Meta(ge=1)]
@@ -91,9 +91,9 @@ class DrawRequest(Struct, frozen=True):
 
 
 def read_draws(folder: Path) -> tuple[Draw, ...]:
-    """Return all draws of an event; nothing if none was announced.
+    """Return all draws of an event; empty if none was announced.
 
-    Raises RuleError `draws_altered`, naming the draw that is not as it was announced; as `read_json`.
+    Raises RuleError `draws_altered`, naming the first draw that differs from its announcement; as `read_json`.
     """
     if not (folder / DRAWS).exists():
         return ()
@@ -109,13 +109,13 @@ def read_draws(folder: Path) -> tuple[Draw, ...]:
 
 
 def open_draw(folder: Path) -> Draw | None:
-    """Return the draw whose words are still to be said. Raises as `read_draws`."""
+    """Return the draw whose words have still to be entered, if any. Raises as `read_draws`."""
     last = next(reversed(read_draws(folder)), None)
     return last if last and last.is_open else None
 
 
 def announce_draw(folder: Path, request: DrawRequest, seal_for: str | None = None) -> Draw:
-    """Announce a draw; what is returned is to be published before anybody says a word.
+    """Announce a draw and return it. It has to be published before anybody reveals their words.
 
     Raises RuleError `draw_open`, `deals_exist`, `name_twice`, `words_twice`, `set_not_said`; OSError.
     """
@@ -144,12 +144,15 @@ def announce_draw(folder: Path, request: DrawRequest, seal_for: str | None = Non
 
 
 def _sets_of(request: DrawRequest) -> set[int]:
-    """Return the sets in which the deals are to lie. Raises RuleError `set_not_said`."""
+    """Return the tile sets that the deals will use. Raises RuleError `set_not_said`."""
     return set(request.sets[: request.deals]) or {set_of_deal(number, None) for number in range(1, request.deals + 1)}
 
 
 def _refuse_twice(people: Sequence[Contributor]) -> None:
-    """Somebody who repeats another's hash says the same words after them, and adds nothing."""
+    """Raise RuleError if nobody contributes, or two people share a name or a hash.
+
+    Whoever copies another's hash would only repeat the same words, and contribute nothing.
+    """
     if not people:
         raise RuleError("person_missing", N_("nobody is listed to give words"))
     if len({person.name for person in people}) < len(people):
@@ -166,7 +169,7 @@ def _write_draws(folder: Path, draws: Iterable[Draw]) -> None:
 def make_drawn_deals(folder: Path, words: Sequence[str], beacon: str = "") -> str:
     """Make and seal the deals of the open draw; return the root of the commitment to them.
 
-    `words`: of everybody, in the order of the announcement. Cut short, it is asked for again with the same words.
+    `words` are everybody's, in the order of the announcement. If it is interrupted, call it again with the same words.
     Raises RuleError `no_draw`, `words_differ`, `beacon_missing`, `deals_exist`, `draw_secret_missing`; OSError.
     """
     draw = open_draw(folder)
@@ -177,7 +180,7 @@ def make_drawn_deals(folder: Path, words: Sequence[str], beacon: str = "") -> st
     deals = drawn_deals(announced, said)
     new_sets = drawn_sets(announced, replace(said, computer=kept.computer_sets))
     if (folder / DEALS).exists() and not all(record.sealed for record in read_deals(folder)):
-        refuse_existing_deals(folder)  # they are not what is left of this draw, cut short
+        refuse_existing_deals(folder)  # unsealed deals cannot come from an interrupted run
     public = kept.seal_for or read_key(folder).public
     known = read_registry(folder) if (folder / SETS).exists() else {}
     sets = announced.sets or (None,)
@@ -219,7 +222,7 @@ def _sealed_sets(registry: Registry, public: str) -> dict[int, dict[int, str] | 
 
 
 def give_up_draw(folder: Path, reason: str) -> Draw:
-    """End the open draw without deals; it stays listed, with the reason.
+    """Abandon the open draw. It stays in the list, with the reason.
 
     Raises RuleError `no_draw` or `draw_reason_missing`.
     """
@@ -236,7 +239,7 @@ def give_up_draw(folder: Path, reason: str) -> Draw:
 
 
 def read_drawn_words(folder: Path, draw: Draw) -> DrawnWords | None:
-    """Return the words of a draw whose deals are made; None if the folder has none. Raises RuleError, OSError."""
+    """Return the words of a completed draw; None if the folder has no words. Raises RuleError, OSError."""
     if not (folder / WORDS).exists():
         return None
     raw = read_key(folder).open((folder / WORDS).read_text(encoding="ascii"), draw.hash.encode())
@@ -248,9 +251,9 @@ def read_drawn_words(folder: Path, draw: Draw) -> DrawnWords | None:
 
 
 def draw_of_deals(folder: Path) -> Draw | None:
-    """Return the draw that a folder's commitment names; None if its deals were not drawn.
+    """Return the draw that the folder's commitment names; None if its deals were not drawn.
 
-    Raises RuleError `draws_altered` if it is not in the list; as `read_draws` and `read_commitment`.
+    Raises RuleError `draws_altered` if that draw is not in the list; as `read_draws` and `read_commitment`.
     """
     named = read_commitment(folder / COMMITMENT).draw
     if named is None:

@@ -1,4 +1,4 @@
-"""The deals of an event: mixed by a cryptographic generator, or taken from a list in CSV or JSON."""
+"""Making an event's deals: shuffled by a cryptographic generator, or imported from a list in CSV or JSON."""
 
 import secrets
 from collections import Counter
@@ -22,12 +22,12 @@ from broker.protocol import SEATS, DealNo, Seat, SetNo, Wind
 from broker.rules import FACES, TRAY, Deal, RuleError, Shuffler, new_deal
 
 DEFAULT_WINDS: Final[tuple[Wind, ...]] = tuple(wind for wind in SEATS for _ in SEATS)
-"""Prevalent winds as in a session of standard MCR: four deals in each, every seat dealing once."""
+"""Prevalent winds as in a session of standard MCR: four deals in each wind, with each seat dealing once."""
 
 W = TypeVar("W")
 
 PlannedDeal = tuple[Deal, int | None]
-"""A deal, and the set that is to lie in its carrier if the list says so."""
+"""A deal, and the tile set for its carrier; None if the list does not give it."""
 
 
 def mix_deals(
@@ -39,9 +39,9 @@ def mix_deals(
     *,
     red: bool = False,
 ) -> list[PlannedDeal]:
-    """Mix the deals 1 to `count`; prevalent winds, dealers and sets (none: see `salted`) are taken in turn.
+    """Shuffle the deals 1 to `count`, taking prevalent winds, dealers and sets from the given lists in turn.
 
-    `red`: with a red five of each suit.
+    Without `sets` each deal has None, which `salt_deals` resolves. With `red`, each suit has a red five.
     """
     return [
         (
@@ -57,9 +57,9 @@ def _in_turn(words: Sequence[W], number: int) -> W:
 
 
 def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
-    """Return deals as they are kept: by number, each with a new salt; by default deal 7 lies in set 7.
+    """Return deals for `deals.json`, ordered by number, each with a new salt. By default deal 7 uses set 7.
 
-    Raises RuleError `set_not_said` if there is no set of a deal's number.
+    Raises RuleError `set_not_said` if a deal's number is too large to be a set number.
     """
     return [
         DealRecord(
@@ -75,9 +75,9 @@ def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
 
 
 def allot_sets(plays: Iterable[MovementPlay]) -> list[int]:
-    """Return the set of each deal, by number: deal 7 lies in set 7, unless there are more deals than sets.
+    """Return the set of each deal from deal 1 on, or an empty list if each deal can use the set with its own number.
 
-    Then a set is used again once its deal is over. Raises RuleError `too_many_sets`.
+    If there are more deals than set numbers, a set is reused once its deal is over. Raises RuleError `too_many_sets`.
     """
     rounds: dict[int, list[int]] = {}
     for play in plays:
@@ -96,7 +96,7 @@ def allot_sets(plays: Iterable[MovementPlay]) -> list[int]:
 
 
 def too_many_sets(count: int) -> RuleError:
-    """Return the refusal of a movement in which more deals are played at once than sets have numbers."""
+    """Return the error for a movement that plays more deals at once than there are set numbers."""
     return RuleError(
         "too_many_sets",
         N_(
@@ -108,7 +108,7 @@ def too_many_sets(count: int) -> RuleError:
 
 
 def set_of_deal(number: int, wished: int | None) -> int:
-    """Return the set of a deal: the one that is wished for, or that of its number. Raises RuleError `set_not_said`."""
+    """Return the set of a deal: `wished`, or the set with the deal's number. Raises RuleError `set_not_said`."""
     if wished is None and number > LAST_SET:
         raise RuleError(
             "set_not_said",
@@ -118,7 +118,7 @@ def set_of_deal(number: int, wished: int | None) -> int:
 
 
 def refuse_existing_deals(folder: Path) -> None:
-    """Raise RuleError `deals_exist` where there are deals, or a commitment to some; `draw_open` before its words."""
+    """Raise RuleError `deals_exist` if there are deals or a commitment, `draw_open` if a draw awaits its words."""
     for name in (DEALS, COMMITMENT):
         if (folder / name).exists():
             raise RuleError(
@@ -129,13 +129,13 @@ def refuse_existing_deals(folder: Path) -> None:
 
 
 DRAW_KEY: Final = "draw.key"
-"""While it is there a draw is open. Like `deals.key` it is in no copy that a backup makes."""
+"""Exists while a draw is open. Like `deals.key`, it is never included in a backup."""
 
 
 def save_deals(folder: Path, event: str, deals: Iterable[DealRecord]) -> str:
-    """Write deals and the commitment to them; return its root. Raises RuleError `deals_exist`, OSError.
+    """Write the deals and the commitment to them; return its root. Raises RuleError `deals_exist`, OSError.
 
-    If it ends between the two files, `homologue deal commit` goes on from there.
+    If it is interrupted between the two files, `homologue deal commit` completes it.
     """
     refuse_existing_deals(folder)
     kept = tuple(deals)
@@ -144,14 +144,14 @@ def save_deals(folder: Path, event: str, deals: Iterable[DealRecord]) -> str:
 
 
 PLACES: Final = tuple(str(place) for place in range(1, TRAY + 1))
-"""Headings of the 34 tiles: the hand, then the wall in drawing order."""
+"""Column headings of a seat's 34 tiles: the hand, then the wall in drawing order."""
 
 REQUIRED_COLUMNS: Final = ("deal", "prevalent_wind", "dealer", "seat", *PLACES)
 LAST_DEAL: Final = 9999
 
 
 class ListedDeal(Struct, frozen=True, forbid_unknown_fields=True):
-    """One deal of a JSON list: an entry of `deals.json`, whose `set` may be left out. A `salt` is not taken over."""
+    """One deal of a JSON list: an entry of `deals.json`, but `set` may be omitted, and `salt` is ignored."""
 
     number: DealNo
     prevalent_wind: Wind
@@ -162,9 +162,9 @@ class ListedDeal(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_deal_list(path: Path) -> list[PlannedDeal]:
-    """Read a list, JSON if its name ends so, else CSV.
+    """Read a list of deals: JSON if the name ends in `.json`, else CSV.
 
-    Raises RuleError, or an ExceptionGroup of them: each names its line or its place in the list. OSError.
+    Raises RuleError, or an ExceptionGroup of them, each of which names the line or the place in the list; OSError.
     """
     found = _from_json(path) if path.suffix.lower() == ".json" else _from_csv(path)
     if not found:
@@ -201,7 +201,7 @@ def _from_csv(path: Path) -> list[PlannedDeal]:
 
 
 def _deal(rows: list[CsvRow], fields: int) -> PlannedDeal:
-    """Put a deal together from its rows; its lines are all looked at before the deal as a whole is."""
+    """Build a deal from its rows. All rows are checked before the deal as a whole."""
     trays = collect_errors(lambda row: _tray(row, fields), rows)
     number = rows[0].number("deal", LAST_DEAL)
     raise_errors(_contradictions(number, rows))
@@ -212,7 +212,7 @@ def _deal(rows: list[CsvRow], fields: int) -> PlannedDeal:
 
 
 def _tray(row: CsvRow, fields: int) -> tuple[Seat, tuple[str, ...]]:
-    """Read one line. Raises RuleError, or several at once."""
+    """Return the seat and the tiles of one row. Raises RuleError, or an ExceptionGroup of them."""
     row.whole(fields)
     numbers = {"deal": LAST_DEAL} | ({"set": LAST_SET} if row.cells.get("set") else {})
     tiles = tuple(row.cells[name].lower() for name in PLACES)
@@ -233,11 +233,11 @@ def _tile(line: int | str, place: int, tile: str) -> None:
 
 
 def _wind(row: CsvRow, name: str) -> Seat:
-    """Read a seat or a wind: the same four words."""
+    """Return a cell as a seat or a wind, which are the same four words."""
     text = row.cells[name].lower()
     for word in get_args(Seat):
         if word == text:
-            return word  # type: ignore[no-any-return] # the words of a Literal are that Literal
+            return word  # type: ignore[no-any-return] # mypy: get_args loses the Literal
     why = N_(
         "line {line}: {field} is {text}; it must be one of {known}",
         line=row.at(name),

@@ -1,9 +1,9 @@
-"""Sealed deals and sets: on the disk they can be read with the event's key alone, one at a time.
+"""Sealed deals and sets: encrypted on disk, so that only the event's key can read them, one at a time.
 
-Each is encrypted for itself (HPKE, RFC 9180: X25519, HKDF-SHA256, ChaCha20-Poly1305). What restoring needs stays
-readable and is bound to what is sealed: who changes a serial there makes the deal one that does not open. Sealing needs
-the public half of the key only, so that a folder can be made on a machine that could not open it again. The key can be
-split into shares, of which some recover it.
+Each one is encrypted separately (HPKE, RFC 9180: X25519, HKDF-SHA256, ChaCha20-Poly1305). The data needed for restoring
+stays readable, but is authenticated together with the encrypted part: if a serial is changed, the deal no longer opens.
+Sealing needs only the public key, so a folder can be prepared on a machine that cannot open it again. The key can be
+split into shares, of which a given number recovers it.
 """
 
 import base64
@@ -38,36 +38,36 @@ from broker.protocol import Hash, Seat
 from broker.rules import RuleError
 
 DEALS_KEY: Final = "deals.key"
-"""In the event's folder, and in no copy of it that a backup makes."""
+"""The private key, in the event's folder. It is never included in a backup."""
 
 SUITE: Final = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
 
 
 class SealedContent(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is in a sealed deal."""
+    """The encrypted part of a sealed deal."""
 
     faces: dict[Seat, tuple[str, ...]]
     salt: Hash | None
 
     def __repr__(self) -> str:
-        """Return no face."""
+        """Return a text without the faces."""
         return "SealedContent()"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DealsKey:
-    """The private key of an event's deals. It never shows."""
+    """The private key of an event's deals. Its `repr` does not show it."""
 
     _key: X25519PrivateKey
 
     @classmethod
     def new(cls) -> Self:
-        """Make a key."""
+        """Generate a key."""
         return cls(X25519PrivateKey.generate())
 
     @classmethod
     def from_bytes(cls, raw: bytes) -> Self:
-        """Return the key of 32 bytes. Raises ValueError."""
+        """Return the key from its 32 secret bytes. Raises ValueError."""
         return cls(X25519PrivateKey.from_private_bytes(raw))
 
     def to_bytes(self) -> bytes:
@@ -76,11 +76,11 @@ class DealsKey:
 
     @property
     def public(self) -> str:
-        """The public key in hex: whoever has it can seal, and not open."""
+        """The public key in hex, with which deals can be sealed but not opened."""
         return self._key.public_key().public_bytes_raw().hex()
 
     def open(self, box: str, about: bytes) -> bytes | None:
-        """Return what was sealed; None if it was altered, or sealed for another key."""
+        """Decrypt a sealed text. Returns None if it or `about` was altered, or if it was sealed for another key."""
         try:
             return SUITE.decrypt(base64.b64decode(box, validate=True), self._key, info=about)
         except (InvalidTag, ValueError):
@@ -88,7 +88,7 @@ class DealsKey:
 
 
 def read_key(folder: Path) -> DealsKey:
-    """Return the key of a folder. Raises RuleError `deals_key_missing`, `malformed`."""
+    """Read the key of a folder. Raises RuleError `deals_key_missing`, `malformed`."""
     path = folder / DEALS_KEY
     try:
         return DealsKey.from_bytes(bytes.fromhex(path.read_text(encoding="ascii").strip()))
@@ -102,19 +102,22 @@ def read_key(folder: Path) -> DealsKey:
 
 
 def write_key(folder: Path, key: DealsKey) -> None:
-    """Write the key of a folder, for its owner alone. Raises OSError."""
+    """Write the key of a folder, readable by its owner only. Raises OSError."""
     write_private(folder / DEALS_KEY, key.to_bytes().hex().encode() + b"\n")
 
 
 def ensure_key(folder: Path) -> DealsKey:
-    """Return the key of a folder; if there is none it is made. Raises as `read_key`."""
+    """Return the key of a folder, generating it if there is none. Raises as `read_key`."""
     if not (folder / DEALS_KEY).exists():
         write_key(folder, DealsKey.new())
     return read_key(folder)
 
 
 def seal(public: str, content: bytes, about: bytes) -> str:
-    """Seal for a public key (hex); `about` is not secret, and cannot be changed. Raises RuleError `malformed`."""
+    """Encrypt for a public key (hex) and return base64. `about` is authenticated, but not encrypted.
+
+    Raises RuleError `malformed`.
+    """
     try:
         recipient = X25519PublicKey.from_public_bytes(bytes.fromhex(public))
     except ValueError:
@@ -123,14 +126,14 @@ def seal(public: str, content: bytes, about: bytes) -> str:
 
 
 def seal_deal(record: DealRecord, sets: Mapping[int, SetFaces], public: str) -> DealRecord:
-    """Return a deal as it is kept sealed. Raises RuleError as `DealRecord.serials`."""
+    """Return a deal in its sealed form. `sets` has the faces of its set. Raises RuleError as `DealRecord.serials`."""
     deal = record.deal()
     open_part = DealRecord(
         number=record.number,
         set=record.set,
         prevalent_wind=record.prevalent_wind,
         dealer=record.dealer,
-        order=record.serials(lambda number: sets.get(number, {})),  # type: ignore[arg-type] # rows of a tray: the same three
+        order=record.serials(lambda number: sets.get(number, {})),  # type: ignore[arg-type] # always three rows
         red=record.has_red,
     )
     content = msgspec.json.encode(SealedContent(dict(deal.faces), record.salt))
@@ -138,7 +141,7 @@ def seal_deal(record: DealRecord, sets: Mapping[int, SetFaces], public: str) -> 
 
 
 def seal_set(number: int, faces: SetFaces, public: str) -> str:
-    """Return a set as it is kept sealed."""
+    """Return a set in its sealed form."""
     return seal(public, msgspec.json.encode(faces), _about_set(number))
 
 
@@ -152,7 +155,7 @@ def _about_set(number: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """Opens what is sealed in an event's folder. The key is read when it is asked for, and not kept."""
+    """Opens sealed deals and sets of an event's folder. The key is read each time it is needed, and not cached."""
 
     folder: Path | None = None
 
@@ -172,7 +175,7 @@ class Opener:
         return replace(record, faces=content.faces, salt=content.salt, order=None, red=False, sealed=None)
 
     def set_faces(self, number: int, registry: Registry) -> SetFaces:
-        """Return what is on a set's tiles; nothing of one that is not there.
+        """Return a set's faces by serial; empty if the set is not registered.
 
         Raises RuleError `set_altered`, `deals_key_missing`.
         """
@@ -188,7 +191,7 @@ class Opener:
         return msgspec.json.decode(raw, type=SetFaces)
 
     def plain(self, registry: Registry) -> dict[int, SetFaces]:
-        """Return a whole registry opened. Raises as `set_faces`."""
+        """Return a whole registry, decrypted. Raises as `set_faces`."""
         return {number: self.set_faces(number, registry) for number in registry}
 
     def _key(self) -> DealsKey:
@@ -201,11 +204,11 @@ NO_KEY: Final = Opener()
 
 
 def seal_folder(folder: Path, public: str | None = None) -> int:
-    """Seal the deals and sets of a folder that are not; return how many. A second run finishes one that was cut short.
+    """Seal the deals and sets of a folder that are not sealed yet; return how many.
 
-    `public`: for a key that another machine has. No key is made beside the one with which others are sealed: it would
-    open nothing, and stand in the way of that one. Raises RuleError as `seal_deal`, `deals_key_missing`; BadEvent, also
-    where there is nothing that could be sealed; OSError.
+    A second run completes an interrupted one. `public` seals for a key on another machine. If some are already sealed
+    and the key is missing, no new one is generated: it could not open those, and would stand in the way of the right
+    one. Raises RuleError as `seal_deal`, `deals_key_missing`; BadEvent, also if there is nothing to seal; OSError.
     """
     registry = read_registry(folder) if (folder / SETS).exists() else {}
     deals = read_deals(folder) if (folder / DEALS).exists() or not registry else ()
@@ -216,15 +219,16 @@ def seal_folder(folder: Path, public: str | None = None) -> int:
     if public is None:
         public = (read_key if any(sets_sealed) or len(plain) < len(deals) else ensure_key)(folder).public
     opened = Opener(folder).plain({one.set: registry.get(one.set, {}) for one in plain})
-    if plain:  # first: the order of a deal follows from its set
+    if plain:  # deals first, because their serials are computed from the plain sets
         write_deals(folder, [one if one.sealed else seal_deal(one, opened, public) for one in deals])
     return len(plain) + seal_registry(folder, registry, public)
 
 
 def move_deal(folder: Path, number: int, to: int) -> None:
-    """Put a deal into another set, as where one is damaged; a sealed one stays sealed. The commitment stays right.
+    """Move a deal to another tile set, for instance if its set is damaged. The commitment remains valid.
 
-    Raises RuleError `deal_unknown`, `set_unknown`, and as `Opener.deal` and `seal_deal`; BadEvent, OSError.
+    A sealed deal stays sealed. Raises RuleError `deal_unknown`, `set_unknown`, and as `Opener.deal` and `seal_deal`;
+    BadEvent, OSError.
     """
     deals, registry, opener = list(read_deals(folder)), read_registry(folder), Opener(folder)
     at = next((at for at, deal in enumerate(deals) if deal.number == number), None)
@@ -239,7 +243,7 @@ def move_deal(folder: Path, number: int, to: int) -> None:
 
 
 def seal_registry(folder: Path, registry: Registry, public: str) -> int:
-    """Write `sets.json` with all sets sealed; return how many were not. Raises OSError."""
+    """Write `sets.json` with all sets sealed; return how many were not sealed before. Raises OSError."""
     plain = {number: faces for number, faces in registry.items() if not isinstance(faces, str)}
     if plain:
         sealed = {number: seal_set(number, faces, public) for number, faces in plain.items()}
@@ -249,13 +253,13 @@ def seal_registry(folder: Path, registry: Registry, public: str) -> int:
 
 SHARES: Final = "shares.json"
 MOST_SHARES: Final = 16
-"""As SLIP-39 has it."""
+"""Limit of SLIP-39."""
 
 FEWEST_NEEDED: Final = 2
 
 
 class SharesFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """`shares.json`: that there are shares, how many, and of which key (its public half). No secret."""
+    """`shares.json`: how many shares exist, how many are needed, and the key's public half. Nothing in it is secret."""
 
     schema: Literal[1]
     people: Annotated[int, Meta(ge=2, le=MOST_SHARES)]
@@ -264,7 +268,7 @@ class SharesFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def make_shares(folder: Path, people: int, needed: int) -> list[str]:
-    """Return the words of each person's share. Whoever has shares from before still has good ones, of their own kind.
+    """Return the words of each person's share. Earlier shares stay valid, but cannot be combined with these.
 
     Raises RuleError `shares_wrong`, `deals_key_missing`.
     """
@@ -280,20 +284,20 @@ def make_shares(folder: Path, people: int, needed: int) -> list[str]:
 
 
 def note_shares(folder: Path, people: int, needed: int) -> None:
-    """Note in `shares.json` that there are shares, once they are written down. Raises RuleError, OSError."""
+    """Record the shares in `shares.json`, after people have written them down. Raises RuleError, OSError."""
     noted = msgspec.json.encode(SharesFile(1, people, needed, read_key(folder).public))
     write_file(folder / SHARES, msgspec.json.format(noted, indent=1) + b"\n", PUBLIC_MODE, exactly=True)
 
 
 def read_shares(folder: Path) -> SharesFile | None:
-    """Return what is known of the shares; None if none were made. Raises RuleError `malformed`, OSError."""
+    """Read `shares.json`; None if no shares were made. Raises RuleError `malformed`, OSError."""
     return read_json(folder / SHARES, SharesFile) if (folder / SHARES).exists() else None
 
 
 def check_share(typed: str, before: Sequence[str] = ()) -> int:
-    """Return how many shares are needed, by what one says itself. Raises RuleError `share_wrong`, `share_of_another`.
+    """Check a typed share against the shares entered `before`; return how many are needed, as encoded in the share.
 
-    Raises `share_twice` too. `before`: those that were given already.
+    Raises RuleError `share_wrong`, `share_of_another`, `share_twice`.
     """
     share = _share(typed)
     for other in map(_share, before):
@@ -307,12 +311,12 @@ def check_share(typed: str, before: Sequence[str] = ()) -> int:
 def _share(typed: str) -> Share:
     try:
         return Share.from_mnemonic(" ".join(typed.lower().split()))
-    except MnemonicError:  # never quoted: it is secret
+    except MnemonicError:  # not quoted, since a share is secret
         raise RuleError("share_wrong", N_("this is not a share: a word is wrong or missing")) from None
 
 
 def recover_key(folder: Path, shares: Iterable[str]) -> DealsKey:
-    """Recover the key of a folder from shares, and write it.
+    """Recover the key of a folder from shares, write it and return it.
 
     Raises RuleError `share_wrong`, `shares_too_few`, `share_of_another`, `key_of_another`, `key_exists`; OSError.
     """

@@ -1,4 +1,4 @@
-"""The registry of tile sets: which serial is on the back of which face, and whether a set is complete."""
+"""The registry of tile sets: the face of each serial, and whether a set is complete."""
 
 import stat
 from collections import Counter
@@ -16,7 +16,7 @@ from broker.rules import COPIES, FACES, FULL_SET, KINDS, RED, TRAY, RuleError, S
 
 
 def faults_of_deal(faces: Mapping[Seat, Sequence[str]]) -> Iterator[str]:
-    """Name what is wrong with four trays; nothing if they hold a whole set."""
+    """Yield the faults of a deal's four trays; nothing if they hold a complete set."""
     for seat in SEATS:
         if len(faces.get(seat, ())) != TRAY:
             yield f"{seat} has {len(faces.get(seat, ()))} tiles, not {TRAY}"
@@ -24,7 +24,7 @@ def faults_of_deal(faces: Mapping[Seat, Sequence[str]]) -> Iterator[str]:
 
 
 def faults_of_set(registry: Mapping[int, str]) -> Iterator[str]:
-    """Name what is wrong with a set's registry, serial to face; nothing if it is whole."""
+    """Yield the faults of a set, given as serial to face; nothing if it is complete."""
     serials = set(range(1, len(FULL_SET) + 1))
     for what, found in (("without a face", serials - set(registry)), ("not of a set", set(registry) - serials)):
         if found:
@@ -33,7 +33,10 @@ def faults_of_set(registry: Mapping[int, str]) -> Iterator[str]:
 
 
 def _faults_of_tiles(tiles: Iterable[str]) -> Iterator[str]:
-    """Name each face of which there are not four; of fives one may be red, in all three suits or in none."""
+    """Yield a fault for each face that does not occur four times.
+
+    One five of each suit may be red, but in all three suits or in none.
+    """
     counted = Counter(tiles)
     reds = {face: counted.pop(face) for face in RED if face in counted}
     if reds and reds != dict.fromkeys(RED, 1):
@@ -48,14 +51,15 @@ def _faults_of_tiles(tiles: Iterable[str]) -> Iterator[str]:
 
 
 def mix_sets(numbers: Collection[int], shuffler: Shuffler, *, red: bool = False) -> dict[int, SetFaces]:
-    """Make sets of which nobody knows anything yet; `red`: with a red five of each suit."""
+    """Return new sets with random faces; with `red`, each suit has a red five."""
     return {number: new_set(shuffler, red=red) for number in sorted(set(numbers))}
 
 
 def add_sets(folder: Path, made: Mapping[int, SetFaces]) -> None:
-    """Add sets to a folder's registry; a set that is there, the same to the last serial, stays as it is.
+    """Add sets to a folder's registry. A set that is already there with the same faces is left alone.
 
-    Raises an ExceptionGroup of RuleErrors `set_exists`; RuleError as `Opener.set_faces`; BadEvent, OSError.
+    Raises an ExceptionGroup of RuleErrors `set_exists` for sets with other faces; RuleError as `Opener.set_faces`;
+    BadEvent, OSError.
     """
     known = read_registry(folder) if (folder / SETS).exists() else {}
     opener = Opener(folder)
@@ -69,7 +73,7 @@ def add_sets(folder: Path, made: Mapping[int, SetFaces]) -> None:
 
 
 def ensure_sets(folder: Path, numbers: Collection[int], shuffler: Shuffler, *, red: bool = False) -> None:
-    """See to it that there are these sets: make the registry if there is none, `red` with red fives.
+    """Make sure that these sets are registered. If there is no registry, make one, with red fives if `red`.
 
     Raises an ExceptionGroup of RuleErrors `set_unknown` or `not_a_set`; BadEvent, OSError.
     """
@@ -81,7 +85,7 @@ def ensure_sets(folder: Path, numbers: Collection[int], shuffler: Shuffler, *, r
 
 
 def check_sets(folder: Path) -> Registry:
-    """Return a folder's registry if it can be played with.
+    """Return a folder's registry, checked: all sets complete, none in use missing, secret files not exposed.
 
     Raises an ExceptionGroup of RuleErrors `not_a_set`, `set_unknown`, `secret_exposed`; RuleError as
     `Opener.set_faces`; BadEvent, OSError.
@@ -93,9 +97,9 @@ def check_sets(folder: Path) -> Registry:
 
 
 def read_sets(path: Path, number: int | None) -> dict[int, SetFaces]:
-    """Read a CSV of columns serial and face; `number` is the set's if there is no column set.
+    """Read sets from a CSV with columns serial and face, and optionally set; `number` is the default for set.
 
-    Raises RuleError, or an ExceptionGroup of them, that name the line; OSError.
+    Raises RuleError, or an ExceptionGroup of them, each of which names the line; OSError.
     """
     rows, fields = read_csv(path, ("serial", "face"), ["set"])
     registry: dict[int, SetFaces] = {}

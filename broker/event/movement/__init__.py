@@ -1,4 +1,4 @@
-"""Who plays which deal, at which table and seat, in which round."""
+"""Movements: who plays which deal, at which table and seat, in which round."""
 
 from broker.event.movement.algebra import SIZE, sixteen_players
 from broker.event.movement.make import make_movement, usual_order

@@ -1,31 +1,32 @@
-"""Movements from algebra, where a search begins: meetings that nobody can better; for other sizes a fair mix.
+"""Movements from algebra, used as the start of a search: optimal meetings for some sizes, a fair mix for the others.
 
-A start gives a block of rounds: what is seated there bears on no other block's deals (plays.py), so that each block may
-have its players in another order.
+A start is built block by block. The seating of one block does not affect another block's deals (plays.py), so each
+block may have its players in a different order.
 
 **Affine spaces.** 16 or 64 players are the points of an affine space over GF(4): 16 in the plane, 64 in the space.
-Tables are lines. A line has four points, two points lie on one line, and the lines of one direction part all points:
-a round for each direction, and nobody meets anybody twice (16 players: 5 rounds, 64 players: 21). Seats: a linear
-form that is not constant along the round's direction gives four different values on each of its lines. Two players at
-different tables have the same seat where the form is 0 on their difference. If forms and directions are paired off,
-each difference has the round of its direction, in which the two meet, and each form that is 0 on it, by which they
-are compared: in the plane exactly one. So for 16 players in 5 rounds each pair meets exactly once and is compared
-exactly once.
+Tables are lines. A line has four points, two points lie on exactly one line, and the lines of one direction partition
+the points. So each direction gives a round, and nobody meets anybody twice (16 players: 5 rounds, 64 players: 21).
+Seats come from a linear form that is not constant along the round's direction: it takes four different values on each
+line. Two players at different tables have the same seat if the form is 0 on their difference. If forms and directions
+are paired off, each difference has one round in which the two players meet, namely that of its direction, and they are
+compared in the round of each form that is 0 on it; in the plane that is exactly one. So with 16 players in 5 rounds
+each pair meets exactly once and is compared exactly once.
 
-Two lines of different directions in the plane meet, so no deal can be played in two rounds of that movement: all tables
-play it in the same round, with four deals a round in turn, or at once from four carriers.
+Two lines of different directions in the plane intersect, so no deal can be played in two rounds of that movement. All
+tables play it in the same round: in turn, with four deals a round, or at once, from four carriers.
 
-Not everybody can have all four seats in that movement. In any two rounds exactly four of the 16 have the same seat (two
-forms with different kernels take each pair of values once): over the ten pairs of rounds 40 repetitions. A player with
-seats 2-1-1-1 has one of them, with 2-2-1 two, with 3-1-1 three, with 3-2 four; so the players with a seat three times
-make up for 16 x 2 = 32 by at least 8, at most 2 each, and there are at least four of them. `LABELS`, which name the
-values of a form, have been chosen by trying all: exactly four, and twelve with 2-2-1. (With four deals a round, let
-each be dealt by another seat: then everybody has each seat wind once a round.)
+In that movement not everybody can have all four seats. In any two rounds exactly four of the 16 players have the same
+seat (two forms with different kernels take each pair of values once), which gives 40 repetitions over the ten pairs of
+rounds. A player whose seats occur 2-1-1-1 times has one repetition, 2-2-1 two, 3-1-1 three, and 3-2 four. Two for each
+of 16 players are 32, so players with a seat three times must account for at least the other 8, at most 2 each: there
+are at least four of them. `LABELS`, which assign seats to the values of a form, were found by trying all: exactly four
+players have a seat three times, and twelve have 2-2-1. (With four deals a round, each can have a different dealer; then
+everybody has each seat wind once a round.)
 
-**Sixteen players, 4 tables, 4 deals, 4 rounds,** with one carrier a deal. In a round each table plays another deal,
+**Sixteen players, 4 tables, 4 deals, 4 rounds,** with one carrier a deal. In a round each table plays a different deal,
 and the carriers go round: in round r table t plays deal ((t + r - 2) mod 4) + 1. A player's four deals, by rounds,
 are a permutation. The 12 even permutations of four agree pairwise in at most one place, so 12 players meet each other
-at most once; four odd ones that form a Latin square (a coset of the Klein group) bring in the other four. Seats are
+at most once; four odd ones that form a Latin square (a coset of the Klein group) are the other four players. Seats are
 an edge colouring of the players' plays: the graph is bipartite and 4-regular, so four colours suffice (Koenig 1916)
 and everybody sits once at each wind.
 
@@ -49,7 +50,7 @@ B = TypeVar("B", bound=Hashable)
 
 
 def matching(wishes: Mapping[A, Sequence[B]]) -> dict[B, A]:
-    """Match as many as can be (augmenting paths); earlier wishes come first where nobody else needs them.
+    """Return a maximum matching (augmenting paths) as thing to owner, preferring earlier wishes where they are free.
 
     In a regular graph everybody is matched (Koenig 1916).
     """
@@ -81,15 +82,15 @@ MODULI: Final = {
     49: (7, (3, 1, 1)),
     64: (2, (1, 1, 0, 0, 0, 0, 1)),
 }
-"""For q = p^n the prime p and an irreducible polynomial of degree n, lowest coefficient first (Lidl, Niederreiter)."""
+"""For each q = p^n: p, and an irreducible polynomial of degree n, lowest coefficient first (Lidl, Niederreiter)."""
 
 FieldTable = tuple[tuple[int, ...], ...]
-"""Of an operation: its value by both elements."""
+"""The result of an operation, indexed by both elements."""
 
 
 @dataclass(frozen=True, slots=True)
 class FiniteField:
-    """The tables of a field."""
+    """The addition and multiplication tables of a finite field."""
 
     size: int
     plus: FieldTable
@@ -97,13 +98,13 @@ class FiniteField:
 
 
 def has_field(size: int) -> bool:
-    """Return whether there is a field of that size, and we have it."""
+    """Return whether `finite_field` supports a size: a prime, or one of `MODULI`."""
     return size in MODULI or (size > 1 and all(size % divisor for divisor in range(2, isqrt(size) + 1)))
 
 
 @cache
 def finite_field(size: int) -> FiniteField:
-    """Return the field of a size that `has_field`."""
+    """Return the field of a size for which `has_field` is true."""
     prime, modulus = MODULI.get(size, (size, (0, 1)))
     degree = len(modulus) - 1
     elements = [_digits(number, prime, degree) for number in range(size)]
@@ -141,18 +142,18 @@ ROLES: Final = 4
 
 
 def transversal(order: MovementOrder, block: range, first_set: int, who: Sequence[int]) -> list[SeatedRound] | None:
-    """Seat a block so that no pair meets in it twice, where the tables are a prime power q and the rounds at most q.
+    """Seat a block so that no pair meets twice in it; None if the construction does not apply.
 
-    Player (i, x), role i of four and x in GF(q), sits in round r at table a_i r + x, the a_i being four elements.
-    Players of one role never meet; (i, x) and (j, y) meet where (a_i - a_j) r = y - x, in one round of q. One carrier
-    a deal: table t has set t + b r, so the player has set (a_i + b) r + x, each once if b differs from all -a_i: q >=
-    5. None where it does not apply.
+    It applies if the number of tables is a prime power q and there are at most q rounds. Player (i, x), with role i of
+    four and x in GF(q), sits in round r at table a_i r + x, where the a_i are four different elements. Players of one
+    role never meet; (i, x) and (j, y) meet where (a_i - a_j) r = y - x, which is one round of q. With one carrier a
+    deal, table t has set t + b r, so the player has set (a_i + b) r + x: each once if b differs from all -a_i (q >= 5).
     """
     q = order.tables
     if q < ROLES or not has_field(q) or len(block) > q or order.pods not in (1, q):
         return None
     numbers = finite_field(q)
-    # By 1, where that does, a carrier goes to the table before; where all pods are one no set travels.
+    # Prefer b = 1: each carrier moves on to the previous table. With one pod, sets do not travel.
     travels = [b for b in (1, *range(q)) if all(numbers.plus[a][b] for a in range(ROLES))] if order.pods > 1 else [0]
     return [
         seated
@@ -181,12 +182,12 @@ def _transversal_round(
 def mix_players(
     order: MovementOrder, block: range, sittings: Sequence[TableRound], who: Sequence[int], chance: RandomSource
 ) -> list[SeatedRound]:
-    """Seat a block so that no rule can be broken.
+    """Seat a block randomly so that no rule can be broken.
 
-    A pod's seats are as many roles, each taken by one player a pod. Where a set comes to every pod or the block has
-    no more rounds than there are pods, role j's player at set s in round r is f(r) + g(s), counted round the pods,
-    with f and g mixed for each role: a Latin square (Euler), so that nobody has a set twice. Otherwise players stay
-    in their pod, which never has a set twice either.
+    Each seat of a pod is a role, filled by one player of each pod. If the block has no more rounds than there are pods,
+    and the pods are equally large, role j at set s in round r is filled by the player of pod f(r) + g(s), modulo the
+    pods, with f and g shuffled for each role. That is a Latin square (Euler), so nobody has a set twice. Otherwise
+    players stay in their pod, which never has a set twice either.
     """
     pods = order.pods
     mixes = len(block) <= pods and order.tables == pods * order.pod
@@ -209,13 +210,14 @@ def mix_players(
 
 
 def seat_teams(order: MovementOrder, sittings: Sequence[TableRound], chance: RandomSource) -> list[SeatedRound]:
-    """Seat a team event so that only pairs may meet too often. Players are numbered team by team, four each.
+    """Seat a team event so that no rule is broken, though pairs may meet too often.
 
-    Member i of team y sits at seat i + the number of the set, so that each team has one at each seat of a set, and,
-    in the simplest case, always at table y - i: each table has members 0 to 3 of four teams (of two or three, where
-    there are no more). Where each round has all sets at once, or one, member i of team y takes set (or table) y + o(r
-    + i) in round r for a permutation o: members of a team are apart, and nobody has a set twice. The differences o(r
-    + i) - o(r + j) say who meets whom, so that an o is chosen among many in which few of them come twice.
+    Players are numbered team by team, four each. Member i of team y sits at seat i + the number of the set, so that
+    each team has one member at each seat of a set. In the simplest case that member is always at table y - i, so each
+    table has members 0 to 3 of four teams (or of two or three, if there are no more). If each round has all sets, or
+    only one, member i of team y takes set (or table) y + o(r + i) in round r for a permutation o: members of a team are
+    apart, and nobody has a set twice. The differences o(r + i) - o(r + j) determine who meets whom, so the o with the
+    fewest repeated differences is chosen from many.
     """
     count = order.tables
     moves = (order.pods == 1 or (order.pod == 1 and order.rounds % count == 0)) and count >= ROLES
@@ -236,7 +238,7 @@ TRIES: Final = 400
 
 
 def _spread(size: int, chance: RandomSource) -> list[int]:
-    """Return a permutation whose differences at distances 1 to 3 repeat little: the best of many."""
+    """Return the best of many permutations: the one whose differences at distances 1 to 3 repeat least."""
     tried = (_mixed(size, chance) for _ in range(TRIES))
     return min(tried, key=lambda o: sum(_repeats(o, apart) for apart in range(1, ROLES)))
 
@@ -254,7 +256,7 @@ def _mixed(size: int, chance: RandomSource) -> list[int]:
 
 
 def shuffle(numbers: MutableSequence[int], chance: RandomSource) -> None:
-    """Mix in place (Fisher, Yates)."""
+    """Shuffle in place (Fisher, Yates)."""
     for at in range(len(numbers) - 1, 0, -1):
         other = int(chance.random() * (at + 1))
         numbers[at], numbers[other] = numbers[other], numbers[at]
@@ -269,14 +271,14 @@ GF4: Final = finite_field(ORDER_OF_FIELD)
 DIMENSIONS: Final = {16: 2, 64: 3}
 
 LABELS: Final[dict[Vector, tuple[int, ...]]] = {(2, 1): (0, 2, 3, 1), (3, 1): (1, 2, 3, 0), (1, 0): (1, 3, 0, 2)}
-"""Of a form's values 0 to 3 the seats, where these are not the values themselves."""
+"""The seat for each value 0 to 3 of a form, if it is not the value itself."""
 
 
 def affine(order: MovementOrder, sittings: Sequence[TableRound]) -> list[SeatedRound] | None:
-    """Seat 16 or 64 players so that no pair meets twice while there are directions left; None if it does not apply.
+    """Seat 16 or 64 players so that no pair meets twice while unused directions are left; None if it does not apply.
 
-    Where a set's deals are for one pod of 4 or 16 tables, a pod is a plane or the whole space: in a block its players
-    stay in it, and the next block cuts the space into other planes.
+    With pods of 4 or 16 tables, a pod is a plane or the whole space. Its players stay in it during a block, and the
+    next block divides the space into other planes.
     """
     dimension = DIMENSIONS.get(order.players)
     pods = {order.tables: dimension, ORDER_OF_FIELD: 2}
@@ -307,13 +309,13 @@ def is_perfect(order: MovementOrder) -> bool:
 
 
 def affine_directions(dimension: int) -> list[Vector]:
-    """Return the directions of a space, each by its vector whose last coordinate but zeros is 1."""
+    """Return the directions of a space, each as the vector whose last non-zero coordinate is 1."""
     vectors = product(range(ORDER_OF_FIELD), repeat=dimension)
     return [v for v in vectors if any(v) and [x for x in v if x][-1] == 1]
 
 
 def dot(one: Vector, other: Vector) -> int:
-    """Multiply two vectors over GF(4)."""
+    """Return the dot product of two vectors over GF(4)."""
     total = 0
     for a, b in zip(one, other, strict=True):
         total = GF4.plus[total][GF4.times[a][b]]
@@ -321,7 +323,7 @@ def dot(one: Vector, other: Vector) -> int:
 
 
 def forms(dimension: int) -> dict[Vector, Vector]:
-    """Pair each direction off with a linear form that is not constant along it."""
+    """Return, for each direction, a different linear form that is not constant along it."""
     every = affine_directions(dimension)
     pairs = matching({v: [form for form in every if dot(form, v)] for v in every})
     return {direction: form for form, direction in pairs.items()}
@@ -334,7 +336,7 @@ def _plane(dimension: int, used: set[Vector]) -> Vector:
 
 
 def _lines(dimension: int, pod: Vector, direction: Vector) -> list[tuple[int, ...]]:
-    """Return the lines of a direction, pod by pod, with their points (numbered from 0) in the order of the seats."""
+    """Return the lines of a direction, pod by pod, each as its points (numbered from 0) in order of seats."""
     form = forms(dimension)[direction]
     labels = LABELS.get(form, tuple(range(ORDER_OF_FIELD)))
     lines: dict[tuple[int, Vector], list[int]] = {}
@@ -354,7 +356,7 @@ Permutation = tuple[int, ...]
 
 
 def sixteen_players() -> tuple[NumberedPlay, ...]:
-    """Return the 16 plays of the movement, by round and table."""
+    """Return the 16 plays of the movement for sixteen players, by round and table."""
     sequences = _deal_sequences()
     seats = _seats(sequences)
     return tuple(
@@ -379,7 +381,7 @@ def _inversions(p: Sequence[int]) -> int:
 
 
 def _seats(sequences: Sequence[Permutation]) -> dict[tuple[int, int], dict[Seat, int]]:
-    """Colour the edges player - (round, deal) with the four seats: take out one perfect matching a seat."""
+    """Return the players of each (round, deal) by seat: one perfect matching is removed for each seat."""
     open_plays = {player: set(enumerate(deals)) for player, deals in enumerate(sequences)}
     plays: dict[tuple[int, int], dict[Seat, int]] = {play: {} for deals in open_plays.values() for play in deals}
     for seat in SEATS:

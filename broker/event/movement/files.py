@@ -1,4 +1,4 @@
-"""A movement as a file: CSV that any spreadsheet opens, and the plays of an event; who plays in it."""
+"""Movement files: reading a movement from CSV or an event, saving it in an event, and naming its players."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from broker.protocol import PlayerId, Seat
 from broker.read_ahead import STORE, has_started
 
 LARGEST: Final = 5_000_000
-"""Bytes of a file."""
+"""Largest file that is read, in bytes."""
 
 MOST_ROWS: Final = 20_000
 
@@ -29,25 +29,25 @@ PLAYS_TABLE: Final = re.compile(r"^\s*\[\[\s*plays\s*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class MovementFile:
-    """What a file holds: plays in order, the line of each, and what could not be read."""
+    """The content of a movement file: plays in order, the line of each, and the lines that could not be read."""
 
     plays: tuple[NamedPlay, ...]
     lines: tuple[int, ...]
     problems: tuple[MovementProblem, ...] = ()
     of_event: bool = False
-    """A round is then one play at each table."""
+    """Whether the plays are an event's, in which a round is one play at each table."""
 
     @property
     def by_stays(self) -> tuple[NamedPlay, ...]:
-        """Return the plays by rounds in which everybody stays where they are: what a movement is measured by."""
+        """The plays with rounds in which everybody stays seated, as `measure_movement` needs them."""
         return merge_rounds(self.plays) if self.of_event else self.plays
 
 
 def read_movement(path: Path) -> MovementFile:
     """Read a movement: a CSV file, an event's folder, or an `event.toml`.
 
-    What is wrong on a line is in `problems`; the other lines are read. Raises RuleError `file_unreadable`, `too_large`,
-    and of an `event.toml` `malformed`.
+    Faulty lines are reported in `problems`, and the other lines are read. Raises RuleError `file_unreadable`,
+    `too_large`, and for an `event.toml` `malformed`.
     """
     folder = path if path.is_dir() else path.parent
     if path.is_dir() or path.name == EVENT:
@@ -61,7 +61,7 @@ def read_movement(path: Path) -> MovementFile:
 
 
 def read_faultless_movement(path: Path) -> tuple[NamedPlay, ...]:
-    """Read a file that has to be right to be worked with. Raises RuleError with the code of its first problem."""
+    """Read a movement that must have no faulty lines. Raises RuleError with the code of its first problem."""
     found = read_movement(path)
     for problem in found.problems:
         raise RuleError(
@@ -84,7 +84,7 @@ def _content(path: Path) -> bytes:
 def _from_plan(content: bytes) -> MovementFile:
     try:
         plan = msgspec.toml.decode(content, type=Plan)
-    except (ValueError, RecursionError) as error:  # ValueError: also of msgspec and of Unicode
+    except (ValueError, RecursionError) as error:  # ValueError covers msgspec and Unicode errors
         raise RuleError("malformed", N_("{where}: {problem}", where=EVENT, problem=reason(error))) from None
     listed = [at for at, line in enumerate(content.decode().splitlines(), 1) if PLAYS_TABLE.match(line)]
     lines = listed if len(listed) == len(plan.plays) else [1] * len(plan.plays)
@@ -94,10 +94,10 @@ def _from_plan(content: bytes) -> MovementFile:
 
 
 def merge_rounds(plays: Sequence[NamedPlay]) -> tuple[NamedPlay, ...]:
-    """Return an event's plays by rounds in which everybody stays where they are.
+    """Merge an event's rounds in which everybody stays seated.
 
-    A scorer's round is one play at each table (`write_event`), so those that follow each other with the same people in
-    the same seats are one round of several deals.
+    In an event a round is one play at each table (`write_movement_to_event`), so consecutive rounds with the same
+    people in the same seats become one round of several deals.
     """
     seated: dict[int, dict[int, dict[Seat, int | str]]] = {}
     for play in plays:
@@ -120,16 +120,16 @@ def event_plan(folder: Path) -> Plan:
 
 
 def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, force: bool) -> int:
-    """Put a movement into an event's folder; return the number of plays.
+    """Save a movement in an event's folder; return the number of plays.
 
-    A scorer's round is one play at each table, so that a round of several deals becomes as many rounds. Raises
-    RuleError as `read_movement`; `event_started` once a scorer was started, `plays_exist` where there is a movement and
-    no `force`, `deal_unknown` where the folder has deals and not all of these, `unwritable`.
+    In an event a round is one play at each table, so a round of several deals becomes as many rounds. Raises RuleError
+    as `event_plan`; `event_started` once a scorer has been started, `plays_exist` if there is a movement and no
+    `force`, `deal_unknown` if the folder has deals but not all that are needed, `unwritable`.
     """
     plan = replaceable_plan(folder, force=force)
     found = scheduled_plays(plays)
     refuse_missing_deals(folder, {play.deal for play in found})
-    # That nobody is compared was meant of the movement before, if there was one: of another it has to be said again.
+    # `uncompared` was set for the previous movement, if there was one; for another it has to be confirmed again.
     uncompared, copies = plan.uncompared and not plan.plays, usual_copies(plays)
     new = msgspec.structs.replace(
         plan, plays=found, uncompared=uncompared, copies=max(copies, plan.copies if plan.stages else 1)
@@ -142,7 +142,10 @@ def write_movement_to_event(folder: Path, plays: Sequence[MovementPlay], *, forc
 
 
 def replaceable_plan(folder: Path, *, force: bool) -> Plan:
-    """Return the plan that a movement may be put into; said before a search too. Raises RuleError as `write_event`."""
+    """Return the plan if its movement may be replaced. Callers check this before a search, too.
+
+    Raises RuleError as `write_movement_to_event`.
+    """
     plan = event_plan(folder)
     if has_started(folder):
         raise RuleError(
@@ -158,7 +161,7 @@ def replaceable_plan(folder: Path, *, force: bool) -> Plan:
 
 
 def refuse_missing_deals(folder: Path, wanted: set[int]) -> None:
-    """Raise RuleError `deal_unknown` where the folder has deals, and not all of these."""
+    """Raise RuleError `deal_unknown` if the folder has deals, but not all those wanted."""
     if not (folder / DEALS).exists():
         return
     missing = sorted(wanted - {deal.number for deal in read_deals(folder)})
@@ -172,7 +175,7 @@ def refuse_missing_deals(folder: Path, wanted: set[int]) -> None:
 
 
 def scheduled_plays(plays: Sequence[MovementPlay]) -> tuple[BookedPlay, ...]:
-    """Return a movement as a plan has it: a round of several deals becomes as many rounds."""
+    """Return a movement as plays of an event: a round of several deals becomes as many rounds."""
     when = play_times(plays)
     number = {moment: at for at, moment in enumerate(sorted(set(when)), 1)}
     made = (
@@ -186,7 +189,7 @@ Teams = Mapping[str, Sequence[str]]
 
 
 def player_names(players: int | None, teams: Teams | None, event: Path | None) -> list[str]:
-    """Return the players' ids in the order of their numbers, team by team.
+    """Return the players' ids in the order of their numbers, team by team; without any list they are p01, p02, ...
 
     Raises RuleError `players_differ` or `impossible_size`.
     """
@@ -227,14 +230,14 @@ def read_teams_file(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 def bad_teams(path: Path, error: BaseException) -> RuleError:
-    """Return the refusal of a file of teams, which says how one is written."""
+    """Return the error for an unreadable file of teams, with an example of the format."""
     example = '{"Reds": ["p01", "p02", "p03", "p04"]}'
     problem = N_("{problem}; teams are written as in {example}", problem=reason(error), example=example)
     return RuleError("bad_teams", N_("{where}: {problem}", where=path.name, problem=problem))
 
 
 def check_teams_of_four(teams: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Return teams for which a movement can be made: of four. Raises RuleError `teams_do_not_fit`."""
+    """Return the teams if each has four members, as a movement needs. Raises RuleError `teams_do_not_fit`."""
     for team, members in teams.items():
         if len(members) != SEATED:
             text = N_(

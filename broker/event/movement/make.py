@@ -1,7 +1,7 @@
-"""A movement made for an order.
+"""Generating a movement for an order.
 
-A movement begins with the best start that is known for its size; then it is searched. With `MovementOrder.copies` = 4
-(or four deals a round) 16 players in 5 rounds come out perfect and nothing is searched.
+The search begins with the best known start for the size. For 16 players in 5 rounds with `MovementOrder.copies` = 4 (or
+four deals a round) the start is perfect, and there is no search.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,10 +45,10 @@ from broker.rules import RuleError
 def make_movement(
     order: MovementOrder, chance: RandomSource, go_on: KeepSearching, *, in_teams: bool = False
 ) -> tuple[NumberedPlay, ...]:
-    """Return a movement that breaks no rule, as good as the time allows (`go_on`); players are numbered from 1.
+    """Return a movement that breaks no rule, as good as the time allows (`go_on`). Players are numbered from 1.
 
-    In teams players 1 to 4 are the first team, 5 to 8 the second, and so on. The same chance and the same number of
-    "go on" give the same movement. Raises RuleError `teams_do_not_fit`.
+    With `in_teams`, players 1 to 4 are the first team, 5 to 8 the second, and so on. The same random source and the
+    same number of true results of `go_on` give the same movement. Raises RuleError `teams_do_not_fit`.
     """
     seated = _start_of_teams(order, chance) if in_teams else affine(order, lay_out(order)) or _by_blocks(order, chance)
     frame, who = _frame_of_start(order, seated, in_teams=in_teams)
@@ -62,7 +62,7 @@ def make_movement(
 
 
 def least_possible_cost(frame: SearchFrame, who: Sequence[int]) -> int:
-    """Return a cost below which no seating of the frame can be: each measure alone, spread as evenly as can be."""
+    """Return a lower bound on the cost of any seating of the frame: each measure by itself, spread evenly."""
     draft, players = Seating(frame, who), frame.players
     pairs = players * (players - 1) // 2
     seats = len(frame.sittings) * SEATED
@@ -79,7 +79,7 @@ def _start_of_teams(order: MovementOrder, chance: RandomSource) -> list[SeatedRo
             "players: {players}, tables: {tables}; in teams nobody sits out", players=order.players, tables=order.tables
         )
         raise RuleError("teams_do_not_fit", text)
-    if order.tables < 2 or order.rounds < order.pods:  # noqa: PLR2004 - a team needs another to be compared with
+    if order.tables < 2 or order.rounds < order.pods:  # noqa: PLR2004 - a team needs an opponent
         raise RuleError(
             "teams_do_not_fit",
             f"a team plays each deal at all seats, so each deal comes to all {order.tables} tables: that takes two "
@@ -89,9 +89,9 @@ def _start_of_teams(order: MovementOrder, chance: RandomSource) -> list[SeatedRo
 
 
 def _by_blocks(order: MovementOrder, chance: RandomSource) -> list[SeatedRound]:
-    """Seat each block by algebra where that is known, else by a fair mix, each with its players in another order.
+    """Seat each block by algebra if possible, else randomly, each with its players in a different order.
 
-    The last in the order sit out the block: those who have done so least.
+    The last players in the order sit out the block; these are the ones who have sat out least.
     """
     sittings = lay_out(order)
     found: list[SeatedRound] = []
@@ -113,7 +113,7 @@ def _by_blocks(order: MovementOrder, chance: RandomSource) -> list[SeatedRound]:
 def _frame_of_start(
     order: MovementOrder, seated: Iterable[SeatedRound], *, in_teams: bool
 ) -> tuple[SearchFrame, list[int]]:
-    """Return the frame of a start, and its players by slots; who has no seat in a round sits out."""
+    """Return the search frame of a start and the player in each slot. Players without a seat in a round sit it out."""
     listed = list(seated)
     out = order.players - SEATED * order.tables
     rounds = range(1, order.rounds + 1)
@@ -135,7 +135,10 @@ def _sitting_out(
 
 
 def usual_order(players: int, tables: int | None, rounds: int, deals: int | None, copies: int | None) -> MovementOrder:
-    """Order what the perfect movement needs by default: deals that go round, or carriers of one."""
+    """Return the order for these numbers, with usual values for those that are None.
+
+    Where a perfect movement is possible, the defaults make it so: several deals a round, or several carriers a deal.
+    """
     filled = players // SEATED if tables is None else tables
     order = MovementOrder(players, filled, rounds, 1 if deals is None else deals, 1 if copies is None else copies)
     at_once = replace(order, copies=-(-filled // order.deals_per_round))

@@ -1,16 +1,14 @@
-"""The plays of a movement.
+"""The plays of a movement: the order for one, which table plays which deals in which round, and all its faults.
 
-What is ordered, which table plays which deals in which round, and all that is wrong with one.
+Deals come in *sets* of `deals_per_round`. Tables come in *pods*: as many tables as can share a set in a round, with
+each deal at no more tables at once than it has carriers. At moment j, table i of the pod plays deal (i + j) of the set.
 
-Deals come in *sets* of `deals_per_round`. Tables come in *pods*: so many tables as can share a set in a round, each
-deal at no more tables at once than it has carriers: at moment j the pod's table i plays deal (i + j) of the set.
-
-Where there are several pods, a set travels. Rounds are cut into *blocks* of at least as many rounds as there are pods,
-so that within a block of b rounds each pod plays each of the block's b sets once: in the block's round r pod q has set
-(q + r) mod b. Short blocks are better than long ones: deals are done with early, their results are out early, and a
-player's rounds bind each other only within a block. With fewer rounds than pods there is one block of as many sets as
-pods. Each table meets a deal at most once by construction, and each deal comes to all tables unless there are too few
-rounds.
+If there are several pods, sets travel. Rounds are divided into *blocks* of at least as many rounds as there are pods,
+so that within a block of b rounds each pod plays each of the block's b sets once: in the block's round r, pod q has set
+(q + r) mod b. Short blocks are better than long ones: deals are over early, their results are published early, and a
+player's rounds constrain each other only within a block. With fewer rounds than pods, there is one block with as many
+sets as pods. By construction each table plays a deal at most once, and each deal reaches all tables unless there are
+too few rounds.
 """
 
 from collections import Counter, defaultdict
@@ -30,31 +28,31 @@ from broker.protocol import SEATS, Seat
 
 
 class MovementPlay(Protocol):
-    """A planned play, whoever wrote it: a round, a table, a deal, and players (numbers or ids) by seat.
+    """A planned play from any source: a round, a table, a deal, and players (numbers or ids) by seat.
 
-    Several deals of one table in one round are played in the order in which they are listed.
+    If a table has several deals in one round, they are played in the order listed.
     """
 
     @property
     def round(self) -> int:
-        """From 1."""
+        """The round, from 1."""
 
     @property
     def table(self) -> int:
-        """From 1."""
+        """The table, from 1."""
 
     @property
     def deal(self) -> int:
-        """From 1."""
+        """The deal, from 1."""
 
     @property
     def players(self) -> Mapping[Seat, int | str]:
-        """By seat."""
+        """The players, by seat."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedPlay:
-    """One play to be: a round, a table, a deal, and the players by seat (numbers from 1)."""
+    """A planned play whose players are numbers from 1."""
 
     round: int
     table: int
@@ -64,7 +62,7 @@ class NumberedPlay:
 
 @dataclass(frozen=True, slots=True)
 class TableRound:
-    """A table's round without its players: its deals, in the order of play."""
+    """One table in one round (a sitting), without its players; deals are in the order of play."""
 
     round: int
     table: int
@@ -73,7 +71,7 @@ class TableRound:
 
 @dataclass(frozen=True, slots=True)
 class NamedPlay:
-    """One play to be, its players by whatever they are called."""
+    """A planned play whose players are names, ids or numbers."""
 
     round: int
     table: int
@@ -82,9 +80,9 @@ class NamedPlay:
 
 
 def play_times(plays: Sequence[MovementPlay]) -> list[tuple[int, int]]:
-    """Return for each play when it is: its round, and the how-manieth play (from 0) of its table in that round.
+    """Return the moment of each play: its round, and its index (from 0) among its table's plays in that round.
 
-    Tables that keep time are in the same moment at the same time; that is where a carrier can be missing.
+    Tables that keep time reach the same moment together, so that is when they could need the same carrier.
     """
     count: dict[tuple[int, int], int] = {}
     found: list[tuple[int, int]] = []
@@ -96,7 +94,7 @@ def play_times(plays: Sequence[MovementPlay]) -> list[tuple[int, int]]:
 
 
 def table_rounds(plays: Iterable[MovementPlay]) -> dict[TableRound, Mapping[Seat, int | str]]:
-    """Return the sittings, by round and table, each with the players of its first play."""
+    """Return the sittings in order of round and table, each with the players of its first play."""
     grouped: dict[tuple[int, int], list[MovementPlay]] = {}
     for play in plays:
         grouped.setdefault((play.round, play.table), []).append(play)
@@ -107,7 +105,7 @@ def table_rounds(plays: Iterable[MovementPlay]) -> dict[TableRound, Mapping[Seat
 
 
 def numbered_plays(seated: Iterable[tuple[TableRound, Sequence[int]]]) -> tuple[NumberedPlay, ...]:
-    """Write sittings out, a play a deal, the four players in the order of the seats."""
+    """Return one play for each deal of the sittings; their four players are in the order of `SEATS`."""
     return tuple(
         NumberedPlay(sitting.round, sitting.table, deal, dict(zip(SEATS, four, strict=True)))
         for sitting, four in seated
@@ -116,7 +114,7 @@ def numbered_plays(seated: Iterable[tuple[TableRound, Sequence[int]]]) -> tuple[
 
 
 def name_players(plays: Iterable[NumberedPlay], names: Sequence[int | str]) -> tuple[NamedPlay, ...]:
-    """Call player 1 by the first name, and so on."""
+    """Replace player numbers by names: player 1 gets the first name, and so on."""
     return tuple(
         NamedPlay(play.round, play.table, play.deal, {seat: names[who - 1] for seat, who in play.players.items()})
         for play in plays
@@ -135,7 +133,7 @@ Teams = Mapping[str, Sequence[int | str]]
 
 @dataclass(frozen=True, slots=True)
 class MovementFault:
-    """What is wrong: a stable code (docs/codes.md), a text, and which plays it is about, by their place in the list."""
+    """A fault of a movement: a stable code (docs/codes.md), a text, and the indices of the plays concerned."""
 
     code: str
     text: str
@@ -143,7 +141,7 @@ class MovementFault:
 
 
 def check_movement(plays: Sequence[MovementPlay], copies: int = 1) -> list[MovementFault]:
-    """Return all faults of a movement; none means that it can be played with so many carriers of each deal."""
+    """Return all faults of a movement; none means that it can be played with `copies` carriers of each deal."""
     if _is_plain(plays, copies):
         return []
     found = [*_four_a_table(plays), *_same_four_all_round(plays), *_carriers(plays, copies), *_repeats(plays)]
@@ -151,14 +149,14 @@ def check_movement(plays: Sequence[MovementPlay], copies: int = 1) -> list[Movem
 
 
 def _is_plain(plays: Sequence[MovementPlay], copies: int) -> bool:
-    """Return whether each table plays one deal a round and nothing is wrong, as in most movements of an event.
+    """Return whether each table plays one deal a round without any fault, as in most movements of events.
 
-    Of many thousand plays that is said in a fraction of the time that it takes to name faults.
+    For many thousands of plays this takes a fraction of the time needed to list faults.
     """
     number = defaultdict[int | str, int]()
     number.default_factory = number.__len__
     seating = [play.players for play in plays]
-    fours = dict(zip(map(id, seating), seating, strict=True))  # many plays may have the same
+    fours = dict(zip(map(id, seating), seating, strict=True))  # many plays share one dictionary of players
     if any(four.keys() != ALL or len(set(four.values())) < SEATED for four in fours.values()):
         return False
     seated = np.array([[number[four[seat]] for seat in SEATS] for four in fours.values()], np.int64).reshape(-1, SEATED)
@@ -174,19 +172,19 @@ def _column(plays: Sequence[MovementPlay], name: str) -> NDArray[np.int64]:
 
 
 def _most(one: NDArray[np.int64], other: NDArray[np.int64]) -> int:
-    """Return how many places have the same pair of numbers, at most."""
+    """Return how often the commonest pair of numbers occurs."""
     pairs = np.sort((one * (other.max(initial=0) + 1) + other).ravel())
     begins = np.flatnonzero(np.diff(pairs, prepend=-1, append=-1))
     return int(np.diff(begins).max(initial=0))
 
 
 def most_together(teams: int) -> int:
-    """Return how many of one team have to share a table: one from four teams on, two of two teams and of three."""
+    """Return how many members of a team may have to share a table: one with four teams or more, else two."""
     return ceil(SEATED / teams)
 
 
 def check_teams(plays: Sequence[MovementPlay], teams: Teams) -> list[MovementFault]:
-    """Return what breaks a team event: each team sits once at each seat of each deal, spread over the tables."""
+    """Return the faults of a team event: each team has to sit once at each seat of each deal, spread over tables."""
     team_of = {player: team for team, members in teams.items() for player in members}
     found = [*_strangers(plays, team_of), *_team_seats(plays, team_of), *_team_crowds(plays, team_of, len(teams))]
     return sorted(found, key=lambda fault: fault.at[-1])
@@ -209,11 +207,11 @@ def _same_four_all_round(plays: Sequence[MovementPlay]) -> Iterator[MovementFaul
 
 
 def _carriers(plays: Sequence[MovementPlay], copies: int) -> Iterator[MovementFault]:
-    """Name what needs more carriers than there are: the deal at several tables in one moment (MIL)."""
+    """Yield each deal that is at more tables in one moment than it has carriers (MIL)."""
     when = play_times(plays)
     seen = ((when[at], (play.deal,), play.table) for at, play in enumerate(plays))
     for ((round_, _), deal), ats in _clashes(seen, copies):
-        count = "two" if len(ats) == 2 else len(ats)  # noqa: PLR2004 - the word for 2
+        count = "two" if len(ats) == 2 else len(ats)  # noqa: PLR2004 - 2 is written as a word
         yield MovementFault(
             "deal_at_two_tables",
             N_("deal {deal} is at {count} tables in round {round}", deal=deal, count=count, round=round_),
@@ -222,7 +220,7 @@ def _carriers(plays: Sequence[MovementPlay], copies: int) -> Iterator[MovementFa
 
 
 def _repeats(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
-    """Name what may be once only: a deal at a table, a player in a round, a player with a deal."""
+    """Yield each repetition of a deal at a table, a player in a round, or a player with a deal."""
     for (table, deal), ats in _clashes((play.table, (play.deal,), at) for at, play in enumerate(plays)):
         yield MovementFault(
             "table_repeats_deal", N_("table {table} plays deal {deal} twice", table=table, deal=deal), ats
@@ -240,9 +238,9 @@ def _repeats(plays: Sequence[MovementPlay]) -> Iterator[MovementFault]:
 def _clashes(
     seen: Iterable[tuple[K, Collection[L], int]], most: int = 1
 ) -> Iterator[tuple[tuple[K, L], tuple[int, ...]]]:
-    """Return what is seen at more than `most` places, with one play (the first) of each place.
+    """Yield each key that occurs at more than `most` places, with the index of the first play at each place.
 
-    Of each play `seen` says when or with what, who or what was seen, and where.
+    `seen` has one entry for each play: the first part of the key, the values of its second part, and the place.
     """
     listed = list(seen)
     if _all_differ(listed):
@@ -255,7 +253,7 @@ def _clashes(
 
 
 def _all_differ(seen: Iterable[tuple[K, Collection[L], int]]) -> bool:
-    """Return whether nothing is there twice, as in nearly every movement."""
+    """Return whether no key occurs twice, as in nearly every movement."""
     found: defaultdict[K, set[L]] = defaultdict(set)
     count = 0
     for when, what, _ in seen:
@@ -293,7 +291,7 @@ def _team_crowds(
 
 
 MOST_PLAYERS: Final = 1000
-"""Above it counting pairs alone takes longer than anyone waits."""
+"""With more players, counting pairs alone would take too long."""
 
 MOST_DEALS: Final = 9999
 """As in `broker.protocol.types.DealNo`."""
@@ -301,12 +299,12 @@ MOST_DEALS: Final = 9999
 MOST_ROUNDS: Final = 999
 
 MOST_COMPARED: Final = 1_000_000
-"""Of each deal its plays, squared, in all: what it takes to count who is compared with whom."""
+"""Limit of the sum over deals of their plays squared, to which the time for counting comparisons is proportional."""
 
 
 @dataclass(frozen=True, slots=True)
 class MovementOrder:
-    """A movement to be made. `copies` is how many carriers there are of each deal."""
+    """The size of a movement to be generated. `copies` is the number of carriers of each deal."""
 
     players: int
     tables: int
@@ -315,7 +313,7 @@ class MovementOrder:
     copies: int = 1
 
     def __post_init__(self) -> None:
-        """Raise RuleError `impossible_size` where no movement can have these numbers."""
+        """Raise RuleError `impossible_size` if no movement can have these numbers."""
         players, filled = self.players, self.players // SEATED
         refuse_if(
             not SEATED <= players <= MOST_PLAYERS,
@@ -352,24 +350,24 @@ class MovementOrder:
 
     @property
     def pod(self) -> int:
-        """How many tables can share the deals of a round, each deal going round among them."""
+        """How many tables share the deals of a round, which circulate among them."""
         return min(self.tables, self.deals_per_round * self.copies)
 
     @property
     def pods(self) -> int:
-        """How many such groups of tables there are; the last may be smaller."""
+        """The number of pods; the last one may be smaller."""
         return -(-self.tables // self.pod)
 
 
 def round_blocks(order: MovementOrder) -> list[range]:
-    """Cut the rounds (from 0) into blocks, as short and as equal as can be."""
+    """Divide the rounds (from 0) into blocks that are as short and as equal as possible."""
     count = max(1, order.rounds // order.pods)
     cuts = [at * order.rounds // count for at in range(count + 1)]
     return [range(start, end) for start, end in pairwise(cuts)]
 
 
 def sets_of_pods(order: MovementOrder) -> Iterator[tuple[int, int, int]]:
-    """Tell which set lies in which pod in which round: a round, a pod and its set, all from 0, by round and pod."""
+    """Yield each round, pod and the pod's set in that round, all from 0, ordered by round and pod."""
     first_set = 0
     for block in round_blocks(order):
         sets = max(order.pods, len(block))
@@ -379,7 +377,7 @@ def sets_of_pods(order: MovementOrder) -> Iterator[tuple[int, int, int]]:
 
 
 def lay_out(order: MovementOrder) -> tuple[TableRound, ...]:
-    """Return all sittings, by round and table."""
+    """Return all sittings of a movement, by round and table."""
     return tuple(
         TableRound(round_ + 1, pod * order.pod + place + 1, deals_of(number, place, order.deals_per_round))
         for round_, pod, number in sets_of_pods(order)
@@ -388,12 +386,12 @@ def lay_out(order: MovementOrder) -> tuple[TableRound, ...]:
 
 
 def deals_of(number: int, place: int, deals: int) -> tuple[int, ...]:
-    """Return a set's deals (set `number` from 0) in the order in which the pod's table `place` (from 0) plays them."""
+    """Return the deals of set `number` (from 0) in the order in which table `place` of the pod (from 0) plays them."""
     return tuple(number * deals + (place + at) % deals + 1 for at in range(deals))
 
 
 class RandomSource(Protocol):
-    """Where chance comes from; `random.Random(seed)` makes a movement that can be made again."""
+    """A source of random numbers; `random.Random(seed)` makes a movement reproducible."""
 
     def random(self) -> float:
-        """At least 0, below 1."""
+        """Return a number from 0 up to, but not including, 1."""

@@ -1,7 +1,7 @@
-"""The plays of a movement as CSV, which any spreadsheet opens: a file of somebody's, or an event's `movement.csv`.
+"""The plays of a movement as CSV: an organiser's file, or an event's `movement.csv`.
 
-An event may have many thousand plays, with few different cells: each text is read once, so that 160,000 plays take a
-fraction of a second.
+An event may have many thousands of plays, but few different cells. Each distinct text is parsed once, so that 160,000
+plays take a fraction of a second.
 """
 
 import re
@@ -28,12 +28,12 @@ V = TypeVar("V")
 P = TypeVar("P")
 
 MakePlay = Callable[[int, int, int, dict[Seat, PlayerId]], P]
-"""Makes a play of its round, table, deal and players; plays of the same four share one dictionary."""
+"""Constructor of a play from round, table, deal and players. Plays of the same four players share one dictionary."""
 
 
 @dataclass(frozen=True, slots=True)
 class MovementProblem:
-    """What is wrong on a line of a file."""
+    """A problem on a line of a file."""
 
     code: str
     text: str
@@ -41,7 +41,7 @@ class MovementProblem:
 
 
 class CsvPlays(NamedTuple, Generic[P]):
-    """What a file holds: plays in order, the line of each, and what could not be read."""
+    """The content of a file: plays in order, the line of each, and the lines that could not be read."""
 
     plays: list[P]
     lines: list[int]
@@ -49,7 +49,7 @@ class CsvPlays(NamedTuple, Generic[P]):
 
 
 class _Readings(dict[K, V]):
-    """What texts mean, each read when it is first met."""
+    """A cache of parsed texts: each is parsed when it is first looked up."""
 
     def __init__(self, read: Callable[[K], V]) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class _Readings(dict[K, V]):
 
 
 def decode_movement(content: bytes, make: MakePlay[P], most: int | None = None) -> CsvPlays[P]:
-    """Read plays. What is wrong on a line is in `problems`, and the other lines are read; `most`: so many plays."""
+    """Read plays. Faulty lines, and plays beyond `most`, are reported in `problems`; the other lines are read."""
     plays, lines, problems = found = CsvPlays[P]([], [], [])
     try:
         grid = read_grid(content)
@@ -88,7 +88,7 @@ def decode_movement(content: bytes, make: MakePlay[P], most: int | None = None) 
 
 
 def _rows(grid: SheetRows, problems: list[MovementProblem]) -> Iterator[tuple[int, list[str]]]:
-    """Return each row; quoting that ends nowhere ends the file."""
+    """Yield the line and cells of each row. Reading stops, with a problem, at a quote that is never closed."""
     try:
         yield from grid.rows
     except BadRow as bad:
@@ -96,7 +96,7 @@ def _rows(grid: SheetRows, problems: list[MovementProblem]) -> Iterator[tuple[in
 
 
 def _reader(header: Sequence[str], make: MakePlay[P]) -> Callable[[Sequence[str]], P]:
-    """Return what reads the rows below a header. Both raise RuleError."""
+    """Return a function that reads the rows below a header. Both raise RuleError."""
     names = _columns(header)
     in_order = itemgetter(*(names.index(column) for column in MOVEMENT_COLUMNS))
     rounds = _Readings(partial(_number, "round", RoundNo))
@@ -149,7 +149,7 @@ def _number(column: str, kind: object, cell: str) -> int:
 
 
 def read_player_id(text: str) -> str:
-    """Read a player's id, with or without an apostrophe for spreadsheets. Raises RuleError `malformed`."""
+    """Return a player's id, without the apostrophe that protects it in spreadsheets. Raises RuleError `malformed`."""
     text = text.strip()
     try:
         return msgspec.convert(text.removeprefix("'"), PlayerId)
@@ -160,9 +160,9 @@ def read_player_id(text: str) -> str:
 
 
 def movement_csv(plays: Iterable[MovementPlay]) -> str:
-    """Write CSV (RFC 4180).
+    """Return plays as CSV (RFC 4180).
 
-    An id that a spreadsheet would take for a formula gets an apostrophe before it, which `decode_movement` takes off.
+    An id that a spreadsheet would take for a formula gets a leading apostrophe, which `decode_movement` removes.
     """
     return csv_text(
         MOVEMENT_COLUMNS, ((p.round, p.table, p.deal, *(str(p.players[seat]) for seat in SEATS)) for p in plays)

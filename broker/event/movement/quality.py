@@ -1,10 +1,10 @@
-"""How good a movement is: counts that anybody can check by hand, and bounds below which nobody can get.
+"""Measures of a movement's quality: counts that anybody can check by hand, and lower bounds for them.
 
-The bounds rest on one fact: n things fall into m pigeonholes, and the pairs in a common hole are fewest where the
-holes are filled as evenly as can be. A player who plays k rounds has 3k meetings with m = players - 1 others; a
-player with n comparisons has them with the same m. `excess` adds, over pairs of players, the pairs of their meetings
-(two rounds at one table: 1, three rounds: 3); its bound adds the least of each player and halves, since a pair has
-two ends.
+The bounds rest on the pigeonhole principle: if n things fall into m holes, the pairs in a common hole are fewest when
+the holes are filled as evenly as possible. A player who plays k rounds has 3k meetings with m = players - 1 others; a
+player with n comparisons has them with the same m. `excess` adds up, over pairs of players, the pairs of their meetings
+(two rounds at one table: 1, three rounds: 3). Its bound adds the least excess of each player and halves the sum, since
+each pair is counted from both sides.
 """
 
 from collections import Counter
@@ -18,14 +18,14 @@ from broker.protocol import SEATS, Seat
 Player = int | str
 Pair = tuple[Player, Player]
 PlayerRound = tuple[int, Player]
-"""A player's round."""
+"""A round and a player in it."""
 
 Histogram = Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """How often pairs of players do something: how many pairs so often, and how uneven that is."""
+    """How often pairs of players meet or are compared: a histogram over pairs, and how uneven it is."""
 
     often: Histogram
     excess: int
@@ -34,7 +34,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """All measures. Histograms: value to how many have it."""
+    """All measures of a movement. Histograms map each value to how many players, deals or pairs have it."""
 
     players: int
     tables: int
@@ -43,27 +43,27 @@ class Quality:
     meetings: Pairs
     comparisons: Pairs
     seat_spread: Histogram
-    """Of a player: how often the commonest seat less how often the rarest; players by it."""
+    """Players by the difference between how often they have their commonest and their rarest seat, in rounds."""
     tables_a_deal: Histogram
     complete: bool
-    """Whether every deal comes to every table."""
+    """Whether every deal is played at every table."""
     copies: int
-    """How many carriers of a deal there must be."""
+    """How many carriers of a deal are needed at most."""
     extra_copies: int
-    """How many carriers beyond one a deal there must be in all."""
+    """How many carriers are needed in all beyond one for each deal."""
     handovers: int
-    """How often a carrier is needed at another table in the very next moment: that table waits for a slower one."""
+    """How often a carrier is needed at another table in the next moment, so that a table may wait for a slower one."""
     byes: Histogram
-    """Rounds that a player sits out; players by it."""
+    """Players by the number of rounds that they sit out."""
 
 
 def is_measurable(plays: Sequence[MovementPlay]) -> bool:
-    """Return whether `measure_movement` ends in reasonable time, as for all that a MovementOrder asks, not any file."""
+    """Return whether `measure_movement` ends in reasonable time, as it does for any MovementOrder, but not any file."""
     return sum(count**2 for count in Counter(play.deal for play in plays).values()) <= MOST_COMPARED
 
 
 def measure_movement(plays: Sequence[MovementPlay], players: Collection[Player] = ()) -> Quality:
-    """Count everything. `players` names those who might not play at all; who plays is known from the plays."""
+    """Return all measures. `players` need only contain those who are in none of the plays."""
     everybody = sorted({*players, *(player for play in plays for player in play.players.values())}, key=str)
     rounds = {play.round for play in plays}
     tables = {play.table for play in plays}
@@ -90,13 +90,13 @@ def measure_movement(plays: Sequence[MovementPlay], players: Collection[Player] 
 
 
 def usual_copies(plays: Sequence[MovementPlay]) -> int:
-    """Return how many carriers of a deal the movement seems to be made for: what most of its deals need."""
+    """Return for how many carriers of a deal the movement seems to be made: the number that most of its deals need."""
     often = Counter(_carriers(plays).values())
     return min(often, key=lambda copies: (-often[copies], copies), default=1)
 
 
 def meetings(plays: Sequence[MovementPlay]) -> Counter[Pair]:
-    """Return in how many rounds each pair sits at one table; pairs in the order of their names."""
+    """Return in how many rounds each pair sits at one table. The names in a pair are sorted."""
     met = {
         (play.round, play.table, pair)
         for play in plays
@@ -106,9 +106,9 @@ def meetings(plays: Sequence[MovementPlay]) -> Counter[Pair]:
 
 
 def comparisons(plays: Sequence[MovementPlay]) -> Counter[Pair]:
-    """Return how often each pair is compared: had the same seat of the same deal at different tables.
+    """Return how often each pair is compared, that is, has the same seat of the same deal at different tables.
 
-    The deals that two players have in common from one round each count once: a round's deals share their seating.
+    Deals that both players have in the same pair of rounds count once, because a round's deals share their seating.
     """
     homologues: dict[tuple[int, Seat], set[PlayerRound]] = {}
     for play in plays:
@@ -134,7 +134,7 @@ def _pairs(counted: Counter[Pair], players: Sequence[Player]) -> Pairs:
 
 
 def least_excess(things: int, holes: int) -> int:
-    """Return the least number of pairs in a common hole: things spread as evenly as can be."""
+    """Return the least possible number of pairs in a common hole, with things spread as evenly as possible."""
     if not holes:
         return _choose_2(things)
     each, left = divmod(things, holes)
@@ -154,7 +154,7 @@ def _seat_spread(plays: Sequence[MovementPlay], players: Sequence[Player]) -> Hi
 
 
 def _carriers(plays: Sequence[MovementPlay]) -> dict[int, int]:
-    """Return for each deal at how many tables it is at once, at most."""
+    """Return for each deal the largest number of tables that play it at once."""
     at_once = Counter((when, play.deal) for when, play in zip(play_times(plays), plays, strict=True))
     needed: dict[int, int] = {}
     for (_, deal), count in at_once.items():

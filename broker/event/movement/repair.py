@@ -1,11 +1,11 @@
-"""What is left of an event replanned: somebody has come late, left or not come at all, or it was played otherwise.
+"""Replanning the rest of an event after a player has come late, left or not come, or plays differed from the plan.
 
-What was played stays as it was. Who plays where is searched again, as near to the plan as rules and fairness allow:
-nobody plays a deal twice, those who sit out take turns, and tables are closed where there are too few players, in turn
-those of each deal: else some deals have more chairs than players.
+Plays that are over are not changed. The others are seated by a new search, as close to the plan as rules and fairness
+allow: nobody plays a deal twice, and players take turns to sit out. If there are too few players, tables are closed,
+spread over the deals; otherwise some deals would have more chairs than players who can still play them.
 
-`replan` does so for the desk, where each table keeps its deal of each round, and lets those who sit out take turns from
-now on; `repair_movement` for a file of a movement, where nobody moves as long as no rule is broken.
+`replan` does this for the desk: each table keeps its deal in each round, and players take turns to sit out from now on.
+`repair_movement` does it for a movement file: nobody moves as long as no rule is broken.
 """
 
 from collections import Counter
@@ -37,11 +37,11 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Remainder:
-    """What is to be replanned.
+    """The state of an event to be replanned.
 
-    `layout`: all places that there are, with their deals; `plan`: who sits there by now; `settled`: the places that
-    stay, as they were played; `present`: who plays from now on; `instead`: who takes whose seats; `laid`: places whose
-    carrier is restored already, whose tables are closed last; `over`: deals that nobody may play any more.
+    `layout`: the deal of every place; `plan`: the plays as planned so far; `settled`: the plays that stay, as they were
+    played; `present`: the players from now on; `instead`: the substitute for each player replaced; `laid`: places whose
+    carrier is already restored, so that they are closed last; `over`: deals that may no longer be played.
     """
 
     layout: Mapping[Place, int]
@@ -55,7 +55,7 @@ class Remainder:
 
 
 class _Stay(NamedTuple):
-    """A table for as many rounds as everybody stays where they are, and who sits there by the plan before."""
+    """A table during consecutive rounds with unchanged seating, and its players in the previous plan (None: empty)."""
 
     sitting: TableRound
     rounds: tuple[int, ...]
@@ -63,9 +63,9 @@ class _Stay(NamedTuple):
 
 
 def replan(rest: Remainder, chance: RandomSource, go_on: KeepSearching) -> tuple[MovementPlay, ...]:
-    """Return the plays that are left, with no rule broken in them. Raises RuleError `too_few_players`.
+    """Return the remaining plays, which break no rule. Raises RuleError `too_few_players`.
 
-    Where nobody is missing and nobody waits for a seat, nobody is moved but for those who take another's seats.
+    If nobody is missing or sits out, and the plan breaks no rule, nobody moves except substitutes.
     """
     done = [_stay_of(play) for play in rest.settled]
     ahead, out = _filled(rest, _stays(rest))
@@ -76,7 +76,7 @@ def replan(rest: Remainder, chance: RandomSource, go_on: KeepSearching) -> tuple
 
 
 class _Search(NamedTuple):
-    """How a seating is searched: `always`, or only where it breaks a rule."""
+    """How a seating is searched: `always`, or only if it breaks a rule."""
 
     chance: RandomSource
     go_on: KeepSearching
@@ -86,7 +86,7 @@ class _Search(NamedTuple):
 def _seated(
     done: Sequence[_Stay], ahead: Sequence[_Stay], out: Mapping[int, Sequence[Player]], how: _Search
 ) -> list[NamedPlay]:
-    """Return the plays ahead, after those that are done; `out`: who sits out, by round."""
+    """Return the plays of the stays `ahead`, given those that are done; `out` has the players who sit out, by round."""
     if not ahead:
         return []
     names = sorted(
@@ -113,7 +113,7 @@ def _seated(
 
 
 def _without_faults(plays: Sequence[MovementPlay], settled: int, copies: int) -> tuple[MovementPlay, ...]:
-    """Leave out plays after the settled ones until none of them breaks a rule."""
+    """Drop plays after the first `settled` ones until none of them breaks a rule."""
     left = list(plays)
     while wrong := [fault.at[-1] for fault in check_movement(left, copies) if fault.at[-1] >= settled]:
         del left[wrong[-1]]
@@ -129,7 +129,7 @@ def _stay_of(play: MovementPlay) -> _Stay:
 
 
 def _stays(rest: Remainder) -> list[_Stay]:
-    """Return what is to be seated: open places, put together where everybody stays for several deals."""
+    """Return the open places to be seated, merged over rounds in which everybody stays seated."""
     planned = {(play.round, play.table): _four(play.players) for play in rest.plan}
     kept = {(play.round, play.table) for play in rest.settled}
     rounds = sorted({round_ for round_, _ in rest.layout})
@@ -156,8 +156,9 @@ def _stays(rest: Remainder) -> list[_Stay]:
 
 
 def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[int, list[Player]]]:
-    """Fill empty chairs with who sits out; close tables where there are too few players: of two, what lacks more.
+    """Fill empty chairs and close tables for which there are too few players; return the stays and who sits out.
 
+    The tables of deals with the most spare chairs are closed first, then those that lack the most players.
     Raises RuleError `too_few_players`.
     """
     if len(rest.present) < SEATED:
@@ -195,7 +196,7 @@ def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[
 
 
 def _spare_chairs(rest: Remainder, stays: Iterable[_Stay]) -> Counter[int]:
-    """Return how many chairs of each deal find nobody who has not played it: so many of its tables are closed first."""
+    """Return how many more chairs each deal has than present players who have not played it yet."""
     chairs = Counter(deal for stay in stays for deal in stay.sitting.deals for _ in range(SEATED))
     had = [_deals_of(rest, one) for one in rest.present]
     for deal in chairs:
@@ -204,7 +205,7 @@ def _spare_chairs(rest: Remainder, stays: Iterable[_Stay]) -> Counter[int]:
 
 
 def _instead(rest: Remainder, who: Player | None, free: Collection[Player]) -> Player | None:
-    """Return who sits in a chair from now on, if anybody."""
+    """Return who takes a planned player's chair: the player or the substitute, if free; None if the chair is empty."""
     one = rest.instead.get(str(who), who) if who is not None else None
     return one if one in free else None
 
@@ -214,15 +215,15 @@ def _deals_of(rest: Remainder, player: Player) -> set[int]:
 
 
 def _next(spare: list[Player], had: Mapping[Player, set[int]], deals: Iterable[int]) -> Player:
-    """Take one who has none of these deals, if there is one."""
+    """Remove and return a spare player who has played none of these deals, or if all have, the first one."""
     at = next((at for at, one in enumerate(spare) if not had[one] & set(deals)), 0)
     return spare.pop(at)
 
 
 def _waited(rest: Remainder) -> dict[int, list[Player]]:
-    """Return who sat out in rounds that are over, or had not come yet: they are to sit out later than others.
+    """Return the present players who were not seated in each finished round: others should sit out before them.
 
-    Rounds in which everybody stayed where they were count once.
+    Consecutive rounds in which everybody stayed seated count once.
     """
     counted = Counter(play.round for play in rest.settled)
     planned = Counter(play.round for play in rest.plan)
@@ -232,7 +233,7 @@ def _waited(rest: Remainder) -> dict[int, list[Player]]:
     before = 0
     for round_ in sorted(over):
         seated = {play.table: _four(play.players) for play in rest.settled if play.round == round_}
-        if seated == last:  # noted at the last of these rounds, which is next to the one that comes then
+        if seated == last:  # record it in the last of these rounds, which is adjacent to the next one
             if before in found:
                 found[round_] = found.pop(before)
             before = round_
@@ -244,7 +245,7 @@ def _waited(rest: Remainder) -> dict[int, list[Player]]:
 
 
 Instead = Mapping[Player, Player | None]
-"""Who is no longer there, each with the player who comes instead, or None."""
+"""The players who are no longer there, each with the substitute, or None."""
 
 
 def repair_movement(
@@ -254,12 +255,12 @@ def repair_movement(
     chance: RandomSource,
     go_on: KeepSearching,
 ) -> tuple[MovementPlay, ...]:
-    """What was played, as it was, and after it the rounds of the plan that are left, with no rule broken in them.
+    """Return what was played, unchanged, followed by the remaining rounds of the plan, in which no rule is broken.
 
-    Rounds up to the last one in `played` are over: what the plan has there and `played` has not was not played.
-    With too few players tables are closed. Where no rule is broken so far nobody is moved; otherwise the search moves
-    as few as it can. What still breaks a rule is not played. Raises RuleError `nothing_left`, `unknown_player`,
-    `substitute_plays`, `too_few_players`.
+    Rounds up to the last one in `played` are over; planned plays in them that are not in `played` count as not played.
+    If there are too few players, tables are closed. If no rule is broken, nobody moves; otherwise the search moves as
+    few players as possible. Plays that still break a rule are dropped. Raises RuleError `nothing_left`,
+    `unknown_player`, `substitute_plays`, `too_few_players`.
     """
     over = max((play.round for play in played), default=0)
     left = [play for play in plan if play.round > over]
@@ -292,7 +293,7 @@ def _sittings(plays: Sequence[MovementPlay]) -> list[_Stay]:
 
 
 def _at_other_tables(left: Sequence[_Stay], done: Sequence[_Stay]) -> list[_Stay]:
-    """Send foursomes with their deals to other tables in rounds where a table would have a deal again."""
+    """Move foursomes, with their deals, to other tables in rounds in which a table would repeat a deal."""
     had: dict[int, set[int]] = {}
     for stay in done:
         had.setdefault(stay.sitting.table, set()).update(stay.sitting.deals)
@@ -310,7 +311,11 @@ def _at_other_tables(left: Sequence[_Stay], done: Sequence[_Stay]) -> list[_Stay
 
 
 def _assigned(planned: Sequence[_Stay], forbidden: Sequence[Mapping[int, set[int]]]) -> list[int]:
-    """Return each sitting of a round a table that had none of its deals: its own if it can be."""
+    """Return, for each sitting of a round, a table that has none of its deals: its own table if possible.
+
+    `forbidden` has the deals of each table, as a list of alternatives from strict to lenient. If none can be met, all
+    sittings keep their tables.
+    """
     own = [stay.sitting.table for stay in planned]
     for had in forbidden:
         wishes = {

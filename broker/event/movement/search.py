@@ -1,16 +1,16 @@
-"""Simulated annealing: steps that make it worse are taken too while it is hot (Kirkpatrick, Gelatt, Vecchi 1983).
+"""Simulated annealing: a hot search also takes steps that make the seating worse (Kirkpatrick, Gelatt, Vecchi 1983).
 
-A seating says who sits where, and what it costs, kept up to date as two players change places. The hot loop of the
-search works there (tens of thousands of exchanges a second in plain Python), hence flat lists of counts instead of
-objects. What comes for the (k+1)th time costs k, a meeting or a seat k squared (a third meeting is far worse than a
-second), so that a sum of costs is least where repetitions are spread evenly.
+A `Seating` records who sits where and what that costs, updated as two players change places. This is the hot loop of
+the search (tens of thousands of exchanges a second in plain Python), hence flat lists of counts instead of objects. The
+(k+1)th comparison of a pair costs k, and the (k+1)th meeting or use of a seat k squared (a third meeting is far worse
+than a second), so the total is least when repetitions are spread evenly.
 
-A step is a list of exchanges of two slots, of three kinds. Two players of a table change seats; two players of a round
-change places; and a *turn*: some players play in the one round what they were to play in the other, and the other way
-round. An exchange of two tables makes players play a set twice wherever each player is to play every set, so that the
-search could not leave its start by exchanges alone. For a turn, see each player as an arrow from their set in the one
-round to their set in the other; the players along a closed walk are turned round. Each set keeps four players in each
-round, and each player keeps their sets.
+A step is a list of exchanges of two slots. There are three kinds of steps: two players at a table swap seats; two
+players in a round swap places; and a *turn*, in which some players swap what they play in two rounds. Turns are needed
+because, if each player plays every set, any swap between two tables makes players repeat a set, so the search could not
+leave its start by swaps alone. For a turn, think of each player as an arrow from their set in one round to their set in
+the other, and reverse the players along a closed walk. Each set keeps four players in each round, and each player keeps
+their sets.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,28 +22,30 @@ from typing import Final
 from broker.event.movement.plays import SEATED, RandomSource, TableRound, most_together
 
 HARD: Final = 220
-"""Of a rule that is broken: above all that an exchange could win elsewhere."""
+"""Cost of a broken rule: more than any exchange could save elsewhere."""
 
 MEET: Final = 32
 COMPARE: Final = 4
 SEAT: Final = 1
 BYE: Final = 200
-"""Of who sits out again before all have: more than what an exchange in the same round could win."""
+"""Cost of a player sitting out again before all have: more than an exchange in the same round could save."""
 IN_A_ROW: Final = 100
-"""Of who sits out in two rounds one after the other: less than sitting out before others have."""
+"""Cost of a player sitting out in two consecutive rounds: less than that of sitting out again before others have."""
 MOVED: Final = 12
+"""Cost of a player sitting elsewhere than in the plan that is repaired."""
 
 STEEP: Final = 2
-"""The power with which meetings and seats grow dear."""
+"""The power to which repetitions of meetings and seats are raised."""
 
 NOBODY: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class SearchFrame:
-    """All that does not change in a search: sittings, byes a round, what is settled, teams (a number a player).
+    """The constants of a search.
 
-    `settled` sittings keep their players; `home` is who sat where in the plan that is repaired.
+    `byes` is how many players sit out in each round; the sittings numbered in `settled` keep their players; `home` is
+    the player in each slot of the plan that is repaired; `team_of` is the team number of each player.
     """
 
     sittings: tuple[TableRound, ...]
@@ -54,7 +56,7 @@ class SearchFrame:
     team_of: tuple[int, ...] = ()
 
     def free_rounds(self) -> list[list[int]]:
-        """Return the slots between which players may change places, by rounds: seat s of sitting g is slot 4g + s."""
+        """Return the slots of each round between which players may be exchanged. Seat s of sitting g is slot 4g + s."""
         rounds: dict[int, list[int]] = {}
         for at, sitting in enumerate(self.sittings):
             if at not in self.settled:
@@ -65,7 +67,7 @@ class SearchFrame:
         return list(rounds.values())
 
     def bye_slots(self) -> dict[int, range]:
-        """Return the slots after all seats, by rounds, in which players sit out."""
+        """Return the slots, by round, for players who sit out. They come after the slots of all seats."""
         start, found = len(self.sittings) * SEATED, {}
         for round_, sitting_out in sorted(self.byes.items()):
             found[round_] = range(start, start + sitting_out)
@@ -73,10 +75,10 @@ class SearchFrame:
         return found
 
     def bye_turns(self, who: Sequence[int]) -> dict[int, int]:
-        """Return the turn of each slot in which somebody sits out: nobody has two of a turn, so that all sit out alike.
+        """Return the turn of each slot for sitting out. All sit out alike if nobody has two slots of one turn.
 
-        In rounds that are over it is the how-manieth time (from 0) for who sat out. From then on a turn goes to all
-        who have not had it yet, before the next one begins.
+        In rounds that are over, the turn is how often the player had sat out before. From then on, every player who has
+        not had a turn gets it before the next turn begins.
         """
         had, turns = [0] * self.players, dict[int, int]()
         open_sittings = [at for at in range(len(self.sittings)) if at not in self.settled]
@@ -100,13 +102,13 @@ class SearchFrame:
 
 
 def least_cost(things: int, holes: int, power: int) -> int:
-    """Return the least cost of so many repetitions: spread evenly over holes, the (k+1)th in a hole costing k^power."""
+    """Return the least cost of `things` spread evenly over `holes`, where the (k+1)th in a hole costs k^power."""
     each, left = divmod(things, holes)
     return int(holes * sum(k**power for k in range(each)) + left * each**power)
 
 
 class Seating:
-    """A full seating of a frame. `hard` counts broken rules, `soft` is the weighted cost of the rest."""
+    """A complete seating of a frame. `hard` counts broken rules; `soft` is the weighted cost of everything else."""
 
     def __init__(self, frame: SearchFrame, who: Iterable[int]) -> None:
         """Seat player `who[slot]` (from 0) in each slot."""
@@ -125,13 +127,13 @@ class Seating:
         self._turns = frame.bye_turns(placed)
         self._turns_each = 1 + max(self._turns.values(), default=0)
         self._dearer = 1 + 2 * (self.seats_end * (SEATED - 1) // (players * max(1, players - 1)))
-        """How much more an exchange can win among few players, who all meet many times."""
+        """Factor for the cost of byes: among few players, who meet often, other exchanges save more."""
         self.byes = [0] * players * self._turns_each
-        """How often each sits out in each turn."""
+        """How often each player sits out in each turn."""
         self._bye_rounds = self._number_bye_rounds()
         self._rounds = 2 + len({sitting.round for sitting in frame.sittings})
         self._out = [0] * players * self._rounds
-        """Whether each sits out in each round, with a round before the first and one after the last."""
+        """Whether each player sits out in each round, with an extra round before the first and after the last."""
         self._played = [0] * players * kinds
         teams = 1 + max(frame.team_of, default=0)
         self._team_seats = [0] * teams * kinds * SEATED
@@ -142,18 +144,18 @@ class Seating:
             self._enter(slot, player)
 
     def _number_bye_rounds(self) -> dict[int, int]:
-        """Return the round of each slot in which somebody sits out; rounds are numbered from 1 without gaps."""
+        """Return the round of each slot for sitting out, with rounds renumbered from 1 without gaps."""
         rounds = sorted({sitting.round for sitting in self.frame.sittings})
         numbers = {round_: number for number, round_ in enumerate(rounds, 1)}
         return {slot: numbers[round_] for round_, slots in self.frame.bye_slots().items() for slot in slots}
 
     @property
     def cost(self) -> int:
-        """All in one number, for the search."""
+        """Broken rules and soft cost as one number, for the search."""
         return HARD * self.hard + self.soft
 
     def exchange(self, one: int, other: int) -> None:
-        """Let the players of two slots change places; done twice it changes nothing."""
+        """Exchange the players of two slots. Doing it twice restores the seating."""
         apart = one // SEATED != other // SEATED or one >= self.seats_end
         first, second = self._leave(one, meet=apart), self._leave(other, meet=apart)
         self._enter(one, second, meet=apart)
@@ -178,7 +180,7 @@ class Seating:
         return player
 
     def _pair_up(self, player: int, slots: Sequence[int], counts: list[int], power: int) -> int:
-        """Count a player once more with those in some slots; return the cost: from k times to k + 1 it is k^power."""
+        """Count a player with those in the slots; return the added cost: from k times to k + 1 it is k^power."""
         who, players, cost = self.who, self.frame.players, 0
         for slot in slots:
             other = who[slot]
@@ -189,7 +191,7 @@ class Seating:
         return cost
 
     def _part(self, player: int, slots: Sequence[int], counts: list[int], power: int) -> int:
-        """Count a player once less with those in some slots; return what that saves."""
+        """Undo `_pair_up`; return the cost saved."""
         who, players, saved = self.who, self.frame.players, 0
         for slot in slots:
             other = who[slot]
@@ -200,7 +202,7 @@ class Seating:
         return saved
 
     def _count_alone(self, slot: int, player: int, by: int) -> None:
-        """Count what a slot's player has by themselves: seats, deals, byes, and their team's."""
+        """Add `by` to the counts of a slot's player alone: moves, byes, seats and deals, and the team's seats."""
         down = -(by < 0)
         if self.frame.home and self.frame.home[slot] != player:
             self.soft += MOVED * by
@@ -235,7 +237,7 @@ class Seating:
 
 
 def _sets(sittings: Sequence[TableRound]) -> list[tuple[int, ...]]:
-    """Return each sitting the numbers of its sets: deals that always come together count as one thing."""
+    """Return the set numbers of each sitting. Deals that always occur together count as one set."""
     where: dict[int, list[int]] = {}
     for at, sitting in enumerate(sittings):
         for deal in sitting.deals:
@@ -251,7 +253,7 @@ def _sets(sittings: Sequence[TableRound]) -> list[tuple[int, ...]]:
 
 
 def _rivals(sets: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Return each seat's slot those with which it is compared: the same seat at the other sittings of its sets."""
+    """Return, for each seat's slot, the slots compared with it: the same seat at the other sittings of its sets."""
     of_kind: dict[int, list[int]] = {}
     for at, kinds in enumerate(sets):
         for kind in kinds:
@@ -264,7 +266,7 @@ def _rivals(sets: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 def _tablemates(slot: int) -> tuple[int, ...]:
-    """Return the other three slots of a table."""
+    """Return the other three slots of a slot's table."""
     first = slot - slot % SEATED
     return tuple(other for other in range(first, first + SEATED) if other != slot)
 
@@ -272,9 +274,9 @@ def _tablemates(slot: int) -> tuple[int, ...]:
 AT_TABLE: Final = 0.4
 TURN: Final = 0.1
 BYES: Final = 0.5
-"""Of turns between rounds in which somebody sits out, how many are of those alone."""
+"""Share of turns, between rounds in which players sit out, that only swap byes."""
 MATES: Final = 0.7
-"""Of a team event's exchanges, how many are between members of a team: these keep its seats complete."""
+"""Share of a team event's exchanges that are between members of a team, which keep its seats complete."""
 
 Exchange = tuple[int, int]
 Rounds = Sequence[Sequence[int]]
@@ -282,7 +284,7 @@ Rounds = Sequence[Sequence[int]]
 
 
 def propose(draft: Seating, rounds: Rounds, chance: RandomSource) -> list[Exchange]:
-    """Return a step by chance; no exchange at all where a turn found no closed walk."""
+    """Return a random step; it has no exchanges if a turn found no closed walk."""
     luck = chance.random()
     slots = rounds[int(chance.random() * len(rounds))]
     if luck < TURN and len(rounds) > 1:
@@ -292,7 +294,7 @@ def propose(draft: Seating, rounds: Rounds, chance: RandomSource) -> list[Exchan
     if mates and chance.random() < MATES:
         return [(one, mates[int(chance.random() * len(mates))])]
     if luck < TURN + AT_TABLE and one < draft.seats_end:
-        return [(one, one ^ (1 + int(chance.random() * (SEATED - 1))))]  # 4g + s: another s
+        return [(one, one ^ (1 + int(chance.random() * (SEATED - 1))))]  # changes s in slot 4g + s
     other = slots[int(chance.random() * len(slots))]
     return [(one, other)] if one != other else []
 
@@ -306,7 +308,7 @@ def _teammates(draft: Seating, one: int, slots: Sequence[int]) -> list[int]:
 
 
 def _turn(draft: Seating, first: Sequence[int], second: Sequence[int], chance: RandomSource) -> list[Exchange]:
-    """Turn the players of a closed walk between two rounds."""
+    """Return the exchanges that reverse the players along a closed walk between two rounds."""
     if first is second:
         return []
     if first[-1] >= draft.seats_end and second[-1] >= draft.seats_end and chance.random() < BYES:
@@ -332,7 +334,7 @@ def _turn(draft: Seating, first: Sequence[int], second: Sequence[int], chance: R
 
 
 def _swapped_byes(draft: Seating, first: Sequence[int], second: Sequence[int], chance: RandomSource) -> list[Exchange]:
-    """Let somebody who sits out in one round, and somebody who does in another, each sit out in the other's."""
+    """Return the exchanges by which two players who sit out in different rounds swap those rounds."""
     one, other = (
         waiting[int(chance.random() * len(waiting))]
         for slots in (first, second)
@@ -344,34 +346,34 @@ def _swapped_byes(draft: Seating, first: Sequence[int], second: Sequence[int], c
 
 
 def _rotated(slots: Sequence[int]) -> list[Exchange]:
-    """Move each player one slot on, the last one to the first."""
+    """Return the exchanges that move each player one slot on, and the last one to the first slot."""
     return [(slots[0], slot) for slot in slots[1:]]
 
 
 STEPS_AT_ONCE: Final = 100
-"""Exchanges that are tried between two questions whether to go on."""
+"""How many steps are tried between two calls of `KeepSearching`."""
 
 HEATS: Final = (5.0, 100.0, 16.0)
-"""Where coolings begin, in turn: the first betters a start from algebra, the second leaves a start without merit."""
+"""Initial temperatures of coolings, in turn. The first improves a start from algebra, the second leaves a poor one."""
 
 COLD: Final = 0.4
 
 FIRST_LENGTH: Final = 20_000
 GROWTH: Final = 1.5
 LONGEST: Final = 400_000
-"""Steps of a cooling; each next cooling is longer, so that little time gives a result and much time a good one."""
+"""Steps of a cooling. They grow longer, so that a short search gives a result and a long one a good result."""
 
 KeepSearching = Callable[[], bool]
-"""Asked every `STEPS_AT_ONCE` exchanges; `False` ends the search with the best that was found."""
+"""Called every `STEPS_AT_ONCE` steps; `False` ends the search with the best seating found so far."""
 
 
 def search(
     frame: SearchFrame, who: Sequence[int], chance: RandomSource, go_on: KeepSearching, enough: int = 0
 ) -> list[int]:
-    """Return the best seating found, by slots: the fewest broken rules, then the least cost. `who` is where to begin.
+    """Return the best seating found, as the player in each slot: fewest broken rules, then least cost.
 
-    It ends when `go_on` says so, or when no rule is broken and the cost is `enough`, a bound below which nothing can
-    be.
+    The search starts from `who`. It ends when `go_on` returns False, or when no rule is broken and the cost has reached
+    `enough`, a lower bound.
     """
     rounds = [slots for slots in frame.free_rounds() if len(slots) > 1]
     best = _Best(Seating(frame, who), go_on, enough)
@@ -383,7 +385,7 @@ def search(
 
 
 class _Best:
-    """The best seating so far, and whether to go on."""
+    """The best seating so far, and the check whether to go on."""
 
     def __init__(self, draft: Seating, go_on: KeepSearching, enough: int) -> None:
         self.who = list(draft.who)
@@ -391,20 +393,20 @@ class _Best:
         self._go_on, self._enough = go_on, enough
 
     def offer(self, draft: Seating) -> None:
-        """Take this one if it is better."""
+        """Remember a seating if it is better than the best so far."""
         if (draft.hard, draft.soft) < self.key:
             self.who = list(draft.who)
             self.key = (draft.hard, draft.soft)
 
     def goes_on(self) -> bool:
-        """Ask whether there is time, unless nothing can be better."""
+        """Return whether to continue: the bound is not reached, and there is time left."""
         return self.key > (0, self._enough) and self._go_on()
 
 
 def _cool(
     draft: Seating, rounds: Rounds, chance: RandomSource, heat_and_length: tuple[float, int], best: _Best
 ) -> bool:
-    """Cool down once; return whether to go on."""
+    """Run one cooling; return whether to continue the search."""
     heat, length = heat_and_length
     factor = (COLD / heat) ** (STEPS_AT_ONCE / length)
     for _ in range(0, length, STEPS_AT_ONCE):
@@ -418,7 +420,7 @@ def _cool(
 
 
 def _step(draft: Seating, rounds: Rounds, chance: RandomSource, heat: float) -> None:
-    """Take a step, back again where it is worse and chance is against it."""
+    """Take a random step, and undo it if it is worse and not accepted by chance."""
     before = draft.cost
     exchanges = propose(draft, rounds, chance)
     for pair in exchanges:

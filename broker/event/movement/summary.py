@@ -1,6 +1,7 @@
-"""A movement for people: rounds as tables, a card for each player, measures in words, and what to expect of it.
+"""A movement for people to read: rounds as tables, a card for each player, measures in words, and a forecast.
 
-What to expect: everybody's plays, how many tables compare each deal, about how long it takes. Pure.
+The forecast has the number of plays for each player, at how many tables each deal is compared, and about how long it
+takes. Pure.
 """
 
 from collections import Counter
@@ -22,7 +23,7 @@ Placed = tuple[TableRound, dict[Seat, int | str]]
 
 
 def rounds_as_tables(plays: Sequence[MovementPlay], players: Iterable[str]) -> str:
-    """Return a table a round: which table has which deals, who sits where, who sits out."""
+    """Return a text table for each round: each table's deals and players, and who sits out."""
     seated = table_rounds(plays)
     everybody = sorted(players)
     width = max(len(name) for name in (*everybody, *SEATS))
@@ -43,7 +44,7 @@ def _line(sitting: TableRound, four: Mapping[Seat, int | str], width: int) -> st
 
 
 def player_cards(plays: Sequence[MovementPlay], players: Iterable[str]) -> str:
-    """Return a card a player: where to go in each round, and whom they meet there."""
+    """Return a text card for each player: where to go in each round, and whom they meet there."""
     seated = table_rounds(plays)
     rounds = sorted({sitting.round for sitting in seated})
     return "\n".join("\n".join(_card(player, rounds, seated)) for player in sorted(players))
@@ -64,7 +65,7 @@ def _card(player: str, rounds: Sequence[int], seated: Mapping[TableRound, Mappin
 
 
 def movement_changes(plan: Sequence[MovementPlay], new: Sequence[MovementPlay], after: int) -> list[str]:
-    """Return where the new plan differs in the rounds after `after`: a line a table."""
+    """Return one line for each table at which the new plan differs in rounds after `after`."""
     before, now = _placed(plan), _placed(new)
     said: list[str] = []
     for at in sorted(place for place in before | now if place[0] > after and before.get(place) != now.get(place)):
@@ -85,7 +86,7 @@ def _differences(old: Placed | None, new: Placed) -> str:
 
 
 def measures_in_words(quality: Quality) -> str:
-    """Return the measures in words, each with what it means."""
+    """Return the measures as text, one line for each."""
     return "\n".join(
         (
             f"players: {quality.players}, tables: {quality.tables}, rounds: {quality.rounds}, deals: {quality.deals}",
@@ -109,7 +110,7 @@ def _often(histogram: Histogram, who: str) -> str:
 
 
 def measures_as_json(quality: Quality) -> dict[str, Any]:
-    """Return the measures for programs; histograms are objects from value (a text, as JSON has it) to count."""
+    """Return the measures as a JSON object. Histograms map each value (as a string) to its count."""
     plain: dict[str, Any] = msgspec.to_builtins(quality, str_keys=True)
     return plain
 
@@ -120,18 +121,18 @@ HOUR: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class MovementForecast:
-    """What an organiser wants to know before a movement is kept. Pairs are the fewest and the most."""
+    """What an organiser wants to know before accepting a movement. Pairs are least and most."""
 
     plays_each: tuple[int, int]
     deals: int
     tables: int
-    """That play at once."""
+    """How many tables play at once."""
     compared: tuple[int, int]
     """At how many tables a deal is played."""
     turns: int
-    """Plays one after the other at a table: what the plan, and the sessions in it, count as rounds."""
+    """Successive plays at a table, which a plan and its sessions count as rounds."""
     minutes: int
-    """About how long all of it takes, restoring and carrying included, pauses not."""
+    """About how many minutes it all takes, including restoring and carrying but not breaks."""
 
     @property
     def nobody_compared(self) -> bool:
@@ -140,22 +141,22 @@ class MovementForecast:
 
     @property
     def time(self) -> str:
-        """Hours and minutes, as 8:20."""
+        """The duration as hours and minutes, such as 8:20."""
         return hours_minutes(self.minutes)
 
 
 def hours_minutes(minutes: int) -> str:
-    """Return hours and minutes, as 8:20."""
+    """Return minutes as hours and minutes, such as 8:20."""
     return f"{minutes // HOUR}:{minutes % HOUR:02}"
 
 
 def minutes_a_play(plan: Plan) -> int:
-    """Return how long a play takes: the longest that a session allows, or what is usual."""
+    """Return the minutes for a play: the longest limit of any session, or the usual length."""
     return max((session.play_minutes or 0 for session in plan.sessions), default=0) or USUAL_MINUTES
 
 
 def forecast_order(order: MovementOrder, minutes: int = USUAL_MINUTES) -> MovementForecast:
-    """Return the properties of the movement for an order, without making it. `minutes` of a play."""
+    """Return the forecast for an order, without generating its movement. `minutes` is the length of a play."""
     seats, turns = order.tables * SEATED * order.rounds, order.rounds * order.deals_per_round
     fewest, left = divmod(seats, order.players)
     met = min(order.rounds, order.pods) * order.pod
@@ -170,7 +171,7 @@ def forecast_order(order: MovementOrder, minutes: int = USUAL_MINUTES) -> Moveme
 
 
 def forecast_together(several: Sequence[MovementForecast]) -> MovementForecast:
-    """Return the properties of movements side by side that have the same deals, each with its own players."""
+    """Return the combined forecast of parallel movements with the same deals and different players."""
     return MovementForecast(
         plays_each=(min(one.plays_each[0] for one in several), max(one.plays_each[1] for one in several)),
         deals=max(one.deals for one in several),
@@ -182,7 +183,7 @@ def forecast_together(several: Sequence[MovementForecast]) -> MovementForecast:
 
 
 def forecast_plan(plan: Plan) -> MovementForecast | None:
-    """Return the properties of the movement of a plan; None if it has none."""
+    """Return the forecast for a plan's movement; None if it has none."""
     if not plan.plays:
         return None
     each = Counter(chain.from_iterable(play.players.values() for play in plan.plays))
@@ -199,7 +200,7 @@ def forecast_plan(plan: Plan) -> MovementForecast | None:
 
 
 def forecast_sentence(coming: MovementForecast, minutes: int) -> str:
-    """Say it in one sentence."""
+    """Return the forecast as one sentence."""
     return (
         f"plays for everybody: {few(coming.plays_each)}, deals: {coming.deals}, tables that play each: "
         f"{few(coming.compared)} of {coming.tables}, about {coming.time} h at {minutes} minutes a play"
@@ -207,6 +208,6 @@ def forecast_sentence(coming: MovementForecast, minutes: int) -> str:
 
 
 def few(pair: Sequence[int]) -> str:
-    """Return a number, or the fewest to the most."""
+    """Return a least and a most as text: one number if they are equal, else both."""
     least, most = pair
     return str(least) if least == most else f"{least} to {most}"
