@@ -254,9 +254,9 @@ def _unbend(local: Points, bend: float) -> Points:
 
 
 def _in_front(view: Homography, local: Points, bend: float) -> bool:
-    """Return whether no tile lies beyond the horizon."""
+    """Return whether all tiles lie well this side of the horizon, as in any table camera's picture."""
     depth = _unbend(local, bend) @ view[2, :2] + 1
-    return bool(depth.min() > 0.1)  # noqa: PLR2004 -- a tenth of the middle's distance; no table camera sees so near
+    return bool(depth.min() > 0.1)  # noqa: PLR2004 -- a tenth of the middle's distance from the horizon
 
 
 def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -61,7 +61,7 @@ def parse_camera_settings(query: dict[str, str]) -> CameraSettings:
         raise CameraAddressError(f"a camera has no setting {unknown[0]!r}")
     values = {name: _setting_value(name, text) for name, text in query.items()}
     sizes = {name: round(float(value)) for name, value in values.items() if name in {"width", "height"}}
-    return CameraSettings(**{**values, **sizes})  # type: ignore[arg-type]  # _setting_value keeps "auto" to the two that have it
+    return CameraSettings(**{**values, **sizes})  # type: ignore[arg-type]  # _setting_value allows "auto" only for the two settings that have it
 
 
 def _setting_value(name: str, text: str) -> float | Auto:

@@ -125,7 +125,7 @@ def _correcting(content: Codewords, length: int) -> Codewords:
 
 def _fixed_corner(size: int) -> list[int]:
     """Return the two black ones of the four modules at the bottom right that codewords leave over in some squares."""
-    return [size * size - 1, size * (size - 1) - 2] if size % 8 == 2 else []  # noqa: PLR2004 - 4 modules over
+    return [size * size - 1, size * (size - 1) - 2] if size % 8 == 2 else []  # noqa: PLR2004 - 4 modules are left over
 
 
 @cache

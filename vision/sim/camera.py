@@ -65,7 +65,7 @@ def parse_optics(address: str) -> SimulatedOptics:
     numbers = {name: setting_number(name, text, *_LIMITS[name]) for name, text in query.items() if name in _LIMITS}
     whole = {name: _whole(name, numbers[name]) for name in _WHOLE & set(numbers)}
     spans = {name: _span(name, text) for name, text in query.items() if name not in _LIMITS}
-    return SimulatedOptics(**{**numbers, **whole, **spans})  # type: ignore[arg-type]  # the names were held to the fields above
+    return SimulatedOptics(**{**numbers, **whole, **spans})  # type: ignore[arg-type]  # the names were checked against the fields above
 
 
 def _whole(name: str, number: float) -> int:
