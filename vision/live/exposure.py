@@ -82,7 +82,7 @@ class ExposureSearch:
         return there
 
     def ask(self, light: int) -> None:
-        """Request the next exposure in the direction `light`, or the camera's own if that one was tried already."""
+        """Request the next exposure in the direction `light`; the camera's own if that was tried or is out of range."""
         step = self.wanted + light
         self.wanted = step if SHORTEST <= step <= LONGEST and step not in self._tried else 0
         self._tried.add(self.wanted)
