@@ -22,7 +22,7 @@ from vision.verdict import ENROL_SET, FAULT_SENTENCES, ExpectedSerials, compare,
 
 @dataclass(frozen=True, slots=True)
 class TrayVerdict:
-    """How a reading compares with what should lie there."""
+    """The result of comparing a reading with the expected deal."""
 
     faults: tuple[TrayFault, ...]
     verified: bool
@@ -31,7 +31,7 @@ class TrayVerdict:
 def reading_line(
     image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None
 ) -> dict[str, Any]:
-    """Return the object that `homologue read --json` prints for one picture; without an expected deal no verdict."""
+    """Return the object that `homologue read --json` prints for one picture; `verified` only if there is a verdict."""
     line = {
         "image": image,
         "ms": round(milliseconds, 1),
@@ -80,7 +80,7 @@ def _fault_object(fault: TrayFault) -> dict[str, Any]:
 def reading_text(
     _: Translator, image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None
 ) -> str:
-    """Return the text for people: the rows, then what is wrong and whether the tray is verified."""
+    """Return the text for people: the rows of serials, then the faults, and whether the tray is verified."""
     read, ms = sum(one.serial is not None for one in reading.reads), round(milliseconds)
     left = len(reading.reads) - read
     lines = [_("{image}: {read} read, {left} seen but not read ({ms} ms)", image=image, read=read, left=left, ms=ms)]
@@ -93,7 +93,7 @@ def reading_text(
 
 
 def _tray_lines(_: Translator, reading: PictureReading) -> list[str]:
-    """Return the serials row by row, in a carrier with the seat first; without a tray those that were read."""
+    """Return the serials row by row, each with its seat in a carrier; without a tray, a sorted list of all serials."""
     if not reading.places:
         serials = sorted(one.serial for one in reading.reads if one.serial is not None)
         read = " ".join(f"{one:03d}" for one in serials)
@@ -106,7 +106,7 @@ def _tray_lines(_: Translator, reading: PictureReading) -> list[str]:
 
 
 def fault_sentence(_: Translator, fault: TrayFault) -> str:
-    """Return a fault in plain words, in a carrier with its seat; people count rows and places from 1."""
+    """Return a fault as a sentence, preceded by its seat in a carrier; rows and places are counted from 1."""
     row2, col2 = fault.with_ or (-1, -1)
     words = _(
         FAULT_SENTENCES[fault.type],
@@ -184,7 +184,7 @@ def _read_one(
     enrolled: EnrolledSet | None,
     _: Translator | None,
 ) -> str:
-    """Return the lines for one picture, JSON where it is not to be translated. Raises VisionError."""
+    """Return the output for one picture: JSON if there is no translator, otherwise text. Raises VisionError."""
     image = path.name
     began = time.perf_counter()
     picture = load_picture(path)

@@ -1,10 +1,10 @@
-"""The errors of this room: one base class, a stable code each."""
+"""This room's errors: one base class, and a stable code for each error."""
 
 from broker.errors import CodedError
 
 
 class VisionError(CodedError, code="vision_error"):
-    """Base of the room's errors; `code` is stable and in English, the message is for people."""
+    """Base class of the room's errors; `code` is stable and in English, the message is for people."""
 
 
 class PictureError(VisionError, ValueError, code="picture_unreadable"):

@@ -1,7 +1,7 @@
-"""The first stage of a reading: find all tiles of a picture, backs and faces, and where hands are.
+"""The first stage of a reading: find all tiles in a picture, whether face down or face up, and the players' hands.
 
-A network says for each cell of the picture whether it is the middle of a tile and how that tile lies; the cells vote.
-A second, smaller network looks at each tile closely, cut out as a square, and moves its corners.
+A network predicts for each cell of the picture whether it is near the middle of a tile, and how that tile lies; the
+cells vote. A second, smaller network looks at each tile closely, cut out as a square, and corrects its corners.
 """
 
 from dataclasses import dataclass, replace
@@ -19,8 +19,8 @@ from vision.picture import noise_of
 class DetectedTile:
     """A tile as the finder detects it, not read yet.
 
-    `quad`, shape (4, 2), pixels, clockwise in the picture: corners 0-1 and 2-3 are the short ends. Which end is the
-    tile's top is not known yet. `likelihood` is 0..1: how sure the finder is that a tile is there.
+    `quad` has shape (4, 2), pixels, clockwise in the picture; corners 0-1 and 2-3 are the short ends. Which of them is
+    the tile's top is not known yet. `likelihood`, 0..1, is how sure the finder is that there is a tile.
     """
 
     quad: Quad
@@ -30,7 +30,7 @@ class DetectedTile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detections:
-    """All tiles of a picture. `hands` is the share, 0..255, of each cell (`cell` pixels square) that hands cover."""
+    """All tiles of a picture. `hands` is how much of each cell (`cell` pixels square) hands cover, 0..255."""
 
     tiles: tuple[DetectedTile, ...]
     hands: Picture  # shape (rows, columns)
@@ -38,27 +38,27 @@ class Detections:
 
 
 CELL = 4  # pixels a side of the network's cells
-_MULTIPLE = 16  # its deepest layer is as many times smaller than the picture
+_MULTIPLE = 16  # the network's deepest layer is this many times smaller than the picture
 MIDDLE = 128.0  # of the grey levels; the networks were trained on (grey - 128) / 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellMaps:
-    """What the network says of each cell, shape (rows, columns) each, the frames (9, rows, columns)."""
+    """The network's output for each cell: maps of shape (rows, columns), the frames (9, rows, columns)."""
 
-    back: NDArray[np.float32]  # 0..1: the middle part of a tile that shows its back
+    back: NDArray[np.float32]  # 0..1: how likely the cell is in the middle part of a tile that shows its back
     face: NDArray[np.float32]
     hand: NDArray[np.float32]
     frames: NDArray[np.float32]  # see `half_axes`; meaningful where a tile's middle is
 
 
 def as_blob(pictures: Picture) -> NDArray[np.float32]:
-    """Return BGR pictures, shape (n, height, width, 3), as the finder's networks take them."""
+    """Return BGR pictures, shape (n, height, width, 3), as input for the finder's networks."""
     return (np.ascontiguousarray(pictures.transpose(0, 3, 1, 2)) - np.float32(MIDDLE)) / np.float32(MIDDLE)
 
 
 def cell_maps(picture: Picture) -> CellMaps:
-    """Run the finder on a BGR picture at its own scale; it detects tiles from 12 to 70 pixels wide."""
+    """Run the finder's network on a BGR picture without scaling it; it detects tiles from 12 to 70 pixels wide."""
     height, width = picture.shape[:2]
     padded = cv2.copyMakeBorder(
         picture, 0, -height % _MULTIPLE, 0, -width % _MULTIPLE, cv2.BORDER_CONSTANT, value=(MIDDLE,) * 3
@@ -70,8 +70,8 @@ def cell_maps(picture: Picture) -> CellMaps:
     return CellMaps(back, face, hand, answer[3:])
 
 
-OFFSET_UNIT = 16.0  # pixels in which the network counts the way to a tile's centre
-SIZE_UNIT = 16.0  # pixels in which it counts a tile's half size
+OFFSET_UNIT = 16.0  # pixels: unit of the network's offsets to a tile's centre
+SIZE_UNIT = 16.0  # pixels: unit of the network's half sizes
 
 _AGREED = 0.75
 
@@ -86,15 +86,15 @@ def frame_sizes(frames: Frames) -> NDArray[np.float64]:
 def half_axes(frames: Frames, turned: float = 0.0) -> NDArray[np.float64]:
     """Return the half axes along the short and along the long ends in pixels, shape (n, 2, 2): one in each row.
 
-    The frame's root R is the exponential of a symmetric matrix; the axes are its images of two unit vectors
-    that are square to each other (see `vision.training.finder_examples`). Four times their angle says how they lie,
-    and two times says which of the two is the short one. `turned` (radians) is added to the angle.
+    The frame's root R is the exponential of a symmetric matrix; the axes are the images under R of two perpendicular
+    unit vectors (see `vision.training.finder_examples`). Frames hold the angle of these vectors four times over, which
+    fixes it up to quarter turns, and twice over, which tells the short axis. `turned` (radians) is added to the angle.
     """
     log = frames[:, [2, 3, 3, 4]].reshape(-1, 2, 2)
     values, vectors = np.linalg.eigh(log)
     root = SIZE_UNIT * np.einsum("nij,nj,nkj->nik", vectors, np.exp(values), vectors)
     angle = np.arctan2(frames[:, 6], frames[:, 5]) / 4
-    # `angle` is right but for quarter turns; half turns do not matter.
+    # `angle` is known up to quarter turns; half turns do not matter.
     other = np.cos(2 * angle) * frames[:, 7] + np.sin(2 * angle) * frames[:, 8] < 0
     angle = angle + other * np.pi / 2 + turned
     c, s = np.cos(angle), np.sin(angle)
@@ -103,23 +103,23 @@ def half_axes(frames: Frames, turned: float = 0.0) -> NDArray[np.float64]:
 
 
 def is_turn_sure(frames: Frames) -> NDArray[np.bool_]:
-    """Return whether votes agree on each rotation, shape (n,): the mean of unit vectors is nearly one."""
+    """Return whether the votes for each tile agree on its rotation, shape (n,): their mean vector has length near 1."""
     return np.asarray(np.hypot(frames[:, 5], frames[:, 6]) > _AGREED)
 
 
 def quads_of_frames(frames: Frames, turned: float = 0.0) -> NDArray[np.float64]:
-    """Return parallelograms, shape (n, 4, 2), clockwise, corners 0-1 and 2-3 the short ends."""
+    """Return the tiles as parallelograms, shape (n, 4, 2), clockwise; corners 0-1 and 2-3 are the short ends."""
     return np.asarray(frames[:, None, :2] + (2 * UNIT_SQUARE - 1) @ half_axes(frames, turned))
 
 
-_LEAST_VOTE = 0.3  # a cell that is less sure has no vote
-_TOGETHER = 0.5  # half sizes: votes nearer to each other are for one tile
+_LEAST_VOTE = 0.3  # least likelihood of a cell that votes
+_TOGETHER = 0.5  # half sizes: votes closer than this are for the same tile
 _LEAST_SUPPORT = 1.2  # votes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Votes:
-    """Votes, or the tiles counted from them, one per row; centres in `frames` are in pixels of the picture."""
+    """Votes of cells, or the tiles they elect, one per row; centres in `frames` are in pixels of the picture."""
 
     frames: Frames  # shape (n, 9)
     back: NDArray[np.float64]  # shape (n,), 0..1
@@ -127,7 +127,7 @@ class Votes:
 
     @property
     def likelihood(self) -> NDArray[np.float64]:
-        """How sure it is that a tile is there, of either kind."""
+        """How likely there is a tile, face down or face up."""
         return np.minimum(1.0, self.back + self.face)
 
 
@@ -135,14 +135,14 @@ def cast_votes(maps: CellMaps) -> Votes:
     """Return the votes of all cells that are likely to be the middle of a tile."""
     rows, columns = np.nonzero(maps.back + maps.face > _LEAST_VOTE)
     frames = maps.frames[:, rows, columns].T.astype(np.float64)
-    frames[:, 2:5] = np.clip(frames[:, 2:5], -3, 3)  # what is out of all range would overflow
+    frames[:, 2:5] = np.clip(frames[:, 2:5], -3, 3)  # prevents overflow in the exponential
     frames[:, 0] = CELL * (columns + 0.5) + OFFSET_UNIT * frames[:, 0]
     frames[:, 1] = CELL * (rows + 0.5) + OFFSET_UNIT * frames[:, 1]
     return Votes(frames, maps.back[rows, columns].astype(float), maps.face[rows, columns].astype(float))
 
 
 def count_votes(votes: Votes) -> Votes:
-    """Group votes by tile, the surest vote first with all that lie near it, and return the mean of each group."""
+    """Group votes by tile and return the mean of each group; the surest remaining vote claims all votes near it."""
     order = np.argsort(-votes.likelihood, kind="stable")
     x, y = votes.frames[order, :2].astype(np.float32).T
     reach = ((_TOGETHER * frame_sizes(votes.frames[order])) ** 2).astype(np.float32)
@@ -154,7 +154,7 @@ def count_votes(votes: Votes) -> Votes:
             left ^= near
             number += 1
     tiles = _mean_votes(votes, group, number)
-    # A tile that is centred in the middle of a surer one is stray votes for that.
+    # A tile centred within the middle of a surer one comes from stray votes for that one.
     kept = _out_of_reach(tiles.frames[:, :2], 0.9 * frame_sizes(tiles.frames), -tiles.likelihood)
     return _chosen_votes(tiles, np.array(kept, dtype=np.intp))
 
@@ -171,7 +171,10 @@ def _mean_votes(votes: Votes, group: NDArray[np.intp], count: int) -> Votes:
 
 
 def _out_of_reach(centres: Points, reach: NDArray[np.float64], rank: NDArray[np.float64]) -> list[int]:
-    """Return, by rank, what lies apart from all that is returned before; of two reaches the smaller one counts."""
+    """Return indices in order of rank, leaving out centres within reach of an earlier one.
+
+    Of the two reaches of a pair the smaller one counts.
+    """
     left, kept = np.ones(len(rank), dtype=bool), list[int]()
     for one in np.argsort(rank, kind="stable").tolist():
         if left[one]:
@@ -181,24 +184,24 @@ def _out_of_reach(centres: Points, reach: NDArray[np.float64], rank: NDArray[np.
 
 
 def _chosen_votes(votes: Votes, index: NDArray[np.intp] | NDArray[np.bool_]) -> Votes:
-    """Return some of the votes."""
+    """Return the selected votes."""
     return Votes(votes.frames[index], votes.back[index], votes.face[index])
 
 
 Quads = NDArray[np.float64]  # shape (n, 4, 2)
 
-CLOSEUP_SIDE = 48  # pixels of a cut-out
-CLOSEUP_REACH = 1.6  # it shows this much of the plane about the tile, whose own square reaches from -1 to 1
+CLOSEUP_SIDE = 48  # pixels: side of a cut-out
+CLOSEUP_REACH = 1.6  # a cut-out reaches from -1.6 to 1.6, where the tile itself reaches from -1 to 1
 CLOSEUP_SQUARE: Quad = 2 * UNIT_SQUARE - 1
 _FROM_CLOSEUP = homography_between(CLOSEUP_SIDE * UNIT_SQUARE - 0.5, CLOSEUP_REACH * CLOSEUP_SQUARE)
-_CORNERS = 8  # the network's answer: corners, then logits of a tile, of its face up, of long ends where short are said
-_WIDE_TILE = 36.0  # pixels of a tile's width that suit a cut-out: it takes one pixel of several where there are more
-_BATCH = 64  # cut-outs: they bound the memory
+_CORNERS = 8  # coordinates; the network outputs these, then logits of: a tile, face up, short and long ends exchanged
+_WIDE_TILE = 36.0  # pixels: a tile's best width for a cut-out, which would skip pixels of a wider tile
+_BATCH = 64  # cut-outs at once, to bound the memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RefinedTiles:
-    """Tiles after a closer look: `quads`, shape (n, 4, 2), pixels; `tile` and `face`, shape (n,), 0..1."""
+    """Refined tiles: `quads`, shape (n, 4, 2), pixels; likelihoods `tile` and `face` (up), shape (n,), 0..1."""
 
     quads: Quads
     tile: NDArray[np.float64]
@@ -206,7 +209,7 @@ class RefinedTiles:
 
 
 def cut_square(picture: Picture, quad: Quad) -> Picture:
-    """Cut out a quad with its surroundings as a square of `CLOSEUP_SIDE` pixels."""
+    """Cut a quad with its surroundings out of a picture, as a square of `CLOSEUP_SIDE` pixels."""
     chain = square_to_pixels(quad) @ _FROM_CLOSEUP
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     square = cv2.warpPerspective(
@@ -216,14 +219,14 @@ def cut_square(picture: Picture, quad: Quad) -> Picture:
 
 
 def square_to_pixels(quad: Quad) -> NDArray[np.float64]:
-    """Return the homography from the square -1..1 to a quad, in OpenCV's pixels (the first one's middle is 0, 0)."""
+    """Return the homography from the square -1..1 to a quad, in OpenCV's pixels (0, 0 is the middle of the first)."""
     return homography_between(CLOSEUP_SQUARE, quad - 0.5)
 
 
 def refine_tiles(picture: Picture, quads: Quads, others: Quads, sure: NDArray[np.bool_]) -> RefinedTiles:
-    """Move quads to the corners of their tiles; where there is no tile, the result means nothing.
+    """Move quads to the corners of their tiles; where there is no tile, the quad returned is meaningless.
 
-    `others` are alternatives for those quads that are not `sure`: the one nearer to the corners is kept.
+    `others` are alternatives for the quads that are not `sure`; the one that fits better is used.
     """
     answer = _run_closeup(picture, quads)
     doubted = np.flatnonzero(~sure)
@@ -238,11 +241,11 @@ def refine_tiles(picture: Picture, quads: Quads, others: Quads, sure: NDArray[np
 
 
 def refine_again(picture: Picture, quads: Quads) -> RefinedTiles:
-    """Refine quads that are about right, in a picture of full size."""
+    """Refine quads that are roughly right, in a picture of full size."""
     if not len(quads):
         return RefinedTiles(quads, np.zeros(0), np.zeros(0))
     sides = np.linalg.norm(np.roll(quads, -1, axis=1) - quads, axis=2)
-    reach = sides.max()  # a cut-out shows no more about a tile, and only this part of the picture is shrunk
+    reach = sides.max()  # cut-outs show no more than this around a tile; only that part of the picture is shrunk
     last = [picture.shape[1] - 1, picture.shape[0] - 1]
     low = np.clip(quads.min(axis=(0, 1)) - reach, 0, last).astype(int)
     high = np.clip(quads.max(axis=(0, 1)) + reach, low, last).astype(int) + 1
@@ -256,7 +259,7 @@ def refine_again(picture: Picture, quads: Quads) -> RefinedTiles:
 
 
 def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far off the corners are, less where a tile is likely."""
+    """Return a score of how badly quads fit, shape (n,): the mean corner correction, less a bonus for a likely tile."""
     return np.asarray(np.abs(answer[:, :_CORNERS]).mean(axis=1) - answer[:, _CORNERS] / 20)
 
 
@@ -276,25 +279,25 @@ def _run_closeup(picture: Picture, quads: Quads) -> NDArray[np.float64]:
     return np.concatenate(answers)
 
 
-_LONG_SIDE = 640  # pixels of the longer side that is looked at; 1920 and 1280 shrink fast by whole numbers
-_LONG_SIDE_OF_LARGE = 864  # the same for pictures in which a whole carrier may lie
-_LARGE = 2200  # pixels of the longer side
-_COARSER = 4  # times smaller is the second look, for tiles that fill the picture
-_FINE_SIZES = (5.0, 46.0)  # half sizes of tiles that a look is good for
-_COARSE_SIZES = (10.5, 60.0)  # smaller ones are the first look's
+_LONG_SIDE = 640  # pixels: longer side of the shrunk picture; 1920 and 1280 shrink fast, by whole numbers
+_LONG_SIDE_OF_LARGE = 864  # pixels: the same for large pictures, in which a whole carrier may lie
+_LARGE = 2200  # pixels: longer side from which a picture is large
+_COARSER = 4  # factor by which the coarse look is smaller; it finds tiles that fill the picture
+_FINE_SIZES = (5.0, 46.0)  # pixels: half sizes of tiles that the fine look finds reliably
+_COARSE_SIZES = (10.5, 60.0)  # pixels: the same for the coarse look; smaller tiles are left to the fine one
 _TILE_LIKELY = 0.5
-_ALIKE_AREAS = 4.5  # times the usual area, or as much less: perspective and another set's tiles
-_ONE_SIZE = 2.0  # times as large, or as small: tiles of one set at both ends of a tilted tray
-_SIZE_DOUBT = 0.1  # likelihood that an outline of e times the usual area, or as much less, must lead by
+_ALIKE_AREAS = 4.5  # factor from the usual area, up or down: allows for perspective and tiles of another set
+_ONE_SIZE = 2.0  # factor between areas that still count as one size: tiles at both ends of a tilted tray
+_SIZE_DOUBT = 0.1  # likelihood deducted from an outline whose area is e times the usual one, or 1/e
 _LEAST_LIKELY = 0.75
-_MOST_TILES = 200  # tiles: a set has 136, and a texture that looks like more must not cost more
+_MOST_TILES = 200  # a set has 136 tiles; bounds the time for textures that look like many tiles
 
 
 def find_tiles(picture: Picture, *, close: bool = True) -> Detections:
-    """Find the tiles of a BGR picture, shape (height, width, 3) or (height, width), of any size.
+    """Find the tiles in a picture of any size, BGR, shape (height, width, 3), or grey, shape (height, width).
 
-    `close`: whether a single tile may fill the picture; if not, the space between tiles that lie far apart is not taken
-    for one. The surest tile comes first. Deterministic and thread-safe.
+    `close`: whether a single tile may fill the picture; if not, the gap between tiles that lie far apart is not taken
+    for a tile. The surest tile comes first. Deterministic and thread-safe.
     """
     if picture.ndim == 2:  # noqa: PLR2004 - grey has two dimensions
         picture = np.asarray(cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
@@ -315,34 +318,34 @@ def find_tiles(picture: Picture, *, close: bool = True) -> Detections:
     return Detections(tuple(tiles), hands, CELL * longest / max(small.shape[:2]))
 
 
-_NOISY = (6.0, 30.0)  # grey levels: at 4.8 all tiles are found, at 8.5 a quarter are not, at 11 nine in ten
-_BLUR = 1.5  # pixels: then large tiles are found, but small ones are not
+_NOISY = (6.0, 30.0)  # grey levels: at 4.8 all tiles are found, at 8.5 a quarter is missed, at 11 nine in ten
+_BLUR = 1.5  # pixels: large tiles are then found, but small ones are lost
 
 
 def is_noisy(small: Picture) -> bool:
-    """Return whether the middle of a shrunk picture is as noisy as at night, but more than noise."""
+    """Return whether the middle of a shrunk picture is as noisy as at night, but not noise alone."""
     rows, columns = (slice(side // 4, side - side // 4) for side in small.shape[:2])
     grey = cv2.cvtColor(small[rows, columns], cv2.COLOR_BGR2GRAY)
     return _NOISY[0] < noise_of(np.asarray(grey, dtype=np.uint8)) < _NOISY[1]
 
 
 def _shrunk(picture: Picture, longest: int) -> Picture:
-    """Shrink a picture until its longer side has `longest` pixels; a smaller one stays as it is."""
+    """Shrink a picture so that its longer side has `longest` pixels; a smaller one is returned as it is."""
     factor = longest / max(picture.shape[:2])
     if factor >= 1:
         return np.ascontiguousarray(picture)
     size = (max(1, round(factor * picture.shape[1])), max(1, round(factor * picture.shape[0])))
-    while picture.shape[1] >= 2 * size[0] and picture.shape[1] % size[0]:  # whole numbers are quick, and so is a half
+    while picture.shape[1] >= 2 * size[0] and picture.shape[1] % size[0]:  # halving and whole factors are fast
         half = (max(1, picture.shape[1] // 2), max(1, picture.shape[0] // 2))
         picture = np.asarray(cv2.resize(picture, half, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def _tiles(picture: Picture, maps: CellMaps, between: tuple[float, float]) -> list[DetectedTile]:
-    """Find tiles whose half size in pixels lies `between`; quads in pixels of this picture."""
+    """Find tiles whose half size in pixels lies `between` two limits; quads are in pixels of this picture."""
     tiles = count_votes(cast_votes(maps))
     size = frame_sizes(tiles.frames)
-    frames = tiles.frames[(size > between[0]) & (size < between[1])][:_MOST_TILES]  # the surest come first
+    frames = tiles.frames[(size > between[0]) & (size < between[1])][:_MOST_TILES]  # they are sorted, surest first
     judged = refine_tiles(picture, quads_of_frames(frames), quads_of_frames(frames, np.pi / 4), is_turn_sure(frames))
     found = [
         DetectedTile(quad, bool(face > _TILE_LIKELY), float(tile))
@@ -353,7 +356,7 @@ def _tiles(picture: Picture, maps: CellMaps, between: tuple[float, float]) -> li
 
 
 def _without_duplicates(tiles: list[DetectedTile], usual: float | None = None) -> list[DetectedTile]:
-    """Of tiles that share a middle keep the surest; if they are about as sure, the one nearer to the `usual` area."""
+    """Keep the surest of tiles that share a middle; if two are about as sure, the one nearer to the `usual` area."""
     centres = np.array([tile.quad for tile in tiles]).reshape(-1, 4, 2).mean(axis=1)
     areas = np.array([quad_area(tile.quad) for tile in tiles])
     doubt = _SIZE_DOUBT * np.abs(np.log(areas / usual)) if usual else np.zeros(len(tiles))
@@ -367,11 +370,12 @@ def _scaled(tiles: list[DetectedTile], seen: Picture, picture: Picture) -> list[
 
 
 def _of_one_size(tiles: list[DetectedTile]) -> list[DetectedTile]:
-    """Drop duplicates, and what differs much in size from most: tiles are alike, print and shadows are not.
+    """Drop duplicates, and detections that differ much from the usual size: tiles are alike, print and shadows are not.
 
-    Most is counted by area, so that one tile that fills the picture outweighs all that is seen in its print; by a
-    power of it less than one, so that a large thing that is no tile does not outweigh a carrier's 136. Only those of
-    one size count together: what a coarse look sees in the grain of a table is of many.
+    The usual size is the one with the largest total weight of detections about that large. Weights grow with the area,
+    so that one tile that fills the picture outweighs all detections in its print, but with a power below one, so that a
+    large thing that is no tile does not outweigh a carrier's 136 tiles. Detections of different sizes do not add up:
+    those that the coarse look finds in the grain of a table are of many sizes.
     """
     areas = np.array([quad_area(tile.quad) for tile in tiles])
     together = np.abs(np.log(areas[:, None] / areas)) < np.log(_ONE_SIZE)

@@ -1,8 +1,8 @@
-"""Points, quads and homographies; neighbouring tiles, and the plane of the backs.
+"""Points, quads and homographies; groups of neighbouring tiles; the plane of the tile backs.
 
-Pixels have their origin at the top-left corner: the first pixel's centre is at (0.5, 0.5). Each tile is a ruler for its
-surroundings, so neighbours are found without a plane or a lens. All tiles are equal rectangles at right angles to one
-another, which alone shows tilt and lens.
+The origin of pixel coordinates is the top-left corner, so the first pixel's centre is at (0.5, 0.5). Distances around a
+tile are measured in its own width and height, so neighbours are found before the plane or the lens is known. All tiles
+are equal rectangles at right angles to one another; tilt and lens distortion follow from that alone.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Points = NDArray[np.float64]  # shape (n, 2), x right and y down
-Quad = NDArray[np.float64]  # shape (4, 2): top-left, top-right, bottom-right, bottom-left of the thing itself
+Quad = NDArray[np.float64]  # shape (4, 2): top-left, top-right, bottom-right, bottom-left as the object itself stands
 Homography = NDArray[np.float64]  # shape (3, 3)
 Picture = NDArray[np.uint8]  # shape (height, width) grey or (height, width, 3) BGR
 Indices = NDArray[np.int_]
@@ -40,33 +40,33 @@ def inverse_homography(homography: Homography) -> Homography:
 
 
 TO_MIDDLES: Homography = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]])
-"""From our pixels to OpenCV's, which counts from the middle of the first one."""
+"""Maps this room's pixel coordinates to OpenCV's, whose origin is the middle of the first pixel."""
 FROM_MIDDLES: Homography = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
 
 
 def rotation_by(angle: float) -> Points:
-    """Return the matrix that turns points by an angle, radians."""
+    """Return the matrix that rotates points by an angle in radians."""
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
 def rectangle(centre: Points, width: float, height: float) -> Quad:
-    """Return the corners of an upright rectangle about `centre`, shape (2,)."""
+    """Return the corners of an upright rectangle centred on `centre`, shape (2,)."""
     return np.asarray(centre + (UNIT_SQUARE - 0.5) * [width, height], dtype=np.float64)
 
 
 def quad_area(quad: Quad) -> float:
-    """Return the area of a quad, shape (4, 2), in either orientation."""
+    """Return the area of a quad, shape (4, 2), clockwise or not."""
     return float(abs(cv2.contourArea(quad.astype(np.float32))))
 
 
 def quad_sides(quad: Quad) -> Points:
-    """Return how long a quad's sides 0-1 and 2-3 are, and how long the others, shape (2,)."""
+    """Return the mean length of a quad's sides 0-1 and 2-3, and that of the other two, shape (2,)."""
     sides = np.linalg.norm(np.roll(quad, -1, axis=0) - quad, axis=1)
     return np.array([(sides[0] + sides[2]) / 2, (sides[1] + sides[3]) / 2])
 
 
 def diagonal_crossing(quad: Quad) -> Points:
-    """Return where a quad's diagonals cross, shape (2,): the picture of the rectangle's middle."""
+    """Return where a quad's diagonals cross, shape (2,): the image of the rectangle's middle in perspective."""
     a, b, c, d = quad
     along, across = c - a, d - b
     slant = along[0] * across[1] - along[1] * across[0]
@@ -76,16 +76,16 @@ def diagonal_crossing(quad: Quad) -> Points:
     return np.asarray(a + t * along)
 
 
-_SAME_DIRECTION = 0.3  # widths and heights by which the short side of a neighbour may end elsewhere: about 25 degrees
-_BESIDE = (0.8, 1.4)  # widths from tile to tile in a row: gaps are up to a seventh of a width, and play
-_LEVEL = 0.3  # heights by which two tiles of a row may be off
-_BELOW = (0.85, 1.5)  # heights from row to row: a rail between rows is up to a quarter of a height
-_ASIDE = 0.8  # widths by which a tile may stand aside of the one in the next row
+_SAME_DIRECTION = 0.3  # widths and heights by which a neighbour's short side may differ as a vector: about 25 degrees
+_BESIDE = (0.8, 1.4)  # widths between middles of neighbours in a row: gaps are up to a seventh of a width, plus play
+_LEVEL = 0.3  # heights by which two tiles of a row may be out of line
+_BELOW = (0.85, 1.5)  # heights between neighbouring rows: a rail between rows is up to a quarter of a height
+_ASIDE = 0.8  # widths by which a tile may be offset sideways from the one in the next row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TileFrames:
-    """Tiles as rulers, pixels: `centres`, `across` (along the short ends) and `along`, each of shape (n, 2)."""
+    """Each tile's own frame of reference, pixels, shape (n, 2): `centres`, `across` (its short sides) and `along`."""
 
     quads: Quad  # shape (n, 4, 2)
     centres: Points
@@ -93,33 +93,33 @@ class TileFrames:
     along: Points
 
     def measured(self) -> Points:
-        """Return for each tile the map from pixels to its own widths and heights, shape (n, 2, 2)."""
+        """Return the matrices from pixels to each tile's own widths and heights, shape (n, 2, 2)."""
         sides = np.stack([self.across, self.along], axis=-1)
         return np.asarray(np.linalg.inv(sides + 1e-9 * np.eye(2)), dtype=np.float64)
 
 
 def tile_frames(quads: Quad) -> TileFrames:
-    """Return the rulers of tiles, `quads` of shape (n, 4, 2), corners 0-1 and 2-3 the short ends."""
+    """Return the frames of tiles, given `quads` of shape (n, 4, 2) whose corners 0-1 and 2-3 are the short ends."""
     across = (quads[:, 1] - quads[:, 0] + quads[:, 2] - quads[:, 3]) / 2
     along = (quads[:, 3] - quads[:, 0] + quads[:, 2] - quads[:, 1]) / 2
     return TileFrames(quads, quads.mean(axis=1), across, along)
 
 
 def linked_groups(tiles: TileFrames) -> list[Indices]:
-    """Return groups of equally oriented tiles that lie side by side or one below the other, largest first."""
+    """Return groups of tiles with the same orientation that lie side by side or one below another, largest first."""
     linked = _links(tiles) | np.eye(len(tiles.quads), dtype=np.bool_)
-    first = np.arange(len(linked))  # of its group, by number: each tile takes the least of its neighbours'
+    first = np.arange(len(linked))  # each tile repeatedly takes the lowest number among its neighbours'
     while not np.array_equal(first, nearer := np.where(linked, first, len(linked)).min(axis=1, initial=len(linked))):
         first = nearer
     return sorted((np.flatnonzero(first == number) for number in np.unique(first)), key=len, reverse=True)
 
 
 def _links(tiles: TileFrames) -> Flags:
-    """Return which pairs are neighbours of the same orientation, measured by either tile, shape (n, n)."""
+    """Return which pairs of tiles are neighbours with the same orientation, measured by both of them, shape (n, n)."""
     rulers = tiles.measured()
     own = (rulers @ tiles.centres[:, :, None])[:, :, 0]
     x, y = np.abs(rulers @ tiles.centres.T - own[:, :, None]).transpose(1, 0, 2)
-    across, aslant = np.abs(rulers @ tiles.across.T).transpose(1, 0, 2)  # half a turn is not known
+    across, aslant = np.abs(rulers @ tiles.across.T).transpose(1, 0, 2)  # which way up a tile is, is not known
     same = (np.abs(across - 1) < _SAME_DIRECTION) & (aslant < _SAME_DIRECTION)
     beside = (x > _BESIDE[0]) & (x < _BESIDE[1]) & (y < _LEVEL)
     below = (y > _BELOW[0]) & (y < _BELOW[1]) & (x < _ASIDE)
@@ -127,46 +127,46 @@ def _links(tiles: TileFrames) -> Flags:
     return np.asarray(linked & linked.T, dtype=np.bool_)
 
 
-ASPECT = 0.735  # width by height of a mahjong tile's back: 22 by 30 and 28 by 38 mm alike
+ASPECT = 0.735  # width divided by height of a mahjong tile's back, both for 22 by 30 and for 28 by 38 mm
 HEIGHT = 1 / ASPECT
-FEWEST_FOR_PLANE = 6  # tiles that make a plane
-_TRIED_RULERS = 24  # tiles of which the most usual one begins
+FEWEST_FOR_PLANE = 6  # tiles needed to fit a plane
+_TRIED_RULERS = 24  # about how many tiles to try as the starting point
 _ROUNDS = 6
-_STRAY = 0.32  # widths by which a side may miss: perspective and lens at first, askew and false tiles in the end
-_USUAL = 0.05  # widths by which sides miss: corners found to 3 percent, tiles turned by some degrees
-_LENS = 0.08  # usual bend of a lens, as a share at the picture's corner
-_NUMBERS = 7  # an affine map about the middle, two of perspective, one of the lens
+_STRAY = 0.32  # widths: largest error of a side, due at first to perspective and lens, at last to askew or false tiles
+_USUAL = 0.05  # widths: usual error of a side; corners are found to 3 percent, and tiles lie turned by some degrees
+_LENS = 0.08  # usual distortion of a lens, as a share at the picture's corner
+_NUMBERS = 7  # parameters: four of an affine map about the middle, two of perspective, one of the lens
 _RECTANGLE = np.array([[1.0, 0.0], [0.0, HEIGHT], [-1.0, 0.0], [0.0, -HEIGHT]])  # sides of a tile, clockwise
 _RECTANGLES = np.stack([_RECTANGLE @ np.linalg.matrix_power(np.array([[0, 1], [-1, 0]]), turn) for turn in range(4)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TablePlane:
-    """The plane of the backs: radial distortion about the picture's middle, with one coefficient, then a homography."""
+    """The plane of the tile backs: one-coefficient radial distortion about the picture's middle, then a homography."""
 
     view: Homography
     middle: Points  # of the picture, pixels, shape (2,)
-    reach: float  # pixels from there to a corner
-    bend: float
+    reach: float  # pixels from the middle to a corner
+    bend: float  # coefficient of the radial distortion
 
     def flat(self, pixels: Points) -> Points:
-        """Map pixels, shape (n, 2), to the plane."""
+        """Map pixels, shape (n, 2), to the plane, in tile widths."""
         return project(self.view, _unbend((pixels - self.middle) / self.reach, self.bend))
 
     def pixels(self, flat: Points) -> Points:
         """Map points of the plane, shape (n, 2), to pixels."""
         straight = project(inverse_homography(self.view), flat)
         bent = straight
-        for _ in range(5):  # a fixed point: each round is nearer by a factor of three at the strongest bend
+        for _ in range(5):  # fixed-point iteration; even at the strongest bend each round divides the error by three
             bent = np.asarray(straight / (1 + self.bend * (bent**2).sum(axis=1, keepdims=True)), dtype=np.float64)
         return np.asarray(bent * self.reach + self.middle)
 
 
 def fit_plane(tiles: TileFrames, members: Indices, size: tuple[int, int]) -> TablePlane | None:
-    """Fit the plane in which the `members` among tiles are equal rectangles at right angles to one another.
+    """Fit the plane in which the `members` among the tiles are equal rectangles at right angles to one another.
 
-    `size` is the picture's height and width. None when fewer than six agree. Gauss-Newton over seven numbers,
-    beginning at the tile that most others resemble.
+    `size` is the picture's height and width. Return None if fewer than six tiles agree. Gauss-Newton over seven
+    parameters, starting from the tile that most others resemble.
     """
     middle = np.array([size[1], size[0]]) / 2
     reach = float(np.hypot(*middle))
@@ -186,7 +186,7 @@ def fit_plane(tiles: TileFrames, members: Indices, size: tuple[int, int]) -> Tab
 
 
 def _best_ruler(tiles: TileFrames, members: Indices) -> Points:
-    """Return the map from pixels to tile widths, shape (2, 2), of the tile by which most others are tiles, too."""
+    """Return the matrix from pixels to tile widths, shape (2, 2), of the tile that most others agree with."""
     tried = members[:: 1 + len(members) // _TRIED_RULERS]
     rulers = np.diag([1.0, HEIGHT]) @ tiles.measured()[tried]
     across = (rulers @ tiles.across[members].T).transpose(0, 2, 1)
@@ -198,12 +198,12 @@ def _best_ruler(tiles: TileFrames, members: Indices) -> Points:
 
 
 def _side_errors(sides: Points, x: float, y: float) -> Points:
-    """Return how far sides are from (x, y), whichever way they run: half a turn is not known."""
+    """Return how far sides are from (x, y), ignoring their signs, as it is not known which way up a tile is."""
     return np.asarray(np.abs(np.abs(sides) - [x, y]).max(axis=2))
 
 
 def _tile_errors(numbers: Points, local: Quad) -> tuple[Flags, Points]:
-    """Return which tiles are rectangles in the plane, and by how much each tile's sides miss, shape (n, 4, 2)."""
+    """Return which tiles are rectangles in the plane, and the errors of each tile's sides, shape (n, 4, 2)."""
     corners = project(_view(numbers), _unbend(local.reshape(-1, 2), float(numbers[6]))).reshape(-1, 4, 2)
     sides = _differences(corners)
     turn = np.round(np.arctan2(sides[:, 0, 1], sides[:, 0, 0]) / (np.pi / 2)).astype(int) % 4
@@ -212,19 +212,19 @@ def _tile_errors(numbers: Points, local: Quad) -> tuple[Flags, Points]:
 
 
 def _improve(numbers: Points, local: Quad, miss: Points) -> Points:
-    """Return a Gauss-Newton step, weighted so as to minimise absolute instead of squared errors."""
+    """Return a Gauss-Newton step, weighted to minimise absolute rather than squared errors."""
     slope = _slopes(numbers, local).reshape(-1, _NUMBERS)
     weight = 1 / np.maximum(np.abs(miss).ravel(), _USUAL)
     normal = slope.T @ (slope * weight[:, None])
     aim = -slope.T @ (miss.ravel() * weight)
-    held = _USUAL / _LENS**2  # a lens bends a little: few tiles do not tell
+    held = _USUAL / _LENS**2  # a prior that the lens bends little, as a few tiles cannot tell
     normal[6, 6] += held
     aim[6] -= held * numbers[6]
     return np.asarray(np.linalg.solve(normal + 1e-9 * np.eye(_NUMBERS), aim))
 
 
 def _slopes(numbers: Points, local: Quad) -> Points:
-    """Return the derivatives of each tile's sides by each number, shape (n, 4, 2, 7)."""
+    """Return the derivatives of each tile's sides by each parameter, shape (n, 4, 2, 7)."""
     points = local.reshape(-1, 2)
     straight = _unbend(points, float(numbers[6]))
     view = _view(numbers)
@@ -254,12 +254,12 @@ def _unbend(local: Points, bend: float) -> Points:
 
 
 def _in_front(view: Homography, local: Points, bend: float) -> bool:
-    """Return whether no tile lies beyond the horizon."""
+    """Return whether all tiles lie well this side of the horizon, as in any table camera's picture."""
     depth = _unbend(local, bend) @ view[2, :2] + 1
-    return bool(depth.min() > 0.1)  # noqa: PLR2004 -- a tenth of the middle's distance: no table camera sees that
+    return bool(depth.min() > 0.1)  # noqa: PLR2004 -- a tenth of the middle's distance from the horizon
 
 
 def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return rows of the last axis less their means, of length 1: products of two are correlations."""
+    """Centre rows (the last axis) on 0 and scale them to length 1, so that dot products are correlations."""
     centred = rows - rows.mean(axis=-1, keepdims=True)
     return np.asarray(centred / (np.linalg.norm(centred, axis=-1, keepdims=True) + 1e-6), dtype=np.float32)

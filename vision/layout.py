@@ -1,11 +1,11 @@
-"""Where each detected tile lies, what each place of a tray holds, and what beside a tray is no tile of its set.
+"""Determine where each detected tile lies, what each place of a tray holds, and what beside a tray is not a tile.
 
-Colours are sampled at a few points of each tile or place. A place without a tile is empty, covered, or has a back that
-was overlooked; a back of another colour than its neighbours belongs to a foreign set.
+Colours are sampled at a few points of each tile or place. A place where no tile was found is empty or covered, or holds
+a back that was overlooked. A back whose colour differs from its neighbours' belongs to a foreign set.
 
-Beside a tray lie cards, counters, telephones, numbers printed on the cloth. The tray shows how the tiles of the set
-look: how large they are, of what colour, how their numbers are printed; a number beside it is a serial only if it is
-like them. A label of ours is on no card: it counts wherever it lies. Without a tray there is nothing to compare with.
+Cards, counters, telephones and numbers on a printed cloth may lie beside a tray. The tiles in the tray show the size,
+colour and print of the set, and a number beside the tray counts as a serial only if it matches them. Our own labels are
+never on cards, so they count wherever they lie. Without a tray there is nothing to compare with.
 """
 
 from collections.abc import Sequence
@@ -25,24 +25,24 @@ from vision.trays import FilledTray, Lattice, find_trays, name_seats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TilePosition:
-    """How one tile lies."""
+    """Where and how one tile lies."""
 
-    quad: Quad  # shape (4, 2), pixels, from the tile's own top-left, as far as its mark or its tray tells
-    rotation: float  # of its own left-to-right, degrees 0..360, clockwise on the screen
+    quad: Quad  # shape (4, 2), pixels, from the tile's own top-left, if its mark or its tray shows which way up it is
+    rotation: float  # direction of the tile's own left-to-right, degrees 0..360, clockwise on the screen
     seat: str | None = None  # None also in a tray that stands alone
-    row: int | None = None  # row and column are None if no tray is known to hold it
+    row: int | None = None  # row and column are None outside trays
     col: int | None = None
-    turn: int = 0  # against its tray: 0, 90, 180 or 270
+    turn: int = 0  # rotation relative to its tray: 0, 90, 180 or 270
     sideways: bool = False  # askew by 15 degrees or more
-    covered: float = 0.0  # share under hands, 0..1
-    strange: bool = False  # whether its colour is clearly that of no other back
+    covered: float = 0.0  # share covered by hands, 0..1
+    strange: bool = False  # whether its colour differs clearly from the other backs
 
     def is_turned(self, tile: DetectedTile) -> bool:
-        """Return whether the tile stands upside down in the outline that the finder gave."""
+        """Return whether the tile is upside down in the finder's outline."""
         return bool((self.quad[0] != tile.quad[0]).any())
 
     def turned_over(self) -> "TilePosition":
-        """Return how the tile lies if it stands the other way up."""
+        """Return the position of the same tile standing the other way up."""
         turn = self.turn if self.row is None else (self.turn + HALF_TURN) % 360
         quad, rotation = np.roll(self.quad, 2, axis=0), (self.rotation + HALF_TURN) % 360
         return replace(self, quad=quad, rotation=rotation, turn=turn)
@@ -50,7 +50,7 @@ class TilePosition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaidOutPlace:
-    """A place of a tray: what it holds, the number of the tile there in `Detections.tiles`, and its `quad`, (4, 2)."""
+    """A place of a tray: what it holds, the index of its tile in `Detections.tiles`, and its outline, shape (4, 2)."""
 
     row: int
     col: int
@@ -61,7 +61,7 @@ class LaidOutPlace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaidOutTray:
-    """One tray: its seat (None where it stands alone), its 34 places, and its own left-to-right in degrees 0..360."""
+    """One tray: its seat (None if it stands alone), its 34 places, and the direction of its rows, degrees 0..360."""
 
     seat: str | None
     sites: tuple[LaidOutPlace, ...]
@@ -70,31 +70,31 @@ class LaidOutTray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableLayout:
-    """A picture, laid out. Tiles are named by their numbers in `Detections.tiles`."""
+    """The layout of a picture. Tiles are given as indices into `Detections.tiles`."""
 
     positions: tuple[TilePosition, ...]  # one for each tile
     trays: tuple[LaidOutTray, ...]  # in the order E S W N
-    ghosts: frozenset[int] = frozenset()  # tiles that turned out to be none: empty places, the floor of a tray, a card
+    ghosts: frozenset[int] = frozenset()  # detections that are not tiles: empty places, the floor of a tray, cards
     unlike: frozenset[int] = frozenset()
-    """Those that say a serial beside a tray without being like its tiles; where there are very many, all tiles."""
+    """Tiles beside a tray that were read but do not look like its tiles; in clutter, all tiles."""
 
 
 def inside_share(picture: Picture, quads: Quad) -> Points:
-    """Return the share, 0..1, of each quad, shape (n, 4, 2), that lies within the picture."""
+    """Return the share, 0..1, of each quad, shape (n, 4, 2), that lies inside the picture."""
     points = points_on(quads, BACK)
     inside = ((points >= 0) & (points <= [picture.shape[1], picture.shape[0]])).all(axis=2)
     return np.asarray(inside.mean(axis=1), dtype=np.float64)
 
 
 def covered_share(hands: Picture, cell: float, quads: Quad) -> Points:
-    """Return the share, 0..1, of each quad, shape (n, 4, 2), that hands cover; `hands` as in `Detections`."""
+    """Return the share, 0..1, of each quad, shape (n, 4, 2), that hands cover. `hands` and `cell`: see `Detections`."""
     if hands.size == 0 or not len(quads):
         return np.zeros(len(quads))
     return np.asarray(colours_at(hands, points_on(quads, BACK) / cell).mean(axis=1) / 255)
 
 
 def hand_near(hands: Picture, cell: float, quads: Quad) -> Points:
-    """Return the largest share, 0..1, of a hand in a cell on each quad, shape (n, 4, 2), or half a tile around it."""
+    """Return how much of a cell a hand covers at most, 0..1, on each quad, shape (n, 4, 2), and half a tile around."""
     if hands.size == 0 or not len(quads):
         return np.zeros(len(quads))
     middles = quads.mean(axis=1, keepdims=True)
@@ -102,18 +102,18 @@ def hand_near(hands: Picture, cell: float, quads: Quad) -> Points:
 
 
 _NEIGHBOURS = 6
-_OTHER_HUE = 15.0  # L*a*b* units off the way from grey through the usual colour
-_OTHER_TINT, _STRANGE_LIGHTER = 20.0, 22.0  # paler than the rest, and lighter: a light back among coloured ones
+_OTHER_HUE = 15.0  # L*a*b* units from the line from grey through the usual colour
+_OTHER_TINT, _STRANGE_LIGHTER = 20.0, 22.0  # L*a*b* units in tint and lightness: a pale back among coloured ones
 _STRANGE_DARKER = -45.0
-_GLARE_WHITE = 97.0  # lightness from which glare has eaten the colour
+_GLARE_WHITE = 97.0  # lightness from which glare has washed out the colour
 _FINGER_HUE, _FINGER_LIGHT = 6.0, 15.0  # L*a*b* units
-_NEAREST = 0.25  # share of the rim's points that are most like the neighbours
+_NEAREST = 0.25  # quantile over the rim's points: only those most like the neighbours are compared
 
 
 def strange_backs(rims: Colours, centres: Points, backs: Flags, blank: Flags) -> Flags:
-    """Return which backs have clearly another colour than their neighbours; `rims` of shape (n, m, 3), L*a*b*.
+    """Return which backs clearly differ in colour from their neighbours; `rims` has shape (n, m, 3), L*a*b*.
 
-    `blank` ones, which may be no tiles at all, are nobody's neighbours.
+    `blank` backs, which may not be tiles at all, do not count as neighbours.
     """
     strange = np.zeros(len(rims), dtype=bool)
     if (backs & ~blank).sum() <= _NEIGHBOURS:
@@ -129,9 +129,10 @@ def strange_backs(rims: Colours, centres: Points, backs: Flags, blank: Flags) ->
 
 
 def finger_shares(rims: Colours, centres: Points, backs: Flags) -> Points:
-    """Return the share, 0..1, of each back's rim that differs both in hue and in lightness, as light alone never does.
+    """Return the share, 0..1, of each back's rim that differs from its neighbours in both hue and lightness.
 
-    Worn edges and quads that are off can look so too: it counts for backs that were not read, or with a hand near.
+    Uneven light never changes both. Worn edges and inaccurate outlines can look like fingers too, so callers use this
+    only for backs that were not read or that have a hand near them.
     """
     if backs.sum() <= _NEIGHBOURS:
         return np.zeros(len(rims))
@@ -148,7 +149,7 @@ def _ranked(values: Points, share: float) -> Points:
 
 
 def _neighbours_colour(rims: Colours, centres: Points, backs: Flags) -> Points:
-    """Return the median colour of the nearest backs, shape (n, 3); one strange neighbour does not change it."""
+    """Return the median colour of the nearest backs, shape (n, 3), which one strange neighbour does not change."""
     apart = np.linalg.norm(centres[:, None] - centres[None], axis=2)
     np.fill_diagonal(apart, np.inf)
     apart[:, ~backs] = np.inf
@@ -157,7 +158,7 @@ def _neighbours_colour(rims: Colours, centres: Points, backs: Flags) -> Points:
 
 
 def _off_hue(tints: Points, usual: Points) -> Points:
-    """Return how far tints (a*, b*) lie from the line between grey and a quarter beyond the usual tint."""
+    """Return the distance of tints (a*, b*) from the line that runs from grey to a quarter beyond the usual tint."""
     strength = np.linalg.norm(usual, axis=-1, keepdims=True)
     way = usual / np.maximum(strength, 1e-6)
     along = np.clip((tints * way).sum(axis=-1, keepdims=True), 0, 1.25 * strength + 4)
@@ -165,28 +166,28 @@ def _off_hue(tints: Points, usual: Points) -> Points:
 
 
 COVERED = 0.12  # share under a hand from which a place counts as covered
-_EMPTY, _BACK = 0.3, 0.6  # share of the rim on the backs' side: up to the one, from the other
-_NEITHER = 20.0  # L*a*b* units: a rim as far as this from backs and floor is something else
-_BARE, _PRINTED = 0.4, 0.65  # share of the backs' usual print: less is no back; enough where colours leave it open
-_LIGHTER, _WHITE = 25.0, 97.0  # lightness
-_FAINT = 0.1  # lightness: there is always some noise
-_NEAR = 5
+_EMPTY, _BACK = 0.3, 0.6  # share of rim points closer to the backs' colour: up to it a place is empty; from it a back
+_NEITHER = 20.0  # L*a*b* units: a rim this far from both backs and floor is something else
+_BARE, _PRINTED = 0.4, 0.65  # share of the backs' usual detail: less is no back; more is one if colours are unclear
+_LIGHTER, _WHITE = 25.0, 97.0  # lightness: above the floor's, and below that of glare
+_FAINT = 0.1  # lightness: lower bound for the usual detail, as there is always some noise
+_NEAR = 5  # nearest backs to compare with
 _WHERES = np.array(list(tray_places()))
-_IN_PICTURE = 0.75  # share of a place that must be seen before anything is said of it
+_IN_PICTURE = 0.75  # share of a place that must be in the picture for it to be judged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GapEvidence:
-    """What gaps are judged by: the 34 places in reading order, and the floor where the short rows leave it open."""
+    """The evidence for judging gaps: the 34 places in reading order, and the tray's floor beside the short rows."""
 
     inside: Points  # share of each place that is in the picture, shape (34,)
-    rims: Colours  # shape (34, m, 3)
-    details: Points  # shape (34,)
-    floor: Colours  # shape (n, 3)
+    rims: Colours  # colours of each place's rim, shape (34, m, 3)
+    details: Points  # detail in the middle of each place, shape (34,); see `_detail`
+    floor: Colours  # colours of the floor, shape (n, 3)
 
 
 def gather_evidence(picture: Picture, quads: Quad, lattice: Lattice) -> GapEvidence:
-    """Look at all places of a tray, `quads` of shape (34, 4, 2): a tile's own where one was found."""
+    """Sample all places of a tray along `quads`, shape (34, 4, 2): the tile's own outline where one was found."""
     left = ((1, 11), (1, 12), (2, 10), (2, 11), (2, 12))
     open_spots = left if lattice.indents == LEFT else ((1, -1), (1, 11), (2, -1), (2, 10))
     floor = colours_on(picture, lattice.quads(lattice.spots(*np.array(open_spots, dtype=float).T)), RIM)
@@ -195,10 +196,11 @@ def gather_evidence(picture: Picture, quads: Quad, lattice: Lattice) -> GapEvide
 
 
 def judge_gap(ground: GapEvidence, gap: int, backs: Indices, *, found: bool = False) -> PlaceState:
-    """Return whether place number `gap`, where neither a tile nor a hand was found, is empty, covered or holds a back.
+    """Return whether place number `gap` is empty, covered or holds a back.
 
-    `backs` are the numbers of places that hold one. What is neither back nor floor, or outside of the picture, is
-    called a back: nothing is claimed of it. Where the finder `found` a tile, missing print is no proof: glare hides it.
+    `backs` are the numbers of places that certainly hold one. A place that resembles neither backs nor floor, or lies
+    outside the picture, is called a back, which claims the least. Where the finder `found` a tile, missing print does
+    not prove the place empty, because glare can hide the print.
     """
     if not len(backs) or ground.inside[gap] < _IN_PICTURE:
         return PlaceState.BACK
@@ -217,9 +219,9 @@ def judge_gap(ground: GapEvidence, gap: int, backs: Indices, *, found: bool = Fa
 
 
 def _is_over_it(rim: Colours, backs: Colours, floor: Colours) -> bool:
-    """Return whether a rim is unlike most backs nearby, one of which may be half covered, and lighter than the floor.
+    """Return whether something lies over a place: its rim is unlike most backs nearby and much lighter than the floor.
 
-    Then it is no shadow and, below white, no glare.
+    That rules out shadows, and rims below white rule out glare. Most backs, as some of them may be half covered too.
     """
     usual, light = np.median(rim, axis=0), float(np.median(rim[:, 0]))
     apart = np.linalg.norm(np.median(backs, axis=1) - usual, axis=1)
@@ -227,36 +229,36 @@ def _is_over_it(rim: Colours, backs: Colours, floor: Colours) -> bool:
 
 
 def _nearest(rim: Colours, others: Colours) -> Points:
-    """Return how far each point of a rim is from the nearest of other colours, shape (m,)."""
+    """Return the distance of each point of a rim from the nearest of the other colours, shape (m,)."""
     away = rim[:, None] - others[None]
     return np.asarray(np.sqrt((away**2).sum(axis=2).min(axis=1)), dtype=np.float64)
 
 
 def _detail(cores: Colours) -> Points:
-    """Return the mean step in lightness between neighbouring points of each middle, shape (n,)."""
+    """Return how much detail each core shows, shape (n,): the mean step in lightness between neighbouring points."""
     light = cores[..., 0].reshape(len(cores), CORE_SIDE, CORE_SIDE)
     down, right = np.abs(np.diff(light, axis=1)), np.abs(np.diff(light, axis=2))
     return np.asarray(down.mean(axis=(1, 2)) + right.mean(axis=(1, 2)), dtype=np.float64)
 
 
-_FEWEST = 6  # tiles of trays that are read, before anything is compared with them
+_FEWEST = 6  # tiles read in trays, without which nothing is compared
 _SIZE = 0.12  # share by which a tile's sides may differ from the usual: corners are off by up to 6 %
-_PITCH = 0.11  # share by which the distance between digits may
-_SPOT = 0.08  # of a tile's sides by which a number may stand elsewhere
+_PITCH = 0.11  # share by which the distance between digits may differ
+_SPOT = 0.08  # offset of a number from its usual spot, in tile sides
 _TINT, _LIGHT = 8.0, 9.0  # L*a*b* units by which a back may differ from the nearest in a tray; light falls unevenly
 _OF_ONE_COLOUR = 11.0  # L*a*b* units, lightness counted half
-_WEIGHTS = np.array([0.5, 1.0, 1.0])  # lightness tells less than tint: light falls unevenly
-_MANY, _MOST = 4, 1 / 3  # things beside a tray that are unlike its tiles, and their share, from which all are doubted
-_CLUTTER = 20  # such things from which nothing in the picture is believed, not even the tray
+_WEIGHTS = np.array([0.5, 1.0, 1.0])  # lightness says less than tint, as light falls unevenly
+_MANY, _MOST = 4, 1 / 3  # number and share of unlike things beside a tray from which all things beside it are doubted
+_CLUTTER = 20  # unlike things from which nothing in the picture is trusted, not even the tray
 
 
 def unlike_tiles(
     flat: Quad, colours: Points, marks: Sequence[TileMark | None], held: Sequence[int], loose: Sequence[int]
 ) -> frozenset[int]:
-    """Return which of the `loose` tiles are read but unlike those that trays hold; in clutter, all tiles.
+    """Return which of the `loose` tiles were read but are unlike the tiles held by trays; in clutter, all tiles.
 
-    `flat`, shape (n, 4, 2), are all tiles' outlines in the plane of their backs, tile widths; `colours`, shape (n, 3),
-    their backs' colours, CIE L*a*b*.
+    `flat`, shape (n, 4, 2), is all tiles' outlines in the plane of the backs, in tile widths; `colours`, shape (n, 3),
+    is the colours of their backs, CIE L*a*b*.
     """
     sure = [number for number in held if _is_read(marks[number])]
     read = [number for number in loose if _is_read(marks[number]) and _is_printed(marks[number])]
@@ -275,12 +277,12 @@ def unlike_tiles(
     )
     if is_clutter(len(unlike)):
         return frozenset((*held, *read))
-    # Where much beside a tray is print on something else, what happens to be like the tiles is that, too.
+    # If many numbers beside a tray are printed on something else, those that happen to match the tiles are too.
     return frozenset(read) if len(unlike) >= _MANY and len(unlike) >= _MOST * len(read) else unlike
 
 
 def is_clutter(unlike: int) -> bool:
-    """Return whether there is so much print around the tray that the tray itself may be print."""
+    """Return whether there is so much print around the tray that the tray itself may be made of print."""
     return unlike >= _CLUTTER
 
 
@@ -289,24 +291,27 @@ def _is_printed(mark: TileMark | None) -> bool:
 
 
 def is_of_size(sides: Points, usual: Points) -> bool:
-    """Return whether short and long sides are about as long as is usual in the trays, and as a tile's are."""
+    """Return whether a tile's short and long sides match the usual ones in trays, and the proportions of a tile."""
     return bool((np.abs(sides / usual - 1) <= _SIZE).all() and abs(sides[1] / sides[0] / HEIGHT - 1) <= _SIZE)
 
 
 def _nearby(flat: Quad, colours: Points, number: int, sure: Sequence[int]) -> Points:
-    """Return the median colour of the tiles in trays that are nearest."""
+    """Return the median colour of the nearest tiles in trays."""
     middles = flat[list(sure)].mean(axis=1)
     near = np.argsort(np.linalg.norm(middles - flat[number].mean(axis=0), axis=1))[:_NEIGHBOURS]
     return np.asarray(np.median(colours[list(sure)][near], axis=0))
 
 
 def is_of_colour(colour: Points, usual: Points) -> bool:
-    """Return whether a back's colour, L*a*b*, is the usual one, in more or less light."""
+    """Return whether a back's colour, L*a*b*, is the usual one, allowing for more or less light."""
     return bool(np.hypot(*(colour - usual)[1:]) <= _TINT and abs(colour[0] - usual[0]) <= _LIGHT)
 
 
 def is_printed_alike(mark: TileMark | None, others: Sequence[TileMark | None]) -> bool:
-    """Return whether a number is printed as most others are: numbers, too, as wide, at the same spot."""
+    """Return whether a number is printed like most of the others, with the same spacing and at the same spot.
+
+    Return False if most of the others are not numbers.
+    """
     numbers = [other for other in others if other is not None and _is_printed(other)]
     if mark is None or 2 * len(numbers) <= len(others):
         return False
@@ -314,13 +319,16 @@ def is_printed_alike(mark: TileMark | None, others: Sequence[TileMark | None]) -
     usual = expected_pitch(digits[0], digits[1:], np.array([other.pitch for other in numbers]))
     spot = np.median([other.spot for other in numbers], axis=0)
     off = float(np.abs(mark.spot - spot).max())
-    if mark.turned is None:  # then its spot may be that of the tile upside down
+    if mark.turned is None:  # the tile may be upside down, and its spot with it
         off = min(off, float(np.abs(mark.spot + spot).max()))
     return abs(mark.pitch - usual) <= _PITCH * usual and off <= _SPOT
 
 
 def colour_groups(colours: Points, fewest: int) -> list[list[int]]:
-    """Return groups of backs of one colour, shape (n, 3), L*a*b*, largest first, but no group of all backs."""
+    """Return groups of at least `fewest` backs of one colour, largest first, but never a group of all backs.
+
+    `colours` has shape (n, 3), L*a*b*.
+    """
     left = list(range(len(colours)))
     groups = []
     while len(left) >= fewest:
@@ -333,18 +341,18 @@ def colour_groups(colours: Points, fewest: int) -> list[list[int]]:
     return sorted(groups, key=len, reverse=True)
 
 
-_FINGER, _FINGERS = 0.12, 0.2  # share of a back's rim that is no back; of one that was not read, hand or no hand
-_HAND, _SURE_HAND = 0.1, 0.4  # trace of a hand from which what lies on a tile is a finger; on one that was read
-_TILE_SEEN = 0.3  # confidence of a mark from which something stands on a back, legible or not
-_FEWEST_OF_COLOUR = 20  # backs of one colour among others, before a tray is looked for among them alone
-_ASKEW = 15.0  # degrees: tiles in a tray lie within 6 of it with corners found to 3 percent, some corners are worse
+_FINGER, _FINGERS = 0.12, 0.2  # share of a rim that a finger covers: with a hand near; for unread backs without one
+_HAND, _SURE_HAND = 0.1, 0.4  # how much of a hand must be near: an unread tile; a tile that was read
+_TILE_SEEN = 0.3  # confidence from which there is some mark on a back, legible or not
+_FEWEST_OF_COLOUR = 20  # backs of one colour needed to look for a tray among them alone
+_ASKEW = 15.0  # degrees; with corners found to 3 percent, tiles lie within 6 degrees of their tray, but some are worse
 
 
 def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | None, ...]) -> TableLayout:
     """Return where each of `found.tiles` lies and what each place of each tray holds.
 
-    `picture` is BGR, shape (height, width, 3); `marks` has an entry for each tile, None for those that were not read.
-    Uses the picture alone, no deal. Stateless and thread-safe.
+    `picture` is BGR, shape (height, width, 3); `marks` has an entry for each tile, None for tiles without a mark. The
+    expected deal is not used. Stateless and thread-safe.
     """
     seen = _tile_evidence(picture, found, marks)
     trays: list[LaidOutTray] = []
@@ -360,7 +368,7 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
             if site.tile is not None
         }
         ghosts |= set(one.held.values()) - laid.keys()
-    if trays:  # what lies beside a tray and was not read is mostly its floor or a card, seen as a tile
+    if trays:  # unread detections beside a tray are mostly its floor, or a card
         ghosts |= {number for number, mark in enumerate(marks) if number not in laid and not _is_read(mark)}
     unlike = _unlike(seen, marks, list(laid), filled)
     positions = tuple(_tile_position(seen, number, mark, laid.get(number)) for number, mark in enumerate(marks))
@@ -370,7 +378,7 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
 def _find_trays(
     found: Detections, marks: tuple[TileMark | None, ...], size: tuple[int, int], colours: Points
 ) -> tuple[FilledTray, ...]:
-    """Find trays; if print on a cloth or on cards hides them, among the backs of each colour separately."""
+    """Find trays. If there are none, because print on a cloth or on cards hides them, search by colour of the backs."""
     filled = find_trays(found, marks, size)
     for members in () if filled else colour_groups(colours, _FEWEST_OF_COLOUR):
         few = replace(found, tiles=tuple(found.tiles[number] for number in members))
@@ -393,7 +401,7 @@ def _unlike(
     held: list[int],
     filled: list[tuple[str | None, FilledTray]],
 ) -> frozenset[int]:
-    """Return which tiles beside the trays are read and yet unlike those in them."""
+    """Return which tiles beside the trays were read but do not look like the tiles in them."""
     loose = [number for number in range(len(marks)) if number not in set(held)]
     if not filled or not loose:
         return frozenset()
@@ -407,20 +415,20 @@ def _is_read(mark: TileMark | None) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TileEvidence:
-    """What is seen of each tile, whatever tray it lies in; every field has one entry per tile."""
+    """Observations of each tile, before trays are considered; every field has one entry per tile."""
 
     quads: Quad  # shape (n, 4, 2), as found
     rotations: list[float]
     covered: list[float]
     strange: list[bool]
     states: list[PlaceState]
-    blank: list[bool]  # backs of which nothing was read: perhaps no tiles at all
-    colours: Points  # their rims' middle colours, shape (n, 3), L*a*b*
+    blank: list[bool]  # backs without a visible mark, which may not be tiles at all
+    colours: Points  # median colours of their rims, shape (n, 3), L*a*b*
 
 
 @dataclass(frozen=True, slots=True)
 class _TileOnPlace:
-    """A tile's place, and how the first short side of its quad runs against its tray, radians."""
+    """A tile's place, and the angle of its quad's first short side relative to the tray, radians."""
 
     seat: str | None
     where: RowCol
@@ -446,14 +454,14 @@ def _tile_evidence(picture: Picture, found: Detections, marks: tuple[TileMark | 
     return _TileEvidence(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states, blank.tolist(), colours)
 
 
-def _state(face_up: bool, hidden: float) -> PlaceState:  # noqa: FBT001 -- as it stands in a Tile
+def _state(face_up: bool, hidden: float) -> PlaceState:  # noqa: FBT001 -- passed on from a tile's field
     if hidden > COVERED:
         return PlaceState.OCCLUDED
     return PlaceState.FACE_UP if face_up else PlaceState.BACK
 
 
 def _seated(filled: tuple[FilledTray, ...]) -> list[tuple[str | None, FilledTray]]:
-    """Pair each tray with its seat; a single tray has none, and trays of unknown seats are left out."""
+    """Pair each tray with its seat. A single tray has the seat None; trays whose seats are unknown are left out."""
     if len(filled) < 2:  # noqa: PLR2004 -- a carrier is more than one
         return [(None, one) for one in filled]
     seats = name_seats([one.lattice.rotation for one in filled], [len(one.held) for one in filled])
@@ -477,7 +485,7 @@ def _tray_places(
     asked = [number for number, state in enumerate(known) if state is None or doubted[number]]
     judged = _judge_gaps(known, asked, gather_evidence(picture, real, tray.lattice)) if asked else {}
     for number, state in judged.items():
-        if state is PlaceState.EMPTY:  # the finder saw a tile where the tray is empty
+        if state is PlaceState.EMPTY:  # a false detection: the place is empty
             tiles[number] = None
         known[number] = state if tiles[number] is None else known[number]
     return tuple(
@@ -487,7 +495,7 @@ def _tray_places(
 
 
 def stand_tiles_up(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> TableLayout:
-    """Return a layout in which tiles stand as their marks say that were decided after it was made."""
+    """Return the layout with tiles turned over where their marks, decided after it was made, say so."""
     positions = tuple(
         position.turned_over() if mark is not None and mark.turned is (not position.is_turned(tile)) else position
         for tile, position, mark in zip(found.tiles, layout.positions, marks, strict=True)
@@ -496,14 +504,14 @@ def stand_tiles_up(found: Detections, marks: tuple[TileMark | None, ...], layout
 
 
 def _judge_gaps(known: list[PlaceState | None], asked: list[int], ground: GapEvidence) -> dict[int, PlaceState]:
-    """Return what each of the `asked` places holds, judged by those that are known."""
+    """Return what each of the `asked` places holds, judged by the places that are known to hold backs."""
     backs = [number for number, state in enumerate(known) if state is PlaceState.BACK and number not in asked]
     near = np.array(backs, dtype=int)
     return {number: judge_gap(ground, number, near, found=known[number] is not None) for number in asked}
 
 
 def _tile_position(seen: _TileEvidence, number: int, mark: TileMark | None, laid: _TileOnPlace | None) -> TilePosition:
-    """Return how a tile lies; if no mark tells which way up, it is taken to stand as its tray does."""
+    """Return how a tile lies; if its mark does not show which way up it is, it is assumed to stand as its tray does."""
     turned = mark.turned if mark is not None else None
     over = bool(turned if turned is not None else laid is not None and np.cos(laid.way) < 0)
     quad = seen.quads[number][[2, 3, 0, 1]] if over else seen.quads[number]

@@ -1,7 +1,7 @@
-"""`python -m vision.measure FOLDER`: how well the reader does on pictures with truth files beside them.
+"""`python -m vision.measure FOLDER`: measure how well the reader reads pictures that have truth files.
 
-Truth is `tileback-truth/1`, NAME.json beside NAME.jpg. A wrong serial is one that lies where the truth has another, on
-whatever tile, or where no tile is. With `--stages`: how much processor time each stage takes.
+The truth of NAME.jpg is NAME.json beside it, in the format `tileback-truth/1`. A serial is wrong if the tile there has
+another serial, or if there is no tile. With `--stages`: measure the processor time of each stage.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def count_reads(truth: Truth, reading: PictureReading) -> Counter[str]:
 
 
 def is_right_read(read: TileRead, tile: Truth) -> bool:
-    """Return whether a read is that of the truth's tile: a back with that serial, of no other set than it names."""
+    """Return whether a read matches the truth's tile: face down, the same serial, and the same set if it names one."""
     return tile["state"] == "back" and read.serial == tile["serial"] and read.set in {None, tile["set"]}
 
 
@@ -56,7 +56,7 @@ def _place(read: TileRead) -> tuple[str | None, int | None, int | None]:
 
 
 def count_faults(truth: Truth, faults: tuple[TrayFault, ...]) -> Counter[str]:
-    """Count the true faults, those named, and those named wrongly; a swap is the same from either end."""
+    """Count the true faults, those that were named, and false ones; a swap may be named from either end."""
     true = {_key(one["type"], one["seat"], one["row"], one["col"], one.get("with")) for one in truth["faults"]}
     named = {_key(one.type.value, one.seat, one.row, one.col, one.with_) for one in faults}
     return Counter({"faults": len(true), "named": len(true & named), "false": len(named - true)})
@@ -93,13 +93,13 @@ STAGES = {
     "places": "vision.reader.lay_out_table",
     "second look": "vision.reader.take_second_look",
 }
-"""The function that each stage is; a second look is counted whole, otherwise what a stage calls counts for itself."""
+"""The function that does each stage. A stage called within another counts for itself, except within a second look."""
 REST = "what is left"
 
 
 @contextmanager
 def timed_stages() -> Iterator[dict[str, float]]:
-    """Measure the seconds of processor time by stage, of what this thread alone reads meanwhile."""
+    """Measure the processor time of each stage in seconds, while the reader runs in this thread alone."""
     spent = dict.fromkeys((*STAGES, REST), 0.0)
     running, since = [REST], time.process_time()
 
@@ -110,7 +110,7 @@ def timed_stages() -> Iterator[dict[str, float]]:
         since = now
 
     def timed(stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def stage_of(*given: Any, **named: Any) -> Any:  # noqa: ANN401 -- as the function that it stands for
+        def stage_of(*given: Any, **named: Any) -> Any:  # noqa: ANN401 -- same signature as the function it replaces
             passed()
             running.append(stage)
             try:

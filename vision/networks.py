@@ -1,4 +1,4 @@
-"""The trained networks in `vision/models`, run by ONNX Runtime: it takes half the time that OpenCV's module does.
+"""Run the trained networks of `vision/models` with ONNX Runtime, in half the time that OpenCV's module takes.
 
 Sessions are thread-safe.
 """
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from vision.geometry import Picture
 
 MODELS = Path(__file__).parent / "models"
-_SOFT, _MOST = 2.0, 5.0  # levels: a picture without any contrast is not blown up
-_LEVELS = np.arange(256.0)  # of a pixel, of which there are far fewer than pixels: each is normalised once
-_MOST_THREADS = 4  # as many cores as a Pi has: more save no time on networks as small as these
+_SOFT, _MOST = 2.0, 5.0  # levels added to the contrast, so that noise alone is not amplified; largest output value
+_LEVELS = np.arange(256.0)  # all pixel values, far fewer than there are pixels: each value is normalised once
+_MOST_THREADS = 4  # the cores of a Pi; more save no time on networks this small
 
 Name = Literal["finder", "closeup", "digits", "lines"]
 
@@ -27,18 +27,21 @@ Name = Literal["finder", "closeup", "digits", "lines"]
 def _session(name: Name) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = min(os.cpu_count() or 1, _MOST_THREADS)
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # who waits leaves the core to the screen
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # leaves idle cores to the screen
     return onnxruntime.InferenceSession(MODELS / f"{name}.onnx", options, providers=["CPUExecutionProvider"])
 
 
 def run_network(name: Name, pictures: NDArray[np.float32]) -> tuple[NDArray[np.float32], ...]:
-    """Return a network's outputs, an array each, for pictures of shape (n, 3, height, width)."""
+    """Return a network's outputs, one array each, for pictures of shape (n, 3, height, width)."""
     session = _session(name)
     return tuple(np.asarray(one) for one in session.run(None, {session.get_inputs()[0].name: pictures}))
 
 
 def alike_in_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[np.float32]:
-    """Return pictures, shape (n, height, width, 3), normalised: their `inner` parts have equal colour and contrast."""
+    """Normalise pictures, shape (n, height, width, 3), so that their `inner` parts have equal colour and contrast.
+
+    Return shape (n, 3, height, width).
+    """
     parts = (np.ascontiguousarray(picture[inner]) for picture in pictures)
     moments = np.array([cv2.meanStdDev(part) for part in parts]).reshape(-1, 2, 3, 1)
     middles, spreads = moments[:, 0], moments[:, 1].mean(axis=1, keepdims=True) + _SOFT

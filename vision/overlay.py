@@ -1,7 +1,7 @@
-"""The picture with each tile's verdict drawn into it, for people.
+"""Draw each tile's verdict into the picture, for people to look at.
 
-Colour, line and sign each tell verdicts apart alone, so that nobody needs to see colours. Every line has a white edge
-and a black one around it, so that it stands out on any ground.
+Colour, line style and sign each identify the verdict by themselves, so nobody has to tell colours apart. Every line has
+a white edge with a black edge around it, so that it stands out on any background.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ from vision.reading import PictureReading, TileRead, TrayFault
 
 
 class VerdictSign(StrEnum):
-    """What is drawn on a tile's badge; a shape of lines, for no font is everywhere."""
+    """The sign on a tile's badge; drawn with lines, as no font is available everywhere."""
 
     TICK = "tick"
     QUESTION = "question"
@@ -43,9 +43,10 @@ class VerdictSign(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VerdictStyle:
-    """How a verdict is drawn. `dash` is how much of the line is drawn, in line widths drawn and left out; () is all.
+    """How a verdict is drawn.
 
-    `weight` is how thick the line and how large the badge are against the usual.
+    `dash` is the lengths drawn and left out, in line widths; () is a solid line. `weight` scales the thickness of the
+    line and the size of the badge.
     """
 
     colour: Colour
@@ -55,7 +56,7 @@ class VerdictStyle:
     ink: Colour = BLACK  # of the sign
 
 
-READ: Final = VerdictStyle(BLUISH_GREEN, VerdictSign.TICK, weight=0.7)  # quiet: there are many of them
+READ: Final = VerdictStyle(BLUISH_GREEN, VerdictSign.TICK, weight=0.7)  # inconspicuous, as there are many
 UNREAD: Final = VerdictStyle(YELLOW, VerdictSign.QUESTION, dash=(3.0, 2.5))
 FACE_UP: Final = VerdictStyle(SKY_BLUE, VerdictSign.TURN, dash=(1.0, 2.0))
 FAULT: Final = VerdictStyle(VERMILLION, VerdictSign.BANG, weight=2.0, ink=WHITE)
@@ -64,20 +65,20 @@ _SHIFT = 3  # OpenCV draws at eighths of a pixel
 
 
 class OutlinePen:
-    """Draws into a picture, BGR, shape (height, width, 3), in place; `width` in pixels is that of a plain line."""
+    """Draws into a picture (BGR, shape (height, width, 3)) in place; `width` is that of a plain line, pixels."""
 
     def __init__(self, picture: Picture, width: float) -> None:
         self._picture = picture
         self.width = max(1.0, width)
 
     def outline(self, quad: Quad, look: VerdictStyle) -> None:
-        """Draw a closed line about a quad, shape (4, 2), pixels."""
+        """Draw a closed line along a quad, shape (4, 2), pixels."""
         width = self.width * look.weight
         strokes = list(_dashes(np.vstack([quad, quad[:1]]), [part * width for part in look.dash]))
         self.strokes(strokes, width, look.colour)
 
     def strokes(self, strokes: list[Points], width: float, colour: Colour) -> None:
-        """Draw open lines, each of shape (n, 2), all with one edge about them."""
+        """Draw open lines, each of shape (n, 2), with a common edge around them."""
         edge = max(1.0, 0.4 * width)
         for extra, ink in ((4 * edge, BLACK), (2 * edge, WHITE), (0.0, colour)):
             self.plain(strokes, width + extra, ink)
@@ -91,12 +92,12 @@ class OutlinePen:
         )  # fmt: skip
 
     def shape(self, corners: Points, colour: Colour) -> None:
-        """Fill a polygon, shape (n, 2), with an edge about it."""
+        """Draw a filled polygon, shape (n, 2), with an edge around it."""
         self.strokes([np.vstack([corners, corners[:1]])], self.width / 2, colour)
         cv2.fillPoly(self._picture, [_fixed(corners)], colour, cv2.LINE_AA, _SHIFT)
 
     def text(self, text: str, centre: Points, width: float, height: float, colour: Colour) -> None:
-        """Write figures and Latin letters into a box, as large as they fit."""
+        """Write digits and Latin letters, as large as they fit into a box."""
         font = cv2.FONT_HERSHEY_DUPLEX
         (wide, high), _ = cv2.getTextSize(text, font, 1.0, 1)
         scale = max(0.1, min(width / wide, height / high))
@@ -105,12 +106,12 @@ class OutlinePen:
 
 
 def _fixed(points: Points) -> np.typing.NDArray[np.int32]:
-    # OpenCV counts from the middle of the first pixel, this room from its corner.
+    # OpenCV's origin is the middle of the first pixel, this room's is its corner.
     return np.asarray(np.round((np.clip(points, -1e5, 1e5) - 0.5) * 2**_SHIFT), dtype=np.int32)
 
 
 def _dashes(path: Points, dash: list[float]) -> Iterator[Points]:
-    """Cut a line into dashes; each side begins and ends with one, so that corners stay corners."""
+    """Cut a line into dashes; each side begins and ends with a dash, so that corners are drawn."""
     if not dash:
         yield path
         return
@@ -125,7 +126,7 @@ def _dashes(path: Points, dash: list[float]) -> Iterator[Points]:
 
 
 def _arc(start: float, end: float, radius: float, centre: tuple[float, float] = (0.0, 0.0)) -> Points:
-    """Return an arc in degrees, clockwise on the screen from three o'clock, shape (13, 2)."""
+    """Return an arc, shape (13, 2); angles are in degrees, clockwise on the screen from three o'clock."""
     angle = np.radians(np.linspace(start, end, 13))
     return np.asarray(centre) + radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
@@ -158,18 +159,18 @@ def draw_seat(pen: OutlinePen, centre: Points, radius: float, seat: str) -> None
 
 _TilePlace = tuple[str | None, int | None, int | None]  # seat, row, column
 
-_LINE = 0.045  # of a tile's shorter side
-_INSET = 0.93  # of a tile's size: neighbours' lines do not touch
-_BADGE = 0.19
-_USUAL_TILE = 0.05  # of the picture's width, where no tile is seen
+_LINE = 0.045  # width of a line, in short sides of a tile
+_INSET = 0.93  # size of an outline, in tile sizes; keeps the lines of neighbours apart
+_BADGE = 0.19  # radius, in short sides of a tile
+_USUAL_TILE = 0.05  # assumed short side of a tile if there is none, as a share of the picture's width
 
 
 def draw_overlay(picture: Picture, reading: PictureReading, faults: Sequence[TrayFault] = ()) -> Picture:
-    """Return a copy of a picture, BGR, shape (height, width, 3), uint8, with each tile's verdict.
+    """Return a copy of a picture (BGR, shape (height, width, 3), uint8) with each tile's verdict.
 
-    Read: a plain line and a tick; seen but not read: a dashed line and a question mark; face up: a dotted line and a
-    turning arrow; at fault: a thick line and an exclamation mark, also at an empty place. Sizes follow the tiles'.
-    Raises PictureError for an array that is no picture.
+    Read: a plain line and a tick. Seen but not read: a dashed line and a question mark. Face up: a dotted line and a
+    turning arrow. At fault: a thick line and an exclamation mark, also at empty places. Lines and badges scale with the
+    tiles. Raises PictureError if the array is not a picture.
     """
     drawn = np.ascontiguousarray(check_picture(picture)).copy()
     wrong = {place for fault in faults for place in _places(fault)}
@@ -178,7 +179,7 @@ def draw_overlay(picture: Picture, reading: PictureReading, faults: Sequence[Tra
     looks = [(quad, _style(read, wrong)) for quad, read in tiles if _is_in(quad, size)]
     sides = [_short_side(quad) for quad, _ in looks] or [_USUAL_TILE * size[0]]
     pen = OutlinePen(drawn, _LINE * float(np.median(sides)))
-    for quad, look in sorted(looks, key=lambda one: one[1].weight):  # faults last: over their neighbours
+    for quad, look in sorted(looks, key=lambda one: one[1].weight):  # faults last, on top of their neighbours
         pen.outline(quad.mean(axis=0) + _INSET * (quad - quad.mean(axis=0)), look)
     for quad, look in looks:
         draw_badge(pen, *_badge(quad), look)
@@ -188,14 +189,14 @@ def draw_overlay(picture: Picture, reading: PictureReading, faults: Sequence[Tra
     return drawn
 
 
-COLUMN_WIDTH, ROW_HEIGHT = 92, 148  # pixels of a tile in the list: its crop, room about it, its serial below
+COLUMN_WIDTH, ROW_HEIGHT = 92, 148  # pixels of a tile in the list: its crop, a margin, and its serial below
 
 
 def list_serials(picture: Picture, reading: PictureReading, width: int, faults: Sequence[TrayFault] = ()) -> Picture:
-    """Return rows, `width` pixels wide, of all tiles, each cut out upright above the serial that it is read as.
+    """Return a picture, `width` pixels wide, that lists all tiles, each cut out upright above its serial.
 
-    What is at fault, not read, or lies or looks unlike the others comes first, then the least sure: a person sees at
-    once what a reader got wrong.
+    Tiles at fault, unread, turned or foreign come first, then the least certain, so that a person quickly sees what was
+    misread.
     """
     wrong = {place for fault in faults for place in _places(fault)}
     columns = width // COLUMN_WIDTH
@@ -214,7 +215,7 @@ def list_serials(picture: Picture, reading: PictureReading, width: int, faults: 
 
 
 def _certainty(read: TileRead, wrong: set[_TilePlace]) -> tuple[bool, float]:
-    """Return the sort key of a tile in the list: the certain come last."""
+    """Return the sort key of a tile in the list; certain ones come last."""
     at_fault = (read.seat, read.row, read.col) in wrong or read.foreign or read.turn != 0
     return read.serial is not None and not at_fault, read.confidence
 
@@ -234,7 +235,7 @@ def _style(read: TileRead, wrong: set[_TilePlace]) -> VerdictStyle:
 
 
 def _is_in(quad: Quad, size: tuple[int, int]) -> bool:
-    """Return whether a tile can lie in a picture of this size: its middle does, and it is no larger than that."""
+    """Return whether a tile's middle lies in a picture of this size, and the tile is no larger than the picture."""
     middle = quad.mean(axis=0)
     return bool((middle >= 0).all() and (middle <= size).all() and float(np.ptp(quad, axis=0).max()) <= max(size))
 
@@ -244,7 +245,7 @@ def _short_side(quad: Quad) -> float:
 
 
 def _badge(quad: Quad) -> tuple[Points, float]:
-    """Return middle and radius of a tile's badge: in its own lower right corner, where marks rarely are."""
+    """Return the middle and radius of a tile's badge, in its own lower right corner, where marks rarely are."""
     radius = _BADGE * _short_side(quad)
     middle = quad.mean(axis=0)
     corner = quad[2] - middle
@@ -252,21 +253,21 @@ def _badge(quad: Quad) -> tuple[Points, float]:
 
 
 def _empty_places(reading: PictureReading, wrong: set[_TilePlace]) -> Iterator[Quad]:
-    """Return where a tile should lie and none is seen."""
+    """Yield the outlines of places at fault where there is no tile."""
     for place in reading.places:
         if place.read is None and place.quad is not None and (place.seat, place.row, place.col) in wrong:
             yield np.array(place.quad)
 
 
 def checked_picture(picture: Picture, reading: PictureReading, faults: Sequence[TrayFault] = ()) -> Picture:
-    """Return a picture with each tile's verdict, and below it each tile with its serial, the doubtful first."""
+    """Return a picture with each tile's verdict, and below it the list of tiles with their serials, doubtful first."""
     return np.vstack([draw_overlay(picture, reading, faults), list_serials(picture, reading, picture.shape[1], faults)])
 
 
 def write_overlay(target: Path, image: str, picture: Picture) -> Path:
     """Write a picture to a file, or into a folder as `IMAGE-overlay.png`, and return the path.
 
-    Raises OverlayError if it cannot be written, or the file is to be neither PNG nor JPEG.
+    Raises OverlayError if the file cannot be written, or if its suffix is neither PNG nor JPEG.
     """
     path = target / f"{Path(image).stem}-overlay.png" if target.is_dir() else target
     if path.suffix.lower() not in {".png", ".jpg", ".jpeg"}:

@@ -1,6 +1,6 @@
-"""Colours that all eyes tell apart, and each seat's shape; needed at once, so without numpy and OpenCV.
+"""Colours that colour-blind people can tell apart (the palette of Okabe and Ito), and each seat's shape.
 
-The palette of Okabe and Ito.
+Imported at start-up, so it must not import NumPy or OpenCV.
 """
 
 from math import cos, pi, sin
@@ -21,7 +21,7 @@ Corners = tuple[tuple[float, float], ...]
 
 
 def regular_corners(radius: float, corners: int = 24, lower: float = 0.0) -> Corners:
-    """Return the corners of a regular polygon about (0, `lower`), the first at the top."""
+    """Return the corners of a regular polygon centred on (0, `lower`), starting at the top."""
     angles = (2 * pi * at / corners for at in range(corners))
     return tuple((radius * sin(angle), lower - radius * cos(angle)) for angle in angles)
 
@@ -32,4 +32,4 @@ SEAT_SHAPES: Final[dict[str, tuple[Colour, Corners]]] = {
     "W": (REDDISH_PURPLE, ((-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88))),
     "N": (YELLOW, regular_corners(1.15, 4)),
 }
-"""Each seat's colour and shape, by its letter: a circle, a triangle, a square, a square on its corner."""
+"""Each seat's colour and shape, by its letter: a circle, a triangle, a square and a square on its corner."""

@@ -1,4 +1,4 @@
-"""Pictures: files, checked before they are decoded, since a header costs nothing to read; colours; noise."""
+"""Load pictures, checking their size in the header before decoding them; sample colours; measure noise."""
 
 import struct
 from pathlib import Path
@@ -17,7 +17,7 @@ MOST_BYTES = 100_000_000
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_HEADER = 24  # signature, length and name of the first chunk, width, height
 _JPEG = b"\xff\xd8\xff"
-# Start-of-frame markers hold the size; C4, C8 and CC are tables. https://www.w3.org/Graphics/JPEG/itu-t81.pdf, B.1.1.3
+# Start-of-frame markers hold the size; C4, C8 and CC do not. https://www.w3.org/Graphics/JPEG/itu-t81.pdf, B.1.1.3
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _MARKER = 0xFF
 _BARE = frozenset({0x01, *range(0xD0, 0xD8)})  # markers without a length
@@ -26,8 +26,8 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD8)})  # markers without a length
 def load_picture(path: Path) -> Picture:
     """Load a JPEG or PNG file as BGR, shape (height, width, 3), uint8.
 
-    Raises PictureMissingError, PictureEmptyError, PictureTooLargeError (over 50 megapixels or 100 MB) and
-    PictureError for anything else that is no whole picture.
+    Raises PictureMissingError, PictureEmptyError, PictureTooLargeError (over 50 megapixels or 100 MB), or PictureError
+    for anything else that is not a complete picture.
     """
     try:
         if path.stat().st_size > MOST_BYTES:
@@ -40,8 +40,8 @@ def load_picture(path: Path) -> Picture:
     return decode_picture(content)
 
 
-def check_picture(picture: Any) -> Picture:  # noqa: ANN401 -- what a camera's driver hands over may be anything
-    """Return an array back if it is a picture, BGR, shape (height, width, 3), uint8. Raises PictureError."""
+def check_picture(picture: Any) -> Picture:  # noqa: ANN401 -- a camera driver may return anything
+    """Return the argument if it is a picture (BGR, shape (height, width, 3), uint8). Raises PictureError."""
     if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8:
         raise PictureError("a picture is an array of uint8")
     if picture.ndim != _AXES or picture.shape[2] != _CHANNELS or picture.size == 0:
@@ -50,7 +50,7 @@ def check_picture(picture: Any) -> Picture:  # noqa: ANN401 -- what a camera's d
 
 
 def decode_picture(content: bytes) -> Picture:
-    """Decode a JPEG or PNG; the errors are those of `load_picture`."""
+    """Decode a JPEG or PNG. Raises PictureEmptyError, PictureTooLargeError (over 50 megapixels) and PictureError."""
     if not content:
         raise PictureEmptyError("the file is empty")
     size = picture_size(content)
@@ -68,7 +68,7 @@ def decode_picture(content: bytes) -> Picture:
 
 
 def picture_size(content: bytes) -> tuple[int, int] | None:
-    """Return width and height as the header of a JPEG or PNG claims them; None when there is no such header."""
+    """Return the width and height given in the header of a JPEG or PNG; None if there is no such header."""
     if content.startswith(_PNG) and len(content) >= _PNG_HEADER:
         width, height = struct.unpack(">II", content[16:_PNG_HEADER])
         return int(width), int(height)
@@ -90,14 +90,14 @@ def _jpeg_size(content: bytes) -> tuple[int, int] | None:
 
 
 def _is_whole(content: bytes) -> bool:
-    """Return whether the file has its end: OpenCV fills the rest of a cut-off picture with grey and says nothing."""
+    """Return whether the file has its end marker: OpenCV silently fills the rest of a truncated picture with grey."""
     tail = content[-4096:]  # cameras append a few bytes of their own
     return (b"IEND" if content.startswith(_PNG) else b"\xff\xd9") in tail
 
 
 Colours = NDArray[np.float32]  # shape (n, m, 3), CIE L*a*b*: L 0..100, a and b about -100..100
 
-_EDGE, _INNER = 0.09, 0.24  # shares of a tile: within its rounded edge, and outside of its print
+_EDGE, _INNER = 0.09, 0.24  # margins, as shares of a tile: inside its rounded edge, and outside its print
 CORE_SIDE = 20
 
 
@@ -107,21 +107,21 @@ def _grid(margin: float, side: int) -> Points:
     return np.column_stack([x.ravel(), y.ravel()])
 
 
-# Points on a tile's back, in shares of its width and height, shape (m, 2).
+# Sample points on a tile's back, in shares of its width and height, shape (m, 2): all of it, its rim, and its middle.
 BACK: Points = _grid(_EDGE, 10)
 RIM: Points = BACK[np.abs(BACK - 0.5).max(axis=1) > 0.5 - _INNER]
-CORE: Points = _grid(0.2, CORE_SIDE)  # row by row, CORE_SIDE points each
+CORE: Points = _grid(0.2, CORE_SIDE)  # CORE_SIDE rows of CORE_SIDE points
 
 
 def points_on(quads: Quad, shares: Points) -> Points:
-    """Return the pixels at `shares`, shape (m, 2), of each of the quads, shape (n, 4, 2); shape (n, m, 2)."""
+    """Return the points at `shares`, shape (m, 2), of each quad, shape (n, 4, 2), in pixels; shape (n, m, 2)."""
     x, y = shares[:, 0], shares[:, 1]
     weights = np.stack([(1 - x) * (1 - y), x * (1 - y), x * y, (1 - x) * y])
     return np.asarray(np.einsum("km,nkc->nmc", weights, quads))
 
 
 def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
-    """Return the colours of a picture at these points; outside of the picture those of its border."""
+    """Return the colours at `shares` of each quad, shape (n, m, 3), L*a*b*; outside the picture those of its border."""
     if not len(quads):
         return np.zeros((0, len(shares), 3), dtype=np.float32)
     bgr = colours_at(picture, points_on(quads, shares))
@@ -130,17 +130,17 @@ def colours_on(picture: Picture, quads: Quad, shares: Points) -> Colours:
 
 
 def colours_at(picture: Picture, points: Points) -> Picture:
-    """Return the levels of the pixels in which points, shape (..., 2), lie; beyond the border the nearest."""
+    """Return the pixel values at points, shape (..., 2); beyond the border, those of the nearest pixel."""
     height, width = picture.shape[:2]
     x = np.clip(points[..., 0], 0, width - 1).astype(int)
     y = np.clip(points[..., 1], 0, height - 1).astype(int)
     return np.asarray(picture[y, x])
 
 
-# The difference of two Laplacians sees no edges and no slopes, only noise; its gain on noise is 6.
+# The difference of two Laplacians ignores edges and gradients and leaves only noise, which it multiplies by 6.
 # J. Immerkaer, "Fast noise variance estimation", Computer Vision and Image Understanding 64 (1996).
 _SECOND_DIFFERENCES = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
-_DEVIATION = 1 / (6 * 0.6745)  # the median of absolute values is 0.6745 of a normal distribution's deviation
+_DEVIATION = 1 / (6 * 0.6745)  # the median absolute value of a normal distribution is 0.6745 of its deviation
 
 
 def noise_of(grey: Picture) -> float:

@@ -1,9 +1,9 @@
-"""Read a picture: a picture in, a reading out. The stages run in order, and each passes its values to the next.
+"""Read a picture: the entry point, which runs the stages in order and returns a `PictureReading`.
 
-Tiles that could not be read, or seem to lie askew, get a second look along other outlines. The finder's are worst at
-the ends of rows, where a tile has a neighbour on one side only, and in heaps, where it may exchange short and long
-ends. Once a tray is known, so is where each of its tiles should lie. Elsewhere an outline is refined again, as it is
-and on its side.
+Tiles that could not be read, or that seem to lie askew, get a second look along other outlines. The finder's outlines
+are worst at the ends of rows, where a tile has a neighbour on one side only, and in heaps, where it may mistake a long
+side for a short one. In a tray, the tray itself tells where each of its tiles should lie. Elsewhere the outline is
+refined again, once as it is and once turned on its side.
 """
 
 from collections import Counter
@@ -43,23 +43,23 @@ from vision.marks.read import (
 from vision.picture import check_picture
 from vision.reading import HALF_TURN, Corners, PictureReading, PlaceState, TileRead, TrayPlace
 
-_TILE = 0.9  # likelihood from which the closer look believes in an outline
+_TILE = 0.9  # least likelihood that a refined outline encloses a tile
 _STRAIGHT = np.cos(np.radians(10.0))
-_MOST = 12  # tiles that are read along other outlines: in a picture out of focus it would be all, in vain
-_ALIKE = 1.6  # times the area of most tiles, or as much less
-_MOVED = 0.3  # of a tile's side
-_MARK_SEEN = 0.3  # share of a number or a label from which one is tried to read
-_INSIDE = 0.4  # of a quad's sides from its middle
-_CONTRADICTED = 0.3  # confidence of another serial from which a sure one is not believed
-_STEADY = 0.9  # mean confidence of a serial over the outlines along which it is made out: of 82 sure ones three misled
+_MOST = 12  # tiles to try along other outlines; in a picture out of focus all would be tried, in vain
+_ALIKE = 1.6  # factor by which an outline's area may exceed the usual area, or fall short of it
+_MOVED = 0.3  # how far an outline's middle may move, in tile sides
+_MARK_SEEN = 0.3  # least likelihood of a number or label in an outline for it to be read
+_INSIDE = 0.4  # distance from a quad's middle, in its sides, up to which a point is well inside
+_CONTRADICTED = 0.3  # confidence from which a different serial rules out a sure one
+_STEADY = 0.9  # least mean confidence over all outlines that give this serial: of 82 sure ones three were wrong
 
 
 def take_second_look(
     picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout, check: CheckMarks | None = None
 ) -> tuple[Detections, TileMarks] | None:
-    """Return tiles and marks after a second look at those that were not read or seem to lie askew.
+    """Return tiles and marks after a second look at tiles that were not read or seem to lie askew.
 
-    None where that look tells nothing new.
+    Return None if the second look changes nothing.
     """
     tiles, settled = list(found.tiles), list(marks)
     _read_in_place(picture, tiles, settled, layout, check)
@@ -74,7 +74,10 @@ def _read_in_place(
     layout: TableLayout,
     check: CheckMarks | None,
 ) -> None:
-    """Read unread and overlooked tiles of trays where they should lie; straighten those that seem askew."""
+    """Read a tray's unread and overlooked tiles at the places where they should lie; straighten tiles that seem askew.
+
+    Changes `tiles` and `marks` in place.
+    """
     overlooked = _overlooked_places(layout)
     for quad, mark in zip(
         overlooked, read_again(picture, first_looks(picture, overlooked), tuple(marks), check), strict=True
@@ -97,18 +100,18 @@ def _read_in_place(
 
 
 def _overlooked_places(layout: TableLayout) -> list[Quad]:
-    """Return the places of trays with a back that the finder has not detected, or not as one tile."""
+    """Return the outlines of places that show a back for which the finder reported no tile, or not a single one."""
     sites = (site for tray in layout.trays for site in tray.sites)
     return [site.quad for site in sites if site.tile is None and site.state is PlaceState.BACK]
 
 
 def _is_across(mark: TileMark | None) -> bool:
-    """Return whether a mark lies across its outline: then short and long ends are exchanged."""
+    """Return whether it is unknown which way up a mark is: the outline's short and long sides may be exchanged."""
     return mark is not None and mark.turned is None
 
 
 def _straightened(picture: Picture, quads: dict[int, Quad]) -> dict[int, Quad]:
-    """Return refined outlines of those tiles that lie straight after all, seen where they should lie."""
+    """Refine outlines from where the tiles should lie, and return those of tiles that lie straight after all."""
     starts = np.array(list(quads.values())).reshape(-1, 4, 2)
     judged = finder.refine_again(picture, starts)
     return {
@@ -123,12 +126,12 @@ def _cosine(one: Quad, other: Quad) -> float:
 
 
 def _as_before(quad: Quad, before: Quad) -> Quad:
-    """Begin a quad at the same end as before: which way up its mark stands refers to that."""
+    """Return the quad starting at the same end as `before`, because a mark's `turned` refers to that end."""
     return quad if (quad[1] - quad[0]) @ (before[1] - before[0]) > 0 else np.roll(quad, 2, axis=0)
 
 
 def _still_unread(marks: list[TileMark | None], layout: TableLayout) -> list[int]:
-    """Return the tiles that are still unread: those in trays, or all if there is no tray."""
+    """Return the numbers of up to `_MOST` tiles that are still unread; if there is a tray, only tiles in trays."""
     positions = enumerate(layout.positions)
     there = [
         number
@@ -145,10 +148,10 @@ def _read_along_other_outlines(
     left: list[int],
     check: CheckMarks | None,
 ) -> None:
-    """Read what is still unread along a few other outlines.
+    """Read tiles that are still unread along a few other outlines.
 
-    A serial counts if no other look contradicts it, and those that say it too are hardly less sure: the surest of
-    several looks is sure too often.
+    Of each tile the surest look counts, if no other look contradicts it and the mean confidence of all looks that give
+    the same serial is at least `_STEADY`. Without that, the surest of several looks is wrong too often.
     """
     owners, outlines = _other_outlines(picture, tiles, marks, left)
     again = read_again(picture, outlines, tuple(marks), check) if owners else []
@@ -169,7 +172,10 @@ def _read_along_other_outlines(
 def _other_outlines(
     picture: Picture, tiles: list[DetectedTile], marks: list[TileMark | None], left: list[int]
 ) -> tuple[list[int], FirstLooks]:
-    """Return the owner of each new outline, and the outlines: two and two on their side, where a mark may be."""
+    """Return the tile number of each other outline, and the outlines that may hold a mark, cut out.
+
+    Four are tried per tile: refined, refined on its side, the first one on its side, and the original on its side.
+    """
     usual = _usual_area(tiles, marks)
     before = np.array([tiles[number].quad for number in left]).reshape(-1, 4, 2)
     new = finder.refine_again(picture, np.concatenate([before, np.roll(before, 1, axis=1)])).quads
@@ -182,13 +188,13 @@ def _other_outlines(
 
 
 def _usual_area(tiles: list[DetectedTile], marks: list[TileMark | None]) -> float | None:
-    """Return the median area of the tiles that are read, None where none is."""
+    """Return the median area of the tiles that were read; None if there are none."""
     areas = [quad_area(tile.quad) for tile, mark in zip(tiles, marks, strict=True) if is_sure(mark)]
     return float(np.median(areas)) if areas else None
 
 
 def _is_of_one_tile(quad: Quad, before: Quad, usual: float | None) -> bool:
-    """Return whether an outline still encloses the same tile, and no more than that."""
+    """Return whether an outline still encloses the same tile and nothing more."""
     moved = np.linalg.norm(quad.mean(axis=0) - before.mean(axis=0))
     return (
         moved < _MOVED * np.sqrt(quad_area(quad))
@@ -197,14 +203,14 @@ def _is_of_one_tile(quad: Quad, before: Quad, usual: float | None) -> bool:
 
 
 def _contradicts(mark: TileMark, other: TileMark | None) -> bool:
-    """Return whether another look at the same tile clearly says another number."""
+    """Return whether another look at the same tile gives a different number with enough confidence."""
     return other is not None and other.confidence >= _CONTRADICTED and mark.said != other.said
 
 
 def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> PictureReading:
-    """Return the reading: places tray by tray, reads in the order of their places, tiles outside of trays last.
+    """Return the reading: places tray by tray, reads in the order of their places, tiles outside trays last.
 
-    Marks are taken as they are: doubts, such as two tiles of one serial, are settled before.
+    Marks are used as they are; doubts, such as two tiles with one serial, must be settled before.
     """
     usual = _usual_set(marks)
     reads = [
@@ -218,7 +224,7 @@ def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: Ta
 
 
 def _usual_set(marks: tuple[TileMark | None, ...]) -> str | None:
-    """Return the set that more than half of the marks name; None if none is."""
+    """Return the set that more than half of the marks with a set name; None if there is no such set."""
     named = Counter(mark.set_text for mark in marks if mark is not None and mark.set_text is not None)
     (name, times) = named.most_common(1)[0] if named else (None, 0)
     return name if 2 * times > named.total() else None
@@ -259,26 +265,27 @@ def _places(tray: LaidOutTray, reads: list[TileRead]) -> list[TrayPlace]:
 
 
 def quad_corners(quad: Quad) -> Corners:
-    """Return a quad as plain numbers, hundredths of a pixel."""
+    """Return a quad as plain floats, rounded to hundredths of a pixel."""
     a, b, c, d = ((round(x, 2), round(y, 2)) for x, y in quad.tolist())
     return a, b, c, d
 
 
 def tile_outlines(reading: PictureReading) -> tuple[Quad, ...]:
-    """Return the quads, shape (4, 2), pixels, of the tiles that are seen; corners 0-1 and 2-3 are the short ends.
+    """Return the outlines of all visible tiles, each of shape (4, 2), pixels; corners 0-1 and 2-3 are the short ends.
 
-    In a tray those of its places: they follow from all its tiles together, which is surer than each tile's own.
+    If there is a tray, these are the outlines of its occupied places: they are fitted to all its tiles together, which
+    is more accurate than each tile's own outline.
     """
     held = [place.quad for place in reading.places if place.state is PlaceState.BACK and place.quad is not None]
     return tuple(np.array(quad) for quad in held or [read.quad for read in reading.reads])
 
 
 def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet | None = None) -> PictureReading:
-    """Read a picture, BGR, shape (height, width, 3), uint8: every tile in it, and where it lies in its tray.
+    """Read every tile in a picture (BGR, shape (height, width, 3), uint8), and where it lies in its tray.
 
-    Uses the picture alone: no deal helps a read. Stateless and thread-safe. `close`: whether single tiles may fill the
-    picture. `enrolled`: a serial then counts only if the tile's own picture agrees. Raises PictureError for an array
-    that is no picture.
+    Only the picture is used; the expected deal never helps a read. Stateless and thread-safe. `close`: whether single
+    tiles may fill the picture. `enrolled`: the set's own pictures; a serial then counts only if the picture of that
+    tile agrees. Raises PictureError if the array is not a picture.
     """
     check_picture(picture)
     check = partial(check_marks, enrolled) if enrolled is not None else None
@@ -311,12 +318,12 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
 def look_beside_trays(
     picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout, check: CheckMarks | None = None
 ) -> tuple[Detections, TileMarks] | None:
-    """Return tiles and marks after a closer look at what lies beside trays and is not read, or seems no tile of theirs.
+    """Return tiles and marks after a closer look at tiles beside the trays that were not read or do not match them.
 
-    The finder may have taken the side of a turned tile for its back, or a tile that lies alone for a larger one. The
-    tray tells how large it is, and where on it a number stands that was read. A tile that reads the same along such an
-    outline, or was not read before, gets that outline; one that reads differently along two of them stays as it was.
-    None where that look tells nothing new.
+    The finder may have taken the side of a turned tile for its back, or outlined a lone tile too large. The tray tells
+    how large the outline should be, and where on it the number should stand. A tile gets such an outline if it reads
+    the same along it, or was not read before. A tile that reads differently along two outlines is left as it was.
+    Return None if nothing changes.
     """
     owners, expected = _outlines_beside(found, marks, layout)
     judged = finder.refine_again(picture, np.array(expected).reshape(-1, 4, 2))
@@ -338,18 +345,18 @@ def look_beside_trays(
 
 
 def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -> tuple[list[int], list[Quad]]:
-    """Return the owner of each outline, and outlines for tiles beside trays, as large as those in the trays."""
+    """Return the tile number of each outline, and outlines for tiles beside trays, as large as those in the trays."""
     there = [site for tray in layout.trays for site in tray.sites if site.tile is not None]
     spot = usual_spot([marks[site.tile] for site in there if site.tile is not None])
     middles = np.array([site.quad.mean(axis=0) for site in there]).reshape(-1, 2)
     beside = [number for number, position in enumerate(layout.positions) if position.row is None and there]
     owners, expected = list[int](), list[Quad]()
-    for number in sorted(beside, key=lambda one: not is_sure(marks[one])):  # what is read first: much else is print
+    for number in sorted(beside, key=lambda one: not is_sure(marks[one])):  # read ones first: the rest is mostly print
         if len(owners) >= 2 * _MOST:
             break
         tile, mark = found.tiles[number], marks[number]
         if not is_sure(mark) and _encloses_any(tile.quad, middles):
-            continue  # several tiles of the tray, or parts of them, seen as one
+            continue  # the finder has joined several tiles of the tray, or parts of them
         near = there[int(np.linalg.norm(middles - tile.quad.mean(axis=0), axis=1).argmin())].quad
         if mark is not None and is_sure(mark):
             known = spot if number in layout.unlike else None
@@ -362,21 +369,21 @@ def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -
 
 
 def _encloses_any(quad: Quad, spots: Points) -> bool:
-    """Return whether any of some spots, shape (n, 2), pixels, lies well inside of a quad."""
+    """Return whether any of the `spots`, shape (n, 2), pixels, lies well inside the quad."""
     inside = project(homography_between(quad, UNIT_SQUARE), spots)
     return bool((np.abs(inside - 0.5) < _INSIDE).all(axis=1).any())
 
 
 def usual_spot(marks: Sequence[TileMark | None]) -> Points | None:
-    """Return where numbers stand on most tiles, shape (2,), in shares of a tile from its middle; None without any."""
+    """Return where numbers usually stand, shape (2,), as shares of a tile from its middle; None without numbers."""
     spots = [mark.spot for mark in marks if mark is not None and np.isfinite(mark.pitch)]
     return np.asarray(np.median(spots, axis=0)) if spots else None
 
 
 def expected_outline(quad: Quad, mark: TileMark, near: Quad, spot: Points) -> Quad:
-    """Return the outline of a tile as large as the place `near` it, with its number on the `spot`.
+    """Return the outline, as large as the place `near` it, of a tile whose number stands on the `spot`.
 
-    `mark` is what was read along `quad`. All are shape (4, 2), pixels; the spot is in shares of the tile.
+    `mark` was read along `quad`. Quads are of shape (4, 2), pixels; the spot is in shares of the tile from its middle.
     """
     way = -1 if mark.turned else 1
     line = 0.5 + way * (mark.spot + np.array([[0.0, 0.0], [0.1, 0.0]]))
@@ -385,14 +392,14 @@ def expected_outline(quad: Quad, mark: TileMark, near: Quad, spot: Points) -> Qu
 
 
 def outline_as_large(quad: Quad, near: Quad) -> Quad:
-    """Return the outline of a tile as large as the place `near` it, that lies about as `quad` does."""
+    """Return an outline as large as the place `near` it, with the centre and the direction of `quad`."""
     return _tile_outline(quad.mean(axis=0), quad[1] - quad[0] + quad[2] - quad[3], near, np.zeros(2))
 
 
 def _tile_outline(at: Points, right: Points, near: Quad, spot: Points) -> Quad:
-    """Return the outline, as large as `near`, of a tile whose `spot` lies at a pixel and whose top runs to the right.
+    """Return the outline, as large as `near`, of a tile with its `spot` at the pixel `at` and its top along `right`.
 
-    In the plane in which `near` is a tile's rectangle, which is right close to it.
+    Computed in the plane in which `near` is a rectangle of a tile's proportions, which holds close to `near`.
     """
     across, down = near[1] + near[2] - near[0] - near[3], near[2] + near[3] - near[0] - near[1]
     plane = np.column_stack([across, down / HEIGHT]) / 2  # pixels of a tile's width, either way
@@ -403,9 +410,9 @@ def _tile_outline(at: Points, right: Points, near: Quad, spot: Points) -> Quad:
 
 
 def _needs_second_look(marks: TileMarks, layout: TableLayout) -> bool:
-    """Return whether there are backs that were not read or overlooked, or faces or tiles askew in a tray.
+    """Return whether any back was overlooked or not read, or any tile of a tray lies face up or askew.
 
-    Where there is a tray, what lies beside it does not get a second look.
+    If there is a tray, tiles beside it do not count.
     """
     return bool(_overlooked_places(layout)) or any(
         (mark is not None and not is_sure(mark) and (position.row is not None or not layout.trays))

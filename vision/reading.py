@@ -1,6 +1,6 @@
-"""What a set and a tray are, and what a picture shows: the values that the kiosk and the command get.
+"""The dimensions of a set and a tray, and the results of a reading, as the kiosk and the commands use them.
 
-Needed at once, so without numpy and OpenCV.
+Imported at start-up, so it must not import NumPy or OpenCV.
 """
 
 from collections.abc import Iterator
@@ -10,15 +10,15 @@ from enum import StrEnum
 LAST_SET = 99  # labels name a set by two digits
 LAST_SERIAL = 136  # tiles of a set
 
-ROW_LENGTHS = (13, 11, 10)  # a player's hand, and the two rows of the wall
+ROW_LENGTHS = (13, 11, 10)  # a player's hand, then the two rows of the wall
 ROWS = len(ROW_LENGTHS)
 TILES = sum(ROW_LENGTHS)
 SEATS = ("E", "S", "W", "N")
 HALF_TURN = 180
 
-Indents = tuple[float, float, float]  # where column 0 of each row stands, in pitches from row 0's
+Indents = tuple[float, float, float]  # offset of each row's column 0 from that of row 0, in pitches
 LEFT: Indents = (0.0, 0.0, 0.0)  # every row begins at the tray's left end
-CENTRED: Indents = (0.0, 1.0, 1.5)  # the short rows stand in the middle
+CENTRED: Indents = (0.0, 1.0, 1.5)  # the short rows are centred
 
 RowCol = tuple[int, int]  # row, col
 
@@ -33,7 +33,7 @@ SerialRows = tuple[tuple[int | None, ...], ...]
 
 
 class TrayFaultType(StrEnum):
-    """What can be wrong at a place; the names are those of the truth files."""
+    """The kinds of fault at a place; the values are those of the truth files."""
 
     MISSING = "missing"
     SWAPPED = "swapped"
@@ -46,21 +46,21 @@ class TrayFaultType(StrEnum):
 
 
 class PlaceState(StrEnum):
-    """What the picture shows at a place of the tray."""
+    """What the picture shows at a place of a tray."""
 
     BACK = "back"  # a tile back, read or not
     FACE_UP = "face-up"
     EMPTY = "empty"
-    OCCLUDED = "occluded"  # something lies over it
+    OCCLUDED = "occluded"  # something covers the place
 
 
 @dataclass(frozen=True, slots=True)
 class TileRead:
-    """One tile that was seen, and what its mark says."""
+    """One tile in the picture, and what was read on it."""
 
     serial: int | None  # 1..136; None if it could not be read
     set: str | None  # the set's letter or two digits; None if the mark names none
-    quad: Corners  # pixels, the tile's own top-left, top-right, bottom-right, bottom-left
+    quad: Corners  # pixels: top-left, top-right, bottom-right, bottom-left as the tile itself stands
     confidence: float  # 0..1
     rotation: float  # degrees 0..360, clockwise on the screen
     row: int | None = None  # 0..2, 0 farthest from the player; row and column are None if no tray was found
@@ -69,16 +69,16 @@ class TileRead:
     face_up: bool = False
     turn: int = 0  # against its tray: 0, 90, 180 or 270
     sideways: bool = False  # askew by 15 degrees or more
-    foreign: bool = False  # of another set than most, by its mark, or by its back's colour if the mark names none
-    clash: int | None = None  # the serial that was taken from it because another tile seems to have it too
-    likeness: float | None = None  # -1..1, to the serial's own picture, where the set is enrolled and the serial counts
+    foreign: bool = False  # of another set than most tiles: by the mark, or by colour if the mark names no set
+    clash: int | None = None  # the serial read here, withheld because another tile has it too
+    likeness: float | None = None  # -1..1, correlation with the serial's enrolled picture; None if unread or unenrolled
 
 
 @dataclass(frozen=True, slots=True)
 class TrayPlace:
-    """What a place of a tray holds: `read` is None if no tile is seen there.
+    """What a place of a tray holds; `read` is None if there is no tile.
 
-    `seat` is that of the tray, None where it stands alone; `quad` is where a tile would lie there, pixels.
+    `seat` is the tray's seat, None if it stands alone; `quad` is the outline of a tile at this place, pixels.
     """
 
     row: int
@@ -89,38 +89,39 @@ class TrayPlace:
     quad: Corners | None = None
 
 
-_MANY_UNREAD, _SHARE_UNREAD = 4, 0.25  # backs of a picture: fewer are a finger's or a lamp's fault
+_MANY_UNREAD, _SHARE_UNREAD = 4, 0.25  # number and share of backs; fewer may be due to a finger or a lamp
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureReading:
-    """What was read in a picture: every tile, and the 34 places of each tray found, trays in the order E S W N."""
+    """The result of reading a picture: every tile, and the 34 places of each tray, trays in the order E S W N."""
 
     reads: tuple[TileRead, ...]
     places: tuple[TrayPlace, ...]
 
     @property
     def rows(self) -> SerialRows:
-        """The serials of a tray that stands alone, rows of 13, 11 and 10, None where nothing was read; else empty."""
+        """The serials of a tray that stands alone, in rows of 13, 11 and 10, None for unread places; () without one."""
         return self.seats.get(None, ())
 
     @property
     def seats(self) -> dict[str | None, SerialRows]:
-        """The rows of each tray found, by its seat; a tray that stands alone has the seat None."""
+        """The rows of each tray by its seat; the seat of a tray that stands alone is None."""
         held = {place.seat for place in self.places}
         return {seat: self._rows_of(seat) for seat in (None, *SEATS) if seat in held}
 
     @property
     def strays(self) -> tuple[TileRead, ...]:
-        """The tiles that lie at no place of a tray."""
+        """The tiles that lie outside every tray."""
         placed = {id(place.read) for place in self.places}
         return tuple(read for read in self.reads if id(read) not in placed)
 
     @property
     def print_to_blame(self) -> bool:
-        """Whether so many backs are unread that their print may be to blame: then the set should be enrolled.
+        """Whether so many backs are unread that their print is probably to blame, and the set should be enrolled.
 
-        Worn, written by hand, in an unusual font, without leading zeros: an enrolled set is read all the same.
+        An enrolled set can be read even if its numbers are worn, handwritten, in an unusual font or without leading
+        zeros.
         """
         backs = [read for read in self.reads if not read.face_up and read.clash is None]
         unread = sum(read.serial is None for read in backs)
@@ -136,9 +137,9 @@ class PictureReading:
 
 @dataclass(frozen=True, slots=True)
 class TrayFault:
-    """One thing wrong at one place: `expected` belongs there, `found` lies there, `with_` is where that belongs.
+    """One fault at one place: `expected` belongs there, `found` lies there, and `with_` is the place of `found`.
 
-    `seat` is that of the tray in a carrier; `with_` is always in the same tray.
+    `seat` is the tray's seat in a carrier. `with_` is always a place (row, col) of the same tray.
     """
 
     type: TrayFaultType

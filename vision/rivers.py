@@ -1,14 +1,14 @@
-"""Hands, melds and rivers that lie face down on the table: from the tiles that were read to serials in order.
+"""Put the tiles of hands, melds and rivers that lie face down on the table in order, as serials.
 
-A hand is read as a page is: rows from above, each from the left, as the picture shows them. A group ends where half a
-tile's width is free, and with its row. Which way the tiles themselves are turned tells nothing: players lay them as
-they like, and claimed tiles across.
+A hand is read like a page: rows from top to bottom, each from left to right, as the picture shows them. A group ends at
+a gap of half a tile's width, or at the end of its row. The orientation of the tiles is ignored: players lay them as
+they like, and claimed tiles crosswise.
 
-A river was turned over tile by tile where it lay. It has rows of six, the first one farthest from its player; where a
-tile was claimed there may be a gap. Its tiles stand, so the way in which most are longer tells how the rows run,
-however the camera is turned. Which of the two ends is the first, only the rows tell: the last one is shorter. Marks do
-not, for they stand as the tiles were turned over. Where the last row is full, or but for one place, either end may be
-the first; the deal then tells which it was.
+A river's tiles were turned over one by one, each where it lay. It has rows of six, the first one farthest from its
+player; a claimed tile may have left a gap. Its tiles stand upright, so the direction of most long sides tells how the
+rows run, however the camera is turned. Only the rows tell which end comes first, because the last row is shorter. Marks
+do not tell, as their direction depends on how each tile was turned over. If the last row is full, or lacks only one
+tile, either end may be the first, and the deal must decide.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ from vision.picture import RIM, colours_on
 from vision.reading import Corners, TileRead
 
 GAP: Final = 0.5
-"""Of a tile's width: from so much room on tiles are apart. Side by side there is hardly any."""
+"""Share of a tile's width: a gap this wide separates two groups. Between tiles of a group there is hardly any gap."""
 
 ROW: Final = 0.6
-"""Of a tile's height, from middle to middle: farther apart two tiles lie in different rows."""
+"""Share of a tile's height: tiles whose middles are farther apart than this lie in different rows."""
 
 _QUARTER: Final = np.pi / 2
 
@@ -35,7 +35,7 @@ HandGroups = tuple[tuple[TileRead, ...], ...]
 
 
 def hand_groups(reads: Sequence[TileRead]) -> HandGroups:
-    """Return the groups in reading order, whether or not their tiles were read."""
+    """Return the groups of tiles in reading order, including tiles that were not read."""
     return tuple(chain.from_iterable(hand_rows(reads)))
 
 
@@ -55,7 +55,7 @@ def hand_rows(reads: Sequence[TileRead]) -> tuple[HandGroups, ...]:
 
 
 def _slope(quads: Quad) -> float:
-    """Return how far rows are from level, radians within an eighth of a turn: as most tiles, either way round."""
+    """Return the angle of the rows, radians within an eighth of a turn: that of most tiles, whichever way they lie."""
     right = quads[:, 1] + quads[:, 2] - quads[:, 0] - quads[:, 3]
     angles = np.arctan2(right[:, 1], right[:, 0])
     usual = np.angle(np.exp(4j * angles).sum()) / 4
@@ -70,14 +70,14 @@ def tile_sides(quads: Quad) -> tuple[float, float]:
 
 
 def rows_by_height(heights: Points, apart: float) -> list[list[int]]:
-    """Split tiles into rows from the top: one that lies farther down than the one before begins another."""
+    """Split tiles into rows from the top; a new row begins where the next tile lies more than `apart` lower."""
     order = np.argsort(heights)
     cuts = np.nonzero(np.diff(heights[order]) > apart)[0] + 1
     return [row.tolist() for row in np.split(order, cuts)]
 
 
 def _parted(level: Quad, row: list[int], gap: float) -> list[list[int]]:
-    """Split a row, from the left, where there is room between one tile's right edge and the next one's left."""
+    """Split a row, sorted from the left, where the gap to the next tile is wider than `gap`."""
     groups = [[row[0]]]
     for before, at in pairwise(row):
         if level[at, :, 0].min() - level[before, :, 0].max() > gap:
@@ -89,46 +89,47 @@ def _parted(level: Quad, row: list[int], gap: float) -> list[list[int]]:
 IN_ROW: Final = 6
 
 CALLED: Final = 0
-"""In a river: the gap that a claimed tile has left."""
+"""In a river's serials: the gap left by a claimed tile."""
 
 _BESIDE: Final = (0.9, 1.5)
-"""Of a tile's width, from middle to middle: how far apart neighbours in a row lie."""
+"""Range, in tile widths, of the distance between the middles of neighbours in a row."""
 
 _USUAL: Final = 1.05
 _NEITHER: Final = 20.0
-"""L*a*b* units: what differs so much from backs and cloth is something else."""
+"""L*a*b* units: a colour this far from both backs and cloth is something else."""
 
 _ALIKE: Final = 12.0
-"""L*a*b* units: shadows and lamps change the one colour by as much as this in which backs and cloth differ."""
+"""L*a*b* units: least difference between backs and cloth; shadows and lamps can change one colour by this much."""
 
 _APART: Final = 0.8
-"""Of a tile's width, from middle to middle: what is nearer to a tile is none beside it."""
+"""Share of a tile's width: an outline whose middle is nearer than this to a tile's is not another tile beside it."""
 
 _SHORTER: Final = 2
-"""Places by which one row is shorter than all others can be: fewer may be the gaps of first discards, all claimed."""
+"""Difference in bare places between the two ends that shows which end is the last; one alone may be a claimed tile."""
 
 _MELDS: Final = (3, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class RiverRead:
-    """A river by its serials, None for a tile that was not read, CALLED for a gap."""
+    """A river's serials, with None for a tile that was not read and CALLED for a gap."""
 
     serials: tuple[int | None, ...]
     gaps: bool
-    """Whether the first column is known: some row has its first and its sixth tile. Else a gap there is overlooked."""
+    """Whether the first column is certain, because some row has its first and its sixth tile. Otherwise gaps in the
+    first column may have been missed."""
     either_end: bool = False
-    """Whether nothing tells which end is the first: the serials are those from the end that is the upper one, with
-    what is bare after the last tile, so that from the other end they are the same backwards."""
+    """Whether either end may be the first. The serials then start at the end that is the upper one in the picture, and
+    include the bare places after the last tile, so that reversing them gives the river from the other end."""
 
 
 class _NoRowError(RiverUnclearError):
-    """Read from this end, tiles do not lie in rows of a river, whatever is beside them."""
+    """Read from this end, the tiles do not lie in rows of six, whatever the places beside them hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandRead:
-    """What else lies before a player: the concealed tiles, the melds, and a winning tile that lies apart."""
+    """A player's concealed tiles, melds, and winning tile if it lies apart; None for a tile that was not read."""
 
     hand: tuple[int | None, ...]
     melds: tuple[tuple[int | None, ...], ...]
@@ -136,10 +137,11 @@ class HandRead:
 
 
 def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
-    """Return the river that a picture shows, with the tiles that were read in it.
+    """Return the river in a picture, given the tiles that were read in it.
 
-    A place where none was read holds an unread tile if it has the colour of the backs, and is a gap if it has that of
-    the cloth. Raises RiverUnclearError if it has neither, no tile was read, or they do not lie in rows of six.
+    A place without a read tile holds an unread one if it has the colour of the backs, and is a gap if it has that of
+    the cloth. Raises RiverUnclearError if it has neither, if no tile was read, or if the tiles do not lie in rows of
+    six.
     """
     tiles, back, cloth = _backs(picture, reads)
     quads = np.array([tile.quad for tile in tiles], dtype=np.float64)
@@ -151,7 +153,7 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
         except RiverUnclearError as error:
             problems.append(error)
     if not found:
-        raise problems[0]  # as the picture stands
+        raise problems[0]  # the error for the picture as it stands
     bare = [_bare_first(river) for river in found]
     clear = isinstance(problems[0], _NoRowError) if problems else abs(bare[0] - bare[1]) >= _SHORTER
     if clear:
@@ -161,21 +163,22 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
 
 
 def _bare_first(river: RiverRead) -> int:
-    """Return how many places are bare before the first tile."""
+    """Return the number of bare places before the first tile."""
     return next(at for at, serial in enumerate(river.serials) if serial != CALLED)
 
 
 def _trimmed(river: RiverRead) -> RiverRead:
-    """Return a river up to its last tile."""
+    """Return a river without the bare places after its last tile."""
     bare_last = _bare_first(replace(river, serials=river.serials[::-1]))
     return replace(river, serials=river.serials[: len(river.serials) - bare_last])
 
 
 def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead], Points, Points]:
-    """Return the tiles, read or not; then the usual colour of their backs and that of the cloth, L*a*b*, shape (3,).
+    """Return the tiles, read or not, and the usual colours of their backs and of the cloth, L*a*b*, shape (3,).
 
-    Others that the finder takes for tiles are bare table, as a gap may be, or the seam between two. Raises
-    RiverUnclearError where no tile was read or none with bare table beside it, or one that was not has neither colour.
+    Unread detections are left out if they are bare table, such as a gap, or the seam between two tiles. Raises
+    RiverUnclearError if no tile was read, if no bare table is seen beside a tile that was read, or if an unread
+    detection has the colour of neither backs nor cloth.
     """
     read = [tile for tile in reads if tile.serial is not None]
     if not read:
@@ -196,15 +199,16 @@ def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead],
 
 
 def _are_apart(quads: Quad, others: Quad) -> Flags:
-    """Return which outlines, shape (n, 4, 2), are those of no other tile, nor of the seam between two."""
+    """Return which outlines, shape (n, 4, 2), are neither those of other tiles nor of the seam between two."""
     away = np.linalg.norm(quads.reshape(-1, 4, 2).mean(axis=1)[:, None] - others.mean(axis=1)[None], axis=2)
     return np.asarray(away.min(axis=1) > _APART * tile_sides(others)[0])
 
 
 def _is_back(colour: Points, back: Points, cloth: Points, where: str) -> bool:
-    """Return whether a colour is that of the backs. Raises RiverUnclearError if it is not the cloth's either.
+    """Return whether a colour is that of the backs rather than the cloth's.
 
-    Also where these two are too much alike, or it is not twice as near to the one as to the other.
+    Raises RiverUnclearError if it is neither, if it is not at least twice as close to one as to the other, or if backs
+    and cloth are too much alike.
     """
     to_back, to_cloth = (float(np.linalg.norm(colour - usual)) for usual in (back, cloth))
     near, far = sorted((to_back, to_cloth))
@@ -214,12 +218,12 @@ def _is_back(colour: Points, back: Points, cloth: Points, where: str) -> bool:
 
 
 def _colours(picture: Picture, quads: Sequence[Corners] | Quad) -> Points:
-    """Return the usual colour of each outline's rim, L*a*b*, shape (n, 3)."""
+    """Return the median colour of each outline's rim, L*a*b*, shape (n, 3)."""
     return np.asarray(np.median(colours_on(picture, np.array(quads).reshape(-1, 4, 2), RIM), axis=1), dtype=np.float64)
 
 
 def _long_axis(quads: Quad) -> float:
-    """Return the angle of the long sides of most tiles, radians, 0 to pi: upright tiles stay nearly as they are."""
+    """Return the angle of most tiles' long sides, radians, 0 to pi; about pi / 2 if the tiles stand upright."""
     sides = np.roll(quads, -1, axis=1)[:, :2] - quads[:, :2]
     longer = np.linalg.norm(sides, axis=2).argmax(axis=1)
     along = sides[np.arange(len(quads)), longer]
@@ -230,7 +234,7 @@ def _long_axis(quads: Quad) -> float:
 def _in_order(
     picture: Picture, tiles: Sequence[TileRead], quads: Quad, colours: tuple[Points, Points], angle: float
 ) -> RiverRead:
-    """Read all places of a river's rows from its upper left, once it is turned by an angle."""
+    """Read all places of a river's rows from the upper left, after turning it by `angle`, radians."""
     level = quads @ rotation_by(angle).T
     middles = level.mean(axis=1)
     width, height = tile_sides(level)
@@ -260,16 +264,16 @@ def _in_order(
 
 
 def _pitch(middles: Points, rows: list[list[int]], width: float) -> float:
-    """Return how far apart neighbours lie."""
+    """Return the usual distance between the middles of neighbours in a row, pixels."""
     steps = [middles[at, 0] - middles[before, 0] for row in rows for before, at in pairwise(row)]
     beside = [step for step in steps if _BESIDE[0] < step / width < _BESIDE[1]]
     return float(np.median(beside)) if beside else _USUAL * width
 
 
 def read_hand(picture: Picture, reads: Sequence[TileRead]) -> HandRead:
-    """Return hand and melds as a picture shows them: the concealed tiles first, each meld apart, a winning tile last.
+    """Return the hand and melds in a picture: the concealed tiles first, then each meld apart, then a winning tile.
 
-    Raises RiverUnclearError as `_backs`, or if a group after the first is no meld.
+    Raises RiverUnclearError if a group after the first is not a meld, and for the reasons given in `_backs`.
     """
     groups = [tuple(read.serial for read in group) for group in hand_groups(_backs(picture, reads)[0])]
     winning = groups.pop()[0] if len(groups) > 1 and len(groups[-1]) == 1 else None

@@ -1,8 +1,8 @@
-"""Find the trays of a picture: from tiles in the plane to the 34 places of each tray, and whose tray is which.
+"""Find the trays in a picture: the 34 places of each, the tiles that lie on them, and the seat of each tray.
 
-Neighbours, in one plane (`geometry.py`), become groups that one tray may hold. A group is turned and bent until
-neighbours in a row lie level and evenly, its tiles are sorted into rows, the rows are matched with a tray's places, and
-the places are mapped back to pixels.
+In the plane of the backs (`geometry.py`), neighbouring tiles are joined into groups that one tray may hold. Each group
+is levelled, so that neighbours in a row are level and evenly spaced. Its tiles are sorted into rows, the rows are
+matched with a tray's places, and the places are mapped back to pixels.
 """
 
 from collections.abc import Iterator
@@ -28,14 +28,14 @@ from vision.geometry import (
 from vision.marks import TileMark
 from vision.reading import CENTRED, LEFT, ROW_LENGTHS, ROWS, SEATS, Indents, RowCol, tray_places
 
-_BESIDE = (0.7, 1.35)  # tile widths from tile to tile in a row
-_SLOPE = 0.4  # the most by which the plane's axes may be off: rows are 1.4 widths apart
-_LEVEL_PRIOR = np.diag([0.05, 1.0, 1.0])  # how much a term is held to nothing, in pairs' worth
-_LEVEL_STRAY = 0.25  # widths off level from which a pair is no pair
+_BESIDE = (0.7, 1.35)  # tile widths between neighbours in a row
+_SLOPE = 0.4  # tile widths by which neighbours in a row may be off level; rows are 1.4 widths apart
+_LEVEL_PRIOR = np.diag([0.05, 1.0, 1.0])  # weight of a prior that each term is 0, in pairs of neighbours
+_LEVEL_STRAY = 0.25  # widths from the usual rise beyond which a pair is left out of the fit
 
 
 def level_group(spots: Points) -> Points:
-    """Return a group's middles, shape (n, 2), tile widths, with x along its rows and y across them."""
+    """Level a group's middles, shape (n, 2), tile widths, so that x runs along its rows and y across them."""
     away = spots[None] - spots[:, None]
     beside = (away[..., 0] > _BESIDE[0]) & (away[..., 0] < _BESIDE[1]) & (np.abs(away[..., 1]) < _SLOPE)
     left, right = np.nonzero(beside)
@@ -51,7 +51,7 @@ def level_group(spots: Points) -> Points:
 
 
 def _even(x: Points, y: Points, left: Indices, right: Indices) -> Points:
-    """Stretch x until neighbours are equally far apart in every row and along it."""
+    """Return x stretched so that neighbours are equally far apart in all rows and along each row."""
     steps = x[right] - x[left]
     usual = float(np.median(steps))
     basis = np.column_stack([y[left] + y[right], x[left] + x[right]]) / 2
@@ -59,18 +59,18 @@ def _even(x: Points, y: Points, left: Indices, right: Indices) -> Points:
     return np.asarray(x - (terms[0] * x * y + terms[1] * x * x / 2) / usual)
 
 
-_BREAK = 0.45 * HEIGHT  # tile widths off a row; they lie 1.04 heights and more apart, a tile 0.2 off its row
-_APART = 0.75 * HEIGHT  # nearer to a fuller row than this lies a false tile
-_ROW_PITCH = 1.17 * HEIGHT  # the usual one: a row that is empty lies between two that are two of these apart
-_PITCHES = np.arange(0.82, 1.25, 0.004)  # tile widths from tile to tile
+_BREAK = 0.45 * HEIGHT  # tile widths up to which a tile belongs to a row; rows lie 1.04 heights apart or more
+_APART = 0.75 * HEIGHT  # tile widths: least distance between rows; what lies nearer to a fuller row is a false tile
+_ROW_PITCH = 1.17 * HEIGHT  # tile widths: usual distance between rows; twice as much means an empty row between
+_PITCHES = np.arange(0.82, 1.25, 0.004)  # tile widths from tile to tile: the values to try
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrayRows:
-    """Tiles in rows: `row` counts from the topmost occupied one, -1 for none; `along` is in pitches, near halves.
+    """The tiles of a group in rows; both fields have shape (n,), one entry per tile.
 
-    Both have shape (n,), one for each tile of the group, x along the rows and y across them. Where a row begins and
-    which end is the player's is not known here.
+    `row` counts from the topmost occupied row, -1 if in none. `along` is the position along the rows, in pitches, close
+    to whole or half numbers. Where a row begins, and which side is the player's, is not known yet.
     """
 
     row: Indices
@@ -78,14 +78,14 @@ class TrayRows:
 
 
 def find_rows(spots: Points) -> TrayRows:
-    """Sort a group's middles, shape (n, 2), tile widths, into rows of one pitch."""
+    """Sort a group's middles, shape (n, 2), tile widths, into rows that share one pitch."""
     row = _best_three(_row_numbers(spots[:, 1]))
     pitch, phase = _pitch_and_phase(spots[:, 0], row)
     return TrayRows(row, np.asarray(spots[:, 0] / pitch - phase))
 
 
 def _row_numbers(heights: Points) -> Indices:
-    """Count rows from the top, -1 for what lies between them. The fullest is found first: false tiles lie anywhere."""
+    """Return each tile's row, counted from the top, -1 between rows. Fuller rows come first, as false tiles are few."""
     near = np.abs(heights[:, None] - heights) < _BREAK
     left = np.ones(len(heights), dtype=bool)
     rows: list[tuple[float, Flags]] = []
@@ -105,7 +105,7 @@ def _row_numbers(heights: Points) -> Indices:
 
 
 def _best_three(row: Indices) -> Indices:
-    """Keep the three rows that hold most; a false tile may lie beyond them."""
+    """Keep the three consecutive rows that hold most tiles; false tiles may lie beyond them."""
     held = [int(((row >= first) & (row < first + ROWS)).sum()) for first in range(int(row.max()) + 1)]
     moved = row - int(np.argmax(held))
     moved = np.where((moved >= 0) & (moved < ROWS), moved, -1)
@@ -113,7 +113,7 @@ def _best_three(row: Indices) -> Indices:
 
 
 def _pitch_and_phase(along: Points, row: Indices) -> tuple[float, float]:
-    """Return the pitch and phase that all rows share, the first or the last perhaps shifted by half a pitch."""
+    """Return the pitch and phase that all rows share; one row may be shifted by half a pitch against the others."""
     beats = np.stack(
         [np.exp(2j * np.pi * along[None, row == number] / _PITCHES[:, None]).sum(axis=1) for number in range(ROWS)]
     )
@@ -123,30 +123,30 @@ def _pitch_and_phase(along: Points, row: Indices) -> tuple[float, float]:
     return float(_PITCHES[best[1]]), float(np.angle(strength[best]) / (2 * np.pi))
 
 
-_ON_PLACE = 0.38  # pitches a tile may lie off its place: play in the tray, and what the lens still bends
-_ONE_SPOT = 0.5  # pitches
-_FEWEST_TILES = 6  # tiles on places; fewer make no tray
+_ON_PLACE = 0.38  # pitches by which a tile may lie off its place: play in the tray, and remaining distortion
+_ONE_SPOT = 0.5  # pitches below which two detections are of one tile
+_FEWEST_TILES = 6  # tiles on places, without which there is no tray
 _MOST_MISSES = 0.7  # share of the group that must lie on places
-_CLEAR_LEAD = 0.3  # weight by which the best way must be better than any other
+_CLEAR_LEAD = 0.3  # weight by which the best alignment must lead any other
 _LENGTHS = np.array(ROW_LENGTHS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrayAlignment:
-    """How a tray lies: turned by half or not, its short rows' indents, its tiles' rows and columns (-1: none)."""
+    """A way in which a tray may lie: which way up, its short rows' indents, and its tiles' rows and columns."""
 
     half_turned: bool
-    row: Indices
+    row: Indices  # of each tile, -1 if it lies on no place
     col: Indices
     indents: Indents
-    inside: float  # weight of the tiles that lie on places
+    inside: float  # total weight of the tiles that lie on places
 
 
 def align_rows(rows: TrayRows, votes: float, weights: Points | None = None) -> TrayAlignment | None:
-    """Return the one way in which the tray lies; None when the picture does not tell.
+    """Return the one way in which the tray can lie; None if the picture does not tell.
 
-    `votes` counts marks that stand upright along the rows' own y, less those that stand upside down; `weights`, shape
-    (n,), 0..1, how much each tile counts, all alike by default.
+    `votes` counts the marks that stand upright along the rows' own y, less those that stand upside down. `weights`,
+    shape (n,), 0..1, is how much each tile counts; by default all count alike.
     """
     weights = _once(rows, np.ones(len(rows.row)) if weights is None else weights)
     ways = [way for half in (False, True) for way in _ways(rows, weights, half_turned=half)]
@@ -170,7 +170,7 @@ def _same(one: TrayAlignment, other: TrayAlignment) -> bool:
 
 
 def _once(rows: TrayRows, weights: Points) -> Points:
-    """Return weights in which only the largest on each spot counts: a finder may see one thing twice."""
+    """Return the weights with all but the largest at each spot set to 0, as the finder may detect one tile twice."""
     order = np.argsort(-weights, kind="stable")
     row, along = rows.row[order], rows.along[order]
     same = (row[:, None] == row) & (np.abs(along[:, None] - along) < _ONE_SPOT)
@@ -207,53 +207,56 @@ def _starts(
 
 
 _USUAL_TERMS = np.array([[0.0, 0.0], [1.05, 0.0], [0.0, 1.16 * HEIGHT], [0.0, 0.0], [0.0, 0.0]])
-_LATTICE_PRIOR = np.array([0.0, 0.3, 1.0, 300.0, 300.0])  # how much a term is held to what is usual, in tiles' worth
+_LATTICE_PRIOR = np.array([0.0, 0.3, 1.0, 300.0, 300.0])  # weight of a prior for each term's usual value, in tiles
 _TILE: Quad = rectangle(np.zeros(2), 1.0, HEIGHT)
-_LATTICE_PLAY = 0.35  # widths: a tile further off than this is no measure of the lattice
+_LATTICE_PLAY = 0.35  # widths: tiles further off than this are left out of the fit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lattice:
-    """A tray's places in the plane: `terms`, shape (5, 2), times 1, x, row, x row and x squared, x in pitches."""
+    """A tray's places in the plane: `terms`, shape (5, 2), are coefficients of 1, x, row, x * row and x squared.
+
+    x is in pitches; see `_basis`.
+    """
 
     plane: TablePlane
-    quarter: int  # of a turn from the plane's x to the player's left-to-right
+    quarter: int  # quarter turns from the plane's x to the player's left-to-right
     terms: Points
     indents: Indents
 
     @property
     def pitch(self) -> float:
-        """Tile widths from tile to tile."""
+        """Tile widths between neighbours in a row."""
         return float(self.terms[1, 0])
 
     @property
     def row_pitch(self) -> float:
-        """Tile widths from row to row."""
+        """Tile widths between neighbouring rows."""
         return float(self.terms[2, 1])
 
     @property
     def rotation(self) -> float:
-        """The tray's own left-to-right in the picture, degrees 0..360, clockwise on the screen."""
+        """Direction of the tray's own left-to-right in the picture, degrees 0..360, clockwise on the screen."""
         ends = self.quads(self.spots(np.array([1.0, 1.0]), np.array([2.0, 8.0]))).mean(axis=1)
         right = ends[1] - ends[0]
         return float(np.degrees(np.arctan2(right[1], right[0])) % 360)
 
     def spots(self, rows: Points, cols: Points) -> Points:
-        """Where the middles of places lie in the tray's own directions, tile widths, shape (n, 2)."""
+        """Return the middles of places along the tray's own axes, tile widths, shape (n, 2)."""
         return np.asarray(_basis(rows, cols, self.indents) @ self.terms)
 
     def own(self, flat: Points) -> Points:
-        """Rotate points of the plane, shape (n, 2), into the tray's own directions: x to the player's right."""
+        """Rotate points of the plane, shape (n, 2), to the tray's own axes: x to the player's right."""
         return np.asarray(flat @ QUARTER_TURNS[self.quarter])
 
     def quads(self, spots: Points) -> Quad:
-        """Return the pixels of upright tiles about `spots`, shape (n, 4, 2)."""
+        """Return the outlines of upright tiles centred on `spots`, pixels, shape (n, 4, 2)."""
         corners = (spots[:, None] + _TILE) @ QUARTER_TURNS[self.quarter].T
         return self.plane.pixels(corners.reshape(-1, 2)).reshape(-1, 4, 2)
 
 
 def fit_lattice(plane: TablePlane, quarter: int, flat: Points, settled: TrayAlignment) -> Lattice:
-    """Fit a tray's places to its tiles' middles `flat`, shape (n, 2), in the plane."""
+    """Fit the lattice of a tray's places to the middles of its tiles, `flat`, shape (n, 2), in the plane."""
     here = settled.row >= 0
     own = flat[here] @ QUARTER_TURNS[quarter]
     basis = _basis(settled.row[here].astype(float), settled.col[here].astype(float), settled.indents)
@@ -274,16 +277,16 @@ def _basis(rows: Points, cols: Points, indents: Indents) -> Points:
 QUARTER_TURNS = np.array([[[1, 0], [0, 1]], [[0, -1], [1, 0]], [[-1, 0], [0, -1]], [[0, 1], [-1, 0]]], dtype=float)
 
 
-LONGEST_PITCH, LONGEST_ROW_PITCH = 1.17, 1.32 * HEIGHT  # tile widths: room between tiles and between rows
+LONGEST_PITCH, LONGEST_ROW_PITCH = 1.17, 1.32 * HEIGHT  # tile widths: most between neighbours, and between rows
 
-_SEED = 4  # tiles next to one another that a tray begins with
+_SEED = 4  # neighbouring tiles needed to start a tray
 _EXTENT = np.array([(ROW_LENGTHS[0] - 1) * LONGEST_PITCH + 0.3, 2 * LONGEST_ROW_PITCH + 0.2])
 _AXIS = np.radians(12.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrayGroup:
-    """Tiles that one tray may hold: their `members` numbers, and `quarter` 0 or 1, rows along the plane's x or y."""
+    """Tiles that one tray may hold, by their numbers; rows run along the plane's x if `quarter` is 0, y if it is 1."""
 
     members: Indices
     quarter: int
@@ -299,8 +302,8 @@ def directions(tiles: TileFrames, plane: TablePlane) -> Points:
 def tray_groups(linked: list[Indices], spots: Points, ways: Points) -> list[TrayGroup]:
     """Join groups of neighbours into groups that one tray may hold.
 
-    `linked` are groups of neighbours, largest first; `spots`, shape (n, 2), and `ways`, shape (n,), are all tiles'
-    middles and directions in the plane.
+    `linked` is the groups of neighbours, largest first; `spots`, shape (n, 2), and `ways`, shape (n,), are the middles
+    and directions of all tiles in the plane.
     """
     quarters = np.round(ways / (np.pi / 2))
     square = np.abs(ways - quarters * np.pi / 2) < _AXIS
@@ -316,7 +319,10 @@ def tray_groups(linked: list[Indices], spots: Points, ways: Points) -> list[Tray
 
 
 def _grow(pieces: list[Indices], spots: Points) -> tuple[Indices, list[Indices]]:
-    """Join to the first piece all others that a tray around it could hold, the larger and then the nearer first."""
+    """Join the first piece with all others that fit into one tray with it; try larger ones first, then nearer ones.
+
+    Return the joined tiles and the pieces left over.
+    """
     members, rest = _within(pieces[0], spots), pieces[1:]
     centre = spots[members].mean(axis=0)
     away = {id(piece): float(np.abs(spots[piece].mean(axis=0) - centre).max()) for piece in rest}
@@ -331,7 +337,7 @@ def _grow(pieces: list[Indices], spots: Points) -> tuple[Indices, list[Indices]]
 
 
 def _within(piece: Indices, spots: Points) -> Indices:
-    """Keep the most tiles that fit into one tray: a false one may by chance be a neighbour of true ones."""
+    """Keep as many tiles as fit into one tray; a false detection may by chance be a neighbour of real tiles."""
     for axis, extent in enumerate(_EXTENT):
         along = spots[piece, axis]
         inside = (along >= along[:, None]) & (along <= along[:, None] + extent)  # shape (beginnings, tiles)
@@ -339,15 +345,15 @@ def _within(piece: Indices, spots: Points) -> Indices:
     return piece
 
 
-_ASIDE = 40.0  # degrees by which East may stand off the picture's bottom
+_ASIDE = 40.0  # degrees by which East may be turned away from the picture's bottom
 
 
 def name_seats(rotations: list[float], held: list[int]) -> dict[str, int] | None:
-    """Return the number of each seat's tray, by the trays' rotations in degrees and how many tiles each holds.
+    """Return the number of each seat's tray, given the trays' rotations in degrees and how many tiles each holds.
 
-    Of two trays that lie alike the fuller one has the seat. None when the picture does not tell.
+    If two trays lie the same way, the fuller one gets the seat. Return None if the picture does not tell the seats.
     """
-    aside = np.degrees(np.angle(np.exp(4j * np.radians(rotations)).mean())) / 4  # four-fold: the same for all seats
+    aside = np.degrees(np.angle(np.exp(4j * np.radians(rotations)).mean())) / 4  # times four: equal for all seats
     if abs(aside) > _ASIDE:
         return None
     seats: dict[str, int] = {}
@@ -356,24 +362,24 @@ def name_seats(rotations: list[float], held: list[int]) -> dict[str, int] | None
     return {seat: seats[seat] for seat in SEATS if seat in seats}
 
 
-_LINKED = 3  # neighbours that lie alike: in a heap two may, by chance
-_OWN_MARK = 0.5  # of a pitch and of a row pitch, within which a tile lies on a place
+_LINKED = 3  # neighbours with the same orientation needed to fit the plane: in a heap two may be so by chance
+_OWN_MARK = 0.5  # share of the pitch and of the row pitch within which a tile lies on a place
 _UNREAD = 0.5  # weight of a sure tile that was not read
-_SURE = 0.8  # likelihood from which a tile may lie askew there: false ones lie any way round
-_SQUARE = np.cos(np.radians(12.0))  # ways that are the tray's, whichever end of the quad comes first
+_SURE = 0.8  # likelihood from which a tile may lie askew on a place; false detections lie at any angle
+_SQUARE = np.cos(np.radians(12.0))  # cosine of the largest angle to the tray's axis that is not askew
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilledTray:
-    """A tray whose gaps are not judged yet: where its places lie, and which tile lies on which."""
+    """A tray whose gaps have not been judged yet: its lattice of places, and the tiles that lie on them."""
 
     lattice: Lattice
-    held: dict[RowCol, int]
-    turns: dict[int, float]  # tile to the way its first short side runs against the tray, radians
+    held: dict[RowCol, int]  # number of the tile on each occupied place
+    turns: dict[int, float]  # by tile: angle of its first short side relative to the tray, radians
 
 
 def find_trays(found: Detections, marks: tuple[TileMark | None, ...], size: tuple[int, int]) -> tuple[FilledTray, ...]:
-    """Return the trays in a picture of `size` (height, width); none if tiles lie otherwise, as in a heap."""
+    """Return the trays in a picture of `size` (height, width); none if the tiles do not lie in trays, as in a heap."""
     if len(found.tiles) < FEWEST_FOR_PLANE:
         return ()
     tiles = tile_frames(np.array([tile.quad for tile in found.tiles]))
@@ -391,17 +397,17 @@ def find_trays(found: Detections, marks: tuple[TileMark | None, ...], size: tupl
 
 
 def _turned(mark: TileMark | None) -> float:
-    """Return 1 where a mark stands upright in its quad, -1 where upside down, 0 where nothing tells."""
+    """Return 1 if a mark is upright in its quad, -1 if it is upside down, 0 if it is not known."""
     return 0.0 if mark is None or mark.turned is None else -1.0 if mark.turned else 1.0
 
 
 def way_votes(upright: int, over: int) -> float:
-    """Return how many more marks stand upright than upside down; nearly 0 where they contradict one another."""
+    """Return how many more marks are upright than upside down, reduced towards 0 if they contradict one another."""
     return (upright - over) * abs(upright - over) / max(upright + over, 1)
 
 
 def _weight(tile: DetectedTile, mark: TileMark | None) -> float:
-    """Return how much a tile counts when trays are aligned: one that was read is certainly there."""
+    """Return how much a tile counts when trays are aligned; a tile that was read certainly exists."""
     return 1.0 if mark is not None and (mark.serial or mark.either) else _UNREAD * tile.likelihood
 
 
@@ -419,7 +425,7 @@ def _align(
 
 
 def _fill(lattices: list[Lattice], spots: Points, ways: Points, found: Detections) -> tuple[FilledTray, ...]:
-    """Assign each tile to the nearest place of a tray, if any; what lies askew counts only if a tile is certain."""
+    """Assign each tile to the nearest place of a tray, if any; a tile that lies askew must be a sure detection."""
     left = np.ones(len(spots), dtype=bool)
     sure = np.array([tile.likelihood > _SURE for tile in found.tiles])
     filled = []
@@ -433,12 +439,12 @@ def _fill(lattices: list[Lattice], spots: Points, ways: Points, found: Detection
 
 
 def _usual_turn(turns: Points) -> float:
-    """Return how far most tiles are off the tray's axis, radians: their corners may all be off in one direction."""
+    """Return the median angle of tiles to the tray's axis, radians: their corners may all be off in one direction."""
     return float(np.median((turns + np.pi / 2) % np.pi - np.pi / 2)) if len(turns) else 0.0
 
 
 def _held(lattice: Lattice, spots: Points, found: Detections, left: Flags) -> dict[RowCol, int]:
-    """Return which of the tiles `left` lies on each place; of two on one place the likelier."""
+    """Return which of the tiles still `left` lies on each place; if there are two, the likelier one."""
     wheres = list(tray_places())
     sites = lattice.spots(*np.array(wheres, dtype=float).T)
     reach = np.array([lattice.pitch, lattice.row_pitch]) * _OWN_MARK

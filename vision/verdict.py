@@ -1,6 +1,7 @@
-"""Compare a reading with the deal that should lie in the trays; a deal never influences a read.
+"""Compare a finished reading with the deal that should lie in the trays.
 
-What should lie in a tray or a carrier comes from a file: the `expected` object of the truth files, or its own file.
+The expected serials of a tray or a carrier come from a file of their own, or from the `expected` object of a truth
+file.
 """
 
 import json
@@ -27,7 +28,7 @@ from vision.reading import (
 SerialsByRow = tuple[tuple[int, ...], ...]
 ExpectedSerials = SerialsByRow | Mapping[str, SerialsByRow]  # a tray that stands alone, or the carrier's four by seat
 ExpectedByPlace = dict[str | None, dict[RowCol, int]]
-"""Seat, None for a tray that stands alone, to the serials of its places."""
+"""The serial of each place, by seat; the seat is None for a tray that stands alone."""
 
 FAULT_SENTENCES: Final[Mapping[str, Message]] = {
     TrayFaultType.MISSING: N_("row {row}, place {col}: empty; {expected} belongs there"),
@@ -39,7 +40,7 @@ FAULT_SENTENCES: Final[Mapping[str, Message]] = {
     TrayFaultType.OCCLUDED: N_("row {row}, place {col}: covered"),
     TrayFaultType.SIDEWAYS: N_("row {row}, place {col}: lies askew"),
 }
-"""What people are told about a place, rows and places counted from 1, by the type of its fault."""
+"""The sentence shown for each type of fault; rows and places are counted from 1."""
 
 ENROL_SET: Final = N_("Many numbers are not read: enrol this set (homologue set enrol).")
 
@@ -47,7 +48,7 @@ _SHAPE = 'expected is not {"tray": [[13 serials], [11], [10]]} or {"E": ..., "S"
 
 
 def load_expected(path: Path) -> ExpectedSerials:
-    """Load the serials that belong in a tray or a carrier; raises ExpectedDealError."""
+    """Load the serials that belong in a tray or a carrier. Raises ExpectedDealError."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -56,7 +57,7 @@ def load_expected(path: Path) -> ExpectedSerials:
 
 
 def parse_expected(content: Any) -> ExpectedSerials:  # noqa: ANN401 -- JSON may hold anything
-    """Return what `{"tray": rows}` or `{"E": rows, ...}` says, bare or under the key `expected`.
+    """Return the serials of `{"tray": rows}` or `{"E": rows, ...}`, either bare or under the key `expected`.
 
     Raises ExpectedDealError.
     """
@@ -84,7 +85,7 @@ def _rows(rows: Any) -> SerialsByRow:  # noqa: ANN401 -- JSON may hold anything
 
 
 def check_expected(expected: Sequence[Sequence[int]] | Mapping[str, Sequence[Sequence[int]]]) -> ExpectedByPlace:
-    """Return the serial of every place; raises ExpectedDealError when no set of 136 tiles can lie so."""
+    """Return the serial of every place. Raises ExpectedDealError if one set of 136 tiles cannot be laid like this."""
     if isinstance(expected, Mapping) and not set(expected) <= set(SEATS):
         raise ExpectedDealError("a carrier has the seats E, S, W and N")
     trays = expected.items() if isinstance(expected, Mapping) else [(None, expected)]
@@ -105,12 +106,11 @@ _Expected = Sequence[Sequence[int]] | Mapping[str, Sequence[Sequence[int]]]
 
 
 def compare(reading: PictureReading, expected: _Expected, set_number: int | None = None) -> tuple[TrayFault, ...]:
-    """Name what is wrong, tray by tray in reading order; nothing of a tray that was not found.
+    """Return the faults, tray by tray in reading order. A tray that was not found has none.
 
-    `expected` are three rows of 13, 11 and 10 serials for a tray that stands alone, or such rows by seat for a carrier.
-    `set_number` is the set in play where marks name sets by number; by default the set that most tiles belong to. A
-    swap of two tiles is one fault, at its first place. A tile that was not read is no fault by itself. Raises
-    ExpectedDealError.
+    `expected` is three rows of 13, 11 and 10 serials for a tray that stands alone, or such rows by seat for a carrier.
+    `set_number` is the set in play if marks name sets by number; by default it is the set of most tiles. A swap of two
+    tiles is one fault, at its first place. A tile that was not read is not a fault. Raises ExpectedDealError.
     """
     deal = check_expected(expected)
     own = _own_set(reading.reads, set_number)
@@ -122,9 +122,9 @@ def compare(reading: PictureReading, expected: _Expected, set_number: int | None
 
 
 def verified(reading: PictureReading, expected: _Expected, faults: Sequence[TrayFault]) -> bool:
-    """Return whether every tray was found, every place was read, and everything lies as it should.
+    """Return whether every tray was found, every place was read, and every tile lies where it should.
 
-    No fault alone is no proof: a picture without a tray has none.
+    It is not enough that there are no faults: a picture without a tray has none either.
     """
     trays = expected if isinstance(expected, Mapping) else {None: expected}
     wanted = {seat: [list(row) for row in rows] for seat, rows in trays.items()}
@@ -133,7 +133,7 @@ def verified(reading: PictureReading, expected: _Expected, faults: Sequence[Tray
 
 
 def _own_set(reads: tuple[TileRead, ...], set_number: int | None) -> str | None:
-    """Return the set in play; where marks name sets by letter, a number says nothing and most tiles decide."""
+    """Return the set in play: `set_number` if marks name sets by number, otherwise the set of most tiles."""
     known = Counter(read.set for read in reads if read.set is not None)
     usual = known.most_common(1)[0][0] if known else None
     if set_number is not None and (usual is None or usual.isdecimal()):
@@ -160,15 +160,16 @@ def _faults_at(place: TrayPlace, deal: dict[RowCol, int], own: str | None) -> li
 
 
 def _lie_fault(place: TrayPlace, read: TileRead, expected: int) -> TrayFault | None:
-    """Return what is wrong with how a tile lies."""
+    """Return the fault in how a tile lies (sideways or upside down); None if there is none."""
     kind = TrayFaultType.SIDEWAYS if read.sideways else _TURNS.get(read.turn)
     return TrayFault(kind, place.row, place.col, expected, seat=place.seat) if kind else None
 
 
 def _tile_fault(place: TrayPlace, read: TileRead, deal: dict[RowCol, int], own: str | None) -> TrayFault | None:
-    """Return what is wrong with which tile lies there; a mark's set is surer than its back's colour.
+    """Return the fault if the wrong tile lies there; None if there is none.
 
-    Of two tiles with one serial neither is read, yet one of them lies where the deal has another: that is named.
+    The set that a mark names is more reliable than the colour of the back. If two tiles have one serial, neither counts
+    as read, but the one that lies at the wrong place is still reported by its withheld serial.
     """
     expected = deal[place.row, place.col]
     serial = read.clash if read.serial is None else read.serial
@@ -182,7 +183,7 @@ def _tile_fault(place: TrayPlace, read: TileRead, deal: dict[RowCol, int], own: 
 
 
 def _without_mirrors(faults: list[TrayFault]) -> list[TrayFault]:
-    """Drop the second half of each swap of two tiles; a longer cycle keeps one fault per place."""
+    """Drop the second fault of each swap of two tiles; a longer cycle keeps one fault per place."""
     kept: list[TrayFault] = []
     for fault in faults:
         mirrored = any(

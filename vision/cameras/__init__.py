@@ -1,1 +1,1 @@
-"""Cameras: drivers, addresses, and the feed of newest frames."""
+"""Cameras: drivers, addresses, and a feed of the newest frames."""

@@ -1,4 +1,4 @@
-"""Cameras are addresses: `pictures:FOLDER`, `v4l2:/dev/video0`, `picamera:0`, `sim://tray`, `sim://ribbon`."""
+"""Open cameras by address: `pictures:FOLDER`, `v4l2:/dev/video0`, `picamera:0`, `sim://tray`, `sim://ribbon`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +15,7 @@ _PICTURES_FPS = 10.0
 
 
 def open_camera(address: str, *, world: SimulatedTable | None = None) -> Camera:
-    """Open the camera at an address; `world` is the table that `sim://tray` looks at, a fresh one by default.
+    """Open the camera at an address; `world` is the table that `sim://tray` shows, a new one by default.
 
     Raises CameraAddressError, CameraMissingError.
     """
@@ -26,7 +26,7 @@ def open_camera(address: str, *, world: SimulatedTable | None = None) -> Camera:
 
 
 def check_camera_address(address: str) -> str:
-    """Return the address if it is valid, with its settings. Raises CameraAddressError."""
+    """Return the address if it and its settings are valid. Raises CameraAddressError."""
     _opener(split_lens(address)[0], None)
     return address
 
@@ -61,7 +61,7 @@ def _pictures(place: str, query: dict[str, str]) -> Callable[[], Camera]:
 
 
 def _simulated_table(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
-    from vision.sim.camera import SimulatedCamera, parse_optics  # noqa: PLC0415 -- no table draws labels
+    from vision.sim.camera import SimulatedCamera, parse_optics  # noqa: PLC0415 -- it draws labels; no table needs that
 
     parse_optics(address)
     return partial(SimulatedCamera, address, world=world)

@@ -1,4 +1,4 @@
-"""What every camera is, the settings of its address, and `pictures:FOLDER`.
+"""The base class of cameras, the settings in their addresses, and the camera `pictures:FOLDER`.
 
 Settings follow a question mark: `?width=1920&height=1080&fps=10&focus=auto&exposure=8`.
 """
@@ -23,7 +23,7 @@ _AUTO = {"focus", "exposure"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CameraSettings:
-    """Settings of a real camera; None leaves what the camera has."""
+    """Settings of a real camera; None leaves the camera's own value."""
 
     width: Annotated[int, "Pixels."] = 1920
     height: Annotated[int, "Pixels."] = 1080
@@ -42,7 +42,7 @@ class CameraSettings:
 
 
 def split_camera_query(rest: str) -> tuple[str, dict[str, str]]:
-    """Split what follows a camera's kind into the place and its settings; raises CameraAddressError."""
+    """Split the part of an address after the kind into the place and its settings. Raises CameraAddressError."""
     place, _, query = rest.partition("?")
     try:
         pairs = parse_qsl(query, strict_parsing=bool(query), keep_blank_values=True)
@@ -55,24 +55,24 @@ def split_camera_query(rest: str) -> tuple[str, dict[str, str]]:
 
 
 def parse_camera_settings(query: dict[str, str]) -> CameraSettings:
-    """Read a real camera's settings; raises CameraAddressError."""
+    """Parse a real camera's settings. Raises CameraAddressError."""
     unknown = sorted(set(query) - set(_LIMITS))
     if unknown:
         raise CameraAddressError(f"a camera has no setting {unknown[0]!r}")
     values = {name: _setting_value(name, text) for name, text in query.items()}
     sizes = {name: round(float(value)) for name, value in values.items() if name in {"width", "height"}}
-    return CameraSettings(**{**values, **sizes})  # type: ignore[arg-type]  # _setting_value keeps "auto" to the two that have it
+    return CameraSettings(**{**values, **sizes})  # type: ignore[arg-type]  # _setting_value allows "auto" only for the two settings that have it
 
 
 def _setting_value(name: str, text: str) -> float | Auto:
-    """Read one setting's value; raises CameraAddressError."""
+    """Parse one setting's value. Raises CameraAddressError."""
     if text == "auto" and name in _AUTO:
         return "auto"
     return setting_number(name, text, *_LIMITS[name])
 
 
 def setting_number(name: str, text: str, least: float, most: float) -> float:
-    """Read a number between limits; raises CameraAddressError."""
+    """Parse a number between two limits, inclusive. Raises CameraAddressError."""
     try:
         number = float(text)
     except ValueError:
@@ -84,7 +84,7 @@ def setting_number(name: str, text: str, least: float, most: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class UnmetSetting:
-    """A setting that the camera did not accept; `taken` is its value instead, None if it has no such setting."""
+    """A setting that the camera did not accept; `taken` is the value it uses instead, None without such a setting."""
 
     setting: str
     wanted: float | str
@@ -92,34 +92,34 @@ class UnmetSetting:
 
 
 class Camera(Closing):
-    """Base class of what takes pictures of a table."""
+    """Base class of cameras."""
 
     def __init__(self) -> None:
         self._open = True
         self.unmet: tuple[UnmetSetting, ...] = ()
-        """Known once the camera is open."""
+        """Settings that the camera did not accept; known once it is open."""
         self.pause = 0.0
-        """Seconds that should pass between frames; 0 where the camera itself takes its time."""
+        """Seconds to wait between frames; 0 if taking a frame itself takes time."""
         self.ended = False
         """Whether there are no more pictures."""
         self.shown: Path | None = None
-        """The file that the last picture is from, of a camera that shows files."""
+        """The file of the last picture, for a camera that shows files."""
         self.settling = 0
-        """Frames after which another exposure shows."""
+        """Number of frames until a change of exposure takes effect."""
         self.lens: Lens | None = None
-        """What bends its pictures, where that is known: `frame` straightens them."""
+        """The camera's lens, if it was measured; `frame` then straightens pictures."""
 
     def expose(self, stops: int) -> bool:
-        """Take in 2 ** stops times the light of the camera's own exposure; return whether it can."""
+        """Change the exposure to 2 ** stops times the light of the camera's own; return whether it can."""
         return stops == 0
 
     def frame(self) -> Picture:
-        """Take a picture, BGR, shape (height, width, 3), uint8. Raises a CameraError, PictureError for a bad frame."""
+        """Take a picture (BGR, shape (height, width, 3), uint8). Raises CameraError; PictureError for a bad frame."""
         taken = self._take()
         return taken if self.lens is None else self.lens.straightened(check_picture(taken))
 
     def _take(self) -> Picture:
-        """Take a picture as the lens shows it; raises as `frame` does."""
+        """Take a picture without straightening it. Raises as `frame`."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class Camera(Closing):
             self._release()
 
     def _release(self) -> None:
-        """Release what only this kind of camera holds."""
+        """Release what this kind of camera holds."""
 
     def _require_open(self) -> None:
         if not self._open:
@@ -140,9 +140,9 @@ _ENDINGS = frozenset({".jpg", ".jpeg", ".png"})
 
 
 class PicturesCamera(Camera):
-    """A folder of pictures that behaves like a camera: one a frame, in the order of their names.
+    """A folder of pictures that behaves like a camera: each frame is the next picture, in order of file names.
 
-    The last one stays; with `loop` the first follows it.
+    The last picture is repeated; with `loop`, the first one follows it.
     """
 
     def __init__(self, folder: Path, *, loop: bool = False, fps: float = 10.0) -> None:
@@ -158,7 +158,7 @@ class PicturesCamera(Camera):
         self._next = 0
 
     def _take(self) -> Picture:
-        """Load the next picture; raises PictureError where the file is none, and goes on with the next."""
+        """Load the next picture. Raises PictureError if the file is not a picture; the next call then skips it."""
         self._require_open()
         shown = self.shown = self._files[self._next]
         self.ended = self._next == len(self._files) - 1 and not self._loop

@@ -1,6 +1,6 @@
-"""Pictures of a camera: one, those of a folder, or the newest without waiting for it.
+"""Take pictures from a camera: a single one, all of a folder, or always the newest one without waiting.
 
-For the latter a thread takes frames, and reopens a lost camera.
+For the newest, a thread takes frames, and reopens the camera if it was lost.
 """
 
 import threading
@@ -24,7 +24,7 @@ LONGEST_PAUSE_S = 4.0
 
 
 def pause_after(failures: int) -> float:
-    """Return seconds to wait after this many failures in a row: twice as long each time, up to `LONGEST_PAUSE_S`."""
+    """Return the seconds to wait after this many failures in a row, doubling each time up to `LONGEST_PAUSE_S`."""
     if failures <= 0:
         return 0.0
     return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(failures - 1, 10)))
@@ -32,14 +32,14 @@ def pause_after(failures: int) -> float:
 
 log = get_logger("homologue.camera")
 
-_BAD_IN_A_ROW = 20  # frames that are no pictures: then the camera is closed and opened again
+_BAD_IN_A_ROW = 20  # bad frames in a row after which the camera is closed and reopened
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraFrame:
-    """One picture, when it was taken by the feed's clock in seconds, and its number since the feed began.
+    """One picture, with its number since the feed began, and the time `at` which it was taken by the feed's clock.
 
-    `exposure` is in stops from the camera's own; None while it changes.
+    `exposure` is in stops relative to the camera's own; None while it is changing.
     """
 
     number: int
@@ -50,14 +50,14 @@ class CameraFrame:
 
 @dataclass(frozen=True, slots=True)
 class CameraOpened:
-    """The camera gives pictures, for the first time or again; `unmet` are settings that it did not take."""
+    """The camera gives pictures, for the first time or again; `unmet` are the settings that it did not accept."""
 
     unmet: tuple[UnmetSetting, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CameraLost:
-    """The camera gives no pictures; the feed keeps trying. Reported once per code."""
+    """The camera gives no pictures, and the feed keeps trying. Reported once until the code changes."""
 
     code: str
     message: str
@@ -67,10 +67,10 @@ CameraEvent = CameraOpened | CameraLost
 
 
 class CameraFeed(Closing):
-    """Takes frames on a thread of its own; only the newest is kept.
+    """Takes frames on its own thread, and keeps only the newest.
 
-    `tell` is called on the feed's thread with each change of state: it only queues. `open_` opens the camera, and is
-    called again, with growing pauses, whenever the camera was lost.
+    `tell` is called on the feed's thread with each change of state, and must return quickly. `open_` opens the camera,
+    and is called again, after growing pauses, whenever the camera was lost.
     """
 
     def __init__(
@@ -84,8 +84,8 @@ class CameraFeed(Closing):
         self._changed = threading.Condition()
         self._newest: CameraFrame | None = None
         self._count = 0
-        self._wanted = 0  # exposure
-        self._state: object = None  # the code of what is wrong, or what the camera did not take
+        self._wanted = 0  # requested exposure, in stops
+        self._state: object = None  # the last event that was reported
         self.ended = False
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
 
@@ -94,22 +94,22 @@ class CameraFeed(Closing):
         return self
 
     def close(self) -> None:
-        """End the thread and release the camera."""
+        """Stop the thread and release the camera."""
         self._stopped.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=15)  # OpenCV waits up to ten seconds for a camera that hangs
 
     def expose(self, stops: int) -> None:
-        """Ask for frames of another exposure, in stops from the camera's own; a camera that cannot goes on as it is."""
+        """Request another exposure, in stops relative to the camera's own; ignored if the camera cannot change it."""
         self._wanted = stops
 
     def latest(self, after: int = 0) -> CameraFrame | None:
-        """Return the newest frame if its number, counted from 1, is above `after`; never waits."""
+        """Return the newest frame if its number, counted from 1, is above `after`, without waiting."""
         newest = self._newest
         return newest if newest is not None and newest.number > after else None
 
     def wait(self, after: int, timeout: float) -> CameraFrame | None:
-        """Return the newest frame above `after`, waiting up to `timeout` seconds for it."""
+        """Return the newest frame with a number above `after`, waiting up to `timeout` seconds for it."""
         with self._changed:
             self._changed.wait_for(lambda: self.ended or self.latest(after) is not None, timeout)
         return self.latest(after)
@@ -123,7 +123,7 @@ class CameraFeed(Closing):
                     self._take(camera)
             except VisionError as error:
                 self._change(CameraLost(error.code, str(error)))
-            except Exception as error:  # a driver that breaks must not leave the table blind permanently
+            except Exception as error:  # an unexpected error in a driver must not stop the feed for good
                 log.exception("camera_failed")
                 self._change(CameraLost(CameraError.code, str(error)))
             failures = 1 if self._count > before else failures + 1
@@ -131,7 +131,7 @@ class CameraFeed(Closing):
                 self._stopped.wait(pause_after(failures))
 
     def _take(self, camera: Camera) -> None:
-        """Take frames until the camera is lost, has ended, or nobody wants more."""
+        """Take frames until the camera is lost or has ended, or the feed is closed."""
         bad = exposure = asked = settling = 0
         while not self._stopped.is_set():
             due = self._clock() + camera.pause
@@ -165,7 +165,7 @@ class CameraFeed(Closing):
             self._changed.notify_all()
 
     def _change(self, event: CameraEvent) -> None:
-        """Report a change of state."""
+        """Report an event if it changes the state."""
         known = self._state
         if event == known or (
             isinstance(event, CameraLost) and isinstance(known, CameraLost) and event.code == known.code
@@ -175,13 +175,13 @@ class CameraFeed(Closing):
         self._tell(event)
 
 
-_FIRST = 8  # frames until a camera has settled its exposure and focus: `--once` takes the last of them
-_PATIENCE_S = 1.0  # without a frame; then what is wrong is reported again
+_FIRST = 8  # frames until a camera has settled its exposure and focus; a single picture is taken after them
+_PATIENCE_S = 1.0  # seconds without a frame after which a lost camera is reported again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraShot:
-    """One picture with its name, or what is wrong instead; `unmet` are settings that the camera did not take."""
+    """One picture with its name, or an error in its place; `unmet` are settings that the camera did not accept."""
 
     name: str
     picture: Picture | CameraLost
@@ -189,7 +189,7 @@ class CameraShot:
 
 
 def one_shot(address: str) -> CameraShot:
-    """Take one picture, once the camera has settled. Raises VisionError."""
+    """Take one picture after the camera has settled. Raises VisionError."""
     with open_camera(address) as camera:
         for _ in range(0 if camera.pause else _FIRST):
             camera.frame()
@@ -197,7 +197,7 @@ def one_shot(address: str) -> CameraShot:
 
 
 def folder_shots(address: str) -> Iterator[CameraShot]:
-    """Yield every picture of a folder once; an unreadable one does not stop the others. Raises CameraError."""
+    """Yield each picture of a folder once, or the error if it cannot be read. Raises CameraError."""
     with open_camera(address) as camera:
         number = 0
         while not camera.ended:
@@ -210,12 +210,12 @@ def folder_shots(address: str) -> Iterator[CameraShot]:
 
 
 def live_shots(address: str, every: float) -> Iterator[CameraShot]:
-    """Yield the newest picture every this many seconds, forever; a lost camera is reported, and reopened."""
+    """Yield the newest picture every `every` seconds, forever; a lost camera is reported, and reopened."""
     events: SimpleQueue[CameraEvent] = SimpleQueue()
     number = 0
     unmet: tuple[UnmetSetting, ...] = ()
     lost: CameraLost | None = None
-    world = SimulatedTable()  # the simulated table stays while its camera is opened again
+    world = SimulatedTable()  # the simulated table stays the same when its camera is reopened
     with CameraFeed(lambda: open_camera(address, world=world), events.put) as feed:
         while True:
             frame = feed.wait(number, max(every, _PATIENCE_S))
@@ -223,7 +223,7 @@ def live_shots(address: str, every: float) -> Iterator[CameraShot]:
                 lost = event if isinstance(event, CameraLost) else None
                 unmet = event.unmet if isinstance(event, CameraOpened) else unmet
                 if lost is not None and frame is not None:
-                    yield CameraShot("camera", lost)  # it is back already
+                    yield CameraShot("camera", lost)  # although the camera is back already
             if frame is not None:
                 number = frame.number
                 yield CameraShot(str(number), frame.picture, unmet)

@@ -1,13 +1,13 @@
-"""A lens that bends straight lines: its model, straightened pictures, and how it is measured.
+"""Lens distortion: its model, straightening pictures, and measuring it.
 
-Where the lens puts a point, r away from its centre in shares of the picture's half diagonal, a straight one would have
-put it r (1 + k1 r^2 + k2 r^4) away: Brown's radial model from the bent to the straight, of which the plane of the backs
-(`vision.geometry`) has one number too. An address says it as `lens=K1,K2,X,Y`, the centre in shares of the picture's
-width and height.
+A point that the lens shows at distance r from its centre, in shares of the picture's half diagonal, would be at
+distance r (1 + k1 r^2 + k2 r^4) without distortion. This is Brown's radial model, from distorted to straight; the plane
+of the backs (`vision.geometry`) uses its first coefficient. In a camera's address it is written `lens=K1,K2,X,Y`, with
+the centre in shares of the picture's width and height.
 
-It is measured from pictures of a chart, a chessboard: what is straight there must come out straight. The chart may be
-of any size, printed or shown on a flat screen, and lie anyhow: each picture has a view of its own, and the lens is what
-they have in common.
+The lens is measured from pictures of a chessboard chart, whose straight lines must become straight. The chart may have
+any size, be printed or shown on a flat screen, and lie at any angle: each picture has its own view of it, and all share
+the lens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,12 +30,12 @@ MEANING = (
     "`K1,K2,X,Y`, as `homologue lens` measures it: pictures are straightened before they are read. All kinds of "
     "cameras have it."
 )
-_NODES = 4096  # at which the way back is known; between them it is off by less than a thousandth of a pixel
-_BEYOND = 1.02  # of the way to the farthest corner: what lies there is outside of the picture
-_WIDEST = 2.0  # times as wide a picture becomes at most, or as high
-_STEEPEST = 0.2  # least that the straight way grows with the bent one: where it turns back, two places are one
-_CENTRE = (0.25, 0.75)
-_GREY = (128, 128, 128)  # where the camera saw nothing: what the finder fills up with
+_NODES = 4096  # points of the interpolated inverse, which is off by less than a thousandth of a pixel
+_BEYOND = 1.02  # distance to which the model is checked, relative to the farthest corner of the picture
+_WIDEST = 2.0  # largest factor by which a picture may become wider or higher
+_STEEPEST = 0.2  # least slope of straight over distorted distance; at a negative one, two points would coincide
+_CENTRE = (0.25, 0.75)  # range of the centre, in shares of the picture
+_GREY = (128, 128, 128)  # fill for areas that the camera did not see, the same as the finder's padding
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class Lens:
     y: float = 0.5
 
     def straight(self, seen: Points, size: Size) -> Points:
-        """Return the undistorted places of pixels, shape (n, 2)."""
+        """Return the undistorted positions of pixels, shape (n, 2)."""
         centre, reach = self._centre(size), _reach(size)
         away = (seen - centre) / reach
         return np.asarray(centre + reach * away * self._stretch((away**2).sum(axis=1, keepdims=True)))
 
     def bent(self, straight: Points, size: Size) -> Points:
-        """Return where the lens shows undistorted places, shape (n, 2), pixels."""
+        """Return where the lens shows undistorted positions, shape (n, 2), pixels."""
         centre, reach = self._centre(size), _reach(size)
         away = (straight - centre) / reach
         far = np.linalg.norm(away, axis=1, keepdims=True)
@@ -63,22 +63,22 @@ class Lens:
         return np.asarray(centre + reach * away * (near / np.maximum(far, 1e-12)))
 
     def fits(self, size: Size) -> bool:
-        """Return whether a lens can bend so: no place of a picture is seen twice, and none is stretched away."""
+        """Return whether this distortion is possible: no point is shown twice, and no part is stretched too far."""
         at = np.linspace(0.0, _BEYOND * self._farthest(size), 256) ** 2
         stretch = self._stretch(at)
         return bool((1 + 3 * self.k1 * at + 5 * self.k2 * at**2).min() > _STEEPEST and stretch.max() < _WIDEST)
 
     def straightened(self, picture: Picture) -> Picture:
-        """Return a picture without the bend: as large in its middle as it was, and larger where that takes room.
+        """Return the picture without distortion, at the same scale in the middle.
 
-        All that the camera saw is in it.
+        It is made larger where necessary, so that it contains everything that the camera saw.
         """
         across, down = _way_back(self, (picture.shape[1], picture.shape[0]))
         flat = cv2.remap(picture, across, down, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=_GREY)
         return np.asarray(flat, dtype=np.uint8)
 
     def room(self, size: Size) -> tuple[Points, Size]:
-        """Return where a straightened picture of a camera's `size` begins, pixels, shape (2,), and its own size."""
+        """Return the origin of the straightened picture in pixels, shape (2,), and its size, for a camera of `size`."""
         wide, high = size
         across, down = np.linspace(0, wide, 64), np.linspace(0, high, 64)
         edges = [(across, 0 * across), (across, 0 * across + high), (0 * down, down), (0 * down + wide, down)]
@@ -93,7 +93,7 @@ class Lens:
         return np.array([self.x * size[0], self.y * size[1]])
 
     def _farthest(self, size: Size) -> float:
-        """Return how far the farthest corner of a picture is from the centre, in half diagonals."""
+        """Return the distance of the picture's farthest corner from the centre, in half diagonals."""
         away = np.maximum([self.x, self.y], [1 - self.x, 1 - self.y]) * size
         return float(np.hypot(*away)) / _reach(size)
 
@@ -107,7 +107,7 @@ def _reach(size: Size) -> float:
 
 @lru_cache(maxsize=2)
 def _way_back(lens: Lens, size: Size) -> tuple[NDArray[np.int16], NDArray[np.uint16]]:
-    """Return for each pixel of a straightened picture where it was seen, as `cv2.remap` takes it."""
+    """Return for each pixel of a straightened picture where the camera saw it, as maps for `cv2.remap`."""
     start, (wide, high) = lens.room(size)
     rows, cols = np.indices((high, wide)).astype(np.float64)
     seen = lens.bent(np.column_stack([cols.ravel(), rows.ravel()]) + 0.5 + start, size) - 0.5
@@ -117,7 +117,7 @@ def _way_back(lens: Lens, size: Size) -> tuple[NDArray[np.int16], NDArray[np.uin
 
 
 def split_lens(address: str) -> tuple[str, Lens | None]:
-    """Return a camera's address without its lens, and the lens, None where it says none. Raises CameraAddressError."""
+    """Split a camera's address into the address without its lens and the lens, or None. Raises CameraAddressError."""
     place, _, query = address.partition("?")
     settings = [setting for setting in query.split("&") if setting]
     lenses = [setting for setting in settings if setting.partition("=")[0] == SETTING]
@@ -130,13 +130,13 @@ def split_lens(address: str) -> tuple[str, Lens | None]:
 
 
 def with_lens(address: str, lens: Lens) -> str:
-    """Return a camera's address with this lens instead of the one that it says."""
+    """Return a camera's address with this lens, replacing any that it has."""
     plain, _ = split_lens(address)
     return f"{plain}{'&' if '?' in plain else '?'}{SETTING}={lens}"
 
 
 def parse_lens(text: str) -> Lens:
-    """Read `K1,K2,X,Y`. Raises CameraAddressError if no lens bends so."""
+    """Parse `K1,K2,X,Y`. Raises CameraAddressError if no lens can have these values."""
     try:
         k1, k2, x, y = (float(part) for part in text.split(","))
     except ValueError as error:
@@ -150,26 +150,26 @@ def parse_lens(text: str) -> Lens:
 
 
 COLUMNS, ROWS = 17, 11
-"""Corners at which four squares of the chart meet."""
+"""Number of inner corners of the chart, where four squares meet."""
 
-_SIDE = 140  # pixels of a square: 14 mm on A4 paper, whose margin no printer cuts off
+_SIDE = 140  # pixels of a square: 14 mm on A4 paper, which leaves a margin that every printer can print
 _A4 = (2970, 2100)
 _THIRDS = 3
-_SEEN = 12  # corners in each ninth of the picture, all pictures together, from which its bend is known
+_SEEN = 12  # corners needed in each ninth of the picture, over all pictures
 _ROUNDS = 30
 _STEP = 1e-5
-_STILL = 1e-7  # a lens that moves by less has been found
-_CENTRE_PLAY = 0.04  # shares by which the centre of a lens is usually off: where it hardly bends, no picture tells
-_NOISE = 0.3  # pixels by which a corner is usually off, at 1920 x 1080
-_CLEAR = 1 / 1100  # of the half diagonal: a pixel at 1920 x 1080
+_STILL = 1e-7  # a smaller step ends the fit
+_CENTRE_PLAY = 0.04  # usual deviation of a lens's centre, in shares; a prior, as weak distortion does not show it
+_NOISE = 0.3  # pixels: usual error of a corner, at 1920 x 1080
+_CLEAR = 1 / 1100  # largest remaining error, in half diagonals: a pixel at 1920 x 1080
 _BOARD: Points = np.array([[col, row] for row in range(ROWS) for col in range(COLUMNS)], dtype=np.float64)
 
 WANTED: Final = ("top_left", "top", "top_right", "left", "middle", "right", "bottom_left", "bottom", "bottom_right")
-"""The ninths of a picture, row by row."""
+"""The names of a picture's ninths, row by row."""
 
 
 def draw_chart() -> Picture:
-    """Draw the chart for a sheet of A4 paper, across."""
+    """Draw the chart for a sheet of A4 paper in landscape format."""
     page = np.full((_A4[1], _A4[0]), 255, dtype=np.uint8)
     squares = np.indices((ROWS + 1, COLUMNS + 1)).sum(axis=0) % 2 * 255
     board = squares.repeat(_SIDE, axis=0).repeat(_SIDE, axis=1)
@@ -179,7 +179,7 @@ def draw_chart() -> Picture:
 
 
 def find_chart(picture: Picture) -> Points | None:
-    """Return the chart's corners, pixels, shape (187, 2); None unless the whole chart is seen clearly."""
+    """Return the chart's corners, pixels, shape (187, 2); None unless the whole chart is clearly visible."""
     grey = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)  # noqa: PLR2004 -- grey has two
     flags = cv2.CALIB_CB_NORMALIZE_IMAGE | cv2.CALIB_CB_ACCURACY
     found, corners = cv2.findChessboardCornersSB(grey, (COLUMNS, ROWS), flags=flags)
@@ -187,7 +187,7 @@ def find_chart(picture: Picture) -> Points | None:
 
 
 def ninths_unseen(views: Sequence[Points], size: Size) -> Iterator[str]:
-    """Yield the ninths of the picture with too few corners of the chart, those in the picture's corners first."""
+    """Yield the ninths of the picture where too few corners of the chart were seen, the outer corners first."""
     places = np.concatenate([np.zeros((0, 2)), *views])
     ninth = np.clip(places / size * _THIRDS, 0, _THIRDS - 1).astype(int) @ [1, _THIRDS]
     seen = np.bincount(ninth, minlength=len(WANTED)) >= _SEEN
@@ -198,7 +198,7 @@ def ninths_unseen(views: Sequence[Points], size: Size) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredLens:
-    """A lens, and by how many pixels the chart's corners are off their straight view, root mean square."""
+    """A measured lens, with the root mean square error of the chart's corners in pixels, without and with it."""
 
     lens: Lens
     before: float
@@ -208,8 +208,8 @@ class MeasuredLens:
 def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
     """Fit a lens to the chart's corners in several pictures of one `size`, each shape (187, 2), pixels.
 
-    Levenberg-Marquardt over the lens's four numbers; the best view of each picture follows from them.
-    Raises LensUnclearError if no lens explains all pictures, or one that no address can have.
+    Levenberg-Marquardt over the lens's four parameters; the best view of each picture follows from them. Raises
+    LensUnclearError if no lens explains all pictures, or if the lens found is not valid in an address.
     """
     numbers, damping, better = np.array(astuple(Lens())), 1e-3, True
     off = _misses(Lens(), views, size)
@@ -243,7 +243,7 @@ def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
 
 
 def _misses(lens: Lens, views: Sequence[Points], size: Size) -> NDArray[np.float64]:
-    """Return the errors of all corners, in units of their noise, and how unusual the lens's centre is."""
+    """Return the errors of all corners in units of their noise, followed by those of the lens's centre (a prior)."""
     unit = _NOISE * float(np.hypot(*size)) / np.hypot(1920, 1080)
     unusual = (np.array([lens.x, lens.y]) - 0.5) / _CENTRE_PLAY
     return np.concatenate([_corners_off(lens, views, size).ravel() / unit, unusual])
@@ -254,7 +254,7 @@ def _pixels_off(lens: Lens, views: Sequence[Points], size: Size) -> float:
 
 
 def _corners_off(lens: Lens, views: Sequence[Points], size: Size) -> Points:
-    """Return how far from each corner the lens puts it, pixels, shape (n, 2), with the best view of each picture."""
+    """Return the errors of all corners with this lens and the best view of each picture, pixels, shape (n, 2)."""
     off = []
     for seen in views:
         way, _ = cv2.findHomography(_BOARD, lens.straight(seen, size), 0)

@@ -1,7 +1,8 @@
-"""`picamera:0`: a camera on the Pi's ribbon, by Debian's picamera2 in a process of its own (ribbon_process.py).
+"""`picamera:0`: a camera on the Pi's ribbon cable, driven by Debian's picamera2 in a separate process.
 
-That one is built for Debian's numpy, which must not meet ours. Pictures come through a file in memory. Written to the
-Picamera2 manual (datasheets.raspberrypi.com/camera/picamera2-manual.pdf): configurations 4.2, controls 5.1, appendix C.
+picamera2 is built for Debian's NumPy, which cannot be loaded together with ours; `ribbon_process.py` is that process.
+Pictures are passed through a file in memory. Follows the Picamera2 manual
+(datasheets.raspberrypi.com/camera/picamera2-manual.pdf): configurations 4.2, controls 5.1, appendix C.
 """
 
 import json
@@ -35,10 +36,10 @@ SIMULATED: Final = Path(__file__).parents[1] / "sim" / "picamera2.py"
 DEBIAN: Final = "/usr/bin/python3"
 
 _AF_MANUAL, _AF_CONTINUOUS = 0, 2  # libcamera's AfModeEnum
-_LEAST_GAIN = 1.0  # with a fixed exposure: else the gain is what the automatic one had come to
-_SETTLING = 8  # frames: three that are on their way, and what an automatic exposure takes to come there
-_START_S = 20.0  # to import picamera2 on a Pi takes some seconds
-_FRAME_S = 5.0  # the slowest exposure is 2 s, and the first picture comes after a few
+_LEAST_GAIN = 1.0  # set with a fixed exposure; otherwise the gain would stay where the automatic one left it
+_SETTLING = 8  # frames: three in the pipeline, and those that an automatic exposure needs to settle
+_START_S = 20.0  # importing picamera2 on a Pi takes some seconds
+_FRAME_S = 5.0  # the longest exposure is 2 s, and the first picture comes after several
 _END_S = 3.0
 
 _FAULTS = {"delay_ms": (0, 60_000), "dies": (1, 10**6), "hangs": (1, 10**6), "fails": (1, 10**6),
@@ -56,7 +57,7 @@ _ERRORS: Final[Mapping[str, tuple[type[CameraError], str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class RibbonDriver:
-    """What drives the camera: Debian's picamera2, or a simulated one with its faults, in our own Python."""
+    """The driver: Debian's picamera2, or a simulated one with faults, run by our own Python."""
 
     python: str = DEBIAN
     path: Path | None = None
@@ -64,7 +65,10 @@ class RibbonDriver:
 
 
 def take_simulated(query: dict[str, str]) -> tuple[int, RibbonDriver]:
-    """Pop the faults of `sim://ribbon?dies=3` from an address's settings. Raises CameraAddressError."""
+    """Pop the faults of an address such as `sim://ribbon?dies=3` from its settings; return camera number and driver.
+
+    Raises CameraAddressError.
+    """
     faults = {name: setting_number(name, query.pop(name), *_FAULTS[name]) for name in set(query) & set(_FAULTS)}
     number, absent = faults.pop("number", 0), faults.pop("absent", 0)
     if not float(number).is_integer():
@@ -74,7 +78,7 @@ def take_simulated(query: dict[str, str]) -> tuple[int, RibbonDriver]:
 
 
 def libcamera_controls(settings: CameraSettings) -> Iterator[tuple[str, str, float]]:
-    """Yield (setting, libcamera's control, value): microseconds, dioptres, modes by number."""
+    """Yield (setting, libcamera's control, value); values are microseconds, dioptres, or the number of a mode."""
     if settings.fps is not None:
         yield "fps", "FrameDurationLimits", round(1_000_000 / settings.fps)
     if settings.focus is not None:
@@ -90,10 +94,10 @@ def libcamera_controls(settings: CameraSettings) -> Iterator[tuple[str, str, flo
 
 
 class PiCamera(Camera):
-    """A camera on the ribbon; `unmet` says which settings it does not have or cannot reach."""
+    """A camera on the ribbon cable; `unmet` lists settings that it does not have, or values that it cannot reach."""
 
     def __init__(self, number: int, settings: CameraSettings, driver: RibbonDriver = RibbonDriver()) -> None:
-        """Start its process, and wait until it has the camera."""
+        """Start the camera's process, and wait until it has opened the camera. Raises CameraError."""
         super().__init__()
         wish = {
             "number": number,
@@ -107,7 +111,7 @@ class PiCamera(Camera):
         self._memory, self._asked = os.memfd_create("ribbon"), 0
         fds = theirs.fileno(), self._memory
         try:
-            # -B: beside our own compiled modules, whatever Debian's version is, it writes none.
+            # -B: Debian's Python, of whatever version, must not write compiled modules next to ours.
             command = [driver.python, "-IB", str(PROCESS), *map(str, fds), json.dumps(wish)]
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=fds)
         except OSError as error:
@@ -126,9 +130,9 @@ class PiCamera(Camera):
         )
 
     def expose(self, stops: int) -> bool:
-        """Take in 2 ** stops times the light of the camera's own exposure; return whether it can.
+        """Change the exposure to 2 ** stops times the light of the camera's own; return whether it can.
 
-        An automatic exposure has a control for that; a fixed one is as much longer or shorter.
+        Automatic exposure has a control for this; a fixed exposure time is multiplied.
         """
         self._require_open()
         fixed = self._settings.exposure if isinstance(self._settings.exposure, float) else None
@@ -140,7 +144,7 @@ class PiCamera(Camera):
         return stops == 0 or (self.expose(0) and False)
 
     def _take(self) -> Picture:
-        """Take a picture; raises CameraUnpluggedError when none comes, PictureError for a frame that is no picture."""
+        """Take a picture. Raises CameraUnpluggedError if none comes, PictureError if the frame is not a picture."""
         self._require_open()
         self._asked += 1
         self._send(self._asked)
@@ -158,7 +162,7 @@ class PiCamera(Camera):
             raise CameraUnpluggedError("the camera's process has ended") from error
 
     def _answer(self, patience: float) -> dict[str, Any]:
-        """Return the process's next answer. Raises a CameraError, also if it is silent or has died."""
+        """Return the process's next answer. Raises CameraError for an error, a timeout or the end of the process."""
         self._line.settimeout(patience)
         try:
             said = self._answers.readline()
@@ -173,7 +177,7 @@ class PiCamera(Camera):
         return answer
 
     def _release(self) -> None:
-        """Let the process end, by force if it does not."""
+        """End the process, by force if necessary."""
         self._let_go()
         try:
             self._process.wait(_END_S)
@@ -195,12 +199,12 @@ def _wrong_size(wanted: tuple[int, int], got: tuple[int, int]) -> tuple[UnmetSet
 
 
 def _out_of_reach(settings: CameraSettings, limits: Mapping[str, tuple[float, float]]) -> tuple[UnmetSetting, ...]:
-    """Return the settings for which the camera has no control, or not up to that value."""
+    """Return the settings that the camera has no control for, or whose values are outside its limits."""
     misses: dict[str, UnmetSetting] = {}
     for setting, name, value in libcamera_controls(settings):
         wanted = getattr(settings, setting)
         if wanted is None:
-            continue  # ours, not the address's: as near to it as the camera can
+            continue  # our own choice, not in the address
         if name not in limits:
             misses.setdefault(setting, UnmetSetting(setting, wanted, None))
             continue

@@ -1,8 +1,8 @@
-"""The process of a camera on the Pi's ribbon, run by Debian's Python: picamera2 is built for Debian's numpy.
+"""The process of a camera on the Pi's ribbon cable, run by Debian's Python, as picamera2 needs Debian's NumPy.
 
-Imports nothing of ours. It is given a socket and a file in memory: a number comes in on the one, a picture is laid into
-the other, and the answer says its shape and the same number. Controls that come in are set. It ends with whoever has
-started it.
+It imports none of our modules. It gets a socket and a file in memory. For each number that it receives on the socket,
+it writes a picture to the file and answers with the picture's shape and the same number; controls that it receives are
+set. It ends when the process that started it closes the socket.
 """
 
 import importlib
@@ -17,11 +17,11 @@ from typing import IO, Any
 
 
 class Refusal(Exception):
-    """What keeps the camera from giving pictures: `driver`, `missing` or `unplugged`, and the driver's words."""
+    """The reason why the camera gives no pictures: `driver`, `missing` or `unplugged`, and the driver's message."""
 
 
 def load_driver(wish: dict[str, Any]) -> ModuleType:
-    """Return picamera2, or the simulated one that was asked for."""
+    """Return the module picamera2, or the simulated one if requested."""
     try:
         if wish["driver"] is None:
             return importlib.import_module("picamera2")
@@ -41,8 +41,8 @@ def open_camera(wish: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     driver = load_driver(wish)
     try:
         camera = driver.Picamera2(wish["number"])
-        # In libcamera's names "RGB888" is B, G, R in memory: what OpenCV wants. Without a queue a picture is never one
-        # from before it was asked for.
+        # libcamera's "RGB888" is B, G, R in memory, as in OpenCV. Without a queue, a picture is never older than the
+        # request for it.
         main = {"size": tuple(wish["size"]), "format": "RGB888"}
         camera.configure(camera.create_video_configuration(main=main, queue=False))
         names = {*wish["controls"], "ExposureTime", "ExposureValue"} & set(camera.camera_controls)
@@ -50,7 +50,7 @@ def open_camera(wish: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         controls = {name: value for name, value in wish["controls"].items() if name in limits}
         if "FrameDurationLimits" in controls:
             controls["FrameDurationLimits"] = (controls["FrameDurationLimits"],) * 2  # least and most
-        camera.set_controls(controls)  # before the start: the first picture has them
+        camera.set_controls(controls)  # before the start, so that they apply to the first picture
         camera.start()
     except (IndexError, RuntimeError) as error:
         raise Refusal("missing", str(error)) from None
@@ -66,7 +66,7 @@ def lay_down(picture: memoryview, memory: int) -> None:
 
 
 def serve(wish: dict[str, Any], answers: IO[str], memory: int) -> None:
-    """Write a picture for each number that comes in, and set controls that come in, until the line is closed."""
+    """Write a picture for each number received, and set controls received, until the socket is closed."""
 
     def say(**answer: object) -> None:
         answers.write(json.dumps(answer) + "\n")

@@ -1,4 +1,4 @@
-"""`v4l2:/dev/v4l/by-id/...`: a USB camera, by OpenCV. The API: docs.kernel.org/userspace-api/media/v4l."""
+"""`v4l2:/dev/v4l/by-id/...`: a USB camera, through OpenCV. The API: docs.kernel.org/userspace-api/media/v4l."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from vision.errors import CameraMissingError, CameraUnpluggedError
 from vision.geometry import Picture
 from vision.picture import check_picture
 
-_NEAR = 0.1  # a camera rounds to steps of its own: a tenth off is what was asked for
+_NEAR = 0.1  # relative tolerance, as cameras round values to their own steps
 _MANUAL, _APERTURE_PRIORITY = 1.0, 3.0  # V4L2_CID_EXPOSURE_AUTO: enum v4l2_exposure_auto_type
-_SETTLING = 5  # frames: what waits in the camera and in the kernel was taken before
+_SETTLING = 5  # frames that may still be buffered in the camera and the kernel
 _TENTHS_OF_MS = 10.0  # V4L2_CID_EXPOSURE_ABSOLUTE counts in 100 microseconds
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyRequest:
-    """One property to set: the value in OpenCV's unit, and how many of those make one of the setting's."""
+    """One property to set; `value` is in OpenCV's unit, `unit` is how many of those make one of the setting's unit."""
 
     setting: str
     property: int
@@ -29,7 +29,7 @@ class PropertyRequest:
 
 
 def property_requests(settings: CameraSettings) -> Iterator[PropertyRequest]:
-    """Yield the properties to set, in the order that drivers need: size, rate, then each switch before its value."""
+    """Yield the properties to set, in the order that drivers need: size, rate, then each mode before its value."""
     yield PropertyRequest("width", cv2.CAP_PROP_FRAME_WIDTH, settings.width)
     yield PropertyRequest("height", cv2.CAP_PROP_FRAME_HEIGHT, settings.height)
     if settings.fps is not None:
@@ -48,27 +48,27 @@ def property_requests(settings: CameraSettings) -> Iterator[PropertyRequest]:
 
 
 class V4l2Camera(Camera):
-    """A USB camera at a device file; `unmet` says which settings it did not take."""
+    """A USB camera at a device file; `unmet` lists the settings that it did not accept."""
 
     def __init__(self, device: str, settings: CameraSettings) -> None:
         super().__init__()
         if not Path(device).exists():
             raise CameraMissingError(f"there is no camera at {device}")
-        cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_ERROR)  # it warns at each try while a camera is away
+        cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_ERROR)  # else each failed attempt logs a warning
         self._capture = cv2.VideoCapture(device, cv2.CAP_V4L2)
         if not self._capture.isOpened():
             self._capture.release()
             raise CameraMissingError(f"{device} is no camera, or another program has it")
-        # Compressed: uncompressed 1920 x 1080 leaves USB 2 five pictures a second. Some cameras have only one format.
+        # Compressed, if the camera can: uncompressed, USB 2 carries only five pictures of 1920 x 1080 a second.
         self._capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
-        self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # an old frame would show tiles where they lay before
+        self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # an old frame would show tiles where they no longer lie
         has = {ask.property: self._capture.set(ask.property, ask.value) for ask in property_requests(settings)}
         self.settling = _SETTLING
-        self._own: tuple[float, float] | None = None  # mode and value of its own exposure, while it has another
+        self._own: tuple[float, float] | None = None  # mode and value of the camera's own exposure, while changed
         self.unmet = tuple({miss.setting: miss for miss in self._misses(settings, has)}.values())
 
     def _misses(self, settings: CameraSettings, has: dict[int, bool]) -> Iterator[UnmetSetting]:
-        """Yield what was not accepted; asked once all is set, for a size may change the rate, a mode the value."""
+        """Yield the settings that were not accepted, once all are set: a size may change the rate, a mode the value."""
         for ask in property_requests(settings):
             taken = float(self._capture.get(ask.property))
             if not has[ask.property]:
@@ -77,7 +77,7 @@ class V4l2Camera(Camera):
                 yield UnmetSetting(ask.setting, getattr(settings, ask.setting), taken / ask.unit)
 
     def expose(self, stops: int) -> bool:
-        """Take in 2 ** stops times the light of the camera's own exposure; return whether it can."""
+        """Change the exposure to 2 ** stops times the light of the camera's own; return whether it can."""
         if self._own is None:
             self._own = self._capture.get(cv2.CAP_PROP_AUTO_EXPOSURE), self._capture.get(cv2.CAP_PROP_EXPOSURE)
         own_mode, own = self._own
@@ -88,7 +88,7 @@ class V4l2Camera(Camera):
         return stops == 0
 
     def _set_exposure(self, mode: float, value: float) -> bool:
-        """Set mode and value, and return whether the camera accepted them; in automatic mode it has its own value."""
+        """Set mode and value; return whether the camera accepted them. In automatic mode the value is not set."""
         taken = self._capture.set(cv2.CAP_PROP_AUTO_EXPOSURE, mode)
         if mode != _MANUAL:
             return taken
@@ -96,7 +96,7 @@ class V4l2Camera(Camera):
         return taken and isclose(self._capture.get(cv2.CAP_PROP_EXPOSURE), value, rel_tol=_NEAR)
 
     def _take(self) -> Picture:
-        """Take a picture; raises CameraUnpluggedError when none comes, PictureError for a frame that is no picture."""
+        """Take a picture. Raises CameraUnpluggedError if none comes, PictureError if the frame is not a picture."""
         self._require_open()
         taken, picture = self._capture.read()
         if not taken or picture is None:

@@ -1,1 +1,1 @@
-"""Enrolled sets: each tile's own picture, taken once, against which its later reads are checked."""
+"""Enrolled sets: a picture of each tile, taken once, against which later reads are checked."""

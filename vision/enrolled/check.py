@@ -1,10 +1,11 @@
-"""Compare what readers say with the tiles' own pictures: both must agree, or the picture be beyond doubt.
+"""Check marks against the pictures of an enrolled set: reader and picture must agree, or the picture be beyond doubt.
 
-A serial that a reader is sure of needs its own picture to be the likest, or as like as the likest: very pale ink on
-clouded plastic tells few pictures apart, and such a set must not be read worse than one that is not enrolled. Where no
-reader is sure (worn, written by hand, without leading zeros) the picture alone may say it, if it is well ahead of
-every other serial's; it need not be as far ahead where a reader makes out the same. Numbers that are another upside
-down (60 and 90) are left open, as they are without pictures, unless the pictures tell them apart.
+A serial that the reader is sure of counts if its enrolled picture is the best match, or about as good as the best. It
+need not be the best, because very pale ink on clouded plastic hardly distinguishes pictures, and an enrolled set must
+not be read worse than one that is not enrolled. If the reader is not sure (worn or handwritten numbers, or numbers
+without leading zeros), the picture alone can decide, if it is well ahead of every other serial's; less of a lead is
+needed if the reader tends to the same serial. Numbers that are another serial upside down (60 and 90) stay undecided,
+as they do without pictures, unless the pictures tell them apart.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from vision.marks.read import SURE, is_sure
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A picture's likeness to the back, and its lead and odds over another serial's."""
+    """A threshold: the likeness of a picture to the back, and its lead and odds over another picture (see `Rival`)."""
 
     likeness: float
     lead: float
@@ -29,30 +30,30 @@ class Bar:
 
 
 CONFIRMS: Final = Bar(0.6, 0.25, 0.35)
-"""A picture that is so like confirms what a reader is sure of, unless another is ahead by this lead or these odds."""
+"""A picture this like confirms a serial that the reader is sure of, unless another leads by this lead or these odds."""
 
 TELLS: Final = Bar(0.8, 0.35, 0.65)
-"""A picture that says a serial by itself reaches all three over every other. How chosen: docs/vision-measured.md."""
+"""A picture decides a serial by itself if it reaches all three over every other; see docs/vision-measured.md."""
 
 TURNS: Final = Bar(0.8, 0.5, 2.0)
-"""A picture tells a number from what it is upside down only so: in many fonts 66 is 99 but for wear and noise."""
+"""Lead and odds that tell a number from itself upside down: in many fonts 66 and 99 differ by wear and noise only."""
 
 _MADE_OUT: Final = 0.3  # confidence from which a reader that is not sure supports a picture
-_SUPPORTED: Final = 0.7  # share of the bar that a picture has to reach then: what wears a number misleads both
+_SUPPORTED: Final = 0.7  # share of the threshold that a supported picture must reach; wear can mislead both
 _MOST: Final = 0.9999
 
 
 def check_marks(
     enrolled: EnrolledSet, picture: Picture, quads: Sequence[Quad], marks: Sequence[TileMark]
 ) -> list[TileMark]:
-    """Return the marks on which readers and own pictures agree; others say no serial."""
+    """Return the marks, without the serials of those on which reader and enrolled pictures do not agree."""
     claims = [mark.serial if is_sure(mark) else None for mark in marks]
     seen = enrolled.pictures.look(cut_backs(picture, quads), claims)
     return [agreed_mark(mark, own, enrolled.text) for mark, own in zip(marks, seen, strict=True)]
 
 
 def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
-    """Return what a reader's mark and the likest picture say together. `text` is what the set's backs call it."""
+    """Combine a reader's mark with the best matching picture. `text` is the set's letter or number on its backs."""
     if is_sure(mark):
         if not _is_confirmed(mark, own):
             return _silent(mark)
@@ -81,13 +82,13 @@ def agreed_mark(mark: TileMark, own: OwnPicture, text: str | None) -> TileMark:
 
 
 def strength(own: OwnPicture, others: Sequence[Rival]) -> float:
-    """Return how clearly a picture alone says its serial: 1 if it just reaches the bar."""
+    """Return how clearly a picture alone decides its serial: 1 if it just reaches the threshold `TELLS`."""
     leads = [min(rival.lead / TELLS.lead, rival.odds / TELLS.odds) for rival in others]
     return max(0.0, min([own.likeness / TELLS.likeness, *leads]))
 
 
 def _is_confirmed(mark: TileMark, own: OwnPicture) -> bool:
-    """Return whether a picture of what a reader is sure of is the likest, or as like as far as pictures tell."""
+    """Return whether the picture of the serial that the reader is sure of is the best match, or about as good."""
     claimed = [
         rival
         for rival in (Rival(own.serial, own.turned, 0.0, 0.0), *own.rivals)
@@ -106,7 +107,7 @@ def _is_near(rival: Rival, bar: Bar) -> bool:
 
 
 def _both_ways(own: OwnPicture) -> bool:
-    """Return whether a back shows no way up: 101, 111 or 88 in plain strokes."""
+    """Return whether a back does not show which way up it is, such as 101, 111 or 88 in plain strokes."""
     return any(rival.serial == own.serial and _is_near(rival, TURNS) for rival in own.rivals)
 
 

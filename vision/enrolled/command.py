@@ -1,4 +1,4 @@
-"""The command `homologue set enrol`: a set's own pictures, from files or guided before a camera."""
+"""The command `homologue set enrol`: take the pictures of a set from files, or step by step with a camera."""
 
 import json
 from pathlib import Path
@@ -78,7 +78,7 @@ def enrol_set(
 
 
 def _begun(path: Path, number: int) -> EnrolledSet:
-    """Return the set as its file has it so far. Raises EnrolledInvalidError for a file of another kind or set."""
+    """Return the set as far as it is enrolled. Raises EnrolledInvalidError for a file of another kind or set."""
     try:
         enrolled = read_enrolled(path)
     except EnrolledMissingError:
@@ -89,7 +89,7 @@ def _begun(path: Path, number: int) -> EnrolledSet:
 
 
 def _guided(enrolled: EnrolledSet, address: str, progress: "_Progress") -> EnrolledSet:
-    """Ask for each tray that lacks tiles, until none does. Raises CameraError."""
+    """Ask for each tray that lacks pictures until it is complete. Raises CameraError."""
     check_camera_address(address)
     for tray in range(1, TRAYS + 1):
         while set(serials_of_tray(tray).values()) & set(enrolled.missing):
@@ -107,19 +107,19 @@ def _guided(enrolled: EnrolledSet, address: str, progress: "_Progress") -> Enrol
 
 
 class _Progress:
-    """Writes what is enrolled, and reports it, as text or JSON."""
+    """Saves the set as it is enrolled, and reports progress as text or JSON."""
 
     def __init__(self, path: Path, _: Translator, *, as_json: bool) -> None:
         self.path, self._, self._json = path, _, as_json
 
     def ask(self, tray: int) -> None:
-        """Say what to lay, and wait for Enter."""
+        """Tell which tiles to lay in the tray, and wait for Enter."""
         serials = list(serials_of_tray(tray).values())
         click.echo(self._(LAY, tray=tray, first=f"{serials[0]:03d}", last=f"{serials[-1]:03d}"), err=self._json)
         click.prompt(self._(READY), default="", show_default=False, prompt_suffix="", err=self._json)
 
     def tray(self, enrolled: EnrolledSet, tray: int, doubts: tuple[Doubt, ...]) -> None:
-        """Keep a tray, and name the tiles that are to be photographed again."""
+        """Save a tray, and list the tiles that must be photographed again."""
         write_enrolled(self.path, enrolled)
         if self._json:
             again = [{"serial": one.serial, "row": one.row, "col": one.col} for one in doubts]
@@ -129,7 +129,7 @@ class _Progress:
         click.echo(_(AGAIN, tray=tray, tiles=tiles) if doubts else _(DONE, tray=tray))
 
     def summary(self, enrolled: EnrolledSet) -> None:
-        """Say whether the set is complete."""
+        """Report whether the set is complete."""
         if self._json:
             done = {"set": enrolled.number, "file": str(self.path), "missing": list(enrolled.missing)}
             click.echo(json.dumps(done))

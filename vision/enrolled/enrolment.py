@@ -1,7 +1,7 @@
-"""Take a set's own pictures, tray by tray: the serials lie in order, 34 in each of four trays, row by row.
+"""Enrol a set tray by tray: take a picture of each tile, with the serials in order, 34 in each of four trays.
 
-Only its place says which tile is which. So what can contradict it is checked: a tile that readers are sure of must
-have the stated serial, and a tray that is enrolled already must not be taken for another one.
+A tile is identified only by its place, so everything that could contradict its place is checked. A tile that the
+readers are sure of must have the expected serial, and a tray that was enrolled before must not be taken for another.
 """
 
 from collections.abc import Iterator
@@ -20,18 +20,18 @@ from vision.reader import read_picture
 from vision.reading import TILES, PictureReading, PlaceState, TrayPlace, tray_places
 
 TRAYS: Final = 4
-_FAINT: Final = 0.3  # of the usual contrast of a tray's marks: less is no mark that a camera sees
-_INNER: Final = (slice(20, 92), slice(14, 66))  # rows and columns of a crop: well on the tile
-_CLEAR_INK: Final = 3.5  # times the variance of bare plastic: on calibration sets 2.2 was useless, 4.9 did no harm
-_SAME: Final = TILES // 2  # tiles that look like others' pictures, from which a tray is another one
-_SAME_LIKENESS: Final = 0.9  # 117 is like 17 but for a digit: no more than 0.88
-_UNFILLED: Final = 2  # places without a tile at most: of a tray whose misread marks turn it upside down it is three
-_MISREAD: Final = 2  # tiles of a tray that readers may take for others, of a set that they hardly read
+_FAINT: Final = 0.3  # share of the tray's usual contrast below which a tile has no visible mark
+_INNER: Final = (slice(20, 92), slice(14, 66))  # rows and columns of a crop that are well inside the tile
+_CLEAR_INK: Final = 3.5  # variance of ink relative to bare plastic; of calibration sets, 2.2 was useless, 4.9 harmless
+_SAME: Final = TILES // 2  # tiles that match other serials' pictures, from which the tray is a different one
+_SAME_LIKENESS: Final = 0.9  # likeness from which two pictures show the same tile; 117 and 17 reach at most 0.88
+_UNFILLED: Final = 2  # most places without a tile; a tray taken upside down because of misread marks has three
+_MISREAD: Final = 2  # most tiles that the readers may take for others, in a set that they can hardly read
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A tile that has to be laid and photographed again: where it lies, rows and columns from 0, and its serial."""
+    """A tile that must be photographed again: its serial, and its row and column, counted from 0."""
 
     serial: int
     row: int
@@ -44,9 +44,9 @@ def serials_of_tray(tray: int) -> dict[tuple[int, int], int]:
 
 
 def enrol_tray(enrolled: EnrolledSet, picture: Picture, tray: int) -> tuple[EnrolledSet, tuple[Doubt, ...]]:
-    """Return the set with the pictures of a tray, and the tiles that are missing still.
+    """Return the set with the pictures of a tray added, and the tiles of the tray that must be photographed again.
 
-    A tile that was enrolled before gets its new picture. Raises EnrolTrayError, EnrolOrderError, EnrolPaleError;
+    Pictures of tiles that were enrolled before are replaced. Raises EnrolTrayError, EnrolOrderError, EnrolPaleError and
     PictureError.
     """
     reading = read_picture(picture)
@@ -71,7 +71,7 @@ def enrol_tray(enrolled: EnrolledSet, picture: Picture, tray: int) -> tuple[Enro
 
 
 def _unfilled(picture: Picture, reading: PictureReading) -> int:
-    """Return how many places are empty or outside of the picture."""
+    """Return how many places are empty or outside the picture."""
     height, width = picture.shape[:2]
     middles = [np.array(place.quad).mean(axis=0) for place in reading.places]
     inside = [0 <= x < width and 0 <= y < height for x, y in middles]
@@ -80,9 +80,10 @@ def _unfilled(picture: Picture, reading: PictureReading) -> int:
 
 
 def _check_order(enrolled: EnrolledSet, reading: PictureReading, stated: dict[tuple[int, int], int]) -> None:
-    """Refuse an order that readers contradict, unless they hardly read the set: then they misread a tile now and then.
+    """Raise EnrolOrderError if the readers contradict the stated order, or the set's number.
 
-    In seven segments, 120 is 021 upside down.
+    In a set that they can hardly read, a few misread tiles are allowed: in seven-segment digits, 120 is 021 upside
+    down.
     """
     read = [(place, place.read.serial) for place in reading.places if place.read is not None and place.read.serial]
     wrong = [(place, serial) for place, serial in read if serial != stated[place.row, place.col]]
@@ -96,14 +97,14 @@ def _check_order(enrolled: EnrolledSet, reading: PictureReading, stated: dict[tu
 
 
 def _text_of(reading: PictureReading) -> str | None:
-    """Return what more than half of the backs call their set."""
+    """Return the set's letter or number that more than half of the backs name; None if there is none."""
     named = [place.read.set for place in reading.places if place.read is not None and place.read.set is not None]
     usual = max(set(named), key=named.count, default=None)
     return usual if usual is not None and 2 * named.count(usual) > len(reading.places) else None
 
 
 def _check_not_taken(enrolled: EnrolledSet, backs: Picture, stated: dict[tuple[int, int], int]) -> None:
-    """Refuse a tray whose tiles are known as others: it is one that was enrolled before, or laid the wrong way."""
+    """Raise EnrolOrderError if the tiles are enrolled already as others: a previous tray, or one laid the wrong way."""
     if len(enrolled.backs) < TILES:
         return
     known = SetPictures(np.stack([*enrolled.backs.values(), *backs]), list(enrolled.backs))

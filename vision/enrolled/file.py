@@ -1,8 +1,8 @@
-"""The file of an enrolled set: a JPEG for people to look at, each tile's back with its serial below.
+"""The file of an enrolled set: a JPEG that people can look at, showing each tile's back with its serial below.
 
-What the program needs besides the pictures stands in the JPEG's comment, as JSON: schema, number of the set, what its
-backs call it, serials that are enrolled, and a hash of the picture. A file that is not all of that is refused. Backs
-with their serials are no secret; faces are not in it.
+The JPEG's comment holds the rest as JSON: the schema, the number of the set, its letter or number on the backs, the
+enrolled serials, and a hash of the picture. Any other file is refused. The file shows backs and serials, which are not
+secret, but no faces.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from vision.sheets.registry import locked_folder, private_file
 SCHEMA: Final = "homologue-enrolled-set/1"
 MOST_BYTES: Final = 2_000_000
 _COLUMNS, _ROWS = 17, 8
-_CELL: Final = (CROP[0], CROP[1] + 16)  # pixels: a back, and its serial below; whole blocks of a JPEG
+_CELL: Final = (CROP[0], CROP[1] + 16)  # pixels: a back with its serial below; a multiple of JPEG's blocks
 _SIZE: Final = (_COLUMNS * _CELL[0], _ROWS * _CELL[1])
 _QUALITY: Final = [
     *(cv2.IMWRITE_JPEG_QUALITY, 95),
@@ -39,9 +39,9 @@ _HEAD: Final = 6  # bytes: start, marker, length
 
 @dataclass(frozen=True, eq=False)
 class EnrolledSet:
-    """A set's own pictures: `backs` by serial as `cut_backs` gives them, shape (112, 80, 3), each upright.
+    """The pictures of a set: `backs` by serial, as cut by `cut_backs`, shape (112, 80, 3), each upright.
 
-    `text` is what backs call the set, a letter or two digits; None if they name none.
+    `text` is the set's letter or two digits on its backs; None if they name no set.
     """
 
     number: int
@@ -55,17 +55,17 @@ class EnrolledSet:
 
     @cached_property
     def pictures(self) -> SetPictures:
-        """The pictures, ready to be compared with; there must be some."""
+        """The pictures, prepared for comparison; there must be at least one."""
         return SetPictures(np.stack(list(self.backs.values())), list(self.backs))
 
 
 def enrolled_file(folder: Path, number: int) -> Path:
-    """Return where a folder keeps a set's pictures."""
+    """Return the path of a set's pictures in a folder."""
     return folder / f"set-{number:02d}.jpg"
 
 
 def read_enrolled(path: Path) -> EnrolledSet:
-    """Read and check a file. Raises EnrolledMissingError, EnrolledInvalidError."""
+    """Read and validate a file. Raises EnrolledMissingError, EnrolledInvalidError."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise EnrolledInvalidError(f"{path.name} is longer than the pictures of a set can be")
@@ -81,7 +81,7 @@ def read_enrolled(path: Path) -> EnrolledSet:
 
 
 def read_complete(path: Path) -> EnrolledSet:
-    """Read a file to check reads with: of a set whose tiles all have pictures. Raises as `read_enrolled` does."""
+    """Read the file of a completely enrolled set. Raises as `read_enrolled`, also if any tile has no picture."""
     enrolled = read_enrolled(path)
     if enrolled.missing:
         raise EnrolledInvalidError(f"{path.name} lacks {len(enrolled.missing)} of {LAST_SERIAL} tiles: enrol them too")
@@ -103,7 +103,7 @@ def parse_enrolled(content: bytes) -> EnrolledSet:
 
 
 def _parted(content: bytes) -> tuple[bytes, bytes]:
-    """Return a JPEG's first comment, and the JPEG without it."""
+    """Split a JPEG into its first comment and the JPEG without it."""
     length = int.from_bytes(content[4:_HEAD], "big")
     end = 4 + length
     if content[:4] != _START + _COMMENT or length < 2 or end > len(content):  # noqa: PLR2004 - the length's own bytes
@@ -111,7 +111,7 @@ def _parted(content: bytes) -> tuple[bytes, bytes]:
     return content[_HEAD:end], _START + content[end:]
 
 
-def _checked(header: Any, digest: str) -> tuple[int, str | None, Sequence[int]]:  # noqa: ANN401 - JSON may hold anything
+def _checked(header: Any, digest: str) -> tuple[int, str | None, Sequence[int]]:  # noqa: ANN401 - JSON may be anything
     if not isinstance(header, dict) or header.get("schema") != SCHEMA:
         raise EnrolledInvalidError(f"it is not of the kind {SCHEMA}")
     number, text, serials = header.get("set"), header.get("text"), header.get("serials")
@@ -127,7 +127,7 @@ def _checked(header: Any, digest: str) -> tuple[int, str | None, Sequence[int]]:
 
 
 def enrolled_bytes(enrolled: EnrolledSet) -> bytes:
-    """Return a file's content."""
+    """Return the content of the file for a set."""
     sheet: Picture = np.full((_SIZE[1], _SIZE[0], 3), 255, dtype=np.uint8)
     for serial, back in enrolled.backs.items():
         cell = _cell(sheet, serial)
@@ -151,6 +151,6 @@ def _cell(sheet: Picture, serial: int) -> Picture:
 
 
 def write_enrolled(path: Path, enrolled: EnrolledSet) -> None:
-    """Write a file in one step: what was there stays until all of the new one is written. Raises UnwritableError."""
+    """Write a file atomically: an old file stays until the new one is completely written. Raises UnwritableError."""
     with locked_folder(path.parent), private_file(path, enrolled_bytes(enrolled)):
         pass

@@ -1,10 +1,10 @@
-"""How like the tiles of an enrolled set a back is: each tile's own picture against what is seen.
+"""Find the picture of an enrolled set that a back resembles most.
 
-The marks of a set stand on like backs; what tells tiles apart is their ink. So backs are brought to one channel, that
-of the set's ink, without slow changes (light, shadow, clouds in the plastic), and compared where the set has ink. A
-back is first compared with all 136 pictures, either way up, in coarse cells, shifted a little each way; the likeliest
-are fitted by an affine map (inverse compositional, Baker and Matthews 2004), for outlines are a little off, and
-compared again, pixel by pixel. Likeness is the correlation of the two, -1..1.
+All backs of a set are alike, and only the ink distinguishes tiles. Backs are therefore reduced to one channel, that of
+the set's ink, slow changes (light, shadow, clouds in the plastic) are removed, and only the area where the set has ink
+is compared. A back is first compared with all 136 pictures, either way up, in coarse cells and with small shifts. The
+best matches are then fitted with an affine map (inverse compositional, Baker and Matthews 2004), because outlines are
+slightly off, and compared again pixel by pixel. The likeness is the correlation of the two, -1..1.
 """
 
 from collections.abc import Sequence
@@ -21,33 +21,34 @@ from vision.geometry import Picture, unit_rows
 Floats = NDArray[np.float32]
 Affine = NDArray[np.float64]  # shape (2, 3)
 
-_SLOW: Final = 5.0  # pixels of a crop: what changes over more than this is light
-_SOFT: Final = 0.8  # pixels: finer is noise
-_FRAME: Final = (slice(14, 98), slice(9, 71))  # rows and columns of a crop that lie well on the tile
-_BARE: Final = 8  # rows of the frame, above and below, that mostly are without ink
-_NOISE: Final = 9.0  # levels squared: other cameras and lights have more noise than the pictures
-_INKED: Final = 0.12  # share of the most ink of any pixel, mean of all tiles, from which a set has ink there
-_ABOUT: Final = 5  # pixels about that ink
-_CELL: Final = 2  # pixels, each way, of a first comparison
-_SHIFTS: Final = 2  # cells, each way
-_ASKED: Final = 4  # times that all tiles are seen along the best fit
-_FITTED: Final = 12  # of all tiles each time: a set may differ by a stroke from tile to tile
-_BEHIND: Final = 0.2  # in likeness along it by which a picture may be behind the likeliest and still be fitted
-_RIVALS: Final = 4  # pictures of other serials that the likest is held against
+_SLOW: Final = 5.0  # pixels of a crop: slower changes are due to light
+_SOFT: Final = 0.8  # pixels: finer detail is noise
+_FRAME: Final = (slice(14, 98), slice(9, 71))  # rows and columns of a crop that are well inside the tile
+_BARE: Final = 8  # rows at the top and bottom of the frame that are mostly without ink
+_NOISE: Final = 9.0  # levels squared: allows for cameras and light with more noise than the pictures
+_INKED: Final = 0.12  # share of the largest mean ink of all tiles from which a pixel belongs to the inked area
+_ABOUT: Final = 5  # pixels: margin around that area
+_CELL: Final = 2  # pixels, each way, of a cell in the first comparison
+_SHIFTS: Final = 2  # cells to shift, each way
+_ASKED: Final = 4  # rounds of comparing all pictures again along the best fit
+_FITTED: Final = 12  # pictures fitted per round; those of a set may differ by no more than a stroke
+_BEHIND: Final = 0.2  # most by which a picture may be behind the best one in likeness and still be fitted
+_RIVALS: Final = 4  # next best fits to compare the best one with
 _ROUNDS: Final = 6
-_STILL: Final = 0.05  # pixels: a step that ends a fit
-_MOST_SHIFT, _MOST_STRETCH = 11.0, 0.2  # pixels; share: a fit beyond has lost the mark
+_STILL: Final = 0.05  # pixels: a smaller step ends a fit
+_MOST_SHIFT, _MOST_STRETCH = 11.0, 0.2  # pixels, and share, beyond which a fit has failed
 _TINY: Final = 1e-6
 _BACK: Final = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another picture that a back might be, and how far behind it is.
+    """Another picture that a back might match, and how far it is behind the best one.
 
-    `lead` says how much better the likest picture explains what is seen where the two differ: 1 as that one does, 0 as
-    well as this one, less than 0 worse. `odds` is the lead by how much of what is not explained at all the difference
-    is: where pictures are almost alike, noise may give any lead, but no odds.
+    `lead` is how much better the best picture explains the back where the two pictures differ: 1 if the back looks just
+    like the best one there, 0 if both explain it equally well, negative if this one is better. `odds` is the lead
+    weighted by the size of the difference relative to the unexplained rest: if two pictures are almost the same, noise
+    may cause any lead, but never high odds.
     """
 
     serial: int
@@ -58,9 +59,9 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class OwnPicture:
-    """The picture that a back is likest: whose it is, and whether the back stands upside down.
+    """The picture that a back resembles most: its serial, and whether the back is upside down.
 
-    `likeness`, -1..1, is their correlation; `rivals` are the likest others, also this one the other way up.
+    `likeness`, -1..1, is their correlation. `rivals` are the next best pictures, including this one the other way up.
     """
 
     serial: int
@@ -70,13 +71,13 @@ class OwnPicture:
 
     @property
     def others(self) -> list[Rival]:
-        """The rivals that are other serials."""
+        """The rivals with other serials."""
         return [rival for rival in self.rivals if rival.serial != self.serial]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
-    """A picture, by number, fitted to a back: `way` takes places in it to places on the back, either way up."""
+    """A picture, by index, fitted to a back; `way` maps points in it to points on the back, turned if `turned`."""
 
     number: int
     turned: bool
@@ -86,17 +87,18 @@ class _Fit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Start:
-    """How like a picture a back seems along a map from which a fit may begin."""
+    """A starting point for a fit: the map `way`, and the correlation in coarse cells, `share`."""
 
     share: float
     way: Affine
 
 
 def ink_axis(crops: Picture) -> tuple[Floats, float]:
-    """Return the direction in colour, shape (3,), in which ink stands out from what backs alone show, and how far.
+    """Return the direction in colour, shape (3,), in which ink stands out most from bare backs, and by how much.
 
-    Crops have the shape (n, 112, 80, 3). What is bare, above and below the marks, shows clouds, scratches and noise;
-    pale red ink on a clouded back is told by its redness. How far: the variance where marks are, bare backs' being 1.
+    Crops have the shape (n, 112, 80, 3). The bare strips above and below the marks show clouds, scratches and noise; on
+    a clouded back, for example, pale red ink stands out by its redness. The second value is the variance of the marked
+    area relative to that of bare backs.
     """
     flat = np.stack([_without_slow(crop.astype(np.float32)) for crop in crops])
     bare = np.concatenate([flat[:, :_BARE], flat[:, -_BARE:]]).reshape(-1, 3)[::3]
@@ -110,19 +112,19 @@ def ink_axis(crops: Picture) -> tuple[Floats, float]:
 
 
 def _without_slow(crop: Floats) -> Floats:
-    """Return what lies in a crop's frame, shape (84, 62, ...), without slow changes. The tile's edge has no part."""
+    """Return a crop's frame, shape (84, 62, ...), without slow changes. The tile's edge is outside, without effect."""
     inside = np.ascontiguousarray(crop[_FRAME])
     return np.asarray(inside - cv2.GaussianBlur(inside, (0, 0), _SLOW, borderType=cv2.BORDER_REFLECT), dtype=np.float32)
 
 
 class SetPictures:
-    """The pictures of a set's tiles, prepared for comparison. Immutable from outside."""
+    """The pictures of a set's tiles, prepared for comparison. Effectively immutable."""
 
     def __init__(self, crops: Picture, serials: Sequence[int]) -> None:
-        """Take backs as `cut_backs` gives them, shape (n, 112, 80, 3), each upright, and whose each is.
+        """Prepare upright backs from `cut_backs`, shape (n, 112, 80, 3), and their serials.
 
-        Backs beyond the serials are nobody's: they only tell where marks lie. A back of three digits would be like one
-        of two, were only those looked at.
+        There may be more backs than serials: the rest only help to find the area with ink. If that were found from two
+        digits alone, a back with three digits would match one with two.
         """
         self._serials = np.asarray(serials)
         self._axis, _ = ink_axis(crops)
@@ -137,9 +139,9 @@ class SetPictures:
         return np.asarray(flat, dtype=np.float32)
 
     def look(self, crops: Picture, claims: Sequence[int | None] | None = None) -> list[OwnPicture]:
-        """Return for each crop, shape (n, 112, 80, 3), the picture that it is likest.
+        """Return the best matching picture for each crop, shape (n, 112, 80, 3).
 
-        `claims` are the serials that a reader has read there: their pictures are fitted in any case.
+        `claims` are the serials that a reader has read there; their pictures are fitted in any case.
         """
         claimed = claims or [None] * len(crops)
         return [self._look(ink, claim) for ink, claim in zip(self._inks(crops), claimed, strict=True)]
@@ -166,7 +168,7 @@ class SetPictures:
         )
 
     def _rival(self, ways: tuple[Floats, Floats], best: _Fit, other: _Fit) -> Rival:
-        """Compare two fits where the pictures differ, both brought to where the other one was fitted."""
+        """Compare two fits where their pictures differ, with both pictures aligned along the fit of `other`."""
         seen = unit_rows(self._template(other.number).cut(ways[other.turned], other.way).ravel())
         theirs = self._template(other.number).row
         along = other.way if best.turned == other.turned else _chained(self._half_turn, other.way)
@@ -179,14 +181,14 @@ class SetPictures:
 
     @cached_property
     def _half_turn(self) -> Affine:
-        """The map of a half turn about a back's middle, in places less the window's middle."""
+        """The map of a half turn about a back's middle, in coordinates relative to the window's middle."""
         high, wide = self._inks_of.shape[1:]
         rows, cols = self._window
         middle = np.array([(cols.start + cols.stop) / 2, (rows.start + rows.stop) / 2])
         return np.column_stack([-np.eye(2), np.array([wide - 1, high - 1]) - 2 * middle])
 
     def _fits(self, ink: Floats, likest: "dict[int, _Start]", claim: int | None, *, turned: bool) -> list[_Fit]:
-        """Fit pictures to a back; what is likest along the best of these fits too, until that is the best."""
+        """Fit the best pictures to a back, rank all again along the best fit, and repeat until the best is stable."""
         fits: dict[int, _Fit] = {}
         best = -1
         for _ in range(_ASKED):
@@ -201,7 +203,7 @@ class SetPictures:
         return list(fits.values())
 
     def _likest_along(self, ink: Floats, along: Affine) -> "dict[int, _Start]":
-        """Return how like each picture a back is near a map, and near which exactly: in cells, shifted a little."""
+        """Return for each picture its best correlation with a back, in cells, over small shifts from `along`."""
         cells = _cells(self._template(0).cut(ink, along, _CELL * _SHIFTS))
         high, wide = (side - 2 * _SHIFTS for side in cells.shape)
         places = [(down, across) for down in range(2 * _SHIFTS + 1) for across in range(2 * _SHIFTS + 1)]
@@ -223,27 +225,27 @@ class SetPictures:
 
 
 def _cells(window: Floats) -> Floats:
-    """Return a window in cells, each the mean of its pixels."""
+    """Return a window reduced to cells, each the mean of its pixels."""
     size = (window.shape[1] // _CELL, window.shape[0] // _CELL)
     return np.asarray(cv2.resize(window, size, interpolation=cv2.INTER_AREA), dtype=np.float32)
 
 
 def _inked_window(inks: Floats) -> tuple[slice, slice]:
-    """Return the rows and columns in which the set has ink, and a little about them."""
-    usual = np.abs(inks.mean(axis=0))  # clouds and scratches are not where ink is
+    """Return the rows and columns in which the set has ink, with a margin."""
+    usual = np.abs(inks.mean(axis=0))  # clouds and scratches, different on each tile, average out
     there = usual > usual.min() + _INKED * (usual.max() - usual.min())
     rows, cols = (_span(np.flatnonzero(there.any(axis=axis)), there.shape[1 - axis]) for axis in (1, 0))
     return rows, cols
 
 
 def _span(at: NDArray[np.intp], most: int) -> slice:
-    """Return the range of some places, widened, in whole cells."""
+    """Return the range of some indices with a margin, in whole cells."""
     low, high = max(int(at[0]) - _ABOUT, 0), min(int(at[-1]) + 1 + _ABOUT, most)
     return slice(low, low + (high - low) // _CELL * _CELL)
 
 
 class _Template:
-    """One picture in its window, with what a fit needs: slopes, and how far each pixel is moved by each parameter."""
+    """One picture in its window, with the precomputed matrix that solves for the six parameters of a step."""
 
     def __init__(self, ink: Floats, window: tuple[slice, slice]) -> None:
         rows, cols = window
@@ -258,13 +260,13 @@ class _Template:
         x, y = x.ravel() / self._reach, y.ravel() / self._reach
         slopes = np.stack([across * x, across * y, across, down * x, down * y, down])
         slopes -= slopes.mean(axis=1, keepdims=True)
-        slopes -= np.outer(slopes @ self.row, self.row)  # more or less contrast is no movement
+        slopes -= np.outer(slopes @ self.row, self.row)  # a change in contrast must not look like movement
         normal = slopes @ slopes.T
         normal[np.diag_indices(6)] += 0.01 * np.trace(normal) / 6
         self._solve = np.asarray(np.linalg.solve(normal, slopes), dtype=np.float32)
 
     def fit(self, ink: Floats, start: Affine) -> tuple[float, Affine]:
-        """Return how like a back is, and the map along which it is, fitted from another."""
+        """Fit the picture to a back from a starting map; return the best likeness and the map that gives it."""
         way, best, at = start, -1.0, start
         for _ in range(_ROUNDS):
             seen = unit_rows(self.cut(ink, way).ravel())
@@ -281,9 +283,9 @@ class _Template:
         return best, at
 
     def cut(self, ink: Floats, way: Affine, about: int = 0) -> Floats:
-        """Cut the window, and some pixels about it, out of a back along a map, shape (2, 3).
+        """Cut the window, with a margin of `about` pixels, out of a back along a map, shape (2, 3).
 
-        Maps are between places less the window's middle.
+        Maps are in coordinates relative to the window's middle.
         """
         size = (self._size[0] + 2 * about, self._size[1] + 2 * about)
         half = np.array(self._size) / 2
@@ -293,11 +295,11 @@ class _Template:
 
 
 def _undone(way: Affine) -> Affine:
-    """Return the inverse of a map."""
+    """Return the inverse of an affine map."""
     back = np.linalg.inv(way[:, :2])
     return np.column_stack([back, -back @ way[:, 2]])
 
 
 def _chained(last: Affine, first: Affine) -> Affine:
-    """Return the composition of two maps."""
+    """Return the composition of two affine maps, `first` being applied first."""
     return np.column_stack([last[:, :2] @ first[:, :2], last[:, :2] @ first[:, 2] + last[:, 2]])

@@ -1,1 +1,1 @@
-"""Watch a table over time: motion, agreement of frames, and what lies under a hand."""
+"""Watch a table over time: detect motion, combine frames, and remember tiles that a hand covers."""

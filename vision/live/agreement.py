@@ -1,10 +1,10 @@
-"""What the last still frames agree on, and what lies under a hand as it was last seen.
+"""Combine the readings of the last still frames, and remember tiles that a hand covers.
 
-A serial counts if two frames show it, nothing newer speaks against it, no frame of the still scene shows another, and
-all frames together are as sure of it as a reader must be. Frames of a still scene have the same light, focus and print:
-what one takes for another number, the next is likely to take for it, too. They are one witness, so their log-odds are
-not added up but averaged: more frames that say the same are no more evidence, one that contradicts them is a doubt, and
-a mark that only noise lifts over the bar now and then falls below it again.
+A serial counts if two frames show it, no newer frame contradicts it, no frame of the still scene shows another serial,
+and the combined confidence of all frames reaches that required of a single reading. Frames of a still scene share
+light, focus and print, so if one misreads a number, the next probably will too. They are one witness: their log-odds
+are averaged rather than added. More frames that agree are no further evidence, one that contradicts them is a doubt,
+and a mark that noise lifts over the threshold now and then falls below it again.
 """
 
 from collections import Counter
@@ -18,22 +18,22 @@ from vision.marks.read import SURE
 from vision.reading import PictureReading, PlaceState, TileRead, TrayPlace
 
 FRAMES: Final = 3
-"""How many still frames, the newest, may show a serial."""
+"""How many of the newest still frames are combined."""
 
-_ENOUGH = 2  # of these frames
-_MADE_OUT = 0.3  # confidence from which a frame shows that something stands on a back; else glare or a hand hides it
+_ENOUGH = 2  # frames that must agree
+_MADE_OUT = 0.3  # confidence from which a frame shows some mark on a back; below, glare or a hand hides it
 _SUREST = 0.9999
-_NEAR = 0.35  # of a tile's shorter side: nearer than that it is the same tile
+_NEAR = 0.35  # of a tile's shorter side: distance up to which two reads are of the same tile
 
-_Claim = tuple[object, ...] | None  # what a frame says of one tile; None: it does not say
+_Claim = tuple[object, ...] | None  # what a frame shows of one tile; None if it shows nothing definite
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AgreedReading:
-    """Combined frames: the newest reading, without the serials on which frames do not agree.
+    """Combined frames: the newest reading, without the serials on which the frames do not agree.
 
-    `doubtful` are the tiles of `reading` of which only one frame has spoken, or frames contradict one another.
-    `settled` tells that there are none, and that at least two frames were held against one another.
+    `doubtful` are the tiles of `reading` that only one frame has read, or on which frames contradict one another.
+    `settled` is whether there are none, and at least two frames were compared.
     """
 
     reading: PictureReading
@@ -42,10 +42,10 @@ class AgreedReading:
 
 
 def agree_on_frames(readings: Sequence[PictureReading]) -> AgreedReading:
-    """Combine readings of still frames, oldest first, at least one; of many the last `FRAMES` count.
+    """Combine readings of at least one still frame, oldest first; the last `FRAMES` of them decide.
 
-    Older ones count only against a serial: by showing another. Nothing may have moved between the frames: a tile is
-    known again by where it lies.
+    Older ones can only speak against a serial, by showing another one. Nothing may have moved between the frames,
+    because tiles are identified by where they lie.
     """
     window = readings[-FRAMES:]
     doubts: list[TileRead] = []
@@ -58,7 +58,7 @@ def agree_on_frames(readings: Sequence[PictureReading]) -> AgreedReading:
 
 
 def tile_at(tile: TileRead, others: Sequence[TileRead]) -> TileRead | None:
-    """Return the one of `others` that lies where `tile` lies."""
+    """Return the one of `others` that lies where `tile` lies, if any."""
     quad = np.array(tile.quad)
     reach = _NEAR * min(float(np.linalg.norm(quad[1] - quad[0])), float(np.linalg.norm(quad[2] - quad[1])))
     centre = quad.mean(axis=0)
@@ -66,7 +66,10 @@ def tile_at(tile: TileRead, others: Sequence[TileRead]) -> TileRead | None:
 
 
 def _settle_places(readings: Sequence[PictureReading], doubts: list[TileRead]) -> tuple[tuple[TrayPlace, ...], int]:
-    """Return the newest frame's places as frames agree on them, and how many they do not agree on."""
+    """Return the newest frame's places as the frames agree on them, and on how many they do not agree.
+
+    Tiles whose serial is withheld for that are added to `doubts`.
+    """
     settled, still_open = [], 0
     window = readings[-FRAMES:]
     count = len(window[-1].places)
@@ -91,7 +94,7 @@ def _settle_places(readings: Sequence[PictureReading], doubts: list[TileRead]) -
 
 
 def _settle_strays(readings: Sequence[PictureReading], doubts: list[TileRead]) -> Iterator[TileRead]:
-    """Return the tiles that lie at no place, as frames agree on them; one that only an older frame saw is gone."""
+    """Yield the tiles outside trays as the frames agree on them; one that only an older frame shows is left out."""
     known: list[TileRead] = []
     window = readings[-FRAMES:]
     for reading in reversed(window):
@@ -125,9 +128,9 @@ def _claim_of_read(read: TileRead | None) -> _Claim:
 
 
 def _agreed(claims: Sequence[_Claim]) -> int | None:
-    """Return which frame to believe: the later of the last two that say anything, if they say the same.
+    """Return the index of the frame to use: the later of the last two with a definite claim, if these two are equal.
 
-    Frames that say nothing at all agree as well, once there are two; then the newest is as good as any.
+    If at least two frames show nothing definite at all, the newest is used. Otherwise return None.
     """
     said = [index for index, claim in enumerate(claims) if claim is not None]
     if not said:
@@ -137,9 +140,9 @@ def _agreed(claims: Sequence[_Claim]) -> int | None:
 
 
 def _weighed(read: TileRead | None, frames: Iterable[TileRead | None]) -> TileRead | None:
-    """Return a read with the confidence of all frames of its scene together; None for a serial that falls below SURE.
+    """Return a read with the mean confidence of all frames of its scene; None if a serial then falls below SURE.
 
-    A frame that makes a mark out and is not sure of it speaks neither for a serial nor against it: even odds.
+    A frame that shows a mark without reading it counts as even odds.
     """
     if read is None or read.serial is None:
         return read
@@ -153,7 +156,7 @@ def _weighed(read: TileRead | None, frames: Iterable[TileRead | None]) -> TileRe
 
 
 def _is_contradicted(reads: Iterable[TileRead | None]) -> bool:
-    """Return whether reads of one tile in several frames say more than one serial."""
+    """Return whether reads of one tile in several frames have different serials."""
     return len({(read.set, read.serial) for read in reads if read is not None and read.serial is not None}) > 1
 
 
@@ -162,13 +165,13 @@ def _withheld(read: TileRead) -> TileRead:
 
 
 def with_places(reading: PictureReading, places: tuple[TrayPlace, ...], strays: Iterable[TileRead]) -> PictureReading:
-    """Return a reading with other places, and other tiles that lie at none."""
+    """Return a reading with other places, and other tiles outside them."""
     inside = (place.read for place in places if place.read is not None)
     return replace(reading, reads=(*inside, *strays), places=places)
 
 
 def without_repeated_serials(reading: PictureReading) -> PictureReading:
-    """Withhold serials that two tiles have: each may come from another frame, and one set has each serial once."""
+    """Withhold serials that two tiles have; these may come from different frames, and a set has each serial once."""
     times: Counter[tuple[object, object]] = Counter(
         (read.set, read.serial) for read in reading.reads if read.serial is not None
     )
@@ -182,16 +185,16 @@ def without_repeated_serials(reading: PictureReading) -> PictureReading:
     return replace(reading, reads=tuple(single[id(read)] for read in reading.reads), places=places)
 
 
-_SAME_TRAY = 0.5  # share of the tiles still seen that lie in the tray that was there before
+_SAME_TRAY = 0.5  # share of the visible tiles that must still lie where they lay for the tray to be the same
 
 
 def recall_covered_places(
     now: PictureReading, before: PictureReading | None
 ) -> tuple[PictureReading, tuple[TrayPlace, ...]]:
-    """Return a settled reading with its covered places as they were last seen, and these places.
+    """Return a settled reading with its covered places as they were last seen, and the list of these places.
 
-    A tile that is seen elsewhere now is remembered nowhere. Where so much is covered that no tray is found, the
-    reading before stays as a whole.
+    A tile that is now visible elsewhere is not remembered. If so much is covered that the tray is not found, the whole
+    previous reading stays.
     """
     if before is None or len(before.places) != len(now.places):
         if before is not None and before.places and _still_there(now, before):
@@ -207,14 +210,14 @@ def recall_covered_places(
 
 
 def _recall(place: TrayPlace, then: TrayPlace, now: PictureReading) -> TrayPlace:
-    """Return what lay at a place before, unless that tile is seen now or nothing was known."""
+    """Return the place as it was before, unless its tile is visible elsewhere now, or nothing was known."""
     if then.read is None or _name(then.read) in {_name(read) for read in now.reads if read.serial is not None}:
         return place
     return then
 
 
 def _still_there(now: PictureReading, before: PictureReading) -> bool:
-    """Return whether most of the tiles that are seen now lie where they lay in the tray that was there before."""
+    """Return whether most of the tiles that are visible now lie where they lay in the previous tray."""
     seen = [read for read in now.reads if read.serial is not None]
     tray = [place.read for place in before.places if place.read is not None]
     return sum(_name(tile_at(read, tray)) == _name(read) for read in seen) > _SAME_TRAY * len(seen)

@@ -1,7 +1,7 @@
-"""Other exposures of a still scene: which to ask the camera for, and what they show of unread tiles.
+"""Other exposures of a still scene: which to request from the camera, and how they help with unread tiles.
 
-Where a lamp's reflection is burnt out at one exposure, a shorter one may show the mark under it; a longer one shows
-what lies in the dark. Exposures are counted in stops from the camera's own: at -1 it takes in half the light.
+If a lamp's reflection is overexposed, a shorter exposure may show the mark in it; a longer one shows dark tiles.
+Exposures are in stops relative to the camera's own: at -1 it takes in half the light.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,22 +19,23 @@ SHORTEST: Final = -2
 LONGEST: Final = 1
 
 READINGS: Final = 3
-"""Frames of one exposure that are read at most: two that agree are enough."""
+"""Most frames of one exposure to read; two that agree are enough."""
 
 PATIENCE: Final = 40
-"""Frames after which a camera that was asked for an exposure and gives none will give none."""
+"""Frames after which a camera that has not reached the requested exposure never will."""
 
 STEADY: Final = 20
-"""Frames after which nothing that moves can be the camera's own change any more."""
+"""Frames after which motion can no longer be due to the camera's own change of exposure."""
 
-_FULL, _BURNT = 250, 0.1  # a level that is burnt out, and the share of a tile that hides its mark
-_DIM, _BRIGHTEST = 60, 90  # a tile is dark if this percentile of its levels is below that
+_FULL, _BURNT = 250, 0.1  # level from which a pixel is overexposed; share of such pixels that hides a tile's mark
+_DIM, _BRIGHTEST = 60, 90  # a tile is dark if the 90th percentile of its levels is below 60
 
 
 def light_of_unread(picture: Picture, reading: PictureReading) -> int:
-    """Return -1 if an unread tile is burnt out, 1 if one is too dark, 0 if light is not to blame.
+    """Return -1 if an unread tile is overexposed, 1 if one is too dark, 0 if light is not to blame.
 
-    A burnt-out place may seem empty; a dark one is.
+    Empty places are checked for overexposure only: an overexposed tile may seem to be an empty place, but a dark empty
+    place is empty.
     """
     unread = [read.quad for read in reading.reads if read.serial is None and not read.face_up]
     bare = [place.quad for place in reading.places if place.read is None and place.quad is not None]
@@ -52,25 +53,25 @@ def _patches(picture: Picture, quads: Iterable[Corners]) -> Iterator[Picture]:
 
 
 class ExposureSearch:
-    """The exposures of one still scene: the one that is asked for, and what those that were tried have shown."""
+    """The exposures of one still scene: the one requested now, and the readings of those that were tried."""
 
     def __init__(self) -> None:
         self.wanted = 0
         self._tried = {0}
-        self._readings: list[PictureReading] = []  # at the exposure that is asked for
-        self._every: list[PictureReading] = []  # at any but the camera's own
-        self._agreed: list[PictureReading] = []
+        self._readings: list[PictureReading] = []  # at the requested exposure
+        self._every: list[PictureReading] = []  # at all exposures but the camera's own
+        self._agreed: list[PictureReading] = []  # combined, one for each exposure
         self._late = self._steady = 0
 
     @property
     def may_disturb(self) -> bool:
-        """Whether something that moves now may be the camera's own change of exposure."""
+        """Whether apparent motion may be due to the camera's own change of exposure."""
         return len(self._tried) > 1 and (self.wanted != 0 or self._steady < STEADY)
 
     def see(self, exposure: int | None) -> bool:
-        """Take in a frame's exposure, None while it changes; return whether it is the requested one.
+        """Record a frame's exposure, None while it is changing; return whether it is the requested one.
 
-        A camera that does not come to it in time is asked for no other.
+        If the camera does not reach the requested exposure in time, no other is requested.
         """
         there = exposure == self.wanted
         self._steady += there
@@ -81,14 +82,14 @@ class ExposureSearch:
         return there
 
     def ask(self, light: int) -> None:
-        """Ask for the next exposure in a direction, or for the camera's own if there is none that was not tried."""
+        """Request the next exposure in the direction `light`; the camera's own if that was tried or is out of range."""
         step = self.wanted + light
         self.wanted = step if SHORTEST <= step <= LONGEST and step not in self._tried else 0
         self._tried.add(self.wanted)
         self._readings, self._late, self._steady = [], 0, 0
 
     def take(self, reading: PictureReading) -> bool:
-        """Take in what is read at the exposure that is asked for; return whether that is enough of it."""
+        """Record a reading at the requested exposure; return whether there are enough of them."""
         self._readings.append(reading)
         self._every.append(reading)
         agreed = agree_on_frames(self._readings)
@@ -98,9 +99,9 @@ class ExposureSearch:
         return enough
 
     def fill(self, agreed: AgreedReading, frames: Sequence[PictureReading]) -> AgreedReading:
-        """Return what frames agree on, and in it what other exposures show of tiles that are not read.
+        """Return the combined reading with unread tiles filled in from other exposures.
 
-        A serial counts if two frames of one exposure show it, and no frame of the scene shows another there.
+        A serial counts if two frames of one exposure show it, and no frame of the scene shows another one there.
         """
         reading = agreed.reading
         for other in self._agreed:

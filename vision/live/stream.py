@@ -1,4 +1,4 @@
-"""Frames in, what lies on the table out: the watcher, and a reader of single pictures in its own thread."""
+"""Feed frames to the watcher, and read pictures for it in a separate thread."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,9 +14,9 @@ from vision.reading import PictureReading
 class BackgroundStream(Closing):
     """Reads a table over time; `read` reads one picture.
 
-    `see` never waits for a reading: a frame costs a sketch, and one at a time is read in the other thread. A reading
-    counts only if nothing has moved since its frame was taken: two tiles that were exchanged while a slow machine was
-    reading must not be verified as they lay before.
+    `see` never waits for a reading: for each frame it only makes a sketch, and one frame at a time is read in the other
+    thread. A reading counts only if nothing has moved since its frame was taken. Otherwise two tiles that were swapped
+    while a slow machine was reading would be verified as they lay before.
     """
 
     def __init__(self, read: Callable[[Picture], PictureReading]) -> None:
@@ -25,7 +25,7 @@ class BackgroundStream(Closing):
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._reading: Future[tuple[PictureReading, int]] | None = None
         self._scene = self._exposure = 0
-        """The scene that is being read, and the exposure of its frame."""
+        """The scene being read, and the exposure of its frame."""
 
     @property
     def watched(self) -> WatchedTable:
@@ -34,16 +34,16 @@ class BackgroundStream(Closing):
 
     @property
     def exposure(self) -> int:
-        """The exposure that the camera is asked for, in stops from its own."""
+        """The exposure to request from the camera, in stops relative to its own."""
         return self._watcher.exposure
 
     def see(self, at: float, picture: Picture, exposure: int | None = 0) -> WatchedTable:
-        """Take in a frame, BGR, shape (height, width, 3), uint8, taken at `at` seconds of any clock.
+        """Process a frame (BGR, shape (height, width, 3), uint8), taken at `at` seconds of any clock.
 
-        `exposure` is in stops from the camera's own, None while it changes.
+        `exposure` is in stops relative to the camera's own, None while it is changing.
 
-        Raises PictureError for an array that is no picture; then nothing has changed. What the reader raises passes
-        through, and the next frame is read again.
+        Raises PictureError, without any effect, if the array is not a picture. Errors of the reader are raised here,
+        too; the next frame is then read again.
         """
         wanted = self._watcher.see(at, sketch(check_picture(picture)), exposure)
         if self._reading is not None and self._reading.done():
@@ -61,15 +61,15 @@ class BackgroundStream(Closing):
         return reading, light_of_unread(picture, reading)
 
     def lose(self) -> WatchedTable:
-        """Take in that the camera was lost."""
+        """Record that the camera was lost."""
         self._watcher.lose()
         return self.watched
 
     def wait(self) -> None:
-        """Wait until nothing is being read."""
+        """Wait until the reader is idle."""
         if self._reading is not None:
             self._reading.exception()
 
     def close(self) -> None:
-        """End the thread, when it has read what it is reading."""
+        """Stop the thread after the current reading."""
         self._reader.shutdown(cancel_futures=True)

@@ -1,6 +1,6 @@
-"""Watch a table: which frames are worth reading, and what they have shown so far. Pure.
+"""Watch a table: decide which frames are worth reading, and combine their readings. Pure.
 
-Motion is the difference between two frames' shrunk grey pictures against the noise that they have anyway.
+Motion is detected by comparing small grey versions of two frames, allowing for the noise of these frames.
 """
 
 from dataclasses import dataclass, replace
@@ -16,30 +16,30 @@ from vision.live.agreement import AgreedReading, agree_on_frames, recall_covered
 from vision.live.exposure import ExposureSearch
 from vision.reading import PictureReading, TileRead, TrayPlace
 
-Sketch = NDArray[np.uint8]  # shape (height, width), grey: what is kept of a frame to compare it with others
+Sketch = NDArray[np.uint8]  # shape (height, width), grey: a small version of a frame, for comparison with others
 
-SKETCH_WIDTH = 240  # cells; over a tray a finger is about eight of them wide
-_SIGMAS = 6.0  # no cell of a still frame is this many standard deviations off
-_LEVELS = 2.5  # rounding, and what compression does
-_SHARE = 0.04  # of a cell's own level: lamps flicker, rows at other times
-_FEWEST = 4  # cells that differ together
-_FULL = 250  # a cell as bright as this shows nothing of a change of light
-_DARK = 16  # below that a ratio is mostly rounding
-_BLACK = 12  # nothing that is lit at all is darker
-_LEAST_GAIN = 0.7  # a camera changes its exposure in smaller steps; more is a lamp, a hand, another scene
-_UNBURNT = 110  # no cell below that has many burnt-out pixels
+SKETCH_WIDTH = 240  # cells; over a tray a finger is about eight cells wide
+_SIGMAS = 6.0  # standard deviations that no cell of a still frame reaches
+_LEVELS = 2.5  # tolerance for rounding and compression
+_SHARE = 0.04  # tolerance as a share of a cell's level: lamps flicker, and differently from row to row
+_FEWEST = 4  # cells that must differ to count as motion
+_FULL = 250  # level from which a cell is overexposed, and shows no change of light
+_DARK = 16  # level below which ratios are mostly rounding error
+_BLACK = 12  # level that anything lit at all exceeds
+_LEAST_GAIN = 0.7  # cameras change exposure in smaller steps; a larger change is a lamp, a hand or another scene
+_UNBURNT = 110  # level below which no cell has many overexposed pixels
 _AROUND = np.ones((3, 3), dtype=np.uint8)
-_LIT_SHARE = 0.2  # of the cells that two exposures have to show both
-_STEPS = 16  # of the light, each with a gain of its own: a camera's levels are no straight line
-_RISE = 1.1  # of the usual gain: a larger one is that of cells with burnt-out pixels
-_NOISIEST = 6.0  # levels of a cell in the darkest room: where more differs in most cells, that is no noise
-_MAD = 1.4826  # median of absolute deviations to standard deviation, of a normal distribution
+_LIT_SHARE = 0.2  # share of cells that must be usable in both of two exposures
+_STEPS = 16  # brightness steps, each with its own gain, as a camera's response is not linear
+_RISE = 1.1  # largest gain of a step, relative to the usual one; more is due to overexposed pixels
+_NOISIEST = 6.0  # levels: noise of a cell in the darkest room; a larger difference in most cells is not noise
+_MAD = 1.4826  # standard deviation of a normal distribution, in median absolute deviations
 
 
 def sketch(picture: Picture) -> Sketch:
-    """Shrink a picture, shape (height, width, 3), to a sketch in which motion is detected; 0.5 ms for 1920 x 1080.
+    """Shrink a picture, shape (height, width, 3), to a sketch for detecting motion; 0.5 ms for 1920 x 1080.
 
-    Green alone: half of a sensor's cells are green, and it is the least noisy channel.
+    Only green is used: half of a sensor's cells are green, which makes it the least noisy channel.
     """
     height, width = picture.shape[:2]
     step = 2 if width >= 4 * SKETCH_WIDTH else 1
@@ -49,16 +49,16 @@ def sketch(picture: Picture) -> Sketch:
 
 
 def is_blank(sketch: Sketch) -> bool:
-    """Return whether a frame shows nothing at all: the light is out, or the sensor is blinded."""
+    """Return whether a frame shows nothing at all, because the light is off or the sensor is saturated."""
     return bool(np.percentile(sketch, 99) < _BLACK or np.percentile(sketch, 1) > _FULL)
 
 
 def has_moved(before: Sketch, now: Sketch, *, relit: bool = False) -> bool:
-    """Return whether something other than the light differs between two frames.
+    """Return whether anything but the light differs between two frames.
 
-    Light that changes everywhere by one factor (a camera's automatic exposure) is taken out; the threshold follows
-    the noise of this very pair of frames, so that a dark room is not taken for motion. `relit`: the frames are of two
-    exposures, so that light may differ by any factor, and what either has burnt out or black tells nothing.
+    A change by one factor everywhere (automatic exposure) is removed, and the threshold follows the noise of this pair
+    of frames, so that a dark room is not taken for motion. `relit`: the frames have different exposures; light may then
+    differ by any factor, and areas that are overexposed or black in either frame are ignored.
     """
     if before.shape != now.shape:
         return True
@@ -78,15 +78,16 @@ def has_moved(before: Sketch, now: Sketch, *, relit: bool = False) -> bool:
 
 
 def _gain(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    """Return by which factor the light has changed: the median of all cells' ratios, for few of them move."""
+    """Return the factor by which the light has changed: the median ratio of all cells, few of which move."""
     lit = (one > _DARK) & (one < _FULL)
     return float(np.median(other[lit] / one[lit])) if lit.any() else 1.0
 
 
 def _has_moved_relit(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
-    """Return whether something has moved between two exposures.
+    """Return whether something has moved between two frames of different exposures.
 
-    Of a cell's pixels some may be burnt out at the longer one: it is then brighter at the shorter one than by its gain.
+    Some of a cell's pixels may be overexposed at the longer exposure; the cell is then brighter at the shorter one than
+    the gain predicts.
     """
     bright, dark = (one, other) if one.mean() > other.mean() else (other, one)
     shown = bright < _FULL
@@ -105,29 +106,29 @@ def _has_moved_relit(one: NDArray[np.float32], other: NDArray[np.float32]) -> bo
 
 
 TRIES: Final = 5
-"""Readings of one still scene at most: what is unread or contradictory after so many stays so until something moves."""
+"""Most readings of one still scene; what is unread or contradictory after them stays so until something moves."""
 
 GAP_S: Final = 1.0
-"""Seconds without a frame after which nobody knows what has moved meanwhile."""
+"""Seconds without a frame after which something may have moved unnoticed."""
 
 
 class Stillness(StrEnum):
-    """How reliable what is shown is now."""
+    """How reliable the shown reading is at present."""
 
-    BLIND = "blind"  # no frame yet, the light is out, or the camera was lost
+    BLIND = "blind"  # no frame yet, the light is off, or the camera was lost
     MOVING = "moving"
-    SETTLING = "settling"  # still, and not yet read often enough
-    COVERED = "covered"  # still, but something lies over places: these are shown as last seen
-    SETTLED = "settled"  # what is shown is what lies there
+    SETTLING = "settling"  # still, but not read often enough yet
+    COVERED = "covered"  # still, but some places are covered, and shown as last seen
+    SETTLED = "settled"  # the table is as shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WatchedTable:
     """What is known of the table at time `at`, seconds.
 
-    `shown` is the last settled reading (None before the first one). It stays while something moves and while new
-    frames are weighed. Places that something lies over are as they were last seen, and are in `covered`; `doubtful`
-    are tiles that frames contradict one another about. Only a `settled` reading may verify a tray.
+    `shown` is the last settled reading, None before the first one. It stays while something moves and while new frames
+    are being combined. Covered places are shown as last seen, and listed in `covered`; `doubtful` are tiles on which
+    frames contradict one another. Only a `settled` reading may verify a tray.
     """
 
     at: float
@@ -138,29 +139,29 @@ class WatchedTable:
 
 
 class TableWatcher:
-    """State of a watched table. `see` takes each frame and returns whether to read it, `take` its reading."""
+    """The state of a watched table: call `see` with each frame, and `take` with its reading if `see` asks for one."""
 
     def __init__(self) -> None:
         self.watched = WatchedTable(float("-inf"), Stillness.BLIND)
-        self._before: Sketch | None = None  # the frame before this one
+        self._before: Sketch | None = None  # the previous frame
         self._anchor: Sketch | None = None  # the first frame since something moved
         self._readings: tuple[PictureReading, ...] = ()  # of frames since then
         self._tries = 0
-        self._exposure: int | None = 0  # of the frame before this one
+        self._exposure: int | None = 0  # of the previous frame
         self._search, self._may_search = ExposureSearch(), True
         self.scene = 0
-        """Another number whenever something has moved: what was read of an older one is worth nothing now."""
+        """Counts scenes: it changes whenever something has moved, and readings of an older scene are then void."""
 
     @property
     def exposure(self) -> int:
-        """The exposure that the camera is asked for, in stops from its own."""
+        """The exposure to request from the camera, in stops relative to its own."""
         return self._search.wanted
 
     def see(self, at: float, sketch: Sketch, exposure: int | None = 0) -> bool:
-        """Take in a frame's time, sketch and exposure (None: it is changing); return whether it is worth reading.
+        """Process a frame's time, sketch and exposure (None: changing); return whether the frame is worth reading.
 
-        A frame that comes late, after a newer one, changes nothing. A frame in motion is not worth reading, nor is
-        one of a still scene about which enough is known.
+        A frame that arrives after a newer one is ignored. Frames with motion are not worth reading, nor frames of a
+        still scene that has been read often enough.
         """
         if at <= self.watched.at:
             return False
@@ -176,7 +177,7 @@ class TableWatcher:
             self._begin(None)
             self.watched = replace(self.watched, at=at, stillness=Stillness.MOVING)
             return False
-        # What moves too slowly to be seen from frame to frame. A scene begins with the camera's own exposure.
+        # Detects motion too slow to notice from frame to frame. A scene begins with the camera's own exposure.
         if self._anchor is None or has_moved(self._anchor, sketch, relit=exposure != 0):
             self._begin(sketch if exposure == 0 else None)
         stillness = self.watched.stillness if self._readings else Stillness.SETTLING
@@ -184,9 +185,9 @@ class TableWatcher:
         return self._search.see(exposure) and self._anchor is not None and self._wants_more()
 
     def take(self, reading: PictureReading, exposure: int = 0, light: int = 0) -> None:
-        """Take in the reading of the last frame; that of a frame not worth reading is ignored.
+        """Process the reading of the last frame; ignored if the frame was not worth reading.
 
-        `light` is what `light_of_unread` says of it.
+        `light` is the result of `light_of_unread`.
         """
         if self._anchor is None or exposure != self.exposure or not self._wants_more():
             return
@@ -205,14 +206,14 @@ class TableWatcher:
             self._search.ask(light if _is_lacking(self.watched) else 0)
 
     def lose(self) -> None:
-        """Take in that nothing is seen any more: what is shown stays, and must be confirmed again."""
+        """Record that the camera shows nothing: the shown reading stays, but must be confirmed again."""
         self._before = None
         self._begin(None)
         self.watched = replace(self.watched, stillness=Stillness.BLIND)
 
     def _begin(self, anchor: Sketch | None) -> None:
-        """Forget the evidence: a tile may have been changed under the hand."""
-        if self._readings:  # a camera that seems to move by itself is not asked again for the scene that follows
+        """Begin a new scene without evidence, as a tile may have been exchanged meanwhile."""
+        if self._readings:  # if changing the exposure may have looked like motion, do not try it in the next scene
             self._may_search = not self._search.may_disturb
         self._anchor, self._readings, self._tries = anchor, (), 0
         self._search = ExposureSearch()
@@ -231,12 +232,12 @@ class TableWatcher:
 
 
 def _is_lacking(watched: WatchedTable) -> bool:
-    """Return whether another exposure could tell more: a back is not read, or no tile is seen at a place."""
+    """Return whether another exposure could help: a back is not read, or a place seems to have no tile."""
     places = watched.shown.places if watched.shown is not None else ()
     return not _complete(watched) or any(place.read is None for place in places)
 
 
 def _complete(watched: WatchedTable) -> bool:
-    """Return whether another frame could not tell more: every back is read."""
+    """Return whether more frames cannot add anything: every back is read, and none is doubtful."""
     reads = watched.shown.reads if watched.shown is not None else ()
     return not watched.doubtful and all(read.serial is not None or read.face_up for read in reads)

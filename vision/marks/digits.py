@@ -1,6 +1,6 @@
-"""Printed numbers: cut backs out of the picture, ask the network, and conclude which serial each shows.
+"""Printed numbers: cut backs out of the picture, run the networks, and conclude which serial each back shows.
 
-How the network was made: vision/training, vision/models.
+How the networks were trained: vision/training, vision/models.
 """
 
 from collections.abc import Sequence
@@ -29,31 +29,31 @@ from vision.networks import alike_in_contrast, run_network
 from vision.reading import LAST_SERIAL
 
 KINDS = 5
-NUMBER, LABEL, BLANK, FACE, NOTHING = range(KINDS)  # BLANK: a back on which no mark is to be seen
+NUMBER, LABEL, BLANK, FACE, NOTHING = range(KINDS)  # BLANK: a back without a visible mark
 
 SEEN_SIGNS = 16
-UPSIDE_DOWN = np.array([0, 10, 11, 12, 13, 14, 9, 15, 8, 6])  # what digit 0..9 looks like upside down
+UPSIDE_DOWN = np.array([0, 10, 11, 12, 13, 14, 9, 15, 8, 6])  # the sign that digit 0..9 looks like upside down
 ONES = [1, 10]  # a 1, either way up: in some fonts it is a plain stroke
-TURNED_SIGNS = np.append(UPSIDE_DOWN, [1, 2, 3, 4, 5, 7])  # what becomes of each thing seen, half a turn on
+TURNED_SIGNS = np.append(UPSIDE_DOWN, [1, 2, 3, 4, 5, 7])  # what each sign becomes after half a turn
 
-# Which digit a thing seen means, shape (16, 10), once the way up is known: 1 2 3 4 5 7 mean the same either way,
-# for some fonts draw a 1 that shows no way up, and then half of the share goes to each.
+# The digit that each sign means once the way up is known, shape (16, 10). The two signs of 1 2 3 4 5 7 both mean that
+# digit, because a 1 that is a plain stroke shows no way up, and the network then gives half of its share to each.
 DIGIT_OF_SIGN = np.zeros((SEEN_SIGNS, 10), dtype=np.float32)
 for _digit in range(10):
     DIGIT_OF_SIGN[[_digit, UPSIDE_DOWN[_digit]] if _digit not in {6, 9} else [_digit], _digit] = 1
 
-DIGIT_UPSIDE_DOWN = np.array([0, 1, 2, 3, 4, 5, 9, 7, 8, 6])  # which column of it, in a number that is upside down
-_MEANINGS = np.column_stack([DIGIT_OF_SIGN, DIGIT_OF_SIGN[:, DIGIT_UPSIDE_DOWN]])  # both, shape (16, 20)
+DIGIT_UPSIDE_DOWN = np.array([0, 1, 2, 3, 4, 5, 9, 7, 8, 6])  # the column to use for a number that is upside down
+_MEANINGS = np.column_stack([DIGIT_OF_SIGN, DIGIT_OF_SIGN[:, DIGIT_UPSIDE_DOWN]])  # both ways up, shape (16, 20)
 
 CROP = (80, 112)  # width and height, pixels
-CROP_MARGIN = 0.06  # of the tile about it: outlines are a little off
+CROP_MARGIN = 0.06  # margin around the tile, in tile sides, as outlines are a little off
 _FULL = 1 + 2 * CROP_MARGIN
 _FRAME: Quad = (UNIT_SQUARE + CROP_MARGIN) / _FULL * CROP
-_SHRUNK_FROM = 150.0  # pixels of width from which a tile is halved first: a crop takes one pixel of several
+_SHRUNK_FROM = 150.0  # pixels: width from which the picture is halved first, as a crop would skip pixels
 
 
 def cut_backs(picture: Picture, quads: Sequence[Quad]) -> Picture:
-    """Cut tiles out of a BGR picture by their quads, each shape (4, 2); gives shape (n, 112, 80, 3)."""
+    """Cut tiles out of a BGR picture along their quads, each of shape (4, 2); return shape (n, 112, 80, 3)."""
     smaller = {0: picture}
     crops = np.empty((len(quads), CROP[1], CROP[0], 3), dtype=np.uint8)
     for crop, quad in zip(crops, quads, strict=True):
@@ -68,7 +68,7 @@ def _level(quad: Quad) -> int:
 
 
 def _shrunk(smaller: dict[int, Picture], level: int) -> Picture:
-    """Return the picture halved `level` times; what is made is kept in `smaller`."""
+    """Return the picture halved `level` times, caching each level in `smaller`."""
     if level not in smaller:
         larger = _shrunk(smaller, level - 1)
         half = (max(1, larger.shape[1] // 2), max(1, larger.shape[0] // 2))
@@ -77,16 +77,16 @@ def _shrunk(smaller: dict[int, Picture], level: int) -> Picture:
 
 
 def cut_back(picture: Picture, quad: Quad) -> tuple[Picture, Homography]:
-    """Cut one tile out, shape (112, 80, 3); also the way from the picture to the crop."""
+    """Cut one tile out, shape (112, 80, 3); also return the homography from the picture to the crop."""
     there = homography_between(quad, _FRAME)
     opencv = TO_MIDDLES @ there @ FROM_MIDDLES
     crop = cv2.warpPerspective(picture, opencv, CROP, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(crop, dtype=np.uint8), there
 
 
-_AT_ONCE = 34  # crops the network sees together: more cost memory and save no time
+_AT_ONCE = 34  # crops per run of the network; more cost memory and save no time
 _INNER = (slice(16, 96), slice(12, 68))  # rows and columns of a crop where marks are
-_CELL = 8  # pixels of a crop for each cell of a look
+_CELL = 8  # pixels of a crop per cell of the network's map of places
 _CELL_COLS, _CELL_ROWS = CROP[0] // _CELL, CROP[1] // _CELL
 _CELLS = np.array(
     [[col * _CELL + _CELL / 2, row * _CELL + _CELL / 2] for row in range(_CELL_ROWS) for col in range(_CELL_COLS)]
@@ -98,35 +98,35 @@ Shares = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class DigitLook:
-    """What the network says of one back, in probabilities."""
+    """The first reader's result for one back, as probabilities."""
 
     kind: Shares  # shape (5,): number, label, blank back, face, nothing
-    ways: Shares  # shape (2,): that it stands as the crop does, that it stands upside down
+    ways: Shares  # shape (2,): upright in the crop, upside down
     letter: Shares  # shape (27,): A to Z, none
-    signs: Shares  # shape (3, 16): each sign as it is seen (vision.marks.digits), from the crop's left to its right
-    places: Points  # shape (3, 2): where each sign was looked for, pixels of the crop
-    spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, as the crop stands
-    agreed: float = 1.0  # how likely the second reader (vision.marks.lines) finds these digits, and no others
-    other_way: float = 0.0  # how likely the second reader finds the serial that they are the other way up, if any
+    signs: Shares  # shape (3, 16): each sign as it appears (see `DIGIT_OF_SIGN`), from the crop's left to its right
+    places: Points  # shape (3, 2): where each sign is, pixels of the crop
+    spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, in the crop's orientation
+    agreed: float = 1.0  # likelihood by the second reader (vision.marks.lines) of exactly these digits
+    other_way: float = 0.0  # likelihood by the second reader of the serial that they are upside down, if any
     rivals: tuple[int, ...] = ()  # as in `TileMark`
-    again: tuple[float, ...] = ()  # confidence in the same number, seen larger and smaller
+    again: tuple[float, ...] = ()  # confidences in the same number when read enlarged and shrunk
 
     @cached_property
     def mark(self) -> TileMark:
-        """What it amounts to."""
+        """The mark concluded from this look."""
         return mark_of_look(self)
 
 
 def prepare_crops(crops: Picture) -> NDArray[np.float32]:
-    """Crops, shape (n, 112, 80, 3), as the network takes them: without the back's own colour, contrast made alike.
+    """Return crops, shape (n, 112, 80, 3), as input for the network, with equal colour and contrast.
 
-    Colour and contrast are those of the tile's middle: what lies about it may be far brighter than pale ink.
+    Both are measured in the tile's middle, as things around the tile may be far brighter than pale ink.
     """
     return alike_in_contrast(crops, _INNER)
 
 
 def look_at_crops(crops: Picture) -> list[DigitLook]:
-    """Look at crops, shape (n, 112, 80, 3), uint8."""
+    """Run the first reader on crops, shape (n, 112, 80, 3), uint8."""
     looks: list[DigitLook] = []
     for start in range(0, len(crops), _AT_ONCE):
         scores, where = run_network("digits", prepare_crops(crops[start : start + _AT_ONCE]))
@@ -139,21 +139,21 @@ def look_at_crops(crops: Picture) -> list[DigitLook]:
 
 
 def _shares(scores: Shares) -> Shares:
-    """Return the probabilities of what scores, one look a row, stand for."""
+    """Return the softmax of scores, row by row."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
-_EDGE_ROWS, _EDGE_COLS = slice(28, 84), slice(20, 60)  # of a crop: where its sides are looked at
-_DEEP = (12, 16)  # pixels from the crop's border in which its side, and its end, lie
-_ACROSS = 4  # pixels over which an edge rises
-_LEAST = 4.0  # levels that an edge rises or falls at least
-_GAPS = 3  # a third of a side may rise less, as noise lets it at night: print that runs along it has more gaps
-_SIDES = 3  # of a tile that show an edge at least: one may drown in light, or lie against the next tile
+_EDGE_ROWS, _EDGE_COLS = slice(28, 84), slice(20, 60)  # parts of a crop where long and short sides are checked
+_DEEP = (12, 16)  # pixels from the crop's border within which the edge of a long side lies, and of a short one
+_ACROSS = 4  # pixels over which the step at an edge is measured
+_LEAST = 4.0  # levels: least step at an edge
+_GAPS = 3  # one third of a side may lack the step, as noise hides it at night; print along a side has more gaps
+_SIDES = 3  # least sides of a tile with an edge: one may be overexposed, or touch the next tile
 
 
 def sides_with_edges(crops: Picture) -> NDArray[np.int64]:
-    """Return along how many sides of each crop, shape (n, 112, 80, 3), as `cut_backs` gives it, a tile's edge runs."""
+    """Return how many sides of each crop from `cut_backs`, shape (n, 112, 80, 3), show a tile's edge."""
     levels, (wide, deep) = crops.astype(np.int16), _DEEP
     level, upright = levels[:, _EDGE_ROWS], levels[:, :, _EDGE_COLS].swapaxes(1, 2)
     sides = (level[:, :, :wide], level[:, :, -wide:], upright[:, :, :deep], upright[:, :, -deep:])
@@ -161,7 +161,7 @@ def sides_with_edges(crops: Picture) -> NDArray[np.int64]:
 
 
 def _rise_along(side: NDArray[np.int16]) -> NDArray[np.int16]:
-    """Return how much two thirds of each side, shape (n, along, across, 3), rise or fall at one place: levels."""
+    """Return the step in levels that two thirds of each side, shape (n, along, across, 3), reach at one depth."""
     rises = side[:, :, _ACROSS:] - side[:, :, :-_ACROSS]
     few = side.shape[1] // _GAPS
     ordered = np.partition(rises, (few, side.shape[1] - 1 - few), axis=1)
@@ -169,54 +169,54 @@ def _rise_along(side: NDArray[np.int16]) -> NDArray[np.int16]:
 
 
 def _enlarging(scale: float, degrees: float) -> NDArray[np.float64]:
-    """Return the map, shape (2, 3), that enlarges and turns a crop about its middle."""
+    """Return the affine map, shape (2, 3), that scales and rotates a crop about its middle."""
     return np.asarray(cv2.getRotationMatrix2D(((CROP[0] - 1) / 2, (CROP[1] - 1) / 2), degrees, scale))
 
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SURE_AT_ONCE = 0.999  # confidence of a first look that needs no second: its likelihood is 0.994
-_NO_NUMBER = 0.02  # share of a number up to which there is none: a second look would not change that
-_LIKELY, _CLEAR = 0.8, 0.97  # confidences between which a number is looked at again, larger and smaller
+SURE_AT_ONCE = 0.999  # confidence of a first look (likelihood 0.994) that needs no second one
+_NO_NUMBER = 0.02  # likelihood of a number up to which there is none; a second look would not change that
+_LIKELY, _CLEAR = 0.8, 0.97  # confidences between which a number is read again, enlarged and shrunk
 _SIZES = (_enlarging(1.06, -1.5), _enlarging(0.94, 1.5))
 _MEANS, _WORTH = (0.0, 0.9, 1.0), (0.0, 0.95, 1.0)
-"""A mean of 0.9 over all looks is worth the 0.95 that a serial needs."""
-_DOUBTED, BEYOND_DOUBT = 0.9, 0.995  # confidences between which a number may still be another
-_RULED_OUT = 2e-3  # likelihood up to which a reader rules that other one out
-_MADE_OUT = 0.3  # confidence from which the way up of a number that is not read may be told
-_LETTER_SURE = 0.9
-_LETTER_TELLS = 0.99  # the same before a letter may tell the way up: a maker's ring was an O with 0.92
-_DECIDING_ODDS = 50.0  # times likelier that one way up must be than the other
-_CLEAR_ODDS = 1000.0  # the same where the number is a serial both ways up
+"""A mean of 0.9 over all looks gives the confidence of 0.95 that a serial needs."""
+_DOUBTED, BEYOND_DOUBT = 0.9, 0.995  # confidences between which a number may still be a rival
+_RULED_OUT = 2e-3  # likelihood up to which a reader rules a rival out
+_MADE_OUT = 0.3  # confidence from which a number may show its way up, even if it is not read
+_LETTER_SURE = 0.9  # least likelihood of a set's letter
+_LETTER_TELLS = 0.99  # the same for a letter that may show the way up; a maker's ring was an O with 0.92
+_DECIDING_ODDS = 50.0  # least odds of one way up against the other
+_CLEAR_ODDS = 1000.0  # the same if the number is a serial both ways up
 _MOST_WAY_ODDS = np.log(39)
-"""Log-odds of a way up for which neither signs nor a letter speak: what the network takes for a bar may be a logo."""
-_UNLIKELY = 0.01  # likelihood of a number upside down below which its signs tell the way up
+"""Largest log-odds of a way up that neither signs nor a letter confirm: the bar the network saw may be a logo."""
+_UNLIKELY = 0.01  # likelihood of the number upside down below which its signs show the way up
 _TORN = {"0": "0", "1": "1", "6": "9", "8": "8", "9": "6"}  # digits that are digits upside down; a 1 in some fonts
-_TINY = 1e-9  # where both looks see no 1 at all
+_TINY = 1e-9  # avoids a division by zero if neither look sees a 1
 Digits = tuple[int, ...]
 
 
 def read_digits(picture: Picture, quads: Sequence[Quad]) -> list[TileMark]:
-    """Read the printed numbers on backs, `quads` each shape (4, 2), pixels; without one the confidence is about 0."""
+    """Read printed numbers on backs, `quads` each of shape (4, 2), pixels; without a number confidence is near 0."""
     return [look.mark for look in look_at_crops_closely(cut_backs(picture, quads))]
 
 
 def look_at_crops_closely(crops: Picture, first: Sequence[DigitLook] | None = None) -> list[DigitLook]:
-    """Look at crops, shape (n, 112, 80, 3), with both readers; at a number in doubt also larger, and smaller.
+    """Read crops, shape (n, 112, 80, 3), with both readers; read numbers in doubt also enlarged and shrunk.
 
-    What looks like another number by chance, for noise or a worn stroke, mostly does so in one size only.
-    `first` are the first looks, where there are some.
+    A number that looks like another one by chance, through noise or a worn stroke, mostly does so in one size only.
+    `first` is the first looks, if they have been made already.
     """
     looks, logs = _ask_second_reader(crops, _look_both_ways(crops, first))
     doubted = [number for number in logs if _LIKELY <= looks[number].mark.confidence < _CLEAR]
     for number, marks in zip(doubted, _read_in_other_sizes(crops[doubted]), strict=True):
-        said = looks[number].mark.said  # that a number reads both ways up need not show in each size
+        said = looks[number].mark.said  # a serial both ways up need not be seen as one in every size
         same = [mark.confidence if mark.said & said else 0.0 for mark in marks]
         looks[number] = replace(looks[number], again=tuple(same))
     return _with_rivals(looks, logs)
 
 
 def _read_in_other_sizes(crops: Picture) -> list[list[TileMark]]:
-    """Return what each crop, shape (n, 112, 80, 3), says in other sizes."""
+    """Return the marks that each crop, shape (n, 112, 80, 3), gives when enlarged and when shrunk."""
     moved = [cv2.warpAffine(crop, way, CROP, borderMode=cv2.BORDER_REPLICATE) for crop in crops for way in _SIZES]
     pixels = np.array(moved, dtype=np.uint8).reshape(-1, *crops.shape[1:])
     looks, _ = _ask_second_reader(pixels, _look_both_ways(pixels))
@@ -224,7 +224,7 @@ def _read_in_other_sizes(crops: Picture) -> list[list[TileMark]]:
 
 
 def _look_both_ways(crops: Picture, first: Sequence[DigitLook] | None = None) -> list[DigitLook]:
-    """Look at crops; again, upside down, where the first look sees a number and is in doubt."""
+    """Run the first reader on crops, and again upside down where it sees a number but is not sure of it."""
     looks = look_at_crops(crops) if first is None else list(first)
     numbers = [number for number, look in enumerate(looks) if look.kind[NUMBER] > _NO_NUMBER]
     doubted = [number for number in numbers if looks[number].mark.confidence < SURE_AT_ONCE]
@@ -236,9 +236,9 @@ def _look_both_ways(crops: Picture, first: Sequence[DigitLook] | None = None) ->
 
 
 def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> tuple[list[DigitLook], dict[int, Logs]]:
-    """Ask how likely each number that was read stands there: the first reader sees three digits whatever there is.
+    """Add the second reader's likelihood of each number: the first reader sees three digits whatever there is.
 
-    Also return what it saw, shape (26, 13), of each that was asked about.
+    Also return the second reader's log-likelihoods, shape (26, 13), by the index of each look that it checked.
     """
     marks = [look.mark for look in looks]
     asked = [number for number, mark in enumerate(marks) if _claims_number(mark)]
@@ -259,9 +259,10 @@ def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> tuple[list[Dig
 
 
 def _with_rivals(looks: list[DigitLook], logs: dict[int, Logs]) -> list[DigitLook]:
-    """Add what else, by a reader, numbers in doubt may be; `logs` are what the second reader saw, shape (26, 13).
+    """Add to numbers in doubt their rivals, the near serials that at least one reader does not rule out.
 
-    Of a number that is a serial both ways up, what else it may be either way.
+    A number that is a serial both ways up gets the rivals of both. `logs` is the second reader's log-likelihoods, shape
+    (26, 13), by look.
     """
     marks = {number: looks[number].mark for number in logs}
     doubted = [number for number, mark in marks.items() if _DOUBTED <= mark.confidence < BEYOND_DOUBT]
@@ -288,7 +289,7 @@ def _with_rivals(looks: list[DigitLook], logs: dict[int, Logs]) -> list[DigitLoo
 
 @cache
 def near_serials(serial: int) -> tuple[int, ...]:
-    """Return the serials of which one digit is another."""
+    """Return the serials that differ in exactly one digit."""
     digits = digits_of(serial)
     others = ((other, digits_of(other)) for other in range(1, LAST_SERIAL + 1))
     return tuple(other for other, its in others if sum(a != b for a, b in zip(digits, its, strict=True)) == 1)
@@ -300,13 +301,13 @@ def digits_of(serial: int) -> Digits:
 
 
 def turn_digits(digits: Digits) -> Digits:
-    """Return what three digits are upside down."""
+    """Return what three digits read upside down."""
     first, middle, last = DIGIT_UPSIDE_DOWN[list(reversed(digits))].tolist()
     return first, middle, last
 
 
 def _share_of_rival(look: DigitLook, serial: int, rival: int) -> float:
-    """Return the first reader's share of a near serial's other digit, the mark standing as it says its serial."""
+    """Return the first reader's likelihood of the digit in which a rival differs, in the orientation of `serial`."""
     turned = bool(look.mark.turned) if look.mark.either is None else serial != look.mark.either[0]
     meant = (look.signs @ _MEANINGS).reshape(3, 2, 10)[:: -1 if turned else 1, int(turned)]
     own, other = digits_of(serial), digits_of(rival)
@@ -318,7 +319,7 @@ def _serial_as_it_stands(mark: TileMark) -> int:
 
 
 def _other_way(mark: TileMark) -> int | None:
-    """Return the serial that a mark's digits are upside down; None if they are none, or the same."""
+    """Return the serial that a mark's digits read upside down; None if that is no serial, or the same one."""
     text = f"{_serial_as_it_stands(mark):03d}"
     if not set(text) <= _TORN.keys():
         return None
@@ -331,7 +332,7 @@ def _claims_number(mark: TileMark) -> bool:
 
 
 def _on_no_tile(look: DigitLook) -> DigitLook:
-    """Take a number for print on something else: what it says is of no interest."""
+    """Return a look in which the number counts as nothing, because it is printed on something else than a tile."""
     kind = look.kind.copy()
     kind[NOTHING] += kind[NUMBER]
     kind[NUMBER] = 0.0
@@ -339,9 +340,9 @@ def _on_no_tile(look: DigitLook) -> DigitLook:
 
 
 def combine_looks(upright: DigitLook, turned: DigitLook) -> DigitLook:
-    """Put two looks at one back together, the second of which saw it upside down.
+    """Combine two looks at one back, the second of which saw it upside down.
 
-    Geometric means that are not made to sum to 1: where the two looks differ, everything becomes unlikely.
+    Likelihoods are geometric means, not normalised, so that everything becomes unlikely where the two looks differ.
     """
     return DigitLook(
         np.sqrt(upright.kind * turned.kind),
@@ -354,7 +355,7 @@ def combine_looks(upright: DigitLook, turned: DigitLook) -> DigitLook:
 
 
 def _combine_signs(one: Shares, other: Shares) -> Shares:
-    """Return the geometric means; of a 1 that shows no way up the looks need not agree which way it stands."""
+    """Return the geometric means of two looks' signs; the looks need not agree on which way up a 1 is."""
     means = np.sqrt(one * other)
     strokes = np.sqrt(one[:, ONES].sum(axis=1) * other[:, ONES].sum(axis=1))
     means[:, ONES] *= (strokes / np.maximum(means[:, ONES].sum(axis=1), _TINY))[:, None]
@@ -362,7 +363,7 @@ def _combine_signs(one: Shares, other: Shares) -> Shares:
 
 
 def mark_of_look(look: DigitLook) -> TileMark:
-    """Return the mark that a look amounts to: its most likely number, and which way up, as far as that can be told."""
+    """Return the mark concluded from a look: its most likely number, and which way up it is, if that can be told."""
     meant = (look.signs @ _MEANINGS).reshape(3, 2, 10)
     best: list[Digits] = meant.argmax(axis=2).T.tolist()
     share, over = (prod(shares) for shares in meant.max(axis=2).T.tolist())
@@ -391,7 +392,10 @@ def mark_of_look(look: DigitLook) -> TileMark:
 
 
 def _mark_of_ambiguous(look: DigitLook, serials: list[int | None], shares: list[float]) -> TileMark:
-    """Decide where a number reads both ways up and shows neither: one may be no serial, else it stays open."""
+    """Return the mark of a number that does not show which way up it is.
+
+    If only one way gives a serial, that one counts; if both do, the mark stays undecided.
+    """
     upright, turned = serials
     either = float(look.ways.sum())
     if upright is None or turned is None:
@@ -425,9 +429,9 @@ def _mark(
 def cut_level(
     image: NDArray[Any], spot: Points, step: Points, reach: Sequence[float], size: Sequence[int], room: Sequence[int]
 ) -> NDArray[Any]:
-    """Cut out what lies about a spot, with a number's `step` from digit to digit level.
+    """Cut out the surroundings of a spot, rotated so that a number's `step` from digit to digit is level.
 
-    `reach` is how far `size` pixels, width and height, reach from the spot each way, in steps; `room` are pixels about.
+    `size`, width and height in pixels, covers `reach` steps on each side of the spot; `room` is added on each side.
     """
     turn = np.column_stack([step, [-step[1], step[0]]]) * 2 * np.array(reach) / size
     wide, high = size[0] + 2 * room[0], size[1] + 2 * room[1]
@@ -437,7 +441,7 @@ def cut_level(
 
 
 def digit_places(mark: TileMark) -> Points:
-    """Return about where the digits of a number that was read stand in its tile's crop, in order, shape (3, 2)."""
+    """Return roughly where the digits of a number are in its tile's crop, in reading order, pixels, shape (3, 2)."""
     sign = -1.0 if mark.turned else 1.0
     middle = (sign * mark.spot + 0.5 + CROP_MARGIN) / _FULL * CROP
     step = np.array([sign * mark.pitch / _FULL * CROP[0], 0.0])

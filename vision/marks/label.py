@@ -1,7 +1,8 @@
-"""Read labels: from tile backs to marks.
+"""Read labels on tile backs.
 
-Most labels are decoded by zxing in the whole picture at once. The others are looked at one by one: the frame of a known
-kind of label is found and fitted, either way up, and its payload guessed; odds tell whether the guess may be read.
+Most labels are decoded by zxing in the whole picture at once. The others are examined one by one: the frame of a known
+kind of label is found and fitted, either way up, and the likeliest payload is guessed. The guess counts if the odds
+against the next likeliest payload are high enough.
 """
 
 from collections import Counter
@@ -20,15 +21,15 @@ from vision.marks.label_fit import TALL, LabelCandidate, find_label, fit_label, 
 
 _GLOBAL = zxingcpp.Binarizer.GlobalHistogram
 _LOCAL = zxingcpp.Binarizer.LocalAverage
-_LARGER = 1.5  # times: more reads no more, and costs more
-_FEW_TILES = 12  # tiles up to which each is decoded by itself: more cost as much as the whole picture
-_ABOUT = 0.1  # of a tile, about it
+_LARGER = 1.5  # enlargement; a larger one costs more and decodes no more
+_FEW_TILES = 12  # tiles up to which each is decoded by itself; more cost as much as the whole picture
+_ABOUT = 0.1  # margin around a tile, in its size
 _ASKEW = 0.47  # tangent of the angle, 25 degrees, from which a label no longer tells how its tile stands
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelHit:
-    """A decoded label on its tile: `turned` None where it stands on its side or askew."""
+    """A decoded label on its tile; `turned` is None if the label is on its side or askew."""
 
     payload: Payload
     kind: LabelKind
@@ -36,21 +37,21 @@ class LabelHit:
 
 
 def as_grey(picture: Picture) -> Picture:
-    """Return a picture, BGR or grey, in grey."""
+    """Convert a picture, BGR or grey, to grey."""
     colours = picture.shape[2:]
     return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8) if colours else picture
 
 
-DecodedLabel = tuple[Payload, int, Quad]  # what it says, its modules, its corners in pixels
+DecodedLabel = tuple[Payload, int, Quad]  # payload, number of modules across, corners in pixels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelHits:
-    """What zxing decodes in a picture: hits by their quad's place, quads that hold two labels, and the polarity."""
+    """The labels that zxing decodes in a picture, by the index of their quad."""
 
     hits: dict[int, LabelHit]
-    refuted: set[int]
-    inverted: bool = False  # white modules on black
+    refuted: set[int]  # quads with two different labels
+    inverted: bool = False  # whether modules are white on black
 
 
 DismissTiles = Callable[[list[int]], set[int]]
@@ -61,12 +62,11 @@ def _dismiss_none(_: list[int]) -> set[int]:
 
 
 def find_hits(grey: Picture, quads: Sequence[Quad], dismiss: DismissTiles = _dismiss_none) -> LabelHits:
-    """Decode a whole grey picture at once, then what is left in other ways that cost little.
+    """Decode a whole grey picture at once, then the tiles that are left in other ways that cost little.
 
-    A local threshold first: it reads under uneven light, and at any angle. A global one sees through blur that a
-    local one takes for modules. A picture half as large again helps modules of about two pixels; only the tiles that
-    are left are looked at so, and those that `dismiss` finds worth it. Where nothing decodes, labels may be white on
-    black.
+    A local threshold comes first, as it works in uneven light. A global one ignores blur that a local one takes for
+    modules. Enlarging the picture by half helps with modules of about two pixels; this is done only for tiles that are
+    left and that `dismiss` has not dismissed. If nothing decodes at all, labels may be white on black.
     """
     found = LabelHits({}, set())
     _add_hits(found, _decode_tiles(grey, quads, range(len(quads)), local=True), quads)
@@ -91,7 +91,7 @@ def _left(found: LabelHits, quads: Sequence[Quad]) -> list[int]:
 def _decode_tiles(
     grey: Picture, quads: Sequence[Quad], chosen: Sequence[int], *, local: bool, larger: float = 1.0
 ) -> list[DecodedLabel]:
-    """Decode the labels of some tiles: where they are few, each in its own part of the picture."""
+    """Decode the labels of some tiles; if they are few, each in its own part of the picture."""
     height, width = grey.shape
     whole = (0, 0, width, height)
     parts = [whole] if len(chosen) > _FEW_TILES else [_part_about(quads[at], width, height) for at in chosen]
@@ -109,7 +109,7 @@ def _decode_tiles(
 
 
 def _part_about(quad: Quad, width: int, height: int) -> tuple[int, int, int, int]:
-    """Return the pixels about a tile, and a little more: left, top, right, bottom."""
+    """Return the box around a tile with a small margin, in pixels: left, top, right, bottom."""
     low, high = quad.min(axis=0), quad.max(axis=0)
     about = _ABOUT * (high - low)
     left, top = np.clip(low - about, 0, (width, height)).astype(int).tolist()
@@ -118,7 +118,7 @@ def _part_about(quad: Quad, width: int, height: int) -> tuple[int, int, int, int
 
 
 def decode_labels(grey: Picture, *, local: bool) -> list[DecodedLabel]:
-    """Decode a grey picture by a global or a local threshold; return what each label says, its modules and corners."""
+    """Decode all labels in a grey picture, with a local or a global threshold."""
     found = zxingcpp.read_barcodes(
         np.ascontiguousarray(grey),
         formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.DataMatrix),
@@ -137,7 +137,7 @@ def decode_labels(grey: Picture, *, local: bool) -> list[DecodedLabel]:
 
 
 def _add_hits(found: LabelHits, decoded: list[DecodedLabel], quads: Sequence[Quad]) -> None:
-    """Add to `found` what was decoded on tiles; a tile on which two labels are decoded says neither."""
+    """Add decoded labels that lie on tiles to `found`; a tile with two different labels gets neither."""
     centres = np.array([diagonal_crossing(quad) for quad in quads]) if decoded else np.zeros((0, 2))
     for payload, count, corners in decoded:
         nearest = int(np.argmin(((centres - corners.mean(axis=0)) ** 2).sum(axis=1)))
@@ -152,7 +152,7 @@ def _add_hits(found: LabelHits, decoded: list[DecodedLabel], quads: Sequence[Qua
 
 
 def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHit | None:
-    """Return where a decoded DataMatrix lies on a tile; None if it lies beside it."""
+    """Return the hit for a decoded DataMatrix on a tile; None if it is not wholly on the tile."""
     on_tile = project(homography_between(quad, UNIT_SQUARE), corners) - 0.5
     if not np.all(np.abs(on_tile) <= 0.5):  # noqa: PLR2004 - a tile reaches half its width from its centre
         return None
@@ -166,13 +166,13 @@ def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHi
 
 
 _SAME_SET, _UNKNOWN_SET, _OTHER_SET = 28.0, 40.0, 45.0
-_LEAST_LIKENESS = 0.65  # of a word that is read
-_LEAST_FRAME = 0.4  # of a frame about it
-_FAINT_FRAME = 0.25  # before it is fitted: a fit adds a tenth at most
-_SEEN_FRAME = 0.6  # of a frame that is seen at all, and its lead over the other way up
+_LEAST_LIKENESS = 0.65  # least correlation with the guessed word
+_LEAST_FRAME = 0.4  # least correlation with the frame
+_FAINT_FRAME = 0.25  # the same before the frame is fitted, which adds a tenth at most
+_SEEN_FRAME = 0.6  # correlation from which a label is there even if unread, and its lead over the other way up
 _SEEN_LEAD = 0.2
 DECODED_CONFIDENCE = 0.9999
-"""Confidence of a label that zxing decodes, and the most that there is."""
+"""Confidence of a label that zxing decodes; no confidence is higher."""
 
 
 def label_odds(look: LabelCandidate) -> float:
@@ -184,12 +184,12 @@ def label_odds(look: LabelCandidate) -> float:
 
 
 def label_confidence(look: LabelCandidate) -> float:
-    """Return the confidence of a guess, 0..1: more cautious than the odds, which take errors for noise."""
+    """Return the confidence of a guess, 0..1; more cautious than the odds, which count all errors as noise."""
     return float(min(DECODED_CONFIDENCE, 1 - 10 ** (-label_odds(look) / 10)))
 
 
 def is_certain(look: LabelCandidate, usual_set: int | None) -> bool:
-    """Return whether the guess may be read; `usual_set` is the set that the picture's other labels name."""
+    """Return whether the guess counts as read; `usual_set` is the set that the picture's other labels name."""
     if look.frame < _LEAST_FRAME:
         return False
     enough = _UNKNOWN_SET if usual_set is None else _SAME_SET if look.guess.payload.set == usual_set else _OTHER_SET
@@ -197,20 +197,20 @@ def is_certain(look: LabelCandidate, usual_set: int | None) -> bool:
 
 
 def is_seen(look: LabelCandidate) -> bool:
-    """Return whether a label is there, and which way up, though it says nothing."""
+    """Return whether there certainly is a label this way up, even if it cannot be read."""
     return look.frame >= _SEEN_FRAME and look.frame - look.other_frame >= _SEEN_LEAD
 
 
-_LABEL_SIDES = (0.32, 0.345, 0.375, 0.405, 0.435, 0.47)  # of a DataMatrix, shares of a tile's width
-_SPOT = np.array([0.0, -0.04])  # where labels are stuck on: about the middle, rather above it
-_ON_A_CORNER = (45.0, -45.0)  # degrees: some stick their labels on as diamonds
-_REACH = 0.17  # shares of a tile's width about it
-_FITTED = 3  # of the places where a frame of so many modules may be, the likeliest
-_GUESSED = 2  # of these
+_LABEL_SIDES = (0.32, 0.345, 0.375, 0.405, 0.435, 0.47)  # width of a DataMatrix, in tile widths: the values to try
+_SPOT = np.array([0.0, -0.04])  # where labels are usually stuck on: slightly above the middle
+_ON_A_CORNER = (45.0, -45.0)  # degrees: some people stick their labels on as diamonds
+_REACH = 0.17  # tile widths to search around that spot
+_FITTED = 3  # likeliest frames with one number of modules to fit
+_GUESSED = 2  # fitted frames whose payload is guessed
 
 
 def usual_kind(kinds: Iterable[LabelKind]) -> LabelKind | None:
-    """Return the kind of most labels, its spot and size their medians; None if there are none."""
+    """Return the kind of most labels, with their median spot and size; None if there are none."""
     standing = [kind for kind in kinds if np.isfinite(kind.spot).all()]
     if not standing:
         return None
@@ -221,16 +221,16 @@ def usual_kind(kinds: Iterable[LabelKind]) -> LabelKind | None:
 
 
 def search_label(grey: Picture, quad: Quad, *, askew: bool = False) -> LabelCandidate | None:
-    """Look at a tile for labels of every kind; return the one that is read for certain, None without.
+    """Search a tile for labels of every kind; return one that is certain, None if there is none.
 
-    `askew`: whether it may stand on a corner, too.
+    `askew`: whether to search for labels standing on a corner, too.
     """
     leans = (0.0, *_ON_A_CORNER) if askew else (0.0,)
     return next((look for lean in leans if (look := _search_along(grey, quad, lean))), None)
 
 
 def _search_along(grey: Picture, quad: Quad, lean: float) -> LabelCandidate | None:
-    """Look for each number of modules: where they are small, the frame of another number seems as likely."""
+    """Search for every number of modules, because the frames of small labels are easily confused."""
     fitted = [look for count in MODULE_COUNTS for look in _likeliest_frames(grey, quad, count, lean)]
     for look in sorted(fitted, key=lambda look: -look.frame):
         closer = refit_label(look)
@@ -240,7 +240,7 @@ def _search_along(grey: Picture, quad: Quad, lean: float) -> LabelCandidate | No
 
 
 def _likeliest_frames(grey: Picture, quad: Quad, count: int, lean: float) -> list[LabelCandidate]:
-    """Return the likeliest frames of a label of `count` modules on a tile, fitted."""
+    """Return the likeliest frames of labels with `count` modules on a tile, fitted."""
     spot = np.zeros(2) if lean else _SPOT
     kinds = [LabelKind(count, spot, np.array([side, side / TALL]), lean) for side in _LABEL_SIDES]
     looks = [
@@ -253,16 +253,16 @@ def _likeliest_frames(grey: Picture, quad: Quad, count: int, lean: float) -> lis
     return [look for look in fitted[:_GUESSED] if look.frame >= _LEAST_FRAME]
 
 
-_TILES = 8
-_TILE_SIZE = (128, 168)  # pixels: three or more for a module
-_SEARCHED = 3
+_TILES = 8  # tiles to decode
+_TILE_SIZE = (128, 168)  # pixels: at least three per module
+_SEARCHED = 3  # tiles to search
 
 
 def is_labelled(picture: Picture, quads: Sequence[Quad]) -> bool:
-    """Return whether one of some backs decodes; takes 2 to 4 ms, and is never True for printed numbers.
+    """Return whether a label decodes on any of a few backs; takes 2 to 4 ms, and is never True for printed numbers.
 
-    `picture` is BGR or grey; `quads` are corners of tile backs, each of shape (4, 2), pixels. Where blur is heavy,
-    False says little: ask `is_labelled_closely` if no printed number was read either.
+    `picture` is BGR or grey; `quads` are the corners of tile backs, each of shape (4, 2), pixels. With heavy blur,
+    False says little: use `is_labelled_closely` if no printed number was read either.
     """
     chosen = _spread(quads, _TILES)
     if not chosen:
@@ -272,9 +272,9 @@ def is_labelled(picture: Picture, quads: Sequence[Quad]) -> bool:
 
 
 def is_labelled_closely(picture: Picture, quads: Sequence[Quad], *, askew: bool = False) -> bool:
-    """Return the same by searching some backs for each kind of label; about 25 ms a back, three at most.
+    """Return whether up to three backs have a label, by searching for each kind; takes about 25 ms a back.
 
-    `askew`: whether labels may stand on a corner, too; then it takes three times as long.
+    `askew`: whether to search for labels standing on a corner, too, which takes three times as long.
     """
     grey = as_grey(picture)
     return any(search_label(grey, quad, askew=askew) for quad in _spread(quads, _SEARCHED))
@@ -290,12 +290,12 @@ def _tile(picture: Picture, quad: Quad) -> Picture:
     return np.asarray(cv2.warpPerspective(picture, chain, _TILE_SIZE, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)
 
 
-_SECOND_LOOKS = 24  # tiles of a picture that are looked at again: where more are unread, light or focus is to blame
-_SEARCHES = 4  # tiles of a picture that are searched for a label of unknown kind
-_NARROW, _WIDER = 3.5, 6.0  # modules about the place of the DataMatrix, at first and in a second look
-_FRAME_AT_ONCE = 0.66  # a frame so like that its word is worth a guess before the other way up is tried
-_FEW = 3  # labels that must tell a set, or how labels look, before others are measured by it
-_AT_ONCE = 45.0  # odds that need no second fit: certain in any set
+_SECOND_LOOKS = 24  # tiles of a picture to look at again; if more are unread, light or focus is to blame
+_SEARCHES = 4  # tiles of a picture to search for a label of unknown kind
+_NARROW, _WIDER = 3.5, 6.0  # modules to search around the usual spot, at first and in a second look
+_FRAME_AT_ONCE = 0.66  # correlation of a frame whose word is guessed before the other way up is tried
+_FEW = 3  # labels needed to know the usual set, or the usual kind
+_AT_ONCE = 45.0  # log-odds that need no second fit, as they are certain for any set
 NO_MARK = TileMark(serial=None, set_text=None, turned=None, confidence=0.0, spot=np.full(2, np.nan))
 
 
@@ -307,11 +307,13 @@ def read_labels(
 ) -> list[TileMark]:
     """Read the label of each tile back.
 
-    `picture` is BGR or grey; `quads`, each of shape (4, 2), are corners of backs in pixels, clockwise, 0-1 and 2-3 the
-    short ends, half a turn unknown, off by up to 3 % of a tile's width. Return a mark for each quad in order: with
-    a serial, or without one but with `turned` and `spot` where a label is seen, or with nothing (`spot` is then not a
-    number). `dismiss` is asked which of the tiles that are not read at first sight are worth no closer look. `before`
-    are the picture's labels that were read already: of enough of them it is known how the others look.
+    `picture` is BGR or grey. `quads`, each of shape (4, 2), are the corners of backs in pixels, clockwise, 0-1 and 2-3
+    the short ends; they may be upside down, and off by up to 3 % of a tile's width. `dismiss` returns which of the
+    tiles that do not decode at once need no closer look. `before` is the picture's labels that were read already, which
+    show how the others look if there are enough.
+
+    Return a mark for each quad in order: with a serial; without one but with `turned` and `spot`, if there is a label
+    that cannot be read; or `NO_MARK`, whose `spot` is NaN.
     """
     if not quads:
         return []
@@ -330,7 +332,7 @@ def read_labels(
 def _look_one_by_one(
     grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit], before: Sequence[TileMark]
 ) -> dict[int, LabelCandidate]:
-    """Look at each tile without a hit for the usual kind of label, again as others were found, then for any kind."""
+    """Search tiles without a hit for the usual kind of label, again for the kind found on the others, then for any."""
     known = [*(hit.kind for hit in hits.values()), *(mark.label for mark in before if mark.label)]
     looks = _first_looks(grey, left, known)
     certain = [look for look in looks.values() if is_certain(look, None)]
@@ -340,18 +342,18 @@ def _look_one_by_one(
     usual_set = _usual_set(hits, certain, before)
     for at in _uncertain(looks, usual_set)[:_SECOND_LOOKS]:
         looks[at] = max(looks[at], _likelier_candidate(grey, left[at], kind, _WIDER), key=_odds_if_framed)
-    if len(before) >= _FEW:  # what kinds there are, the first look has told
+    if len(before) >= _FEW:  # the first look has found all kinds
         return looks
     searched = {at: search_label(grey, left[at]) for at in _uncertain(looks, usual_set)[:_SEARCHES]}
     looks |= {at: look for at, look in searched.items() if look}
-    if other := usual_kind(look.kind for look in searched.values() if look):  # some labels are newer
+    if other := usual_kind(look.kind for look in searched.values() if look):  # some labels may be replacements
         for at in _uncertain(looks, usual_set):
             looks[at] = max(looks[at], _likelier_candidate(grey, left[at], other, _NARROW), key=_odds_if_framed)
     return looks
 
 
 def _first_looks(grey: Picture, left: dict[int, Quad], known: list[LabelKind]) -> dict[int, LabelCandidate]:
-    """Look for the known kind; if few labels showed it and none can be read so, for a kind that is searched."""
+    """Search for the known kind; if few labels showed it and it gives no certain read, search for the kind first."""
     looks: dict[int, LabelCandidate] = {}
     usual = usual_kind(known)
     if kind := usual:
@@ -364,7 +366,7 @@ def _first_looks(grey: Picture, left: dict[int, Quad], known: list[LabelKind]) -
 
 
 def _likelier_candidate(grey: Picture, quad: Quad, kind: LabelKind, margin: float) -> LabelCandidate:
-    """Look at a tile one way up, and the other unless the first is beyond doubt; return the likelier look."""
+    """Look at a tile one way up, and the other way unless the first is beyond doubt; return the likelier candidate."""
     upright = look_for_label(grey, quad, kind, turned=False, margin=margin)
     if upright.frame >= _FRAME_AT_ONCE and label_odds(upright) >= _AT_ONCE:
         return upright
@@ -377,12 +379,12 @@ def _likelier_candidate(grey: Picture, quad: Quad, kind: LabelKind, margin: floa
 
 
 def _odds_if_framed(look: LabelCandidate) -> float:
-    """Return the odds of a guess, -1 for one without a frame around it."""
+    """Return the log-odds of a guess, -1 for one without a frame around it."""
     return label_odds(look) if look.frame >= _LEAST_FRAME else -1.0
 
 
 def _search_kind(grey: Picture, quads: list[Quad], *, askew: bool) -> LabelKind | None:
-    """Search some of the tiles until one of them shows how the labels look."""
+    """Search some of the tiles until one of them shows the kind of label."""
     for quad in quads[:: max(1, len(quads) // _SEARCHES)][:_SEARCHES]:
         if look := search_label(grey, quad, askew=askew):
             return look.kind
@@ -396,7 +398,7 @@ def _uncertain(looks: dict[int, LabelCandidate], usual_set: int | None) -> list[
 def _usual_set(
     hits: dict[int, LabelHit], looks: Iterable[LabelCandidate], before: Iterable[TileMark] = ()
 ) -> int | None:
-    """Return the set that most labels name, None where few name any."""
+    """Return the set that most labels name; None if fewer than three name it."""
     named = Counter([hit.payload.set for hit in hits.values()] + [look.guess.payload.set for look in looks])
     named.update(int(mark.set_text) for mark in before if mark.set_text)
     number, times = named.most_common(1)[0] if named else (None, 0)

@@ -1,6 +1,6 @@
-"""What a label says, as text and as modules of a DataMatrix ECC 200 (ISO/IEC 16022), and which of it a picture shows.
+"""The payloads of labels, as text and as modules of a DataMatrix ECC 200 (ISO/IEC 16022), and the one a picture shows.
 
-There are 100 sets times 136 serials in each of three formats. Each is compared with what the modules look like.
+There are 100 sets times 136 serials in each of three formats. The modules in the picture are compared with all of them.
 """
 
 import re
@@ -17,7 +17,7 @@ from vision.geometry import unit_rows
 from vision.reading import LAST_SERIAL, LAST_SET
 
 LABEL_TEXTS: Final[Mapping[int, str]] = {14: "HM1-{:02d}-{:03d}", 12: "HM{:02d}{:03d}", 10: "{:02d}{:03d}"}
-"""Modules across to what is written in them, set and serial. Fewer are larger ones, and less safe against chance."""
+"""Text of a label, with set and serial, by modules across. Fewer modules are larger, but less safe against chance."""
 
 MODULE_COUNTS: Final = (*LABEL_TEXTS,)
 
@@ -31,16 +31,16 @@ class Payload:
 
     @property
     def set_text(self) -> str:
-        """The set as labels print it: two digits."""
+        """The set as labels print it, two digits."""
         return f"{self.set:02d}"
 
 
 def payload_text(payload: Payload, modules: int = max(MODULE_COUNTS)) -> str:
-    """Return the text of a label; the longest format is the safest against chance."""
+    """Return the text of a label; the longest format, the default, is the safest against chance."""
     return LABEL_TEXTS[modules].format(payload.set, payload.serial)
 
 
-# ASCII digits only: `\d` would let others in.
+# ASCII digits only; `\d` would accept others.
 _FORMATS = [
     re.compile(text.replace("{:02d}", "(?P<set>[0-9]{2})").replace("{:03d}", "(?P<tile>[0-9]{3})"))
     for text in LABEL_TEXTS.values()
@@ -49,7 +49,7 @@ _MODULES_BY_LENGTH = {len(payload_text(Payload(0, 1), count)): count for count i
 
 
 def parse_payload(text: str) -> Payload | None:
-    """Return what the text of a DataMatrix names; None if it is not a label of ours."""
+    """Return the payload in the text of a DataMatrix; None if it is not one of our labels."""
     for form in _FORMATS:
         if match := form.fullmatch(text):
             serial = int(match["tile"])
@@ -58,17 +58,17 @@ def parse_payload(text: str) -> Payload | None:
 
 
 def module_count(text: str) -> int:
-    """Return how many modules wide a label with this text is."""
+    """Return how many modules across a label with this text has."""
     return _MODULES_BY_LENGTH[len(text)]
 
 
 Codewords = NDArray[np.uint8]  # shape (..., codewords)
 Modules = NDArray[np.bool_]  # shape (..., count, count), True is white
 
-CORRECTING = {14: 10, 12: 7, 10: 5}  # Reed-Solomon codewords; the rest of the inside is content
+CORRECTING = {14: 10, 12: 7, 10: 5}  # Reed-Solomon codewords by modules across; the rest of the inside is content
 _FIELD = 0x12D  # x^8 + x^5 + x^3 + x^2 + 1
 _SHAPE = ((-2, -2), (-2, -1), (-1, -2), (-1, -1), (-1, 0), (0, -2), (0, -1), (0, 0))
-"""Where the eight bits of a codeword lie, highest first, from its lowest: (rows, columns)."""
+"""Offsets (rows, columns) of the eight bits of a codeword, highest first, from its lowest bit."""
 
 
 def draw_modules(content: Codewords, count: int) -> Modules:
@@ -87,7 +87,7 @@ def draw_modules(content: Codewords, count: int) -> Modules:
 
 @cache
 def _powers() -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the field's powers of 2 and their logarithms (that of 0 is never asked)."""
+    """Return the field's powers of 2, and logarithms (that of 0 is never used)."""
     power, powers = 1, []
     for _ in range(255):
         powers.append(power)
@@ -114,7 +114,7 @@ def _generator(length: int) -> tuple[int, ...]:
 
 
 def _correcting(content: Codewords, length: int) -> Codewords:
-    """Divide by the generator polynomial; the remainder corrects."""
+    """Return the error-correcting codewords: the remainder of a division by the generator polynomial."""
     rest: Codewords = np.zeros((len(content), length), dtype=np.uint8)
     for column in content.T:
         lead = column ^ rest[:, 0]
@@ -124,13 +124,13 @@ def _correcting(content: Codewords, length: int) -> Codewords:
 
 
 def _fixed_corner(size: int) -> list[int]:
-    """Return the black two of the four modules, bottom right, that codewords leave over in some squares."""
-    return [size * size - 1, size * (size - 1) - 2] if size % 8 == 2 else []  # noqa: PLR2004 - 4 modules over
+    """Return the two black ones of the four modules at the bottom right that codewords leave over in some squares."""
+    return [size * size - 1, size * (size - 1) - 2] if size % 8 == 2 else []  # noqa: PLR2004 - 4 modules are left over
 
 
 @cache
 def _places(size: int) -> NDArray[np.int64]:
-    """Return where each bit of each codeword lies in the inside's modules, shape (codewords, 8)."""
+    """Return the index of each codeword's bits among the modules of the inside, shape (codewords, 8)."""
     taken: set[int] = set()
     places = []
     for corner in _walk(size):
@@ -142,7 +142,10 @@ def _places(size: int) -> NDArray[np.int64]:
 
 
 def _walk(size: int) -> Iterator[tuple[int, int]]:
-    """Yield the codewords' corners along the standard's diagonals; (size, 0), below the square, is its cut corner."""
+    """Yield the codewords' corners along the standard's diagonals; (size, 0), below the square, is the special corner.
+
+    Its codeword is split between the corners of the square, see `_bits_at`.
+    """
     row, col = 4, 0
     while row < size or col < size:
         if (row, col) == (size, 0):
@@ -160,7 +163,7 @@ def _walk(size: int) -> Iterator[tuple[int, int]]:
 
 
 def _bits_at(corner: tuple[int, int], size: int) -> list[int]:
-    """Return where the bits of the codeword lie whose lowest is at `corner`; what leaves the square wraps around."""
+    """Return the indices of the bits of the codeword whose lowest is at `corner`; bits outside the square wrap."""
     row, col = corner
     if corner == (size, 0):
         cut = [(-1, 0), (-1, 1), (-1, 2), (0, -2), (0, -1), (1, -1), (2, -1), (3, -1)]
@@ -177,35 +180,35 @@ def _wrap(row: int, col: int, size: int) -> int:
     return row * size + col
 
 
-_PAYLOADS = (LAST_SET + 1) * LAST_SERIAL  # in one spelling
-_PAIR = 130  # ASCII encodation: two digits are one codeword from here, any other character is its code and 1
-_ROWS = 34  # words in a matrix
-_EDIFACT = 240  # from here four characters are three codewords
+_PAYLOADS = (LAST_SET + 1) * LAST_SERIAL  # words in one spelling
+_PAIR = 130  # ASCII encodation: two digits are one codeword, 130 + their value; other characters are their code + 1
+_ROWS = 34  # words in one matrix
+_EDIFACT = 240  # codeword after which four characters are three codewords
 
 
 @dataclass(frozen=True, eq=False)
 class LabelCodebook:
-    """The words of one format: `modules`, shape (words, count, count); word i has the payload `payload(i)`."""
+    """All words (possible labels) of one format; word i has the payload `payload(i)`."""
 
     count: int
 
     @cached_property
     def modules(self) -> Modules:
-        """Every word with its frame."""
+        """The modules of every word with its frame, shape (words, count, count)."""
         return draw_modules(_contents(self.count), self.count)
 
     def match(self, inside: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Multiply the brightness of the inside's modules, shape ((count - 2) squared,), with every word's sign."""
+        """Return the dot product of the inside's brightness, shape ((count - 2) squared,), with every word's signs."""
         return np.asarray(self._signs @ inside).ravel()
 
     @cached_property
     def _signs(self) -> NDArray[np.float32]:
-        """The insides of every word, white 1 and black -1, in many small matrices: a large one would start threads."""
+        """The inside of every word, white 1 and black -1, in many small matrices: a large one would start threads."""
         inside = self.modules[:, 1:-1, 1:-1].reshape(len(self.modules) // _ROWS, _ROWS, -1)
         return np.where(inside, np.float32(1), np.float32(-1))
 
     def payload(self, word: int) -> Payload:
-        """Return what word `word` says."""
+        """Return the payload of a word, by its index."""
         return Payload(word % _PAYLOADS // LAST_SERIAL, word % LAST_SERIAL + 1)
 
 
@@ -219,10 +222,10 @@ Numbers = NDArray[np.int64]  # one for each word
 
 
 def _contents(count: int) -> Codewords:
-    """Spell every word; for the longest format there are two spellings of one length, and encoders differ."""
+    """Return the content codewords of every word; the longest format has two spellings, as encoders differ."""
     spellings = (_spell_ascii, _spell_edifact) if count == max(MODULE_COUNTS) else (_spell_ascii,)
     number, serial = (part.ravel() for part in np.mgrid[0 : LAST_SET + 1, 1 : LAST_SERIAL + 1])
-    fixed = re.split(r"{.*?}", LABEL_TEXTS[count])[:2]  # what stands before the set, and between set and serial
+    fixed = re.split(r"{.*?}", LABEL_TEXTS[count])[:2]  # the text before the set, and between set and serial
     before, after = ([np.full_like(number, ord(letter)) for letter in part] for part in fixed)
     spelled = [np.column_stack(spell(before, number, after, serial)) for spell in spellings]
     return np.concatenate(spelled).astype(np.uint8)
@@ -243,9 +246,9 @@ def _spell_edifact(before: list[Numbers], number: Numbers, after: list[Numbers],
     return [*codewords, _PAIR + serial % 100]
 
 
-_NEAREST = 24  # words that are compared closely
-_BLURS = (0.0, 0.08, 0.16, 0.22)  # share of a module's light that each of its four neighbours gets
-_SHARPER = 1.0  # how much of the neighbours is taken away before the first comparison
+_NEAREST = 24  # words to compare closely
+_BLURS = (0.0, 0.08, 0.16, 0.22)  # share of a module's light that each of its four neighbours gets: the values to try
+_SHARPER = 1.0  # strength of the sharpening before the first comparison
 
 Grid = NDArray[np.float32]  # modules, samples or pixels: white above black
 
@@ -261,7 +264,7 @@ class LabelGuess:
 
 
 def guess_label(values: Grid) -> LabelGuess:
-    """Return the likeliest word for modules with their quiet zone, shape (count + 2, count + 2)."""
+    """Return the likeliest word for the brightness of modules with their quiet zone, shape (count + 2, count + 2)."""
     count = len(values) - 2 * QUIET
     known = label_codebook(count)
     sharp = values + _SHARPER * (values - cv2.blur(values, (3, 3), borderType=cv2.BORDER_REPLICATE))
@@ -276,7 +279,7 @@ def guess_label(values: Grid) -> LabelGuess:
 
 
 def _compare(values: Grid, drawn: Grid) -> NDArray[np.float64]:
-    """Correlate with each word, shape (words, side, side), at the blur that suits it best."""
+    """Return the correlation of `values` with each word, shape (words, side, side), at the blur that suits it best."""
     seen = unit_rows(values.reshape(1, -1) @ _view(len(values), 0.0))
     words_drawn = drawn.reshape(len(drawn), -1)
     blurred = [unit_rows(words_drawn @ _view(len(values), share)) @ seen[0] for share in _BLURS]
@@ -285,14 +288,14 @@ def _compare(values: Grid, drawn: Grid) -> NDArray[np.float64]:
 
 @cache
 def _view(side: int, share: float) -> NDArray[np.float32]:
-    """Return the matrix from modules with their quiet zone to what is compared: blurred, levelled, the inside only."""
+    """Return the matrix from modules with their quiet zone to the blurred and levelled inside that is compared."""
     inside = slice(QUIET + 1, -QUIET - 1)
     each = np.eye(side * side, dtype=np.float32).reshape(-1, side, side)
     return np.stack([_level(_spread(one, share))[inside, inside].ravel() for one in each])
 
 
 def _level(values: Grid) -> Grid:
-    """Remove slow changes: glare, shadow, vignetting."""
+    """Remove slow changes in brightness: glare, shadow, vignetting."""
     return np.asarray(values - cv2.blur(values, (5, 5), borderType=cv2.BORDER_REFLECT_101), dtype=np.float32)
 
 
@@ -302,4 +305,4 @@ def _spread(values: Grid, share: float) -> Grid:
     return np.asarray(cv2.sepFilter2D(values, cv2.CV_32F, kernel, kernel, borderType=cv2.BORDER_REPLICATE))
 
 
-QUIET = 1  # modules of white about a DataMatrix
+QUIET = 1  # white modules around a DataMatrix

@@ -1,7 +1,7 @@
-"""Cut a label out, find its DataMatrix's frame, and locate its modules to a tenth of a module.
+"""Cut a label out, find the frame of its DataMatrix, and locate its modules to a tenth of a module.
 
-The frame (black L, dashed edges, white about it) is common to all DataMatrix codes of a size. A `LabelCandidate` is one
-label of a known kind where it seems to lie, either way up.
+The frame (a black L, dashed edges, and a white margin) is common to all DataMatrix codes of one size. A
+`LabelCandidate` is one possible label of a known kind, at one place and one way up.
 """
 
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from vision.marks.label_code import QUIET, Grid, LabelGuess, guess_label
 
 Affine = NDArray[np.float64]  # shape (2, 3)
 
-TALL = 1.36  # a tile's height by its width: 1.3 to 1.4 is usual, and a fit takes up the rest
-PIXELS = 4  # of a patch, a module
-_COARSEST = 1.5  # pixels of the picture that one of a patch may stand for
-_FINEST = 8  # times that a patch is cut out finer, at most
+TALL = 1.36  # a tile's height divided by its width; 1.3 to 1.4 is usual, and the fit corrects the rest
+PIXELS = 4  # pixels of a patch per module
+_COARSEST = 1.5  # largest number of picture pixels per pixel of a patch, each way
+_FINEST = 8  # largest factor of oversampling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelPatch:
-    """Where a label of a kind should lie, with `margin` modules about it; shape of `grey`: (side, side).
+    """The part of a tile where a label of a kind should lie, with `margin` modules around it.
 
-    Cut out as it stands if the mark is `turned` in its tile's quad.
+    `grey` has shape (side, side), and shows the label upright, assuming that it is (or is not) `turned` in its quad.
     """
 
     grey: Grid
@@ -40,9 +40,10 @@ class LabelPatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelPose:
-    """Where modules lie in a patch: `affine` takes them, from the DataMatrix's corner, to OpenCV's pixels.
+    """The position of the modules in a patch.
 
-    `likeness`, -1..1, is the correlation of what was fitted.
+    `affine` maps modules, counted from the DataMatrix's corner, to OpenCV's pixels. `likeness`, -1..1, is the
+    correlation of the patch with the template that was fitted.
     """
 
     affine: Affine
@@ -50,14 +51,14 @@ class LabelPose:
 
 
 def cut_patch(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margin: float) -> LabelPatch:
-    """Cut the place where a label of this kind should lie on the tile `quad`, shape (4, 2), out of a grey picture."""
+    """Cut the part where a label of this kind should lie on the tile `quad`, shape (4, 2), out of a grey picture."""
     modules = kind.count + 2 * margin
     side = round(modules * PIXELS)
     on_tile = _spun(_shares(UNIT_SQUARE * modules - margin, kind), kind.askew)
     square = project(homography_between(UNIT_SQUARE, quad), on_tile * (-1 if turned else 1) + 0.5)
     finer = _oversampling(square, side)
     fine = side * finer
-    # OpenCV counts from the middle of the first pixel, this room from its corner: half a pixel each way.
+    # OpenCV's origin is the middle of the first pixel, this room's is its corner: half a pixel each way.
     chain = homography_between(square - 0.5, UNIT_SQUARE * fine - 0.5)
     flat = cv2.warpPerspective(grey, chain, (fine, fine), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     if finer > 1:
@@ -66,7 +67,7 @@ def cut_patch(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margi
 
 
 def kind_at(patch: LabelPatch, pose: LabelPose) -> LabelKind:
-    """Return where on its tile a label was found, and how large."""
+    """Return the kind of a label that was found: `patch.kind` with the actual spot and size."""
     kind = patch.kind
     pixels = UNIT_SQUARE * kind.count @ pose.affine[:, :2].T + pose.affine[:, 2]
     on_tile = _shares((pixels + 0.5) / PIXELS - patch.margin, kind)
@@ -74,33 +75,33 @@ def kind_at(patch: LabelPatch, pose: LabelPose) -> LabelKind:
 
 
 def _shares(modules: Points, kind: LabelKind) -> Points:
-    """Take points in modules from the DataMatrix's corner, shape (n, 2), to shares of the tile from its centre."""
+    """Map points in modules from the DataMatrix's corner, shape (n, 2), to shares of the tile from its centre."""
     return np.asarray(kind.spot + (modules / kind.count - 0.5) * kind.size)
 
 
 def _spun(shares: Points, degrees: float) -> Points:
-    """Turn points about a tile's centre, clockwise; in shares of its width and height, shape (n, 2)."""
+    """Rotate points, in shares of a tile's width and height, shape (n, 2), clockwise about its centre."""
     angle = np.radians(degrees)
     spin = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
     return np.asarray(shares * [1, TALL] @ spin / [1, TALL])
 
 
 def _oversampling(square: Quad, side: int) -> int:
-    """Return by which factor to oversample, so that no pixel of a large label is skipped."""
+    """Return the factor of oversampling, chosen so that no pixel of a large label is skipped."""
     longest = float(np.linalg.norm(square - square[[3, 0, 1, 2]], axis=1).max())
     return min(max(ceil(longest / side / _COARSEST), 1), _FINEST)
 
 
 Row = NDArray[np.float64]  # shape (n,)
 
-FINE = 2  # samples a module, each way, in a fit
-_SAMPLES = (3, 0.2)  # of a module, each way, when it is read, and how far they are apart: its inner half
-_MODULE_BLUR = 0.45  # modules: what cameras usually do to a label that is hard to read
+FINE = 2  # samples per module, each way, in a fit
+_SAMPLES = (3, 0.2)  # samples per module, each way, for reading, and modules between them: the inner half
+_MODULE_BLUR = 0.45  # modules: usual blur of a label that is hard to read
 _ROUNDS = 6
-_STILL = 0.12  # pixels: a step that ends the fit
-_HELD = 1e-3  # share by which a step is held: the frame alone says little of shear
-_STRETCH = 0.2  # a fit that scales or turns a label by more than this share has lost it
-_STRAY = 2.5  # modules by which a fit may move
+_STILL = 0.12  # pixels: a smaller step ends the fit
+_HELD = 1e-3  # damping of a step, as the frame alone hardly determines shear
+_STRETCH = 0.2  # a fit that scales or turns a label by more than this share has failed
+_STRAY = 2.5  # modules by which a fit may move a label
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,24 +113,24 @@ class ModuleTemplate:
 
     @cached_property
     def middle(self) -> Row:
-        """The middle of `at`, shape (2,)."""
+        """The mean of `at`, shape (2,)."""
         return np.asarray(self.at.mean(axis=0))
 
     @cached_property
     def lever(self) -> NDArray[np.float64]:
-        """How far each point is moved by a change of the affine map about the middle, shape (n, 3)."""
+        """The movement of each point per change of an affine map about the middle, shape (n, 3)."""
         return np.column_stack([self.at - self.middle, np.ones_like(self.grey)])
 
 
 def module_template(white: Grid) -> ModuleTemplate:
-    """Make a template of modules with their quiet zone, shape (count + 2, count + 2), a little blurred."""
+    """Return a slightly blurred template of modules with their quiet zone, shape (count + 2, count + 2)."""
     large = cv2.resize(white, None, fx=FINE, fy=FINE, interpolation=cv2.INTER_NEAREST)
     soft = cv2.GaussianBlur(large, (0, 0), _MODULE_BLUR * FINE, borderType=cv2.BORDER_REPLICATE)
     return ModuleTemplate(_spots(len(white), FINE, 1 / FINE), np.asarray(soft, dtype=np.float64).ravel())
 
 
 def fit_label_pose(patch: LabelPatch, start: Affine, wanted: ModuleTemplate) -> LabelPose:
-    """Fit the affine map from modules to pixels; a fit that diverges returns its start."""
+    """Fit the affine map from modules to pixels; if the fit diverges, return the pose at its start."""
     right, down = (cv2.Sobel(patch.grey, cv2.CV_32F, *order, ksize=3, scale=1 / 8) for order in ((1, 0), (0, 1)))
     sloped = np.asarray(cv2.merge([patch.grey, right, down]), dtype=np.float32)
     affine = start.copy()
@@ -142,7 +143,7 @@ def fit_label_pose(patch: LabelPatch, start: Affine, wanted: ModuleTemplate) -> 
 
 
 def label_pose_at(patch: LabelPatch, affine: Affine, wanted: ModuleTemplate) -> LabelPose:
-    """Return how like the template a patch is, there."""
+    """Return the pose with this map, and the correlation of the patch with the template there."""
     seen = _sample(patch.grey, affine, wanted.at)
     one, other = seen - seen.mean(), wanted.grey - wanted.grey.mean()
     return LabelPose(affine, float(one @ other / np.sqrt((one @ one) * (other @ other) + 1e-9)))
@@ -157,7 +158,10 @@ def sample_modules(patch: LabelPatch, pose: LabelPose) -> Grid:
 
 
 def _step(sloped: NDArray[np.float64], wanted: ModuleTemplate) -> Affine:
-    """Solve for the map's change together with black and white; `sloped` is brightness and its slopes, shape (n, 3)."""
+    """Solve for the change of the map, together with the levels of black and white.
+
+    `sloped`, shape (n, 3), is the brightness at each point and its two slopes.
+    """
     seen, right, down = sloped.T
     flat, lever = np.ones_like(seen), wanted.lever
     design = np.column_stack([flat, wanted.grey, -right[:, None] * lever, -down[:, None] * lever])
@@ -183,18 +187,18 @@ def _plausible(affine: Affine, start: Affine, count: int) -> bool:
 
 
 def _spots(modules: int, fine: int, apart: float) -> NDArray[np.float64]:
-    """Return `fine` squared points about each module's middle, rows first, shape (n, 2): right, down, in modules."""
+    """Return `fine` by `fine` points around each module's middle, row by row, shape (n, 2): right, down, in modules."""
     line = (np.arange(modules)[:, None] - QUIET + 0.5 + (np.arange(fine) - (fine - 1) / 2) * apart).ravel()
     right, down = np.meshgrid(line, line)
     return np.column_stack([right.ravel(), down.ravel()])
 
 
-ANGLES = (0.0, -3.0, 3.0)  # degrees: labels are stuck on within a few
+ANGLES = (0.0, -3.0, 3.0)  # degrees: labels are stuck on straight to within a few degrees
 _FRAME_BLUR = 0.4  # modules
 
 
 def find_frame(patch: LabelPatch, angles: Sequence[float] = ANGLES) -> LabelPose:
-    """Search the frame over the whole patch at some angles, degrees; accurate to half a module."""
+    """Search the whole patch for the frame at some angles, degrees; accurate to half a module."""
     count = patch.kind.count
     peaks = []
     for angle in angles:
@@ -206,7 +210,7 @@ def find_frame(patch: LabelPatch, angles: Sequence[float] = ANGLES) -> LabelPose
 
 
 def _affine(count: int, angle: float, at: tuple[int, int]) -> Affine:
-    """Return the map from modules to pixels of a frame whose kernel's corner was found at `at`."""
+    """Return the map from modules to pixels for a frame whose kernel matched with its corner at `at`."""
     spin = PIXELS * rotation_by(np.radians(angle))
     middle = np.array(at) + (count + 2 * QUIET) * PIXELS / 2 - 0.5
     return np.column_stack([spin, middle - spin @ [count / 2, count / 2]])
@@ -214,7 +218,7 @@ def _affine(count: int, angle: float, at: tuple[int, int]) -> Affine:
 
 @cache
 def _frame(count: int) -> tuple[Grid, NDArray[np.bool_]]:
-    """Return the frame with its quiet zone, the unknown inside grey, and which modules are known."""
+    """Return the frame with its quiet zone, with the unknown inside grey, and a mask of the known modules."""
     grid = np.ones((count + 2 * QUIET,) * 2, dtype=np.float32)
     known = np.ones(grid.shape, dtype=np.bool_)
     inner = grid[QUIET:-QUIET, QUIET:-QUIET]
@@ -235,7 +239,7 @@ def _template(count: int) -> ModuleTemplate:
 
 @cache
 def _kernel(count: int, angle: float) -> Grid:
-    """Draw the frame at an angle as weights that sum to 0, so that flat ground scores 0."""
+    """Return the frame at an angle as weights that sum to 0, so that flat areas score 0."""
     grid, known = _frame(count)
     weight = np.where(known, grid - grid[known].mean(), 0).astype(np.float32)
     large = cv2.resize(weight, None, fx=PIXELS, fy=PIXELS, interpolation=cv2.INTER_NEAREST)
@@ -244,7 +248,7 @@ def _kernel(count: int, angle: float) -> Grid:
     soft = cv2.GaussianBlur(large, (0, 0), _FRAME_BLUR * PIXELS)
     turned = np.asarray(cv2.warpAffine(soft, spin, (side, side)), dtype=np.float32)
     shown = turned != 0
-    return np.where(shown, turned - turned[shown].mean(), 0)  # without the corners that are cut off by now
+    return np.where(shown, turned - turned[shown].mean(), 0)  # leaving out the corners that the rotation cut off
 
 
 _NOT_LOOKED = -1.0
@@ -252,9 +256,9 @@ _NOT_LOOKED = -1.0
 
 @dataclass(frozen=True, eq=False)
 class LabelCandidate:
-    """One label where it seems to lie.
+    """A possible label at one pose.
 
-    `frame` and `other_frame` are the correlations of its frame this way up and the other, -1..1.
+    `frame` and `other_frame` are the correlations, -1..1, of its frame this way up and the other way up.
     """
 
     patch: LabelPatch
@@ -264,22 +268,22 @@ class LabelCandidate:
 
     @cached_property
     def guess(self) -> LabelGuess:
-        """What it seems to say."""
+        """The likeliest word for its modules."""
         return guess_label(sample_modules(self.patch, self.pose))
 
     @property
     def kind(self) -> LabelKind:
-        """How this very label looks."""
+        """The kind of this label, with its actual spot and size."""
         return kind_at(self.patch, self.pose)
 
 
 def look_for_label(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margin: float) -> LabelCandidate:
-    """Look at a tile for a label of this kind, this way up, `margin` modules about the place where it should be."""
+    """Find and fit a label of this kind, this way up, within `margin` modules of where it should be on a tile."""
     return fit_label(find_label(grey, quad, kind, turned=turned, margin=margin))
 
 
 def refit_label(look: LabelCandidate) -> LabelCandidate:
-    """Fit the whole of the guessed word instead of its frame alone."""
+    """Fit all modules of the guessed word instead of its frame alone."""
     return replace(look, pose=fit_label_pose(look.patch, look.pose.affine, module_template(look.guess.white)))
 
 
@@ -293,6 +297,6 @@ def find_label(
 
 
 def fit_label(look: LabelCandidate) -> LabelCandidate:
-    """Fit the frame where it was found."""
+    """Fit the frame, starting from where it was found."""
     pose = fit_label_pose(look.patch, look.pose.affine, _template(look.patch.kind.count))
     return replace(look, pose=pose, frame=pose.likeness)

@@ -1,8 +1,8 @@
-"""The marks of all tiles of a picture, whichever kind they are, and which of them count.
+"""Read the marks of all tiles in a picture, labels or numbers, and decide which of them count.
 
-What is unsure, ambiguous or there twice is not read; faces and things that are no tiles have no mark. Some numbers
-read as a serial both ways up (060 and 090, 001 and 100): a bar under a number decides, or the spot of the mark on the
-tile, or the way the other tiles of its tray stand; otherwise they are left open.
+Marks that are unsure, ambiguous or repeated get no serial. Faces and detections that are not tiles have no mark. Some
+numbers are serials both ways up (060 and 090, 001 and 100). A bar under the number decides which one it is, or the spot
+of the mark on the tile, or the way the other tiles of its tray stand; otherwise it stays undecided.
 """
 
 from collections import Counter, defaultdict
@@ -39,29 +39,29 @@ from vision.marks.shapes import like_others, says_number, unlike_others
 from vision.reading import HALF_TURN
 from vision.trays import way_votes
 
-_SIZE = (58, 84)  # pixels, width and height, of the window about the digits
+_SIZE = (58, 84)  # pixels, width and height, of the window around the digits
 _REACH = (1.45, 2.1)  # how far it reaches from the middle digit, in steps from digit to digit
-_ROWS = (np.arange(_SIZE[1]) - (_SIZE[1] - 1) / 2) * 2 * _REACH[1] / _SIZE[1]  # where each row is, in such steps
-# In such steps: low digits end at 0.6, tall ones with their bar at 1.9.
+_ROWS = (np.arange(_SIZE[1]) - (_SIZE[1] - 1) / 2) * 2 * _REACH[1] / _SIZE[1]  # offset of each row, in steps
+# In steps: low digits end at 0.6, tall ones with their bar at 1.9.
 _EDGE, _SHORT, _TALL, _FAR = 0.6, 0.75, 0.9, 1.9
 _DIGITS = np.abs(_ROWS) < _SHORT
 _PLAIN = (np.abs(_ROWS) > _TALL) & (np.abs(_ROWS) < _FAR)  # mostly bare plastic
 _UNDER, _OVER = ((sign * _ROWS > _EDGE) & (sign * _ROWS < _FAR) for sign in (1, -1))
 _LEANS = (-0.06, -0.03, 0.0, 0.03, 0.06)  # slopes of a bar against the digits' line
-_ENDS = 5  # pixels of the window left and right that a bar may leave bare
+_ENDS = 5  # pixels at the left and right of the window that a bar need not cover
 _BARE = 15  # percent of a bar's length that may be worn off
-_INSIDE = (8.0, 72.0, 10.0, 102.0)  # of a crop: left, right, top, bottom; the tile's edge beyond looks like a bar
-_NO_BAR, _BAR = 0.25, 0.65  # difference in ink between under and over that tells nothing, and that tells most
-_MOST_BAR_ODDS = np.log(250)  # log-odds of the latter: one tile in 300 without a bar shows as much
+_INSIDE = (8.0, 72.0, 10.0, 102.0)  # pixels of a crop: left, right, top, bottom; beyond, the edge looks like a bar
+_NO_BAR, _BAR = 0.25, 0.65  # difference in ink between below and above: up to this no evidence, from this the most
+_MOST_BAR_ODDS = np.log(250)  # log-odds of the largest difference, which one tile in 300 without a bar shows
 _LEAST_STEP = 4.0  # pixels from digit to digit
 
 Inks = NDArray[np.float64]
 
 
 def bar_odds(crop: Picture, places: Points) -> float:
-    """Return the log-odds that a number stands as its crop does, by a bar under it; below 0 where the bar is over it.
+    """Return the log-odds, from a bar below it, that a number is upright in its crop; negative for a bar above it.
 
-    `crop`, shape (112, 80, 3), is a back as `cut_backs` gives it, `places`, shape (3, 2), where its digits are, pixels.
+    `crop`, shape (112, 80, 3), is a back from `cut_backs`; `places`, shape (3, 2), is where its digits are, pixels.
     """
     step = (places[2] - places[0]) / 2
     if np.hypot(*step) < _LEAST_STEP:
@@ -73,7 +73,7 @@ def bar_odds(crop: Picture, places: Points) -> float:
 
 
 def _inks(window: Inks) -> Inks:
-    """Return how much like the digits' ink each pixel is: 0 bare plastic, 1 ink; shape as the window's first two."""
+    """Return how much each pixel of a window looks like ink, shape (height, width): 0 for bare plastic, 1 for ink."""
     away = window - np.median(window[_PLAIN].reshape(-1, 3), axis=0)
     band = away[_DIGITS].reshape(-1, 3)
     ink = away @ np.linalg.svd(band[::2], full_matrices=False)[2][0]
@@ -82,7 +82,7 @@ def _inks(window: Inks) -> Inks:
 
 
 def _is_inside(places: Points, step: Points) -> NDArray[np.bool_]:
-    """Tell for each row of the window whether a bar there would lie well on the tile."""
+    """Return for each row of the window whether a bar there would lie well on the tile."""
     down = np.array([-step[1], step[0]])
     ends = places.mean(axis=0) + _ROWS[:, None, None] * down + np.array([-1.1, 1.1])[:, None] * step
     left, right, top, bottom = _INSIDE
@@ -91,7 +91,10 @@ def _is_inside(places: Points, step: Points) -> NDArray[np.bool_]:
 
 
 def _inkiest(inks: Inks, inside: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return how inky the inkiest line under and over the digits is from end to end; what is inkier is no ink."""
+    """Return how much ink the inkiest line below the digits has along its length, and the one above them.
+
+    Pixels darker than ink count less again, as they are something else.
+    """
     best = np.zeros(2)
     for lean in _LEANS:
         shear = np.array([[1, 0, 0], [lean, 1, -lean * _SIZE[0] / 2]])
@@ -102,14 +105,14 @@ def _inkiest(inks: Inks, inside: NDArray[np.bool_]) -> tuple[float, float]:
     return float(best[0]), float(best[1])
 
 
-_FEWEST_SPOTS = 4  # other marks that make a usual spot
+_FEWEST_SPOTS = 4  # other marks needed to know the usual spot
 _SPOT_SCALE = 0.012
 _FREEDOM = 4.0
 _UPSIDE_DOWN = 1 / 40
 
 
 def spot_odds(tile: int, marks: tuple[TileMark | None, ...]) -> float:
-    """Return the log-odds by where the mark sits on the tile, against the other marks of the picture."""
+    """Return the log-odds that a mark is upright, from its spot on the tile compared with the picture's other marks."""
     mark = marks[tile]
     others = [one.spot for number, one in enumerate(marks) if number != tile and one is not None and _knows_spot(one)]
     if mark is None or not _knows_spot(mark) or len(others) < _FEWEST_SPOTS:
@@ -122,9 +125,9 @@ def spot_odds(tile: int, marks: tuple[TileMark | None, ...]) -> float:
 
 
 def neighbour_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None, ...]) -> float:
-    """Return the log-odds, by how the other tiles of its tray stand, that a tile stands as its position says.
+    """Return the log-odds, from the way up of the other tiles in its tray, that a tile stands as its position says.
 
-    That is how its mark was read; where the mark did not tell, how the tray stands. 0.0 for a tile in no tray.
+    The position follows the mark if that shows which way up it is, otherwise the tray. 0.0 for a tile outside trays.
     """
     if layout.positions[tile].sideways or marks[tile] is None:
         return 0.0
@@ -135,7 +138,7 @@ def neighbour_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None,
 
 
 def _alike_and_against(tile: int, layout: TableLayout, marks: tuple[TileMark | None, ...]) -> tuple[int, int]:
-    """Return how many marks of a tile's tray stand as it lies, and how many the other way; none for one in no tray."""
+    """Return how many other marks in a tile's tray stand the same way up as the tile, and how many the other way."""
     position = layout.positions[tile]
     turns = [
         other.turn
@@ -150,14 +153,14 @@ def _alike_and_against(tile: int, layout: TableLayout, marks: tuple[TileMark | N
 
 
 def _knows_spot(mark: TileMark) -> bool:
-    """Return whether a mark that counts tells where marks sit as they stand themselves."""
+    """Return whether a mark counts and its spot is known in its own orientation."""
     return _stands(mark) and bool(np.isfinite(mark.spot).all())
 
 
 def _stands(mark: TileMark) -> bool:
-    """Return whether a mark tells how tiles stand: only one whose serial counts.
+    """Return whether a mark shows which way up its tile is, which only a mark with a serial does.
 
-    A maker's sign may turn a whole set upside down, but then hardly a number of it is a serial.
+    A maker's sign may make a whole set seem upside down, but then hardly any of its numbers is a serial.
     """
     return mark.serial is not None and mark.turned is not None
 
@@ -168,25 +171,25 @@ def _fit(spot: Points, usual: Points, scale: Points) -> float:
 
 
 _ENOUGH_ODDS = np.log(100)
-_CONTRADICTORY = 4  # where more than one mark in so many of a tray stands against the rest, none tells its own way up
+_CONTRADICTORY = 4  # if more than one mark in this many stands against its tray, no mark's own way up counts
 _BARRED = {60, 90}  # the only pair whose numbers have a bar
-_READ_ODDS = np.log(1000)  # log-odds of a serial that its own mark tells: some are misread
+_READ_ODDS = np.log(1000)  # log-odds of a serial that its own mark shows; some are misread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _UprightClaim:
-    """What one tile says if it stands as it seems to lie, and the log-odds that it does."""
+    """The serial of one tile if it stands as its position says, and the log-odds that it does."""
 
     serial: int
     odds: float
-    strange: bool  # of another set
+    strange: bool  # whether the tile is of another set
 
 
 TileMarks = tuple[TileMark | None, ...]  # one for each tile found; None for faces
 
 
 def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout) -> TileMarks:
-    """Return marks in which those that read both ways up have one serial, where the odds for it are 100 to 1."""
+    """Decide marks that are serials both ways up, where the odds for one of the two are at least 100 to 1."""
     settled, bars = list(marks), _bars(picture, found, marks)
     claims = {
         number: _claim(
@@ -206,7 +209,7 @@ def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layo
 
 
 def _bars(picture: Picture, found: Detections, marks: TileMarks) -> dict[int, float]:
-    """Return the log-odds of each 060 or 090 standing as its outline begins, by a bar."""
+    """Return the log-odds, from a bar, that each 060 or 090 is upright in its outline, by tile number."""
     numbers = [number for number, mark in enumerate(marks) if mark is not None and mark.said == _BARRED]
     crops = cut_backs(picture, [found.tiles[number].quad for number in numbers])
     places = (digit_places(mark) for mark in marks if mark is not None and mark.said == _BARRED)
@@ -228,41 +231,41 @@ def _claim(
 
 
 def _odds_of_others(number: int, pair: tuple[int, int], claims: dict[int, _UprightClaim]) -> float:
-    """Return what other tiles that say one of the same pair add to a claim: it cannot be the same one."""
+    """Return the log-odds that other tiles with a serial of the same pair add: two tiles cannot have one serial."""
     mine = claims[number]
     others = [one for at, one in claims.items() if at != number and one.serial in pair and one.strange == mine.strange]
     return sum(one.odds if one.serial != mine.serial else -one.odds for one in others)
 
 
-SURE = 0.95  # confidence from which a serial counts: how it was chosen is told in docs/vision-measured.md
-_FEWEST_BACKS, _FEWEST_READ = 10, 0.2  # backs of a picture, and the share of them, from which numbers count at all
-_FEW_READ, _SUREST = 1 / 3, 0.995  # share below which this is needed: some numbers are others in a mirror
-_MADE_OUT, _SURER = 0.5, 0.975  # half of what is made out, by half, has to be sure; else this confidence is needed
-_LIKELY = 0.8  # confidence from which a number counts that looks like the others
-_MANY_REPEATED = 5  # serials there twice: of tiles at most one was, in 550 pictures; of the prints of one cloth 29
-_ALL_SIDES = 4  # of 699 loose tiles 695 show an edge on all sides, of 79 numbers on printed pages one
-_DUPLICATE_OVERLAP = 0.6  # of a tile's width
+SURE = 0.95  # confidence from which a serial counts; docs/vision-measured.md says how it was chosen
+_FEWEST_BACKS, _FEWEST_READ = 10, 0.2  # backs needed to judge a picture; share of them that must be read
+_FEW_READ, _SUREST = 1 / 3, 0.995  # if fewer are read, the confidence needed: mirrored numbers may read as others
+_MADE_OUT, _SURER = 0.5, 0.975  # if fewer than half of the marks with confidence 0.5 are sure, the confidence needed
+_LIKELY = 0.8  # confidence from which a number counts if it looks like the others
+_MANY_REPEATED = 5  # repeated serials that show that all is print: at most 1 in 550 pictures of tiles; 29 on a cloth
+_ALL_SIDES = 4  # sides with an edge; 695 of 699 loose tiles show all four, but only 1 of 79 numbers on printed pages
+_DUPLICATE_OVERLAP = 0.6  # tile widths between the middles of two detections of one tile
 
 
 def is_sure(mark: TileMark | None) -> bool:
-    """Return whether a mark says a serial, or one of two, surely enough."""
+    """Return whether a mark has a serial, or one of two, with enough confidence."""
     return mark is not None and mark.confidence >= SURE and bool(mark.said)
 
 
 def withhold_unsure(marks: TileMarks) -> TileMarks:
-    """Take the serial from every mark that is not sure enough."""
+    """Withhold the serial of every mark that is not sure enough."""
     return _withheld(marks, lambda _, mark: mark.confidence < SURE)
 
 
 def without_strays(marks: TileMarks, strays: frozenset[int]) -> TileMarks:
-    """Take the serial from what is no tile: no other tile may be doubted because a card says the same."""
+    """Withhold the serials of detections that are not tiles, so that a card cannot clash with a tile."""
     return _withheld(marks, lambda number, _: number in strays)
 
 
 def drop_duplicate_tiles(found: Detections, marks: TileMarks) -> tuple[Detections, TileMarks]:
-    """Of tiles that say the same and lie on one another keep the surest: the finder saw one tile twice."""
+    """Keep only the surest of overlapping tiles with the same serial: the finder detected one tile twice."""
     kept: list[int] = []
-    surer: dict[int, list[int]] = defaultdict(list)  # by what they say
+    surer: dict[int, list[int]] = defaultdict(list)  # by serial
     for number in sorted(range(len(marks)), key=lambda one: -_confidence(marks[one])):
         mark = marks[number]
         if mark is not None and mark.serial is not None:
@@ -284,9 +287,9 @@ def _lie_on_one_another(tile: DetectedTile, surer: DetectedTile) -> bool:
 
 
 def withhold_repeated_serials(marks: TileMarks, strange: Sequence[bool]) -> TileMarks:
-    """Take the serial from marks that name one tile of one set more than once: there is one of each.
+    """Withhold a serial that several tiles of one set have, because a set has only one tile of each serial.
 
-    `strange` tells of each tile whether its back's colour is that of another set, for marks that name none.
+    `strange` is whether each tile's back has the colour of another set, for marks that name no set.
     """
     named = [
         (mark.set_text, mark.set_text is None and other, mark.serial) if mark is not None and mark.serial else None
@@ -300,16 +303,16 @@ def withhold_repeated_serials(marks: TileMarks, strange: Sequence[bool]) -> Tile
 
 
 def withhold_prints(marks: TileMarks) -> TileMarks:
-    """Take all serials where many were there twice: they are printed on something else, such as a cloth."""
+    """Withhold all serials if many are repeated: they are printed on something else, such as a cloth."""
     if len({mark.clash for mark in marks if mark is not None and mark.clash is not None}) < _MANY_REPEATED:
         return marks
     return _withheld(marks, lambda *_: True)
 
 
 def withhold_print_on_paper(picture: Picture, found: Detections, marks: TileMarks, loose: frozenset[int]) -> TileMarks:
-    """Take the serial from numbers on what is `loose` and lacks an edge on some side, unless most of these have all.
+    """Withhold numbers on `loose` tiles without an edge on all sides, if at least half of the loose numbers are such.
 
-    What lies beside others hides edges of a few; a page is one thing, on which no number has any of its own.
+    Of real tiles a few have edges hidden by others beside them. On a printed page no number has edges of its own.
     """
     asked = [number for number in loose if (mark := marks[number]) is not None and says_number(mark)]
     sides = sides_with_edges(cut_backs(picture, [found.tiles[number].quad for number in asked]))
@@ -320,11 +323,11 @@ def withhold_print_on_paper(picture: Picture, found: Detections, marks: TileMark
 
 
 def withhold_few(marks: TileMarks) -> TileMarks:
-    """Take the serial from printed numbers where few of a picture's backs are read; where most are doubted, too.
+    """Withhold printed numbers that are not sure enough for a picture in which few backs count, or many are doubted.
 
-    How often a sure number is wrong was measured where most are read. A print of which many are doubted, worn away or
-    written by hand, is not of that kind, nor is a picture in a mirror: what seems sure of it is mostly what has become
-    like another. The surest still count, but for pictures of which hardly anything is read.
+    How often a sure number is wrong was measured on pictures in which most are read. Other prints differ: in worn or
+    handwritten numbers, or in a mirror, a number that seems sure has often come to look like another. The surest
+    numbers still count, unless hardly anything in the picture is read.
     """
     backs = [mark for mark in marks if mark is not None]
     made_out = sum(mark.confidence >= _MADE_OUT for mark in backs)
@@ -338,16 +341,16 @@ def withhold_few(marks: TileMarks) -> TileMarks:
 
 
 def withhold_upside_down(marks: TileMarks, against: frozenset[int]) -> TileMarks:
-    """Take the serial from printed numbers in doubt that stand the other way up than their tray: a worn 4 is a 7 so."""
+    """Withhold printed numbers in doubt that are upside down in their tray: a worn 4 may look like a 7 that way up."""
     return _withheld(
         marks, lambda number, mark: number in against and isfinite(mark.pitch) and mark.confidence < BEYOND_DOUBT
     )
 
 
 def withhold_unlike(picture: Picture, found: Detections, marks: TileMarks, loose: frozenset[int]) -> TileMarks:
-    """Take the serial from numbers that are in doubt and of which a digit looks more like the picture's other ones.
+    """Withhold numbers in doubt if a digit resembles a rival's digit on the picture's other tiles too much.
 
-    And from numbers of another print on what is `loose`: it may be no tile.
+    Also withhold numbers on `loose` detections, which may not be tiles, if their print differs from the other numbers'.
     """
     unlike = unlike_others(picture, found.tiles, marks, loose)
     return _withheld(marks, lambda number, _: number in unlike)
@@ -356,9 +359,10 @@ def withhold_unlike(picture: Picture, found: Detections, marks: TileMarks, loose
 def count_alike(
     picture: Picture, found: Detections, said: TileMarks, settled: TileMarks, strays: frozenset[int]
 ) -> TileMarks:
-    """Return marks in which a doubted number has its serial where its digits look like those of the other tiles.
+    """Give doubted numbers their serial back if their digits look like the same digits on the other tiles.
 
-    `said` are the marks before anything was withheld. What is no tile, and a serial that another tile says, stays out.
+    `said` is the marks before anything was withheld. Tiles in `strays`, and serials that another tile has, stay
+    withheld.
     """
     there = {serial for mark in settled if mark is not None for serial in (mark.clash, *mark.said)}
     doubted = {
@@ -377,7 +381,7 @@ def count_alike(
 
 
 def stand_mark_up(mark: TileMark, *, turned: bool) -> TileMark:
-    """Return a mark that reads as a serial both ways up the one that it has when it stands so."""
+    """Return a mark with the one of its two serials that it has if it is upright in its quad, or `turned`."""
     if mark.either is None:
         return mark
     serial = mark.either[turned]
@@ -387,29 +391,29 @@ def stand_mark_up(mark: TileMark, *, turned: bool) -> TileMark:
 
 
 def _withheld(marks: TileMarks, doubted: Callable[[int, TileMark], bool]) -> TileMarks:
-    """Return marks in which those that are doubted, by their numbers and what they say, have no serial."""
+    """Return the marks without the serials of those for which `doubted(number, mark)` is true."""
     return tuple(
         replace(mark, serial=None, either=None) if mark is not None and doubted(number, mark) else mark
         for number, mark in enumerate(marks)
     )
 
 
-_FEW = 0.2  # share of the tiles: fewer numbers than these, and what is there may be labels that are hard to see
-_SIDEWAYS = 6  # tiles of a picture that are tried on their side
-_FACE_ALONE = 0.9  # share of a face from which one is believed where nothing else is made out
-_TILE_SURE = 0.95  # likelihood of a tile from which its outline is rather wrong than that there is none
-_BLANK = 0.3  # confidence below which nothing is made out at all
-_TOLD_FROM_LABEL = 0.8  # share of a face, of a number or of nothing from which no label is looked for
-_SURELY_MARKED = 0.5  # share from which a face is a face and nothing nothing
-_MARKED_TWICE = 0.3  # the same where the finder agrees
+_FEW = 0.2  # share of tiles with sure numbers below which the tiles may have labels that are hard to see
+_SIDEWAYS = 6  # tiles of a picture to try on their side
+_FACE_ALONE = 0.9  # likelihood of a face that is accepted without other evidence
+_TILE_SURE = 0.95  # likelihood of a tile from which its outline is more likely wrong than the tile not there
+_BLANK = 0.3  # confidence below which nothing was recognised at all
+_TOLD_FROM_LABEL = 0.8  # likelihood that it is not a label (a face, a number or nothing) from which none is searched
+_SURELY_MARKED = 0.5  # likelihood from which the network's kind (a face, nothing, ...) is accepted
+_MARKED_TWICE = 0.3  # the same for a face if the finder saw one, too
 
 
 CheckMarks = Callable[[Picture, Sequence[Quad], Sequence[TileMark]], list[TileMark]]
-"""What compares marks with the pictures of an enrolled set's tiles, by the outlines along which they were read."""
+"""Checks marks against the pictures of an enrolled set; its arguments are a picture, the marks' outlines, the marks."""
 
 
 def read_marks(picture: Picture, found: Detections, check: CheckMarks | None = None) -> tuple[Detections, TileMarks]:
-    """Read all tiles; gives those that are there, and the mark of each, None for those face up."""
+    """Read all tiles; return those that really are tiles, and the mark of each, None for tiles that lie face up."""
     quads = [tile.quad for tile in found.tiles]
     marks, looks = _read(picture, quads)
     if len(looks) == len(quads):
@@ -433,7 +437,7 @@ def read_marks(picture: Picture, found: Detections, check: CheckMarks | None = N
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstLooks:
-    """Tiles cut out along outlines, and what a quick look says of each."""
+    """Tiles cut out along outlines, with the first reader's result of one look at each."""
 
     quads: Sequence[Quad]
     crops: Picture  # shape (n, 112, 80, 3)
@@ -441,16 +445,16 @@ class FirstLooks:
 
     @property
     def shares_of_marks(self) -> list[float]:
-        """How likely a number or a label stands in each outline, upright or upside down."""
+        """The likelihood of a number or a label in each outline, upright or upside down."""
         return [float(look.kind[[NUMBER, LABEL]].sum()) for look in self.looks]
 
     def chosen(self, numbers: Sequence[int]) -> "FirstLooks":
-        """Return some of them."""
+        """Return the entries with these indices."""
         return FirstLooks([self.quads[at] for at in numbers], self.crops[numbers], [self.looks[at] for at in numbers])
 
 
 def first_looks(picture: Picture, quads: Sequence[Quad]) -> FirstLooks:
-    """Look at some outlines, once."""
+    """Cut tiles out along some outlines, and look at each once."""
     crops = cut_backs(picture, quads)
     return FirstLooks(quads, crops, look_at_crops(crops))
 
@@ -458,7 +462,7 @@ def first_looks(picture: Picture, quads: Sequence[Quad]) -> FirstLooks:
 def read_again(
     picture: Picture, first: FirstLooks, marks: TileMarks, check: CheckMarks | None = None
 ) -> list[TileMark | None]:
-    """Read some tiles along better outlines, as labels or as numbers, as the picture's `marks` are; None for a face."""
+    """Read some tiles along better outlines, as labels if `marks` has any, else as numbers; None for a face."""
     quads = first.quads
     labels = [mark for mark in marks if mark is not None and (mark.set_text or "").isdigit()]
     looks = look_at_crops_closely(first.crops, first.looks)
@@ -471,7 +475,7 @@ def read_again(
 
 
 def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict[int, DigitLook]]:
-    """Read labels or numbers; also what the network saw, where it was asked."""
+    """Read labels or numbers; also return the first reader's looks at the tiles for which it was run."""
     looks: dict[int, DigitLook] = {}
 
     def dismiss(numbers: list[int]) -> set[int]:
@@ -484,7 +488,7 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict
     numbers = [look.mark for look in looks.values()]
     if _sure(numbers) < _FEW * len(quads):
         likely = [quad for quad, look in zip(quads, looks.values(), strict=True) if look.kind[LABEL] > _SURELY_MARKED]
-        # As are labels on a corner, from afar.
+        # Labels stuck on as diamonds look blank from afar.
         blank = sum(look.kind[BLANK] > _SURELY_MARKED for look in looks.values())
         if is_labelled_closely(picture, likely or quads, askew=2 * blank > len(quads)):
             numbers = max(numbers, read_labels(picture, quads, dismiss), key=_sure)
@@ -497,7 +501,7 @@ def _looks(picture: Picture, quads: Sequence[Quad], numbers: list[int]) -> dict[
 
 
 def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[TileMark], looks: dict[int, DigitLook]) -> None:
-    """Read unread tiles with long and short ends exchanged, as the finder may have them, where a tile seems to be."""
+    """Read unread tiles again with long and short sides exchanged, as the finder may have confused them."""
     unread = [number for number, mark in enumerate(marks) if mark.confidence < _BLANK]
     left = [number for number in unread if looks[number].kind[NOTHING] < _SURELY_MARKED][:_SIDEWAYS]
     turned = [np.roll(quads[number], 1, axis=0) for number in left]
@@ -509,7 +513,7 @@ def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[TileMark
 def _see_faces_on_their_side(
     picture: Picture, found: Detections, quads: list[Quad], doubted: list[int], looks: dict[int, DigitLook]
 ) -> None:
-    """Take for a face what shows one with long and short ends exchanged, where the finder is sure of a tile."""
+    """Accept a face that shows with long and short sides exchanged, if the finder is sure that there is a tile."""
     there = [number for number in doubted if found.tiles[number].likelihood > _TILE_SURE]
     left = [number for number in there if looks[number].kind[NOTHING] > _SURELY_MARKED][:_SIDEWAYS]
     turned = [np.roll(quads[number], 1, axis=0) for number in left]
@@ -527,7 +531,7 @@ def _is_face(tile: DetectedTile, look: DigitLook) -> bool:
 
 
 def _is_nothing(tile: DetectedTile, look: DigitLook, *, alone: bool) -> bool:
-    """Whether no tile is there after all; where nothing at all was read, a blank thing is more likely no back."""
+    """Return whether there is no tile after all; if nothing in the picture was read (`alone`), blank ones are none."""
     if alone:
         return bool(look.kind[[NUMBER, LABEL]].sum() < _SURELY_MARKED and look.kind[FACE] < _FACE_ALONE)
     return bool(look.kind[NOTHING] > _SURELY_MARKED and not tile.face_up)

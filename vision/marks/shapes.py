@@ -1,10 +1,11 @@
-"""Whether a number's digits look like the same digits on the other tiles of the picture.
+"""Compare a number's digits with the same digits on the other tiles of the picture.
 
-Numbers of one set are of one hand or one font. A digit of which wear, pale ink or a hurried pen has made another is
-still liker to its own kind: a struck-through 0 that has lost a stroke is no 9 where the other tiles' 9 has none. A
-number that is not beyond doubt is held against the picture's mean looks of digits, without its own tile; one that the
-readers leave in doubt counts where all three of its digits look like their own kind, and clearly like no other. A price
-tag beside the tiles is of another print.
+The numbers of one set share one font or one handwriting. If wear, pale ink or a hurried pen makes a digit read as
+another, its shape is still closer to its own kind: a struck-through 0 that has lost a stroke does not look like the 9
+on the other tiles. A number that is not beyond doubt is therefore compared with the mean shape of each digit on the
+picture's other tiles. Conversely, a number that the readers doubt counts if all three of its digits clearly look like
+their own kind. Numbers printed differently from the rest, such as those on a price tag beside the tiles, are also found
+here.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,28 +22,28 @@ from vision.marks.digits import Digits, cut_backs, cut_level, digit_places, digi
 
 Floats = NDArray[np.float32]
 
-_LEAD: Final = -0.3  # by which a rival has to be liker, of all that tells the two apart
-_SEEN: Final = 0.6  # correlation that a rival's digit has at least: what is like no digit speaks for none
-_FEWEST: Final = 8  # numbers of a picture that make a usual look
-_MOST: Final = 40  # of them that are beyond doubt: more cost time and tell no more
-_OF_ONE_PRINT: Final = 0.45  # mean correlation with the same digits on others that a number of their print has at least
-_LESS_ALIKE: Final = 0.35  # than is usual in the picture, and it is of another
-_LARGER: Final = 1.5  # times, or smaller: then it is of another, too
-_PARTS: Final = np.array([0.25, 0.5, 0.25])  # of a number's pitch that lies on each of its digits
-_HELD: Final = 0.02  # how much a digit's width is held to the usual: a tenth of what a number in which it is tells
-_WIDER: Final = 0.6  # of the usual by which a digit may be wider or narrower
-_OF_EACH: Final = 2  # other digits that make a digit's usual look
-_CLEARLY: Final = -0.2  # lead that no other digit may have over one that is told by its looks
-_ALIKE: Final = 0.5  # correlation with its usual look that such a digit has at least
-_KINDS: Final = 8  # digits whose usual looks are known, from which one is told by them
-_LEAST_APART: Final = 0.05  # of two digits' looks, which noise alone makes differ
+_LEAD: Final = -0.3  # lead of a rival above which a number is withheld; 1 looks just like the rival, -1 not at all
+_SEEN: Final = 0.6  # least correlation with the rival's digit; a shape that is like no digit supports none
+_FEWEST: Final = 8  # numbers in a picture needed to compare
+_MOST: Final = 40  # numbers beyond doubt to use; more cost time and add nothing
+_OF_ONE_PRINT: Final = 0.45  # least mean correlation with the same digits on other tiles, for a number of their print
+_LESS_ALIKE: Final = 0.35  # how far below the picture's median that correlation may be
+_LARGER: Final = 1.5  # factor in size, up or down, from which a number is of another print
+_PARTS: Final = np.array([0.25, 0.5, 0.25])  # how much each digit's width contributes to a number's pitch
+_HELD: Final = 0.02  # weight of the prior that a digit has the usual width: a tenth of that of one number
+_WIDER: Final = 0.6  # share of the usual width by which a digit may be wider or narrower
+_OF_EACH: Final = 2  # examples of a digit needed to know its usual shape
+_CLEARLY: Final = -0.2  # most that any other digit may lead, for a digit to count by its shape
+_ALIKE: Final = 0.5  # least correlation of such a digit with its own usual shape
+_KINDS: Final = 8  # digits whose usual shapes must be known before any counts by its shape
+_LEAST_APART: Final = 0.05  # lower bound for the difference of two digits' shapes, which noise alone can cause
 _SIZE: Final = (14, 24)  # pixels, width and height, of a digit
 _REACH: Final = (0.62, 1.1)  # how far it reaches from its middle, in steps from digit to digit
-_SHIFT: Final = (4, 2)  # pixels by which a digit may be off, across and down, either way: a 1 is narrower than a 0
-_TIMES: Final = 2  # that digits are aligned with their usual look
-_SOFT, _SLOW = 0.8, (17, 17)  # pixels of a crop: what changes over less is noise, over more light
+_SHIFT: Final = (4, 2)  # pixels by which a digit may be off, across and down: a 1 is narrower than a 0
+_TIMES: Final = 2  # how often digits are aligned with their usual shape
+_SOFT, _SLOW = 0.8, (17, 17)  # pixels of a crop: smaller changes are noise, slower ones uneven light
 _BAND: Final = (slice(30, 82), slice(12, 68))  # rows and columns of a crop where numbers are
-_EVERY: Final = 4  # of so many tiles one tells the ink's colour
+_EVERY: Final = 4  # the ink's colour is measured on one tile in this many
 
 
 def unlike_others(
@@ -51,10 +52,10 @@ def unlike_others(
     marks: Sequence[TileMark | None],
     asked: Collection[int] = (),
 ) -> set[int]:
-    """Return which marks say a number of which a digit looks more like that of a rival, or that is of another print.
+    """Return the numbers of marks to withhold: a digit looks too much like a rival's, or the print differs.
 
-    What another tile says beyond doubt is no rival: there is one of each. Whether they are of the others' print is
-    asked of some: what lies beside the tiles may be print on something else.
+    A serial that another tile has beyond doubt is not a rival, because there is one tile of each. Only the marks in
+    `asked` are checked for a different print, as they may be print on something else than a tile.
     """
     said = {number: mark for number, mark in enumerate(marks) if mark is not None and says_number(mark)}
     sure = [number for number, mark in said.items() if not mark.rivals]
@@ -81,7 +82,7 @@ def unlike_others(
 def like_others(
     picture: Picture, tiles: Sequence[DetectedTile], marks: Sequence[TileMark | None], doubted: dict[int, TileMark]
 ) -> set[int]:
-    """Return which of the doubted numbers have digits that each look like their kind on the marks that count."""
+    """Return which of the `doubted` marks have three digits that look like the same digits on the marks that count."""
     sure = [number for number, mark in enumerate(marks) if mark is not None and says_number(mark)]
     if len(sure) < _FEWEST or not doubted:
         return set()
@@ -94,19 +95,22 @@ def like_others(
 def _looks(
     picture: Picture, tiles: Sequence[DetectedTile], said: dict[int, TileMark]
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the digits of numbers, shape (n, 3, 28, 22), and what they are read as, shape (n, 3)."""
+    """Return the shapes of numbers' digits, shape (n, 3, 28, 22), and the digits they were read as, shape (n, 3)."""
     crops = cut_backs(picture, [tiles[number].quad for number in said])
     looks = _cut_digits(ink_of_crops(crops), np.array([digit_places(mark) for mark in said.values()]))
     return looks, np.array([digits_of(mark.serial or 0) for mark in said.values()])
 
 
 def says_number(mark: TileMark) -> bool:
-    """Return whether a mark says one number that is printed or written."""
+    """Return whether a mark is one number, printed or written by hand; not a label, and not undecided."""
     return mark.serial is not None and bool(np.isfinite(mark.pitch))
 
 
 def ink_of_crops(crops: Picture) -> Floats:
-    """Return how much ink, without slow changes and noise, crops of shape (n, 112, 80, 3) show; shape (n, 112, 80)."""
+    """Return how much ink each pixel of crops, shape (n, 112, 80, 3), shows, without noise and uneven light.
+
+    The shape is (n, 112, 80).
+    """
     some = np.array([_between(crop.astype(np.float32))[_BAND] for crop in crops[::_EVERY]]).reshape(-1, 3)
     axis = np.linalg.eigh(some.T @ some)[1][:, -1]
     return np.array([_between(crop) for crop in crops @ axis])
@@ -117,18 +121,22 @@ def _between(crop: Floats) -> Floats:
 
 
 def _cut_digits(inks: Floats, places: Points) -> Floats:
-    """Cut digits, upright, at places of shape (n, 3, 2) out of inks; shape (n, 3, 28, 22), `_SHIFT` pixels about."""
+    """Cut upright digits at `places`, shape (n, 3, 2), out of `inks`, with a margin of `_SHIFT` pixels.
+
+    Return shape (n, 3, 28, 22).
+    """
     steps = (places[:, 2] - places[:, 0]) / 2
     each = zip(inks, places, steps, strict=True)
     return np.array([[cut_level(ink, at, step, _REACH, _SIZE, _SHIFT) for at in spots] for ink, spots, step in each])
 
 
 def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[tuple[int, Digits]]) -> list[float]:
-    """Return by how much the digit in which each rival differs looks more like the rival's.
+    """Return for each pair in `asked` how much more the digit that differs looks like the rival's than like its own.
 
-    `looks`, shape (n, 3, 28, 22), are the digits of all numbers, `serials`, shape (n, 3), what they are read as; asked
-    are numbers with rivals. The lead is a share of what tells two digits apart: 1 looks just as the rival's does, -1
-    just as it should. It is -1, too, where a digit is on too few other numbers, or looks like neither.
+    `looks`, shape (n, 3, 28, 22), is the digits of all numbers; `serials`, shape (n, 3), what they were read as. A pair
+    is the index of a number and the digits of a rival. A lead is a share of the difference between the two digits: 1
+    looks just like the rival's digit, -1 just as it should. It is 0 if too few other numbers have one of the digits,
+    and -1 if the shape is not like the rival's digit at all.
     """
     shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials]  # shape (n, 3, 10)
     aligned = _aligned(shifted, serials)
@@ -148,25 +156,26 @@ def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[t
 
 
 def are_of_another_print(alike: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which numbers are unlike the others in their digits' looks, `alike`, -1..1, or in size, in any unit."""
+    """Return which numbers differ from the others in print: in correlation, `alike`, -1..1, or in size, in any unit."""
     least = max(_OF_ONE_PRINT, float(np.median(alike)) - _LESS_ALIKE)
     other = np.abs(np.log(sizes / np.median(sizes))) > np.log(_LARGER)
     return np.asarray((alike < least) | other)
 
 
 def sizes_of_print(pitches: NDArray[np.float64], serials: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how large each number is printed, 1 as the others; the shape of `serials` is (n, 3)."""
+    """Return how large each number is printed relative to the others, 1 for equal; `serials` has shape (n, 3)."""
     others = ~np.eye(len(pitches), dtype=bool)
     expected = [expected_pitch(own, serials[rest], pitches[rest]) for own, rest in zip(serials, others, strict=True)]
     return np.asarray(pitches / np.array(expected))
 
 
 def expected_pitch(digits: NDArray[np.int64], others: NDArray[np.int64], pitches: NDArray[np.float64]) -> float:
-    """Return how far apart the first and the last of three digits would stand in the print of other numbers.
+    """Return the pitch that three digits would have in the print of other numbers.
 
-    `others`, shape (n, 3), are their digits, `pitches`, shape (n,), how far apart those stand. In many fonts a 1 is
-    narrower than a 0: how wide each digit is follows from the numbers in which it stands, where it stands in none it
-    is as wide as most. From middle to middle it is half of both outer digits and the middle one.
+    `others`, shape (n, 3), is the digits of those numbers, `pitches`, shape (n,), their pitches. In many fonts a 1 is
+    narrower than a 0, so the width of each digit is estimated from the numbers in which it occurs; a digit that occurs
+    in none has the usual width. From the middle of the first digit to that of the last is half of each outer digit, and
+    the middle one.
     """
     usual = float(np.median(pitches))
     widths = _widths(others)
@@ -175,15 +184,15 @@ def expected_pitch(digits: NDArray[np.int64], others: NDArray[np.int64], pitches
 
 
 def _widths(digits: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how much each of the ten digits' widths counts in the pitch of numbers, shape (..., 3): (..., 10)."""
+    """Return how much the width of each of the ten digits counts in the pitch of numbers, shape (..., 10)."""
     return np.asarray(_PARTS @ np.eye(10)[digits])
 
 
 def likeness_to_own_kind(looks: Floats, serials: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how like the same digits on the others each number's digits are: the mean correlation, -1..1.
+    """Return the mean correlation, -1..1, of each number's digits with the same digits on the others.
 
-    `looks`, shape (n, 3, 28, 22), are the digits of all numbers, `serials`, shape (n, 3), what they are read as. It is
-    1 where fewer than two of its digits are on enough other numbers.
+    `looks`, shape (n, 3, 28, 22), is the digits of all numbers; `serials`, shape (n, 3), what they were read as. The
+    result is 1 if fewer than two of a number's digits occur on enough other numbers.
     """
     shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials]
     aligned = _aligned(shifted, serials)
@@ -198,9 +207,9 @@ def likeness_to_own_kind(looks: Floats, serials: NDArray[np.int64]) -> NDArray[n
 
 
 def are_told_by_looks(looks: Floats, serials: NDArray[np.int64], known: int) -> list[bool]:
-    """Return of each number after the first `known` whether each of its digits looks like that digit on those.
+    """Return for each number after the first `known` whether all its digits look like the same digits on those.
 
-    `looks`, shape (n, 3, 28, 22), are the digits of all numbers, `serials`, shape (n, 3), what they are read as.
+    `looks`, shape (n, 3, 28, 22), is the digits of all numbers; `serials`, shape (n, 3), what they were read as.
     """
     shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials[:known]]
     there = kinds.sum(axis=(0, 1)) >= _OF_EACH
@@ -215,14 +224,14 @@ def are_told_by_looks(looks: Floats, serials: NDArray[np.int64], known: int) -> 
 
 
 def _shifted(looks: Floats) -> Floats:
-    """Return digits, shape (n, 3, 28, 22), shifted each way: shape (n, 3, 45, 336), of length 1."""
+    """Return all shifts of digits, shape (n, 3, 28, 22), as unit vectors, shape (n, 3, 45, 336)."""
     wide, high = _SIZE
     windows = np.lib.stride_tricks.sliding_window_view(looks, (high, wide), axis=(2, 3))
     return unit_rows(windows.reshape(*looks.shape[:2], -1, high * wide))
 
 
 def _aligned(shifted: Floats, serials: NDArray[np.int64]) -> Floats:
-    """Return each digit, shape (n, 3, 336), shifted to where it is most like the others that are read as the same."""
+    """Return each digit, shape (n, 3, 336), at the shift where it is most like the others read as the same digit."""
     kinds = np.eye(10, dtype=np.float32)[serials]
     aligned = shifted[:, :, shifted.shape[2] // 2]
     for _ in range(_TIMES):
@@ -233,7 +242,7 @@ def _aligned(shifted: Floats, serials: NDArray[np.int64]) -> Floats:
 
 
 def _leads(alike: Floats, usual: Floats, own: int) -> Floats:
-    """Return by how much a digit, `alike` to each of the usual ones, shape (10,), is so more than to its own."""
+    """Return each digit's lead over the `own` one, shape (10,), given a shape's correlations `alike` with all ten."""
     leads = (alike - alike[own]) / np.maximum(1 - usual @ usual[own], _LEAST_APART)
     leads[own] = -np.inf
     return np.asarray(leads, dtype=np.float32)

@@ -1,1 +1,1 @@
-"""Help to mount a camera: measurements, hints, a window and the command `homologue camera`."""
+"""Help with mounting a camera: measurements, hints, a window, and the commands `homologue camera` and `lens`."""

@@ -1,4 +1,4 @@
-"""The command `homologue camera`: help to mount a camera. What it sees, how well, and what to change."""
+"""The command `homologue camera`: help with mounting a camera by showing measurements and what to change."""
 
 import json
 import re
@@ -79,7 +79,7 @@ WHERE: Final[Mapping[str, Message]] = {
 
 
 def hint_text(_: Translator, hint: MountingHint) -> str:
-    """Return what to change."""
+    """Return the sentence of a hint."""
     names = dict(hint.names)
     if "where" in names:
         names["where"] = WHERE[str(names["where"])]
@@ -88,7 +88,7 @@ def hint_text(_: Translator, hint: MountingHint) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MountingReport:
-    """What one picture shows: its name or number, what was measured, and what to change."""
+    """The report on one picture: its name or number, the measurements, and what to change."""
 
     name: str
     measures: MountingMeasures
@@ -96,7 +96,7 @@ class MountingReport:
 
 
 def mounting_line(look: MountingReport, setup: MountingSetup, _: Translator) -> dict[str, Any]:
-    """Return the object that `homologue camera --json` prints for one look."""
+    """Return the object that `homologue camera --json` prints for one report."""
     seen, pose = look.measures, look.measures.pose
     return {
         "picture": look.name,
@@ -128,7 +128,7 @@ def mounting_text(look: MountingReport, setup: MountingSetup, _: Translator) -> 
 
 
 def mounting_figures(look: MountingReport, setup: MountingSetup, _: Translator) -> str:
-    """Return all figures in one line; a dash where nothing could be measured."""
+    """Return all figures in one line, with a dash for those that could not be measured."""
     seen, pose = look.measures, look.measures.pose
     parts = [
         f"{pose.pixels_per_mm:.1f} px/mm" if pose else "- px/mm",
@@ -145,7 +145,7 @@ def mounting_figures(look: MountingReport, setup: MountingSetup, _: Translator) 
 
 
 def fits_in_picture(measures: MountingMeasures, setup: MountingSetup, places: int) -> bool | None:
-    """Return whether so many places fit into the picture at its scale; None if the scale is not known."""
+    """Return whether this many places fit into the picture at its scale; None if the scale is not known."""
     return room_for(places, setup.tile_mm).fits(measures.pose.field_mm) if measures.pose else None
 
 
@@ -158,7 +158,7 @@ _TILE = re.compile(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)")
 
 
 def _tile_size(_context: click.Context, _option: click.Parameter, value: str) -> tuple[float, float]:
-    """Read `22x30`: a tile's sides of 5 to 100 mm, the shorter one first."""
+    """Parse a tile's size such as `22x30`: sides of 5 to 100 mm, the shorter one first."""
     found = _TILE.fullmatch(value)
     sides = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
     if not _TILE_MM[0] <= sides[0] <= sides[1] <= _TILE_MM[1]:
@@ -206,7 +206,7 @@ def _tile_size(_context: click.Context, _option: click.Parameter, value: str) ->
     is_flag=True,
     help="Show the picture in a window, and the most doubtful tiles with their serials; Escape closes it.",
 )
-def camera(  # noqa: PLR0913 -- one parameter an option: click wants it so
+def camera(  # noqa: PLR0913 -- click passes one parameter per option
     address: str, *, tile: tuple[float, float], mark: str, places: str, enrolled_file: Path | None, view: float | None,
     language: str, every: float, frames: int | None, once: bool, as_json: bool, overlay: Path | None, in_window: bool,
 ) -> None:  # fmt: skip
@@ -278,7 +278,7 @@ def _look(
 def _in_window(
     shots: Iterator[CameraShot], setup: MountingSetup, enrolled: EnrolledSet | None, language: str, pause: float
 ) -> None:
-    from vision.mounting.window import MountingWindow  # noqa: PLC0415 -- text mode needs no display, nor what draws on one
+    from vision.mounting.window import MountingWindow  # noqa: PLC0415 -- text mode needs neither a display nor pygame
 
     _, window = Translator(language), MountingWindow(language)
     try:

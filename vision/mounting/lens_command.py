@@ -1,4 +1,4 @@
-"""The command `homologue lens`: measure a camera's lens once, guided, so that its pictures are straightened."""
+"""The command `homologue lens`: measure a camera's lens step by step, so that its pictures can be straightened."""
 
 import json
 import re
@@ -84,7 +84,10 @@ def _write_chart(path: Path) -> None:
 
 
 def _measured(address: str, _: Translator, *, as_json: bool) -> MeasuredLens:
-    """Take pictures until the chart was seen everywhere. Raises CameraError, LensChartError, LensUnclearError."""
+    """Take pictures until the chart was seen in all parts of the picture, and measure the lens.
+
+    Raises CameraError, LensChartError, LensUnclearError.
+    """
     views: list[Points] = []
     size, unseen = (1, 1), list(WHERE)
     shots = folder_shots(address) if address.startswith("pictures:") else _guided(address, unseen, _, as_json=as_json)
@@ -106,7 +109,7 @@ def _measured(address: str, _: Translator, *, as_json: bool) -> MeasuredLens:
 
 
 def _guided(address: str, unseen: list[str], _: Translator, *, as_json: bool) -> Iterator[CameraShot]:
-    """Say where to put the chart, and take a picture, until it was seen everywhere."""
+    """Tell where to put the chart and take a picture, until `unseen` is empty."""
     for number in range(1, _MOST + 1):
         click.echo(_(PUT, number=number, where=_(WHERE[unseen[0]])), err=as_json)
         click.prompt(_(READY), default="", show_default=False, prompt_suffix="", err=as_json)
@@ -128,7 +131,7 @@ def table_camera(path: Path) -> str:
 
 
 def with_table_camera(text: str, address: str) -> str:
-    """Return a table's configuration with this camera and all else as it was. Raises TableFileError."""
+    """Return a table's configuration with this camera, and nothing else changed. Raises TableFileError."""
     wanted = tomllib.loads(text)
     wanted["devices"]["camera"] = address
     for line in _CAMERA.finditer(text):

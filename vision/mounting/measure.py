@@ -1,7 +1,7 @@
-"""Measure how a camera is mounted, from one picture and the outlines of the tiles in it: pure functions.
+"""Measure how a camera is mounted, from one picture and the outlines of the tiles in it. Pure functions.
 
-Glare, light and noise, sharpness, and the pose (tilt, distance, scale), fitted to tiles whose size in millimetres is
-known; and what a reader needs of a picture.
+They measure glare, light and noise, sharpness, and the pose (tilt, distance, scale), which is fitted to tiles of known
+size; and compare the results with what the reader needs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,13 +18,13 @@ from vision.geometry import Picture, Points, Quad
 from vision.picture import noise_of
 from vision.reading import ROW_LENGTHS
 
-_MOST_PIECES = 48  # tiles that are measured: more tell no more, and cost
-_INSIDE = 0.8  # of an outline's size: beyond it the edge is rounded, and a neighbour's shadow begins
-_LEAST_PIECE = 8  # pixels a side
+_MOST_PIECES = 48  # tiles to measure; more cost time and add nothing
+_INSIDE = 0.8  # share of an outline's size; beyond it are the rounded edge and a neighbour's shadow
+_LEAST_PIECE = 8  # pixels: least side of a piece
 
 
 def tile_pieces(picture: Picture, quads: Sequence[Quad]) -> Iterator[tuple[Quad, Picture]]:
-    """Yield up to 48 tiles, evenly over the picture: quad and piece, as far as it is in the picture."""
+    """Yield quad and piece of up to 48 tiles, spread evenly; pieces are cut off at the picture's border."""
     height, width = picture.shape[:2]
     for quad in quads[:: max(1, -(-len(quads) // _MOST_PIECES))]:
         inner = quad.mean(axis=0) + _INSIDE * (quad - quad.mean(axis=0))
@@ -34,15 +34,15 @@ def tile_pieces(picture: Picture, quads: Sequence[Quad]) -> Iterator[tuple[Quad,
             yield quad, picture[top:bottom, left:right]
 
 
-_FULL = 250  # a pixel with all three channels at least this bright shows nothing any more
+_FULL = 250  # level in all three channels from which a pixel is overexposed
 
 
 @dataclass(frozen=True, slots=True)
 class Glare:
-    """`share` of the tiles' area that is burnt out, `usual` share of the tile in the middle of the ranking.
+    """The `share` of the tiles' area that is overexposed, and `usual`, the same for the median tile.
 
-    `at` is the middle of what is burnt out, as shares of the picture's width and height; None if nothing is.
-    A lamp's reflection burns out a few tiles: `share` is high and `usual` is not. Too much light burns out all.
+    `at` is the centre of the overexposed area, as shares of the picture's width and height; None without any. A lamp's
+    reflection overexposes a few tiles, so that `share` is high but `usual` is not; too much light overexposes all.
     """
 
     share: float
@@ -51,7 +51,7 @@ class Glare:
 
 
 def measure_glare(picture: Picture, quads: Sequence[Quad]) -> Glare:
-    """Measure on tiles, quads of shape (4, 2) in pixels; no glare if there is no tile."""
+    """Measure glare on tiles, given as quads of shape (4, 2) in pixels; without tiles there is none."""
     burnt, area, middles = [], [], []
     for quad, piece in tile_pieces(picture, quads):
         burnt.append(int((piece.min(axis=2) >= _FULL).sum()))
@@ -66,14 +66,14 @@ def measure_glare(picture: Picture, quads: Sequence[Quad]) -> Glare:
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """`level` is the tiles' usual grey, 0..255; `noise` the standard deviation of a pixel, in levels."""
+    """The tiles' median grey level, 0..255, and the noise: the standard deviation of a pixel, in levels."""
 
     level: float
     noise: float
 
 
 def measure_light(picture: Picture, quads: Sequence[Quad]) -> Light:
-    """Measure on tiles, quads of shape (4, 2) in pixels, or on the whole picture if there is none."""
+    """Measure light on tiles, given as quads of shape (4, 2) in pixels; without tiles, on the whole picture."""
     greys = [_grey(piece) for _, piece in tile_pieces(picture, quads)]
     greys = greys or [_grey(picture[::2, ::2])]
     level = float(np.median([np.median(grey) for grey in greys]))
@@ -84,19 +84,19 @@ def _grey(piece: Picture) -> Picture:
     return np.asarray(cv2.cvtColor(piece, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
 
 
-_STRONG = 0.7  # of the strongest contrast: edges of a mark against its ground, not the grain of the back
-_STEEP = 0.02  # share of a tile's pixels that are looked at: the steepest
+_STRONG = 0.7  # share of the strongest contrast from which a pixel is at the edge of a mark, not the back's grain
+_STEEP = 0.02  # share of a tile's pixels to use: those with the steepest slopes
 _FEWEST = 8
-_MOST_TILES = 75.0  # percent: a tilted camera is sharp on one row and soft on another
+_MOST_TILES = 75.0  # percentile of the tiles; with a tilted camera, some rows are sharp and others are not
 _LEAST_CONTRAST = 25.0  # levels
 
 
 def edge_width(picture: Picture, quads: Sequence[Quad], reach: int) -> float | None:
-    """Return the 75th percentile of the tiles' edge widths, in pixels; None without any edge.
+    """Return the 75th percentile of the tiles' edge widths, in pixels; None if there are no edges.
 
-    The width of an edge is its height in levels over its greatest slope, levels a pixel: for an edge blurred by a
-    Gaussian of deviation s it is s times the square root of 2 pi, nearly its 10-90 % rise (2.56 s). `reach` is how
-    far, in pixels, both sides of an edge are looked for: a little more than the finest line of a mark.
+    The width of an edge is its contrast in levels divided by its steepest slope in levels per pixel. For an edge
+    blurred by a Gaussian of deviation s, it is s times the square root of 2 pi, close to its 10-90 % rise (2.56 s).
+    `reach` is how far, in pixels, the contrast is measured around an edge: a little more than a mark's finest line.
     """
     widths = [width for _, piece in tile_pieces(picture, quads) if (width := _edge_width(piece, reach)) is not None]
     return float(np.percentile(widths, _MOST_TILES)) if widths else None
@@ -116,22 +116,22 @@ def _edge_width(piece: Picture, reach: int) -> float | None:
 
 
 FEWEST_TILES = 3
-_USUAL_FOCAL = 0.95  # of the picture's width: a horizontal view of 55 degrees
-_FOCAL_SPREAD = 0.3  # of its logarithm, over the cameras that are sold for desks and for the Pi
-_CORNER = 0.02  # a side's usual error, as a share of it
+_USUAL_FOCAL = 0.95  # focal length in picture widths: a horizontal view of 55 degrees
+_FOCAL_SPREAD = 0.3  # standard deviation of its logarithm, over cameras sold for desks and for the Pi
+_CORNER = 0.02  # usual error of a side, as a share of its length
 _ROUNDS = 14
-_LEAN = 0.5  # slope, 27 degrees: where a fit begins that leans
-_MOST_FITTED = 40  # tiles: more tell no more
+_LEAN = 0.5  # slope, 27 degrees, at which the leaning fits start
+_MOST_FITTED = 40  # tiles to fit; more add nothing
 _STEP = 1e-5
-_STRAY = 3.0  # usual errors: a tile that is off by more counts less and less
+_STRAY = 3.0  # in usual errors; beyond it, tiles count less and less
 
 
 @dataclass(frozen=True, slots=True)
 class CameraPose:
-    """How the camera stands: degrees from the vertical, millimetres from lens to table along its axis.
+    """The camera's pose: `tilt` in degrees from the vertical, `distance_mm` from lens to table along its axis.
 
-    `pixels_per_mm` is the middle one over the tiles, the mean of both directions (a tilt shortens one).
-    `field_mm` is how much of the table is in the picture at that scale, width and height.
+    `pixels_per_mm` is the median over the tiles, averaged over both directions (a tilt shortens one). `field_mm` is the
+    width and height of the table that fit into the picture at that scale.
     """
 
     pixels_per_mm: float
@@ -146,8 +146,8 @@ def fit_camera_pose(
     """Fit tilt and distance by least squares over the tiles' sides and diagonals; None for fewer than three tiles.
 
     `tile_mm` is a back's width and height, `size` the picture's width and height in pixels, `view` the lens's
-    horizontal angle in degrees where it is known. Where it is not, the tiles tell it as far as they can (little,
-    from straight above), and what cameras usually have tells the rest: distances may then be up to 40 % off.
+    horizontal angle of view in degrees, if known. If it is not, it is estimated from the tiles, which tell little from
+    straight above, and from the usual focal length of cameras; distances may then be off by up to 40 %.
     """
     if len(quads) < FEWEST_TILES:
         return None
@@ -161,16 +161,17 @@ def fit_camera_pose(
 
 
 def pixels_per_mm(quads: Sequence[Quad], tile_mm: tuple[float, float]) -> float:
-    """Return the middle scale of the tiles, from their areas (shoelace formula)."""
+    """Return the median scale of the tiles, from their areas (shoelace formula)."""
     x, y = np.moveaxis(np.asarray(quads, dtype=np.float64), -1, 0)
     area = np.abs((x * np.roll(y, -1, axis=1) - y * np.roll(x, -1, axis=1)).sum(axis=1)) / 2
     return float(np.sqrt(np.median(area) / (tile_mm[0] * tile_mm[1])))
 
 
 def _fit_slopes(corners: Points, tile_mm: tuple[float, float], focal: tuple[float, float], scale: float) -> Points:
-    """Fit the table's two slopes and the logarithms of distance and focal length: the best of several starts.
+    """Fit the table's two slopes and the logarithms of distance and focal length; return the best of several fits.
 
-    Foreshortening alone does not tell which side of the table is nearer, so a fit may end leaning the wrong way.
+    Foreshortening alone does not tell which side of the table is nearer, so a single fit may end up leaning the wrong
+    way.
     """
     usual = np.array([0.0, 0.0, np.log(focal[0] / scale), np.log(focal[0])])
     leans = [(0.0, 0.0), (_LEAN, 0.0), (-_LEAN, 0.0), (0.0, _LEAN), (0.0, -_LEAN)]
@@ -199,7 +200,7 @@ def _pose_cost(numbers: Points, usual: Points, corners: Points, tile_mm: tuple[f
 
 
 def _pose_errors(numbers: Points, corners: Points, tile_mm: tuple[float, float]) -> Points:
-    """Return the errors of each tile's sides and diagonals for a table of this pose, in usual errors."""
+    """Return the errors of each tile's sides and diagonals at this pose, in usual errors."""
     right, down, distance, focal = numbers[0], numbers[1], np.exp(numbers[2]), np.exp(numbers[3])
     rays = np.concatenate([corners / focal, np.ones((*corners.shape[:2], 1))], axis=-1)
     deep = np.maximum(rays @ np.array([right, down, 1.0]), 0.05)  # a table does not reach behind the camera
@@ -211,8 +212,8 @@ def _pose_errors(numbers: Points, corners: Points, tile_mm: tuple[float, float])
     return np.concatenate(misses) / _CORNER
 
 
-_GAP = 0.055  # of a tile's width: what is left free between tiles of a row
-_ROW_GAP = 0.15  # of a tile's height, between rows
+_GAP = 0.055  # gap between tiles of a row, in tile widths
+_ROW_GAP = 0.15  # gap between rows, in tile heights
 
 
 class MarkKind(Enum):
@@ -223,28 +224,28 @@ class MarkKind(Enum):
 
     @property
     def fine_mm(self) -> float:
-        """The finest line: a digit's stroke, a DataMatrix's module."""
+        """The finest line: a digit's stroke, or a module of a DataMatrix."""
         return self.value[0]
 
     @property
     def pixels_per_mm(self) -> float:
-        """The least scale at which the mark is read."""
+        """The smallest scale at which the mark can be read."""
         return self.value[1] / self.value[0]
 
 
 @dataclass(frozen=True, slots=True)
 class NeededRoom:
-    """How much of a table must be in the picture, in millimetres, the longer side first."""
+    """The part of a table that must be in the picture, in millimetres, the longer side first."""
 
     long_mm: float
     short_mm: float
 
     def fits(self, field_mm: tuple[float, float]) -> bool:
-        """Return whether it fits into a field, either way round."""
+        """Return whether it fits into the field, in either orientation."""
         return self.long_mm <= max(field_mm) and self.short_mm <= min(field_mm)
 
     def excess(self, field_mm: tuple[float, float]) -> float:
-        """Return how many times longer the field's sides would have to be; at most 1 where it fits."""
+        """Return the factor by which the field's sides would have to grow; at most 1 if it fits already."""
         return max(self.long_mm / max(field_mm), self.short_mm / min(field_mm))
 
 
@@ -253,7 +254,7 @@ CARRIER: Final = 136
 
 
 def room_for(places: int, tile_mm: tuple[float, float]) -> NeededRoom:
-    """Return the room of a tray's 34 places, or of a carrier's 136: four trays about a square, each beside the next."""
+    """Return the room of a tray's 34 places, or of a carrier's 136: four trays around a square."""
     width = ROW_LENGTHS[0] * tile_mm[0] * (1 + _GAP)
     height = len(ROW_LENGTHS) * tile_mm[1] * (1 + _ROW_GAP)
     return NeededRoom(width, height) if places == TRAY else NeededRoom(width + height, width + height)
@@ -261,9 +262,9 @@ def room_for(places: int, tile_mm: tuple[float, float]) -> NeededRoom:
 
 @dataclass(frozen=True, slots=True)
 class MountingSetup:
-    """What the installer knows: the tiles' width and height in millimetres, their marks, how many places to read.
+    """The facts that the installer gives: tile width and height in millimetres, kind of mark, and number of places.
 
-    `view` is the lens's horizontal angle in degrees, None where it is not known.
+    `view` is the lens's horizontal angle of view in degrees, None if it is not known.
     """
 
     tile_mm: tuple[float, float] = (22.0, 30.0)
@@ -274,9 +275,9 @@ class MountingSetup:
 
 @dataclass(frozen=True, slots=True)
 class MountingMeasures:
-    """What one picture says of the mounting. `size` is its width and height; `edge` the width of an edge in pixels.
+    """The measurements of one picture: its width and height, number of tiles, pose, edge width in pixels, and light.
 
-    `pose` is None with less than three tiles, `edge` None where nothing sharp or soft is seen.
+    `pose` is None with fewer than three tiles, `edge` is None if no edges were found.
     """
 
     size: tuple[int, int]
@@ -288,7 +289,7 @@ class MountingMeasures:
 
 
 def measure_mounting(picture: Picture, quads: Sequence[Quad], setup: MountingSetup) -> MountingMeasures:
-    """Measure a picture, BGR, shape (height, width, 3), uint8, with tiles' quads, shape (4, 2), in pixels."""
+    """Measure a picture (BGR, shape (height, width, 3), uint8), given its tiles' quads, shape (4, 2), in pixels."""
     size = (picture.shape[1], picture.shape[0])
     pose = fit_camera_pose(quads, setup.tile_mm, size, setup.view)
     scale = pose.pixels_per_mm if pose else setup.mark.pixels_per_mm
@@ -297,32 +298,32 @@ def measure_mounting(picture: Picture, quads: Sequence[Quad], setup: MountingSet
 
 
 TILT: Final = 15.0
-"""Degrees from the vertical up to which rows are about equally sharp and large."""
+"""Degrees from the vertical up to which all rows are about equally sharp and large."""
 
 GLARE: Final = 0.02
-"""Share of the tiles' area that may be burnt out."""
+"""Share of the tiles' area that may be overexposed."""
 
 BRIGHT: Final = 0.04
-"""Share of a usual tile that may be burnt out: above it is not a reflection but too much light."""
+"""Share of the median tile that may be overexposed; more is not a reflection but too much light."""
 
 DARK: Final = 45.0
-"""Levels of 255 below which marks drown in noise."""
+"""Level (of 255) below which marks are lost in noise."""
 
 NOISY: Final = 7.0
-"""Levels: standard deviation of a pixel from which fine marks are lost."""
+"""Standard deviation of a pixel, in levels, above which fine marks are lost."""
 
 SHARP: Final = 1.15
-"""Widths of a mark's finest line over which an edge may spread."""
+"""Largest width of an edge, in widths of a mark's finest line."""
 
 SHARPEST: Final = 2.5
-"""Pixels: no edge is narrower than two, and a camera's own sharpening adds to it."""
+"""Pixels up to which an edge is always sharp: none is narrower than two, and a camera's sharpening adds to that."""
 
 _THIRDS = (1 / 3, 2 / 3)
 
 
 @dataclass(frozen=True, slots=True)
 class MountingHint:
-    """One thing to change: a stable code, and what its sentence names."""
+    """One thing to change: a stable code, and the values for its sentence."""
 
     code: str
     names: dict[str, object] = field(default_factory=dict)
@@ -331,19 +332,19 @@ class MountingHint:
 def mounting_hints(
     measures: MountingMeasures, setup: MountingSetup, unmet: Sequence[UnmetSetting] = ()
 ) -> tuple[MountingHint, ...]:
-    """Return what to change, the most important first; nothing if all is well."""
+    """Return what to change, the most important first; nothing if all is fine."""
     return (*_of_settings(unmet), *_of_place(measures, setup), *_of_light(measures), *_of_focus(measures, setup))
 
 
 def print_hints(setup: MountingSetup, *, enrolled: bool) -> tuple[MountingHint, ...]:
-    """Return what to do where nothing else is wrong and many backs are not read, by the set's own pictures or not."""
+    """Return what to do if many backs are not read and nothing else is wrong, for an enrolled set or another."""
     if enrolled:
         return (MountingHint("camera_enrolled"),)
     return (MountingHint("camera_print"),) if setup.mark is MarkKind.DIGITS else ()
 
 
 def judge_focus(measures: MountingMeasures, setup: MountingSetup) -> str | None:
-    """Return `good` or `soft`, for the marks that are to be read; None if nothing shows it."""
+    """Return whether the focus is `good` or `soft` for these marks; None if it could not be measured."""
     if measures.edge is None or measures.pose is None:
         return None
     line = setup.mark.fine_mm * measures.pose.pixels_per_mm
@@ -367,7 +368,10 @@ def _of_place(measures: MountingMeasures, setup: MountingSetup) -> Iterator[Moun
 
 
 def _of_distance(pose: CameraPose, measures: MountingMeasures, setup: MountingSetup) -> Iterator[MountingHint]:
-    """Yield whether to move: near enough for the marks, far enough for all places; some cameras cannot do both."""
+    """Yield a hint to move the camera if the marks are too small or not all places are in the picture.
+
+    If the camera has too few pixels for both, yield that instead.
+    """
     wanted = setup.mark.pixels_per_mm
     room = room_for(setup.places, setup.tile_mm)
     nearest = (measures.size[0] / wanted, measures.size[1] / wanted)  # millimetres in the picture at that scale
@@ -402,7 +406,7 @@ def _of_focus(measures: MountingMeasures, setup: MountingSetup) -> Iterator[Moun
 
 
 def picture_region(at: tuple[float, float]) -> str:
-    """Name a ninth of the picture: `top_left` to `bottom_right`, `middle` in the middle."""
+    """Return the name of the ninth of the picture that contains a point: `top_left` to `bottom_right`, or `middle`."""
     column = ("left", "", "right")[sum(at[0] > third for third in _THIRDS)]
     row = ("top", "", "bottom")[sum(at[1] > third for third in _THIRDS)]
     return "_".join(part for part in (row, column) if part) or "middle"

@@ -1,10 +1,10 @@
-"""The live window of `homologue camera`: the picture with the tiles that are seen, the figures, and what to change."""
+"""The live window of `homologue camera`: the picture with its tiles outlined, the figures, and what to change."""
 
 import os
 from collections.abc import Sequence
 from typing import Final
 
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # nothing of pygame's own in our output
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # keeps pygame's greeting out of our output
 
 import cv2
 import numpy as np
@@ -19,15 +19,15 @@ from vision.reading import PictureReading
 SIZE: Final = (800, 480)
 _GROUND, _TEXT, _CHANGE = (16, 24, 22), (240, 243, 238), (250, 190, 88)
 _LINE = 22  # pixels
-_LEAST = 180  # pixels that the picture keeps before tiles are listed below it
+_LEAST = 180  # pixels: least height of the picture if tiles are listed below it
 _CHINESE = ("wqymicrohei", "wenquanyimicrohei", "notosanscjksc", "notosanscjk", "droidsansfallback")
 
 
 class MountingWindow:
-    """One window; `show` draws one look. Escape, q or closing it ends. `close` may be called twice."""
+    """The window; `show` draws one picture. Escape, q or the close button ends it. `close` may be called twice."""
 
     def __init__(self, language: str) -> None:
-        """Raise WindowMissingError if there is no display."""
+        """Open the window. Raises WindowMissingError if there is no display."""
         try:
             pygame.display.init()
             self._surface = pygame.display.set_mode(SIZE)
@@ -39,7 +39,7 @@ class MountingWindow:
         self._font = pygame.font.Font(path, 18)
 
     def closed(self, within: float = 0.0) -> bool:
-        """Wait this many seconds and return whether the window was closed; call it often."""
+        """Wait up to this many seconds, and return whether the window was closed; call it often."""
         events = [pygame.event.wait(max(1, round(1000 * within))), *pygame.event.get()]
         return any(
             event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and event.key in {pygame.K_ESCAPE, pygame.K_q})
@@ -47,7 +47,7 @@ class MountingWindow:
         )
 
     def show(self, seen: tuple[Picture, PictureReading] | None, figures: str, hints: Sequence[str]) -> None:
-        """Draw a picture with its tiles and the most doubtful of them, figures in one line, and what to change."""
+        """Draw a picture with its tiles, a list of the most doubtful ones, the figures, and what to change."""
         self._surface.fill(_GROUND)
         lines = [(line, _TEXT) for line in self._wrapped(figures)]
         lines += [(line, _CHANGE) for hint in hints for line in self._wrapped(hint)]
@@ -59,7 +59,7 @@ class MountingWindow:
         pygame.display.flip()
 
     def _wrapped(self, text: str) -> list[str]:
-        """Break a text into lines that fit; a language without spaces breaks anywhere."""
+        """Break a text into lines that fit; a text without spaces may break anywhere."""
         lines, line = [], ""
         for word in text.split(" ") if " " in text else list(text):
             longer = f"{line} {word}" if line and " " in text else line + word
@@ -75,7 +75,7 @@ class MountingWindow:
 
 
 def shown(picture: Picture, reading: PictureReading, height: int) -> Picture:
-    """Return a picture with its tiles outlined, shrunk, and below it the first row of the list of tiles."""
+    """Return a shrunk picture with its tiles outlined, and below it the first row of the list of tiles."""
     row = list_serials(picture, reading, SIZE[0])[: max(0, min(ROW_HEIGHT, height - _LEAST))]
     room = height - len(row)
     scale = min(room / picture.shape[0], SIZE[0] / picture.shape[1])

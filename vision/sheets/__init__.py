@@ -1,1 +1,1 @@
-"""Labels for tile backs: which serial on which face, sheets to print, and whether a set is complete."""
+"""Labels for tile backs: the registry of serials and faces, sheets to print, and checking that a set is complete."""

@@ -1,4 +1,4 @@
-"""The command `homologue set check`: whether every tile of a set is there, once."""
+"""The command `homologue set check`: check that each tile of a set is there exactly once."""
 
 import json
 from pathlib import Path
@@ -23,16 +23,16 @@ from vision.sheets.registry import FacesBySerial, SetRegistry, read_set_registry
 
 
 def tiles_in_picture(path: Path) -> PictureTiles:
-    """Read a picture of any part of a set. Raises PictureError."""
+    """Read a picture of some tiles of a set. Raises PictureError."""
     reads = read_picture(load_picture(path)).reads
-    said = [(read, read.serial or read.clash) for read in reads]  # two tiles of one serial are what is looked for here
+    said = [(read, read.serial or read.clash) for read in reads]  # with repeated serials, which are to be found here
     tiles = tuple(SetTile(read.set, serial) for read, serial in said if serial is not None)
     unread = sum(serial is None and not read.face_up for read, serial in said)
     return PictureTiles(tiles, unread, sum(read.face_up for read in reads))
 
 
 def set_name(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Return a set as backs name it: two digits, or a letter. Raises BadParameter."""
+    """Return a set's name as it is on the backs: two digits, or a letter. Raises BadParameter."""
     if value is None:
         return None
     if value.isascii() and value.isdecimal() and len(value) <= 2:  # noqa: PLR2004 - two digits

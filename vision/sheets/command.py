@@ -1,4 +1,4 @@
-"""`homologue labels`: sheets of labels for the backs of a set."""
+"""The command `homologue labels`: print sheets of labels for the backs of a set."""
 
 import secrets
 from contextlib import ExitStack
@@ -22,7 +22,7 @@ MARGIN: Final = click.FloatRange(0, 100)
 SCALE: Final = click.FloatRange(95, 105)
 
 
-def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click calls it so
+def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click passes it by position
     if wanted:
         click.echo(format_list())
         context.exit()
@@ -75,7 +75,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 )
 @language_option("the sheets")
 @said_as_json
-def labels(  # noqa: PLR0913 - one parameter an option
+def labels(  # noqa: PLR0913 - click passes one parameter per option
     *,
     number: int,
     output: Path,
@@ -119,13 +119,13 @@ def labels(  # noqa: PLR0913 - one parameter an option
 
 
 def _refuse_names(output: Path, registry: Path) -> None:
-    """Make sure that the PDF never replaces the registry: what is lost there cannot be drawn again."""
+    """Raise FileNameError unless the suffixes are right, so that the PDF never overwrites the registry."""
     if output.suffix.lower() != ".pdf" or registry.suffix.lower() == ".pdf":
         raise FileNameError("the labels go to a file that ends in .pdf, the registry to one that does not")
 
 
 def _serials(only: str | None) -> frozenset[int]:
-    """Read `17,93`; nothing if nothing is said."""
+    """Parse serials such as `17,93`; none if `only` is None. Raises SerialsInvalidError."""
     if only is None:
         return frozenset()
     words = [word.strip() for word in only.split(",")]

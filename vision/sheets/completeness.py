@@ -1,4 +1,4 @@
-"""Whether a set is complete, from what was read in any number of pictures, as JSON or as text. Pure."""
+"""Judge whether a set is complete from the tiles read in any number of pictures; as JSON or as text. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from vision.reading import LAST_SERIAL
 
 @dataclass(frozen=True, slots=True)
 class SetTile:
-    """What the back of a tile says; `set` is two digits, a letter, or None if it says no set."""
+    """What was read on one back; `set` is two digits, a letter, or None if the back names no set."""
 
     set: str | None
     serial: int
@@ -19,7 +19,7 @@ class SetTile:
 
 @dataclass(frozen=True, slots=True)
 class PictureTiles:
-    """What one picture shows: an entry for each tile that was read, and how many were not."""
+    """The tiles in one picture: an entry for each that was read, and counts of those unread and those face up."""
 
     tiles: tuple[SetTile, ...]
     unread: int = 0
@@ -28,7 +28,10 @@ class PictureTiles:
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """What is wrong with a set. `unread` and `face_up` are summed over pictures, and may be tiles read in others."""
+    """The result of checking a set.
+
+    `unread` and `face_up` are summed over all pictures, and may include tiles that were read in another picture.
+    """
 
     set: str | None
     missing: tuple[int, ...]
@@ -39,14 +42,14 @@ class Completeness:
 
     @property
     def complete(self) -> bool:
-        """Whether each of the 136 was read, none twice in one picture, and no tile of another set."""
+        """Whether all 136 tiles were read, none of them twice in one picture, and none of another set."""
         return not (self.missing or self.double or self.foreign)
 
 
 def judge_set(looks: Iterable[PictureTiles], named: str | None = None) -> Completeness:
-    """Judge a set by all its pictures; without a name the set is the one that most tiles say.
+    """Judge a set by all its pictures; without a name, it is the set that most tiles name.
 
-    A tile that says no set although the set has a name may be of any: it counts as not read.
+    If the set has a name, a tile that names none may be of any set, and counts as unread.
     """
     looks = tuple(looks)
     own = named if named is not None else _most_said(looks)
@@ -76,7 +79,7 @@ def _doubles(look: PictureTiles, own: str | None) -> Iterable[int]:
 
 @dataclass(frozen=True, slots=True)
 class CheckedPicture:
-    """One picture: what was seen in it, or why it could not be read."""
+    """One picture: the tiles in it, or the error if it could not be read."""
 
     image: str
     look: PictureTiles | None
@@ -84,14 +87,14 @@ class CheckedPicture:
 
 
 def picture_line(shot: CheckedPicture) -> str:
-    """Return a line on one picture."""
+    """Return the progress line for one picture."""
     if shot.look is None:
         return f"{shot.image}: {shot.error} ({shot.error.code if shot.error else ''})"
     return f"{shot.image}: {len(shot.look.tiles)} read, {shot.look.unread} seen but not read"
 
 
 def check_object(found: Completeness, shots: Sequence[CheckedPicture], faces: Mapping[int, str]) -> dict[str, Any]:
-    """Return the object that `homologue set check --json` prints; faces only where there is a registry."""
+    """Return the object that `homologue set check --json` prints; it has faces only if there is a registry."""
     line = {
         "set": found.set,
         "complete": found.complete,

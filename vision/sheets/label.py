@@ -1,6 +1,6 @@
-"""One label: its DataMatrix, what is on it and how large, and how it is drawn.
+"""One label: its DataMatrix and number, their sizes and positions, and how it is drawn.
 
-The code is as large as the sticker allows, the number beside or below it.
+The code is as large as the sticker allows, with the number beside or below it.
 """
 
 from dataclasses import dataclass
@@ -18,30 +18,33 @@ NumberSize = Literal["none", "small", "large"]
 NUMBER_SIZES: Final[tuple[NumberSize, ...]] = get_args(NumberSize)
 
 DIGIT_HEIGHT: Final[dict[NumberSize, float]] = {"small": 1.8, "large": 3.0}
-"""Small is read in the hand and not across a table: who knows the serials of a set knows its faces."""
+"""Millimetres. A small number can be read in the hand, but not across the table.
+
+Someone who knows the serials of a set knows its faces.
+"""
 
 EM: Final = 1 / 0.71
-"""Size of Helvetica-Bold for a digit's height of one; each digit is 0.556 of it wide."""
+"""Font size of Helvetica-Bold for digits of height 1; each digit is 0.556 of it wide."""
 
 TOLERANCE: Final = 0.5
-"""What printer and punch may be off by. Beyond the label's edge begins the back, and that may be dark."""
+"""Millimetres by which printer and punch may be off. Beyond the label's edge is the back, which may be dark."""
 
 SMALLEST_MODULE: Final = 0.5
 GOOD_MODULE: Final = 0.6
-"""Millimetres. Of most trays among the development pictures a camera shows 4.4 pixels a millimetre (2.3 to 5.6 of all
-pictures): a good module has 2.6 of them. One below the smallest is read from nearby only."""
+"""Millimetres. The development pictures of trays mostly have 4.4 pixels per millimetre (all pictures: 2.3 to 5.6), so
+that a good module is 2.6 pixels wide. A module below the smallest size can only be read from nearby."""
 
 USUAL_MODULES: Final = 12
-"""Across the code. On a corner, in a picture 640 pixels wide, all of these are read and half of those with 14 modules;
-with 10 fewer code words speak against a misread. docs/marks.md"""
+"""Modules across the code. Stuck on as diamonds, in a picture 640 pixels wide, all codes with 12 modules are read, but
+only half of those with 14; with 10, fewer codewords protect against a misread. See docs/marks.md."""
 
-_QUIET: Final = 1  # modules about the code that stay white: ISO/IEC 16022
+_QUIET: Final = 1  # white modules around the code: ISO/IEC 16022
 _GAP: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class LabelLayout:
-    """Where code and number lie: `code` is the top left of the modules, `number` the middle of the digits' foot."""
+    """Sizes and positions, in millimetres: `code` is the modules' top left, `number` the middle of the baseline."""
 
     module: float
     code: tuple[float, float]
@@ -68,7 +71,7 @@ def lay_out_label(width: float, height: float, modules: int, number: NumberSize)
 
 
 def usual_modules(width: float, height: float, number: NumberSize) -> int:
-    """Return `USUAL_MODULES` where they are good on a label of this size, else the fewest that there are."""
+    """Return `USUAL_MODULES` if modules are then large enough on a label of this size, else the smallest number."""
     try:
         good = lay_out_label(width, height, USUAL_MODULES, number).module >= GOOD_MODULE
     except LabelTooSmallError:
@@ -77,12 +80,12 @@ def usual_modules(width: float, height: float, number: NumberSize) -> int:
 
 
 def number_width(digit: float) -> float:
-    """Return how wide three digits of this height are."""
+    """Return the width of three digits of this height."""
     return 3 * 0.556 * EM * digit
 
 
 def _laid(width: float, height: float, block: float, module: float, digit: float, *, beside: bool) -> LabelLayout:
-    """Put code and number in the middle, as one block."""
+    """Centre code and number on the label, as one block."""
     across = _GAP + number_width(digit) if beside else 0.0
     below = _GAP + 1.3 * digit if digit and not beside else 0.0
     x, y = (width - block - across) / 2, (height - block - below) / 2
@@ -98,13 +101,13 @@ _TURNED: Final = str.maketrans("01689", "01986")
 
 
 def needs_bar(text: str) -> bool:
-    """Return whether a number turned by half a turn reads as another: it gets a bar below, as numbered balls do."""
+    """Return whether a number reads as a different one upside down; it gets a bar below, like numbered balls."""
     turned = text[::-1].translate(_TURNED)
     return set(text) <= set("01689") and turned != text
 
 
 def code_modules(payload: Payload, modules: int) -> NDArray[np.bool_]:
-    """Return the modules of a label, shape (modules, modules), True is black; without the quiet zone."""
+    """Return the modules of a label without the quiet zone, shape (modules, modules); True is black."""
     barcode = zxingcpp.create_barcode(payload_text(payload, modules), zxingcpp.BarcodeFormat.DataMatrix)
     picture = np.asarray(zxingcpp.write_barcode_to_image(barcode, add_quiet_zones=False))
     return np.asarray(picture < 128, dtype=np.bool_)  # noqa: PLR2004 - half of white
@@ -113,7 +116,7 @@ def code_modules(payload: Payload, modules: int) -> NDArray[np.bool_]:
 def draw_label(
     page: LabelPage, at: tuple[float, float], layout: LabelLayout, serial: int, code: NDArray[np.bool_]
 ) -> None:
-    """Draw a label upright from its top left corner; `code` has shape (modules, modules), True is black."""
+    """Draw an upright label with its top left corner at `at`; `code` has shape (modules, modules), True is black."""
     x, y = at
     page.modules((x + layout.code[0], y + layout.code[1]), layout.module, code)
     if layout.number is None:

@@ -16,18 +16,18 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-rl_config.useA85 = False  # streams in ASCII were for printers of old, and take longer
+rl_config.useA85 = False  # ASCII streams were for old printers, and are slower
 
 LATIN: Final = "Helvetica"
 BOLD: Final = "Helvetica-Bold"
 CHINESE: Final = "STSong-Light"
 
 _WORD: Final = re.compile(r"(?:[\u2e80-\uffff]|[^ \u2e80-\uffff]+|(?: ))[，。：；）、”]*")
-"""What a line is broken between: words, spaces, and Chinese letters each by itself, but for the stops after them."""
+"""The units that lines are made of: words, spaces, and single Chinese characters, each with punctuation after it."""
 
 
 def font_runs(text: str, *, bold: bool = False) -> Iterator[tuple[str, str]]:
-    """Split a text by fonts: pairs of font and text. Chinese has one weight, so a text with any is not bold."""
+    """Split a text into pairs of font and text. A text with Chinese is never bold, as Chinese has only one weight."""
     _register()
     bold = bold and all(map(_is_latin, text))
     for latin, letters in groupby(text, _is_latin):
@@ -40,12 +40,12 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def fitted_size(text: str, room: float, largest: float, *, bold: bool = False) -> float:
-    """Return the size at which a text fits into the room, at most `largest`."""
+    """Return the font size at which a text fits into the width `room`, at most `largest`."""
     return min(largest, largest * room / text_width(text, largest, bold=bold))
 
 
 def wrapped_lines(text: str, room: float, size: float) -> list[str]:
-    """Break a text into lines that fit."""
+    """Break a text into lines no wider than `room`."""
     lines = [""]
     for word in _WORD.findall(text):
         if lines[-1] and text_width(lines[-1] + word, size) > room:
@@ -73,7 +73,7 @@ HAIR: Final = 0.1
 
 
 class LabelPage:
-    """One page of a canvas, ended with its block; a scale of 1 is full size. Letters are measured by their em."""
+    """One page of a canvas, as a context manager that ends the page. A scale of 1 is full size; font sizes are ems."""
 
     def __init__(self, canvas: Canvas, height: float, scale: float) -> None:
         self._canvas = canvas
@@ -90,7 +90,7 @@ class LabelPage:
 
     @contextmanager
     def turned(self, x: float, y: float) -> Iterator[None]:
-        """Draw from a corner on, turned by a quarter to the right: what goes right goes down the page."""
+        """Draw from a corner, rotated a quarter turn clockwise: to the right then means down the page."""
         self._canvas.saveState()
         self._canvas.translate(x, -y)
         self._canvas.rotate(-90)
@@ -107,7 +107,7 @@ class LabelPage:
         line: Color | None = GREY,
         thick: float = HAIR,
     ) -> None:
-        """Draw a rectangle from its top left corner."""
+        """Draw a rectangle with its top left corner at `at`."""
         self._pens(fill, line, thick)
         place = at[0], -at[1] - size[1], *size
         self._canvas.roundRect(*place, corner, stroke=line is not None, fill=fill is not None)
@@ -125,19 +125,19 @@ class LabelPage:
         self._canvas.line(start[0], -start[1], end[0], -end[1])
 
     def modules(self, at: tuple[float, float], module: float, black: NDArray[np.bool_]) -> None:
-        """Draw the black modules of a code as one shape: drawn one by one, some printers leave seams between them."""
+        """Draw the black modules of a code as one shape, as some printers leave seams between separate ones."""
         self._canvas.saveState()
         self._canvas.setFillColor(BLACK)
         self._canvas.translate(at[0], -at[1])
         self._canvas.scale(module, -module)
-        # In whole modules: a path of ReportLab's would write each run as four fractions.
-        rows, steps = np.nonzero(np.diff(np.pad(black, ((0, 0), (1, 1)))))  # where each run begins and ends, in turn
+        # In whole modules: ReportLab's path would write each run as four fractions.
+        rows, steps = np.nonzero(np.diff(np.pad(black, ((0, 0), (1, 1)))))  # beginnings and ends of runs, alternately
         runs = zip(steps[::2].tolist(), rows[::2].tolist(), (steps[1::2] - steps[::2]).tolist(), strict=True)
         self._canvas.addLiteral(" ".join((*(f"{start} {row} {long} 1 re" for start, row, long in runs), "f")))
         self._canvas.restoreState()
 
     def text(self, at: tuple[float, float], text: str, size: float, *, bold: bool = False, ink: Color = BLACK) -> None:
-        """Write to the right of a place, on its base line."""
+        """Write text to the right of a point on its baseline."""
         self._canvas.setFillColor(ink)
         x = at[0]
         for font, part in font_runs(text, bold=bold):
@@ -148,7 +148,7 @@ class LabelPage:
     def centred(
         self, at: tuple[float, float], text: str, size: float, *, bold: bool = False, ink: Color = BLACK
     ) -> None:
-        """Write centred on a place, on its base line."""
+        """Write text centred on a point on its baseline."""
         self.text((at[0] - text_width(text, size, bold=bold) / 2, at[1]), text, size, bold=bold, ink=ink)
 
     def _pens(self, fill: Color | None, line: Color | None, thick: float) -> None:

@@ -1,7 +1,7 @@
-"""The registry of tile sets, `sets.json`: for each set, which serial is on the back of which face.
+"""The registry of tile sets, `sets.json`: the face of each serial of each set.
 
-It is secret: its file can be read by its owner only, and is written in one step, so that the old content stays until
-all of the new is on disk.
+The registry is secret. Its file can be read by its owner only, and is written atomically, so that the old content stays
+until the new content is completely on disk.
 """
 
 import json
@@ -37,7 +37,7 @@ _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"(?P<key>\s*:)?', re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """One tile as it is written; `face` may be anything, `serial` is empty where a set has no tile at all."""
+    """One entry as written in the file; `face` may be anything, and `serial` is empty for a set without entries."""
 
     set: str
     serial: str
@@ -46,18 +46,18 @@ class RegistryEntry:
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
-    """A JSON object with its keys in order, twice if they are."""
+    """A JSON object as pairs in order, including repeated keys."""
 
     __slots__ = ()
 
 
 def registry_entries(content: str, name: str) -> tuple[RegistryEntry, ...]:
-    """Return the entries of a registry in order. Raises RegistryInvalidError if it is no object of objects."""
+    """Return the entries of a registry in order. Raises RegistryInvalidError if it is not an object of objects."""
     try:
         sets = json.loads(content, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
         raise RegistryInvalidError(f"{name}: line {error.lineno}: {error.msg}") from None
-    except (ValueError, RecursionError):  # a number of thousands of digits; brackets in brackets
+    except (ValueError, RecursionError):  # numbers with thousands of digits; deeply nested brackets
         raise RegistryInvalidError(f"{name} is no registry of tile sets") from None
     if not isinstance(sets, _Pairs) or not all(isinstance(faces, _Pairs) for _, faces in sets):
         raise RegistryInvalidError(f"{name} is no registry of tile sets: an object for each set, from serial to face")
@@ -65,7 +65,7 @@ def registry_entries(content: str, name: str) -> tuple[RegistryEntry, ...]:
 
 
 def _with_lines(sets: _Pairs, content: str) -> tuple[RegistryEntry, ...]:
-    """Walk keys and their lines side by side: both are in the order of the text, as long as faces are no objects."""
+    """Pair keys with their lines; both are in the order of the text, as long as no face is an object."""
     lines = iter(_lines_of_keys(content))
     found = []
     for one, faces in sets:
@@ -87,7 +87,7 @@ def _lines_of_keys(content: str) -> list[int]:
 
 @contextmanager
 def private_file(path: Path, content: bytes) -> Iterator[None]:
-    """Write a file that takes its name when the block ends, and is removed if the block fails.
+    """Write a private file that replaces `path` when the block ends, and is removed if the block fails.
 
     Raises UnwritableError.
     """
@@ -97,7 +97,7 @@ def private_file(path: Path, content: bytes) -> Iterator[None]:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder's files against other commands of ours: of two that add to one file, none is lost.
+    """Lock a folder against our other commands, so that neither of two changes to one file is lost.
 
     Raises UnwritableError.
     """
@@ -116,24 +116,24 @@ def _unwritable(path: Path) -> Iterator[None]:
 
 
 MOST_BYTES: Final = 1_000_000
-"""A hundred sets, twice over."""
+"""Twice the size of a registry with a hundred sets."""
 
 FacesBySerial = dict[int, str]
-"""Serial to face."""
+"""The face of each serial."""
 
 SetRegistry = dict[int, FacesBySerial]
-"""Set number to serial to face."""
+"""The faces of each set, by its number."""
 
 
 def draw_faces(chance: random.Random) -> FacesBySerial:
-    """Return a face for each serial, four of each, any assignment as likely as any other."""
+    """Return a random face for each serial, four serials per face; all assignments are equally likely."""
     faces = [face for face in FACES for _ in range(TILES_OF_EACH)]
     chance.shuffle(faces)
     return dict(enumerate(faces, start=1))
 
 
 def read_set_registry(path: Path) -> SetRegistry:
-    """Read and check a registry. Raises RegistryMissingError, RegistryInvalidError that names every mistake."""
+    """Read and validate a registry. Raises RegistryMissingError, or RegistryInvalidError that lists every mistake."""
     found = registry_entries(_registry_content(path), path.name)
     mistakes = [*_wrong_entries(found), *_incomplete_sets(found)]
     if mistakes:
@@ -145,7 +145,7 @@ def read_set_registry(path: Path) -> SetRegistry:
 
 
 def registry_bytes(registry: Mapping[int, Mapping[int, str]]) -> bytes:
-    """Return the file's content: sets and serials in order, a line each, so that a mistake can be found by its line."""
+    """Return the file's content, with one entry per line, so that mistakes can be found by line number."""
     return (json.dumps({one: registry[one] for one in sorted(registry)}, indent=1) + "\n").encode()
 
 
@@ -163,7 +163,7 @@ def _registry_content(path: Path) -> str:
 
 
 def _wrong_entries(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
-    """Yield what is wrong with entries. Faces are not shown: this goes to a screen."""
+    """Yield a message for each invalid entry. Faces are secret, so they are not shown."""
     first: dict[tuple[str, str], int] = {}
     for entry in found:
         if not _counts(entry.set, 0, LAST_SET):
@@ -178,7 +178,7 @@ def _wrong_entries(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
 
 
 def _incomplete_sets(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
-    """Yield what sets lack, or have too much of."""
+    """Yield a message for each set with missing serials, and for each face on too many tiles."""
     for one in dict.fromkeys(entry.set for entry in found):
         faces = {entry.serial: entry.face for entry in found if entry.set == one}
         lacking = [str(serial) for serial in range(1, LAST_SERIAL + 1) if str(serial) not in faces]
@@ -195,14 +195,14 @@ def _counts(text: str, first: int, last: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSet:
-    """A set's faces, and the registry that has to be written because of them; None if it stays as it is."""
+    """A set's faces, and the changed registry to write; None if the registry is unchanged."""
 
     faces: FacesBySerial = field(repr=False)
     registry: SetRegistry | None = field(repr=False)
 
 
 def registered_set(path: Path, number: int) -> RegisteredSet:
-    """Return a set of the registry. Raises RegistryError."""
+    """Return a set from the registry. Raises RegistryError."""
     known = read_set_registry(path)
     if number not in known:
         raise RegistrySetMissingError(f"set {number} is not in {path}")
@@ -210,7 +210,7 @@ def registered_set(path: Path, number: int) -> RegisteredSet:
 
 
 def draw_new_set(path: Path, number: int, chance: random.Random, *, force: bool) -> RegisteredSet:
-    """Draw the set. Raises RegistryError if the registry has it already, unless `force`."""
+    """Draw a set's faces at random. Raises RegistryError if the registry has the set already, unless `force`."""
     known = _known_registry(path)
     if number in known and not force:
         again = f"--registry {path} prints its labels again, --force draws it again and makes all its labels worthless"
@@ -220,7 +220,7 @@ def draw_new_set(path: Path, number: int, chance: random.Random, *, force: bool)
 
 
 def has_set(path: Path, number: int) -> bool:
-    """Return whether the registry is there and has the set. Raises RegistryError."""
+    """Return whether the registry exists and has the set. Raises RegistryError."""
     return number in _known_registry(path)
 
 

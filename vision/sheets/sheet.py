@@ -1,4 +1,4 @@
-"""Labels as PDF: a page to check the printer, then sheets with each face before the labels of its four tiles."""
+"""Labels as a PDF: a page for checking the printer, then sheets with each face before the labels of its four tiles."""
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from vision.sheets.registry import FACES, TILES_OF_EACH
 from vision.sheets.stickers import StickerGroup, StickerSheet, draw_stickers
 
 SIDE: Final = 100.0
-"""Millimetres: width and height of the frame."""
+"""Width and height of the frame to measure, millimetres."""
 
 INCH: Final = 25.4
 INCHES: Final = 4
@@ -27,7 +27,7 @@ _LINE: Final = 4.3
 
 
 def draw_check_page(page: LabelPage, sheet: SheetFormat, _: Translator, set_text: str, sheets: int) -> None:
-    """Draw frame, ruler, steps, and the outlines of the labels at the edges."""
+    """Draw the frame, ruler and instructions, and the outlines of the labels at the sheet's edges."""
     width, height = sheet.page
     left, top = (width - SIDE) / 2, (height - SIDE) / 2 - 8
     for column, row in _edge_labels(sheet):
@@ -52,7 +52,7 @@ def _edge_labels(sheet: SheetFormat) -> Iterator[tuple[int, int]]:
 
 
 def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
-    """Return what to do, numbered."""
+    """Return the numbered instructions."""
     steps = (
         _("Print this page on plain paper at 100 %: “actual size”, not “fit to page”."),
         _(
@@ -88,7 +88,7 @@ def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
 
 
 def _frame(page: LabelPage, left: float, top: float) -> None:
-    """Draw the square, with a tick each millimetre at the top and at the left."""
+    """Draw the square, with millimetre ticks at the top and at the left."""
     page.box((left, top), (SIDE, SIDE), line=BLACK, thick=0.2)
     for at in range(round(SIDE) + 1):
         long = 5.0 if at % 10 == 0 else 3.5 if at % 5 == 0 else 2.0
@@ -113,9 +113,9 @@ def _inches(page: LabelPage, left: float, y: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LabelOrder:
-    """What is to be printed: `faces` is serial to face, of a whole set or of the labels that are to be replaced.
+    """What to print: `faces` by serial, of a whole set or of the labels to be replaced.
 
-    `modules` is None where the label's size is to decide.
+    `modules` is None to choose it by the label's size.
     """
 
     set: int
@@ -129,7 +129,7 @@ class LabelOrder:
 
 
 def labels_pdf(labels: LabelOrder) -> bytes:
-    """Return the labels as PDF; the same labels give the same bytes. Raises LabelTooSmallError, StartOffSheetError."""
+    """Return the labels as a PDF; equal orders give equal bytes. Raises LabelTooSmallError, StartOffSheetError."""
     sheet, _ = labels.sheet, Translator(labels.language)
     modules, layout = layout_on(sheet, labels.number, labels.modules)
     groups = by_face(labels.faces)
@@ -155,13 +155,13 @@ def labels_pdf(labels: LabelOrder) -> bytes:
 
 
 def by_face(faces: Mapping[int, str]) -> Sequence[StickerGroup]:
-    """Return the serials of each face, in the order of a box of tiles; faces without any are left out."""
+    """Return the serials of each face, in the order of `FACES`; faces without serials are left out."""
     groups = ((face, tuple(sorted(serial for serial in faces if faces[serial] == face))) for face in FACES)
     return [group for group in groups if group[1]]
 
 
 def layout_on(sheet: SheetFormat, number: NumberSize, modules: int | None = None) -> tuple[int, LabelLayout]:
-    """Return how many modules the labels of a sheet have, and how they are laid out. Raises LabelTooSmallError."""
+    """Return the number of modules and the layout of the labels on a sheet. Raises LabelTooSmallError."""
     try:
         modules = modules or usual_modules(*sheet.upright, number)
         return modules, lay_out_label(*sheet.upright, modules, number)
@@ -177,7 +177,7 @@ def _place(labels: LabelOrder, groups: Sequence[StickerGroup]) -> Sequence[Place
 
 
 def format_list() -> str:
-    """Return the table, a line a format; the code is the usual one beside a small number."""
+    """Return a table of formats, one per line; modules and their size are those with a small number."""
     rows: list[tuple[str, ...]] = [("format", "paper", "label mm", "grid", "sheets", "modules", "mm each", "sold as")]
     rows += [_row(sheet) for sheet in sheet_formats().values()]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]

@@ -1,4 +1,4 @@
-"""One sheet of stickers: each face, drawn and named, and after it the labels of its tiles; cutting marks."""
+"""One sheet of stickers: each face, drawn and named, followed by the labels of its tiles; and cutting marks."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -30,14 +30,14 @@ HONOURS: Final = (
 
 
 def face_name(_: Translator, face: str) -> str:
-    """Return what stands beside a face's code: the suit, or the honour's name."""
+    """Return the name to print beside a face's code: its suit, or the name of the honour."""
     rank, suit = int(face[0]), face[1]
     name = HONOURS[rank - 1] if suit == "z" else SUITS[suit]
     return _(name)
 
 
 ASPECT: Final = 0.75
-"""Width of a tile to its height."""
+"""Width of a tile divided by its height."""
 
 _RED: Final = HexColor("#b3261e")
 _GREEN: Final = HexColor("#1b6e37")
@@ -46,7 +46,7 @@ _WHITE: Final = HexColor("#ffffff")
 
 _DOTS: Final = ((1,), (1, 1), (1, 1, 1), (2, 2), (2, 1, 2), (2, 2, 2), (3, 2, 2), (2, 2, 2, 2), (3, 3, 3))
 _STICKS: Final = ((1,), (1, 1), (1, 2), (2, 2), (2, 1, 2), (3, 3), (1, 3, 3), (4, 4), (3, 3, 3))
-"""Of each rank, how many stand in each row."""
+"""Number of sticks in each row, for each rank."""
 
 _WRITTEN: Final[tuple[tuple[str, Color], ...]] = (
     ("東", BLACK), ("南", BLACK), ("西", BLACK), ("北", BLACK), ("", _BLUE), ("發", _GREEN), ("中", _RED),
@@ -54,7 +54,7 @@ _WRITTEN: Final[tuple[tuple[str, Color], ...]] = (
 
 
 def draw_tile(page: LabelPage, at: tuple[float, float], height: float, face: str) -> None:
-    """Draw a face from its top left corner, `height` millimetres high."""
+    """Draw a face with its top left corner at `at`, `height` millimetres high."""
     x, y = at
     width = height * ASPECT
     page.box(at, (width, height), corner=height * 0.09, fill=_WHITE, line=GREY, thick=height * 0.02)
@@ -115,11 +115,11 @@ def _honour(page: LabelPage, box: _Box, rank: int) -> None:
 
 _INSET: Final = 0.8
 _NARROW: Final = 1.4
-"""Width to height of a sticker below which the name stands under the drawing instead of beside it."""
+"""Width divided by height of a sticker below which the name is printed below the drawing, not beside it."""
 
-_CODE, _NAME = 3.4, 2.5  # millimetres of the em, at most
+_CODE, _NAME = 3.4, 2.5  # largest em, millimetres
 _LEGIBLE: Final = 1.8
-"""Millimetres of the em: below that the code alone is written."""
+"""Smallest em for the name, millimetres; below it, only the code is printed."""
 
 
 def draw_guide(page: LabelPage, at: tuple[float, float], size: tuple[float, float], face: str, _: Translator) -> None:
@@ -159,7 +159,7 @@ _APART: Final = 1.5
 
 
 def draw_cut_marks(page: LabelPage, sheet: SheetFormat, cells: Collection[SheetCell]) -> None:
-    """Mark the edges of labels."""
+    """Draw cutting marks at the edges of labels."""
     for cell in cells:
         _corners(page, sheet, cell)
     _margins(page, sheet, cells)
@@ -174,7 +174,7 @@ def _corners(page: LabelPage, sheet: SheetFormat, cell: SheetCell) -> None:
 
 
 def _margins(page: LabelPage, sheet: SheetFormat, cells: Collection[SheetCell]) -> None:
-    """Mark whole columns and rows where no heading stands: at the foot, and at the left."""
+    """Mark the edges of whole columns and rows at the bottom and at the left, where there is no heading."""
     foot = sheet.corner_of(0, sheet.rows - 1)[1] + sheet.height + _APART
     for column in {column for column, _ in cells}:
         x = sheet.corner_of(column, 0)[0]
@@ -188,7 +188,7 @@ def _margins(page: LabelPage, sheet: SheetFormat, cells: Collection[SheetCell]) 
 
 
 _HEADING: Final = 9.0
-"""Millimetres of margin without which there is no heading: printers leave the outer 5 white."""
+"""Smallest top margin with a heading, millimetres; printers leave the outer 5 mm white."""
 
 StickerGroup = tuple[str, tuple[int, ...]]
 """A face and the serials of its tiles."""
@@ -196,7 +196,7 @@ StickerGroup = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class StickerSheet:
-    """One sheet: its groups with their stickers, the face's first."""
+    """One sheet: its groups with their cells, the first of which is for the face."""
 
     set: int
     sheet: SheetFormat
@@ -207,7 +207,7 @@ class StickerSheet:
 
 
 def draw_stickers(page: LabelPage, stickers: StickerSheet, _: Translator) -> None:
-    """Draw a sheet."""
+    """Draw one sheet."""
     sheet = stickers.sheet
     _head(page, stickers)
     for (face, serials), (first, *cells) in stickers.groups:

@@ -1,1 +1,1 @@
-"""A simulated table, and the camera that looks at it."""
+"""A simulated table, and simulated cameras."""

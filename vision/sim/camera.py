@@ -1,6 +1,6 @@
-"""`sim://tray`: a camera over a simulated table, with the faults of real ones: tilt, noise, blur, drifting light.
+"""`sim://tray`: a camera over a simulated table, with the flaws of real ones: tilt, noise, blur, drifting light.
 
-Its address sets its lens, its light, and what happens to it and when.
+Its address sets the optics, the light, and when which mishap happens.
 """
 
 import math
@@ -34,7 +34,7 @@ _NEVER = range(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedOptics:
-    """A simulated camera, its light, and what happens to it. Spans are of frames, counted from 0."""
+    """A simulated camera, its light, and its mishaps. Ranges are of frames, counted from 0."""
 
     seed: Annotated[int, "Other noise."] = 0
     width: Annotated[int, "Pixels."] = 1600
@@ -51,7 +51,7 @@ class SimulatedOptics:
 
 
 def parse_optics(address: str) -> SimulatedOptics:
-    """Read `sim://tray?seed=7&covered=20-40`; raises CameraAddressError for another thing than a tray or a setting."""
+    """Parse an address such as `sim://tray?seed=7&covered=20-40`. Raises CameraAddressError."""
     try:
         parts = urlsplit(address)
     except ValueError as error:
@@ -65,7 +65,7 @@ def parse_optics(address: str) -> SimulatedOptics:
     numbers = {name: setting_number(name, text, *_LIMITS[name]) for name, text in query.items() if name in _LIMITS}
     whole = {name: _whole(name, numbers[name]) for name in _WHOLE & set(numbers)}
     spans = {name: _span(name, text) for name, text in query.items() if name not in _LIMITS}
-    return SimulatedOptics(**{**numbers, **whole, **spans})  # type: ignore[arg-type]  # the names were held to the fields above
+    return SimulatedOptics(**{**numbers, **whole, **spans})  # type: ignore[arg-type]  # the names were checked against the fields above
 
 
 def _whole(name: str, number: float) -> int:
@@ -75,7 +75,7 @@ def _whole(name: str, number: float) -> int:
 
 
 def _span(name: str, text: str) -> range:
-    """Read `20-40`, both ends included, or one number."""
+    """Parse a range such as `20-40`, both ends included, or a single number."""
     first, _, last = text.partition("-")
     start = _whole(name, setting_number(name, first, 0, math.inf))
     end = _whole(name, setting_number(name, last or first, start, math.inf))
@@ -83,11 +83,11 @@ def _span(name: str, text: str) -> range:
 
 
 _DISTANCE = 520.0  # mm from lens to table
-_DRIFT = 0.06  # how far brightness wanders, as a share
+_DRIFT = 0.06  # largest drift of brightness, as a share
 
 
 class SimulatedCamera(Camera):
-    """A camera over a simulated tray; `world` is what it looks at."""
+    """A camera over a simulated tray; `world` is the table that it shows."""
 
     def __init__(self, address: str, *, world: SimulatedTable | None = None) -> None:
         super().__init__()
@@ -98,19 +98,19 @@ class SimulatedCamera(Camera):
         self.pause = 1 / self.optics.fps
         self._chance = np.random.default_rng(self.optics.seed)
         self._drift = 0.0
-        self._stops, self._coming = 0, [0]  # the exposure, and those of the next frames
+        self._stops, self._coming = 0, [0]  # the current exposure, and those of the next frames
         self.settling = 2
         self._glare = self._reflection() if self.optics.glare else None
         self._noise = self._noise_field()
         self._drawn: tuple[CameraView, Picture] | None = None
 
     def expose(self, stops: int) -> bool:
-        """Take in 2 ** stops times the light, as a real camera does: from a later frame on."""
+        """Change the exposure to 2 ** stops times the light; like a real camera, from a later frame on."""
         self._coming = [self._stops] * self.settling + [stops]
         return True
 
     def _take(self) -> Picture:
-        """Take a picture of the tray as it is now; raises CameraUnpluggedError while the cable is out."""
+        """Take a picture of the tray as it is now. Raises CameraUnpluggedError while the cable is out."""
         self._require_open()
         view = self._mishaps(self.world.view)
         if view.unplugged:
@@ -120,7 +120,7 @@ class SimulatedCamera(Camera):
         return self._expose(self._still(view))
 
     def _mishaps(self, view: CameraView) -> CameraView:
-        """Return the view with what the address lets happen at this frame."""
+        """Return the view with the mishaps that the address sets for this frame."""
         now, optics = self.world.next_frame(), self.optics
         return replace(
             view,
@@ -130,7 +130,7 @@ class SimulatedCamera(Camera):
         )
 
     def _still(self, view: CameraView) -> Picture:
-        """Return the picture without noise; it is drawn again only when something has changed."""
+        """Return the picture without noise; it is redrawn only if the view has changed."""
         if self._drawn is None or self._drawn[0] != view:
             size = (self.optics.width, self.optics.height)
             scene = draw_table(view, self.optics.seed)
@@ -141,7 +141,7 @@ class SimulatedCamera(Camera):
         return self._drawn[1]
 
     def _expose(self, still: Picture) -> Picture:
-        """Let the light drift and add noise, different for each frame."""
+        """Apply drifting light, exposure, glare and noise, which differ from frame to frame."""
         self._drift = float(np.clip(self._drift + self._chance.normal(0, _DRIFT / 4), -_DRIFT, _DRIFT))
         down, right = (int(shift) for shift in self._chance.integers(0, 64, 2))
         height, width = still.shape[:2]
@@ -155,21 +155,21 @@ class SimulatedCamera(Camera):
         return np.asarray(cv2.add(lit, noise, dtype=cv2.CV_8U), dtype=np.uint8)
 
     def _reflection(self) -> np.typing.NDArray[np.float32]:
-        """Return the light that a lamp adds, shape (height, width, 1): on some tiles of rows 0 and 1."""
+        """Return the light that a lamp adds on some tiles of rows 0 and 1, in levels, shape (height, width, 1)."""
         height, width = self.optics.height, self.optics.width
         down, right = np.ogrid[:height, :width]
         away = np.hypot((right - 0.55 * width) / (0.1 * width), (down - 0.38 * height) / (0.14 * height))
         return np.asarray(self.optics.glare * np.clip(2 - 1.6 * away, 0, 1), dtype=np.float32)[:, :, None]
 
     def _noise_field(self) -> np.typing.NDArray[np.int16]:
-        """Draw noise for a quarter, tiled over more than a frame: each frame cuts it out elsewhere."""
+        """Return noise larger than a frame, tiled from a quarter; each frame uses a different part of it."""
         shape = ((self.optics.height + 65) // 2, (self.optics.width + 65) // 2, 3)
         drawn = self._chance.standard_normal(shape, dtype=np.float32) * np.float32(self.optics.noise)
         return np.tile(np.rint(drawn).astype(np.int16), (2, 2, 1))
 
 
 def _to_pixels(optics: SimulatedOptics) -> Homography:
-    """Map the scene's pixels to the camera's: a pinhole tilted about the tray's long axis."""
+    """Return the map from the scene's pixels to the camera's: a pinhole camera tilted about the tray's long axis."""
     angle = np.radians(optics.tilt)
     focal = _DISTANCE * min(optics.width / (TRAY_SIZE[0] * 1.06), optics.height / (TRAY_SIZE[1] * 1.1))
     lens = np.array([[focal, 0, optics.width / 2], [0, focal, optics.height / 2], [0, 0, 1]])

@@ -1,6 +1,6 @@
-"""A simulated picamera2, after its manual, which the process of a camera on the ribbon loads instead.
+"""A simulated picamera2, following its manual; the process of a ribbon camera loads it instead of the real one.
 
-Imports nothing of ours, since it runs where that process does.
+It imports none of our modules, like that process.
 """
 
 import os
@@ -10,13 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 FAULTS: Final[dict[str, float]] = {}
-"""`delay_ms` before each picture; `dies`, `hangs`, `fails` from the picture of that number on, counted from 1."""
+"""`delay_ms` before each picture; `dies`, `hangs` and `fails` give the number of the first such picture, from 1."""
 
 FOREVER_S: Final = 3600.0
 
 
 class Picamera2:
-    """One camera, with number 0. The grey of its pictures is their number, at another exposure value much more."""
+    """A single camera, with number 0. The grey level of a picture is its number, plus 64 per stop of exposure value."""
 
     def __init__(self, camera_num: int = 0) -> None:
         """Find the camera."""
@@ -38,16 +38,16 @@ class Picamera2:
         self._pictures = 0
 
     def create_video_configuration(self, main: dict[str, Any], *, queue: bool = True) -> dict[str, Any]:
-        """Return a configuration; widths are multiples of 32, as the sensors' drivers have them."""
+        """Return a configuration; widths are rounded down to multiples of 32, as by the sensors' drivers."""
         width, height = main["size"]
         return {"main": main | {"size": (width // 32 * 32, height)}, "queue": queue}
 
     def configure(self, configuration: dict[str, Any]) -> None:
-        """Take a configuration."""
+        """Set the configuration."""
         self._configuration = configuration
 
     def camera_configuration(self) -> dict[str, Any]:
-        """Return what the camera has taken."""
+        """Return the configuration."""
         return self._configuration
 
     def set_controls(self, controls: dict[str, Any]) -> None:
@@ -58,12 +58,12 @@ class Picamera2:
         self._controls |= controls
 
     def start(self) -> None:
-        """Start: what was not set by now is not in the first picture."""
+        """Start. Raises RuntimeError if the exposure is manual without a time and a gain for the first picture."""
         if self._controls.get("AeEnable") is False and not {"ExposureTime", "AnalogueGain"} <= self._controls.keys():
             raise RuntimeError("exposure without gain: the picture is as bright as it happened to be")
 
     def capture_array(self, _name: str) -> "np.typing.NDArray[np.uint8]":
-        """Take a picture, or do what goes wrong with this one."""
+        """Take a picture, or simulate the fault set for it."""
         self._pictures += 1
         time.sleep(FAULTS.get("delay_ms", 0) / 1000)
         if self._is("dies"):
@@ -84,4 +84,4 @@ class Picamera2:
         """Stop."""
 
     def close(self) -> None:
-        """Let go of the camera."""
+        """Release the camera."""

@@ -1,4 +1,4 @@
-"""Draw the simulated table from straight above: felt, tray, tiles with shadows, a hand. Lengths in millimetres."""
+"""Draw the simulated table from straight above: felt, tray, tiles with shadows, a hand. Lengths are in millimetres."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -13,10 +13,10 @@ from vision.marks.label_code import Payload, payload_text
 from vision.sim.table import CameraView, LooseTile, SimulatedTile
 
 TILE = (22.0, 30.0)
-SCALE = 5  # pixels a millimetre: a frame of 1600 pixels shows about as many, and three make a module
+SCALE = 5  # pixels per millimetre: about the scale of a frame 1600 pixels wide; a module has three pixels
 _MARK = 8.4  # side of the DataMatrix
 _LABEL = (10.0, 13.0)
-_BACKS = ((82, 128, 38), (128, 84, 40), (60, 60, 66), (96, 138, 92), (92, 168, 214))  # BGR; sets differ
+_BACKS = ((82, 128, 38), (128, 84, 40), (60, 60, 66), (96, 138, 92), (92, 168, 214))  # BGR, by set
 _IVORY = (206, 226, 236)
 _INKS = ((40, 40, 170), (60, 110, 30), (130, 50, 30))
 
@@ -27,13 +27,13 @@ def _pixels(length: float) -> int:
 
 @lru_cache(maxsize=512)
 def tile_stamp(tile: SimulatedTile) -> Picture:
-    """Draw a tile as it lies, BGR, upright in the tray, shape (150, 110, 3)."""
+    """Draw a tile, BGR, as it lies in an upright tray, shape (150, 110, 3)."""
     drawn = _face(tile.serial) if tile.face_up else _back(Payload(tile.set, tile.serial))
     return np.asarray(cv2.rotate(drawn, cv2.ROTATE_180) if tile.upside_down else drawn, dtype=np.uint8)
 
 
 def _blank(colour: tuple[int, int, int]) -> Picture:
-    """Draw a tile's rounded top: a little darker towards its edge."""
+    """Draw the rounded top of a tile, darker towards its edge."""
     width, height = _pixels(TILE[0]), _pixels(TILE[1])
     drawn = np.full((height, width, 3), colour, dtype=np.uint8)
     for inset, shade in ((0, 0.72), (2, 0.88), (4, 1.06)):
@@ -52,7 +52,7 @@ def _back(payload: Payload) -> Picture:
 
 
 def _label(payload: Payload) -> Picture:
-    """Draw the sticker: DataMatrix above, small number below."""
+    """Draw the label: DataMatrix above, small number below."""
     width, height = _pixels(_LABEL[0]), _pixels(_LABEL[1])
     label = np.full((height, width, 3), 238, dtype=np.uint8)
     barcode = zxingcpp.create_barcode(payload_text(payload), zxingcpp.BarcodeFormat.DataMatrix)
@@ -67,7 +67,7 @@ def _label(payload: Payload) -> Picture:
 
 
 def _face(serial: int) -> Picture:
-    """Draw a face of no particular tile: which face a serial has is secret, so any print will do."""
+    """Draw a face that is not a real one: the faces of serials are secret, so any print will do."""
     drawn = _blank(_IVORY)
     height, width = drawn.shape[:2]
     rows = 2 + serial % 3
@@ -80,19 +80,19 @@ def _face(serial: int) -> Picture:
 
 
 _GROUP_GAP = 36.0
-_LEFT_EDGE, _RIGHT_EDGE = 24.0, 356.0  # of the part of the table that the camera sees
+_LEFT_EDGE, _RIGHT_EDGE = 24.0, 356.0  # edges of the part of the table that the camera sees
 _FIRST_ROW = 52.0
 _ROW_PITCH = TILE[1] + 14.0
 _TILE_GAP = 0.8  # between two tiles of a group
-_TURNS = (0.7, -1.1, 0.2, -0.4)  # degrees: nobody lays tiles quite straight
+_TURNS = (0.7, -1.1, 0.2, -0.4)  # degrees, as nobody lays tiles quite straight
 
 
 def lay_hand(
     groups: Sequence[Sequence[SimulatedTile]], under: Sequence[Sequence[SimulatedTile]] = ()
 ) -> tuple[LooseTile, ...]:
-    """Return where each tile lies: a group that has no room in its row begins the next one.
+    """Return the position of each tile of a hand; a group without room in its row starts the next one.
 
-    `under`: groups in a row of their own under the hand, as indicators lie.
+    `under`: groups in a separate row below the hand, like dora indicators.
     """
     hand = (*_loose_tile(groups, _FIRST_ROW),)
     return (*hand, *_loose_tile(under, max((loose.at[1] for loose in hand), default=_FIRST_ROW) + _ROW_PITCH))
@@ -114,7 +114,7 @@ _RIVER_PITCH = (TILE[0] + 1.0, TILE[1] + 1.5)
 
 
 def lay_river(tiles: Sequence[SimulatedTile | None], in_row: int = 6) -> tuple[LooseTile, ...]:
-    """Return where each tile of a river lies, row by row; None is the gap of a claimed tile."""
+    """Return the position of each tile of a river, row by row; None is the gap of a claimed tile."""
     return tuple(
         LooseTile(
             tile,
@@ -132,19 +132,19 @@ TABLE_SIZE = (380.0, 190.0)
 TRAY_SIZE = (13 * (TILE[0] + GAP[0]) + 2 * MARGIN[0], 3 * (TILE[1] + GAP[1]) + 2 * MARGIN[1])
 _ORIGIN = ((TABLE_SIZE[0] - TRAY_SIZE[0]) / 2 + MARGIN[0], (TABLE_SIZE[1] - TRAY_SIZE[1]) / 2 + MARGIN[1])
 _FELT, _RIM, _FLOOR, _SKIN = (58, 72, 34), (38, 58, 84), (70, 98, 128), (142, 172, 222)
-_STRAIGHT = 5.0  # degrees; what is turned more needs more room about it
-_PLAY = (0.5, 0.7, 1.2)  # how far tiles lie off their places: mm right, mm down, degrees
+_STRAIGHT = 5.0  # degrees; a tile turned by more needs a larger piece of the scene
+_PLAY = (0.5, 0.7, 1.2)  # most that tiles lie off their places: mm right, mm down, degrees
 
 
 def draw_table(view: CameraView, seed: int) -> Picture:
-    """Draw what lies on the table, BGR, `SCALE` pixels a millimetre of TABLE."""
+    """Draw the table with everything on it, BGR, at `SCALE` pixels per millimetre."""
     chance = np.random.default_rng(seed)
     scene = _table(seed, tray=not view.loose).copy()
     for loose in view.loose:
         _put(scene, loose.tile, np.array(loose.at), loose.turn)
     for row, places in enumerate(view.rows):
         for col, tile in enumerate(places):
-            play = chance.uniform(-1, 1, 3) * _PLAY  # drawn for empty places too: the others stay where they are
+            play = chance.uniform(-1, 1, 3) * _PLAY  # drawn for empty places, too, so that the others do not move
             if tile is not None:
                 _put(scene, tile, _middle(row, col) + play[:2], float(play[2]))
     if view.covered:
@@ -162,7 +162,7 @@ def _middle(row: int, col: int) -> Points:
 @lru_cache(maxsize=4)
 def _table(seed: int, *, tray: bool) -> Picture:
     width, height = round(TABLE_SIZE[0] * SCALE), round(TABLE_SIZE[1] * SCALE)
-    # Grain is drawn at a quarter of the size: felt and wood are not finer, and it costs a sixteenth.
+    # Grain is drawn at a quarter of the size, at a sixteenth of the cost: felt and wood are no finer.
     grain = np.random.default_rng(seed).normal(0, 7, (height // 4, width // 4)).astype(np.float32)
     soft = cv2.resize(cv2.GaussianBlur(grain, (0, 0), 1.0), (width, height))
     flat = np.full((height, width, 3), _FELT, dtype=np.float32)
@@ -175,10 +175,10 @@ def _table(seed: int, *, tray: bool) -> Picture:
 
 
 def _put(scene: Picture, tile: SimulatedTile, middle: Points, turn: float) -> None:
-    """Stamp one tile with its front side and shadow; only the piece of the scene about it is touched."""
+    """Draw one tile with its front side and shadow; only the piece of the scene around it is changed."""
     drawn = tile_stamp(tile)
     height, width = drawn.shape[:2]
-    diagonal = ceil(hypot(width, height))  # a square in which a tile has room however it is turned
+    diagonal = ceil(hypot(width, height))  # side of a square in which a tile fits at any angle
     reach = np.array([width, height] if abs(turn) < _STRAIGHT else [diagonal, diagonal]) // 2 + 18
     corner = np.round(middle * SCALE).astype(int) - reach
     piece = scene[corner[1] : corner[1] + 2 * reach[1], corner[0] : corner[0] + 2 * reach[0]]
@@ -196,7 +196,7 @@ def _put(scene: Picture, tile: SimulatedTile, middle: Points, turn: float) -> No
 
 
 def _draw_hand(scene: Picture, at: float) -> None:
-    """Draw a forearm from the player's side and a hand that ends on row 0, `at` a share of the table's width."""
+    """Draw a forearm from the player's side with a hand that reaches row 0, `at` a share of the table's width."""
     points = np.array(
         [[0.40, 1.0], [0.42, 0.6], [0.38, 0.42], [0.40, 0.26], [0.55, 0.24], [0.58, 0.45], [0.55, 0.62], [0.56, 1.0]]
     )

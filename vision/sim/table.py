@@ -1,4 +1,4 @@
-"""What lies on the simulated table. Any thread may change it, and the camera sees it at once."""
+"""The simulated table and the tiles on it. Any thread may change it, and the camera sees the change at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from vision.reading import LAST_SERIAL, LAST_SET, ROW_LENGTHS
 
 @dataclass(frozen=True, slots=True)
 class SimulatedTile:
-    """A tile as it lies: its set 0..99 and serial 1..136, and how it was put down."""
+    """A tile: its set 0..99 and serial 1..136, and how it was put down."""
 
     set: int
     serial: int
@@ -25,7 +25,7 @@ class SimulatedTile:
 
 @dataclass(frozen=True, slots=True)
 class LooseTile:
-    """A tile that lies in no tray: where its middle is on the table, mm from the left and from the top, and its turn.
+    """A tile outside a tray: the position of its middle, in mm from the table's left and top, and its rotation.
 
     `turn` is in degrees, clockwise.
     """
@@ -40,28 +40,28 @@ EMPTY_TRAY: TileRows = tuple((None,) * length for length in ROW_LENGTHS)
 
 
 def deal_tiles(seed: int) -> list[list[SimulatedTile | None]]:
-    """Return 34 different tiles of set 3 in three rows, by chance."""
+    """Return 34 different random tiles of set 3 in three rows."""
     serials = iter(np.random.default_rng(seed).permutation(LAST_SERIAL) + 1)
     return [[SimulatedTile(3, int(next(serials))) for _ in range(length)] for length in ROW_LENGTHS]
 
 
 @dataclass(frozen=True, slots=True)
 class CameraView:
-    """All that a camera can see at one instant: rows of 13, 11 and 10 places, a hand over them, light, the cable.
+    """Everything that a camera can see at one instant: rows of 13, 11 and 10 places, a hand, the light, the cable.
 
-    Where tiles lie loose there is no tray.
+    If there are loose tiles, there is no tray.
     """
 
     rows: TileRows = EMPTY_TRAY
     loose: tuple[LooseTile, ...] = ()
     covered: bool = False
-    hand_at: float = 0.5  # where the hand is held when it covers: share of the table's width from the left
+    hand_at: float = 0.5  # position of the covering hand: share of the table's width from the left
     dark: bool = False
     unplugged: bool = False
 
 
 class SimulatedTable:
-    """A tray on a table: `lay` tiles in it, or `spread` them without it, cover it, put out the light, unplug."""
+    """A tray on a table: `lay` tiles in it, `spread` them without a tray, cover it, turn off the light, or unplug."""
 
     def __init__(self, rows: Sequence[Sequence[SimulatedTile | None]] = EMPTY_TRAY) -> None:
         self._lock = Lock()
@@ -71,18 +71,18 @@ class SimulatedTable:
 
     @property
     def view(self) -> CameraView:
-        """What can be seen now."""
+        """The current view."""
         with self._lock:
             return self._view
 
     def next_frame(self) -> int:
-        """Count a frame that somebody wants to take, from 0: a camera that is opened again does not start over."""
+        """Return the number of the next frame, from 0; reopening the camera does not start over."""
         with self._lock:
             self._frames += 1
             return self._frames - 1
 
     def lay(self, rows: Sequence[Sequence[SimulatedTile | None]]) -> None:
-        """Lay three rows of 13, 11 and 10 places, row 0 farthest from the player; None is an empty place."""
+        """Lay three rows of 13, 11 and 10 tiles, row 0 farthest from the player; None is an empty place."""
         if [len(row) for row in rows] != list(ROW_LENGTHS):
             raise ValueError("a tray has rows of 13, 11 and 10 places")
         laid = tuple(tuple(row) for row in rows)
@@ -100,11 +100,11 @@ class SimulatedTable:
             self._view = replace(self._view, covered=covered, hand_at=at)
 
     def darken(self) -> None:
-        """Put the light out: frames are black from then on."""
+        """Turn the light off; frames are black from then on."""
         with self._lock:
             self._view = replace(self._view, dark=True)
 
     def unplug(self, *, unplugged: bool = True) -> None:
-        """Pull the camera's cable, or put it back: frames raise CameraUnpluggedError meanwhile."""
+        """Unplug the camera's cable, or plug it in again; while it is out, frames raise CameraUnpluggedError."""
         with self._lock:
             self._view = replace(self._view, unplugged=unplugged)

@@ -1,1 +1,1 @@
-"""How the networks were made: pictures are drawn, and networks trained on them. Nothing here runs at a table."""
+"""Train the networks on drawn pictures. Nothing here runs at a table."""

@@ -1,13 +1,13 @@
-"""`python -m vision.training all`: from nothing to all networks, each by its own command, one after the other.
+"""`python -m vision.training all`: train all networks from scratch, each with its own command, one after the other.
 
-    python -m vision.training all --out FOLDER          # as the README says how long it takes
-    python -m vision.training all --out FOLDER --quick  # the same way with few pictures: to see that it works
+    python -m vision.training all --out FOLDER          # the README says how long this takes
+    python -m vision.training all --out FOLDER --quick  # the same with few pictures, to see that it works
 
-Interrupted, and called again with the same folder, it goes on where it was: a network that is written there is not
-trained again, and one that was begun takes up what was kept some minutes before.
+If it is interrupted, run it again with the same folder to continue: a network that is already written there is not
+trained again, and an unfinished training resumes from its last checkpoint, at most some minutes old.
 
-Every picture follows from a seed, so the same fonts give the same pictures; sums are taken in another order by
-another number of threads, so weights agree only nearly.
+Every picture is drawn from a seed, so the same fonts give the same pictures. The weights are reproduced only
+approximately, because another number of threads adds numbers in another order.
 """
 
 import argparse
@@ -23,21 +23,21 @@ NETWORKS: Final = {
     "digits": ("digits_train", ("--crops", "160000", "--epochs", "7"), ("--crops", "1000", "--epochs", "1")),
     "lines": ("lines_train", ("--lines", "160000", "--epochs", "8"), ("--lines", "800", "--epochs", "1")),
 }
-"""By the name of the network: the module that trains it, its options, its options with `--quick`."""
+"""For each network: the module that trains it, its options, and its options with `--quick`."""
 
 _WRITTEN_LAST: Final = {"finder": "closeup"}
-"""The second network that a training writes, when it is done with both."""
+"""The last network to be written, for trainings that write two."""
 
-_FEWEST: Final = 60  # families: with fewer fonts a network learns them by heart
+_FEWEST: Final = 60  # font families; with fewer, a network learns them by heart
 
 
 def untrained(names: list[str], out: Path) -> list[str]:
-    """Return which networks are not written in a folder yet."""
+    """Return the networks that a folder does not contain yet."""
     return [name for name in names if not (out / f"{_WRITTEN_LAST.get(name, name)}.onnx").exists()]
 
 
 def commands(names: list[str], out: Path, *, quick: bool) -> list[list[str]]:
-    """Return the commands that train some networks, in order."""
+    """Return the commands that train these networks, in order."""
     chosen = []
     for name in names:
         module, full, few = NETWORKS[name]

@@ -1,4 +1,4 @@
-"""The back of a tile, drawn flat at random: colour, number in one of many fonts, wear.
+"""Draw the back of a tile flat, with random colour, number, font and wear.
 
 It varies far more widely than real sets do.
 """
@@ -14,26 +14,26 @@ from PIL import Image, ImageDraw
 
 from vision.training.fonts import SIZE, families, load_font
 
-_PLAIN_WIDTH = 0.3  # of its height, at most: a stroke without serifs
-_INKED = 200  # of 255
-_LEFT = 0.5  # share of the ink that thinner strokes must keep
+_PLAIN_WIDTH = 0.3  # largest width of a stroke without serifs, in heights
+_INKED = 200  # level (of 255) of ink
+_LEFT = 0.5  # least share of the ink that must remain when strokes are thinned
 
 Glyphs = NDArray[np.uint8]
 
 
 @cache
 def has_plain_stroke(path: Path) -> bool:
-    """Return whether a font's I is a plain upright stroke, as engravers' alphabets have their 1."""
+    """Return whether a font's I is a plain upright stroke, like the 1 in engravers' alphabets."""
     glyph = draw_line_of_text(path, "I")[0]
     return bool(glyph.shape[1] < _PLAIN_WIDTH * glyph.shape[0] and glyph.min(axis=0).max() > _INKED)
 
 
 @lru_cache(maxsize=4096)
 def draw_line_of_text(path: Path, text: str, spacing: float = 0.0, stroke: int = 0) -> tuple[Glyphs, tuple[float, ...]]:
-    """Draw a line of text, white on black, cut to its ink; also the middles of its signs as shares of its width.
+    """Draw a line of text, white on black, cropped to its ink; also return the middles of its signs, in its widths.
 
-    `spacing` is the extra room between signs, shares of the font's size. `stroke` is by how many pixels all strokes
-    are made thicker (or thinner, if below zero).
+    `spacing` is the extra space between signs, as a share of the font size. `stroke` is the number of pixels by which
+    strokes are made thicker (thinner if negative).
     """
     font = load_font(path)
     gap = round(spacing * SIZE)
@@ -52,18 +52,18 @@ def draw_line_of_text(path: Path, text: str, spacing: float = 0.0, stroke: int =
 def _stroked(drawn: Glyphs, stroke: int) -> Glyphs:
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * abs(stroke) + 1, 2 * abs(stroke) + 1))
     thinner = cv2.erode(drawn, disc) if stroke < 0 else drawn
-    if thinner.sum() < _LEFT * drawn.sum():  # strokes as fine as this would break or be gone
+    if thinner.sum() < _LEFT * drawn.sum():  # strokes this fine would break or vanish
         thinner = drawn
     return np.asarray(cv2.dilate(thinner, disc) if stroke > 0 else thinner, dtype=np.uint8)
 
 
-WIDTH, HEIGHT = 132, 180  # pixels of a back as it is drawn; 0.735 is the aspect of all tiles (22 by 30, 28 by 38 mm)
+WIDTH, HEIGHT = 132, 180  # pixels of a drawn back; all tiles have the aspect ratio 0.735 (22 by 30, 28 by 38 mm)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LEAST_CONTRAST = 0.10
-_TONE_ON_TONE, _FAINT = 0.15, (0.05, 0.16)  # share of the sets whose ink is nearly the back's colour; by how much
-_LOGOS = 0.15  # share of the numbers without a bar that stand over a maker's sign
-_SLANTED, _SLANTS = 0.12, (-0.1, 0.3)  # share of the sets that print italics; how far a sign leans, of its height
-_NARROW = (0.55, 0.8)  # of a font's width: few families are as narrow as what engravers and sign makers use
+_TONE_ON_TONE, _FAINT = 0.15, (0.05, 0.16)  # share of sets with ink close to the back's colour; by how much
+_LOGOS = 0.15  # share of numbers without a bar that have a maker's sign below them
+_SLANTED, _SLANTS = 0.12, (-0.1, 0.3)  # share of sets with slanted numbers; range of the slant, in heights
+_NARROW = (0.55, 0.8)  # stretch of narrow fonts: few families are as narrow as engravers' and sign makers' fonts
 Reals = NDArray[np.floating]
 Art = Reals  # shape (HEIGHT, WIDTH, 3), BGR 0..1 (above 1 where light adds)
 Chance = np.random.Generator
@@ -71,16 +71,16 @@ Chance = np.random.Generator
 
 @dataclass(frozen=True, slots=True)
 class NumberStyle:
-    """What the marks of one set have in common; lengths in shares of the tile's width or height."""
+    """The style shared by the marks of one set; lengths are shares of the tile's width or height."""
 
     font: Path
-    plain_one: bool  # its 1 is a plain stroke
-    stroke: int  # pixels by which its strokes are thicker than the font's
-    stretch: float  # of its width
-    slant: float  # how far signs lean to the right, of their height
+    plain_one: bool  # whether a 1 is a plain stroke
+    stroke: int  # pixels by which strokes are thicker than the font's
+    stretch: float  # factor for the width of signs
+    slant: float  # how far signs lean to the right, in their heights
     spacing: float
-    width: float  # most that a mark takes of the tile's width
-    height: float  # of its digits, in tile heights
+    width: float  # largest width of a mark, in tile widths
+    height: float  # height of the digits, in tile heights
     offset: tuple[float, float]
     letter: str  # "" without one
     two_lines: bool
@@ -94,14 +94,14 @@ class NumberStyle:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Written:
-    """A mark's ink, shape (HEIGHT, WIDTH), 0..1, and where its letter and three digits stand, shape (4, 2), pixels."""
+    """A mark's ink, shape (HEIGHT, WIDTH), 0..1, and the places of its letter and digits, shape (4, 2), pixels."""
 
     ink: Reals
     spots: NDArray[np.float64]
 
 
 def draw_style(chance: Chance) -> NumberStyle:
-    """Draw a set's style by chance."""
+    """Return a random style for a set."""
     family = families()[chance.integers(len(families()))]
     font = family[chance.integers(len(family))]
     back = _colour(chance)
@@ -128,7 +128,7 @@ def draw_style(chance: Chance) -> NumberStyle:
 
 
 def _colour(chance: Chance) -> Reals:
-    """Return a plastic's colour: any, with more of white, ivory, black and the usual greens, blues and yellows."""
+    """Return a random colour of plastic; whites, greys and blacks are more frequent than by chance."""
     if chance.random() < 0.3:
         grey = chance.choice([chance.uniform(0.02, 0.25), chance.uniform(0.6, 1.0)])
         return np.asarray(np.clip(grey * chance.uniform(0.85, 1.05, 3), 0, 1), dtype=np.float32)
@@ -138,7 +138,7 @@ def _colour(chance: Chance) -> Reals:
 
 
 def _ink(chance: Chance, back: Reals) -> Reals:
-    """Return an ink that differs from the back by a little at least."""
+    """Return a random ink that differs at least a little from the back."""
     if chance.random() < _TONE_ON_TONE:
         lighter = chance.choice([-1.0, 1.0], 3) if chance.random() < 0.5 else np.full(3, chance.choice([-1.0, 1.0]))
         change = lighter * chance.uniform(0.2, 1.0, 3)
@@ -153,7 +153,7 @@ def _ink(chance: Chance, back: Reals) -> Reals:
 
 
 def write_number(style: NumberStyle, number: str, chance: Chance) -> Written:
-    """Write a number as a set's style has it: one line or letter above digits, with a bar where the set has bars."""
+    """Write a number in a set's style: on one line, or the letter above the digits, with a bar if the set has bars."""
     page = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     play = chance.normal(0, 0.007, 2)
     middle = np.array([0.5 + style.offset[0] + play[0], 0.5 + style.offset[1] + play[1]]) * [WIDTH, HEIGHT]
@@ -189,7 +189,7 @@ def _fit(style: NumberStyle, text: str) -> tuple[Glyphs, tuple[float, ...]]:
 
 
 def shape_signs(drawn: Glyphs, middles: tuple[float, ...], style: NumberStyle) -> tuple[Glyphs, tuple[float, ...]]:
-    """Return a line of signs as narrow or wide as a style has them, and as slanted, and their middles."""
+    """Return a line of signs stretched and slanted as in a style, and the middles of the signs."""
     drawn = np.asarray(cv2.resize(drawn, None, fx=style.stretch, fy=1, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     if not style.slant:
         return drawn, middles
@@ -208,7 +208,7 @@ def scale_signs(drawn: Glyphs, scale: float) -> Glyphs:
 
 
 def paste_signs(page: Reals, glyphs: Glyphs, middle: Reals) -> tuple[int, int]:
-    """Write signs onto a page about a place, or as near to it as they fit; return where they begin, left and top."""
+    """Write signs onto a page around a point, or as near to it as they fit; return their left and top."""
     height, width = glyphs.shape
     top, left = round(middle[1] - height / 2), round(middle[0] - width / 2)
     top, left = min(max(top, 0), HEIGHT - height), min(max(left, 0), WIDTH - width)
@@ -225,7 +225,7 @@ def _underline(page: Reals, middle: Reals, shape: tuple[int, ...], chance: Chanc
 
 
 def stamp_maker_sign(page: Reals, below: tuple[int, int], high: int, chance: Chance) -> None:
-    """Stamp a ring, an ellipse or a triangle under a number `high` pixels high, `below` the middle of its end."""
+    """Draw a ring, an ellipse or a triangle under a number `high` pixels high; `below` is the middle of its bottom."""
     middle, at = below[0], below[1] + round(high * chance.uniform(0.3, 0.9))
     reach = max(3, round(high * chance.uniform(0.2, 0.5)))
     kind = chance.integers(3)
@@ -244,7 +244,7 @@ def _turned(page: Reals, degrees: float, middle: Reals) -> Reals:
 
 
 def paint_back(style: NumberStyle, ink: Reals, chance: Chance) -> Art:
-    """Paint a back: plastic, marbling, ink worn off, an engraving's lit and shaded flanks, scratches, rounded edges."""
+    """Paint a back: plastic, marbling, worn ink, an engraving's lit and shaded flanks, scratches and rounded edges."""
     cloud = _cloud(chance, 5)
     back = style.back * (1 + style.marble * cloud[:, :, None])
     worn = ink * np.clip(1 - style.wear * np.clip(0.7 + 1.6 * _cloud(chance, 16), 0, 1), 0, 1) if style.wear else ink
@@ -257,7 +257,7 @@ def paint_back(style: NumberStyle, ink: Reals, chance: Chance) -> Art:
 
 
 def _cloud(chance: Chance, cells: int) -> Reals:
-    """Return smooth noise of about -1..1, `cells` waves across."""
+    """Return smooth noise of about -1..1, with `cells` waves across."""
     coarse = chance.normal(0, 0.6, (cells + 2, cells + 1)).astype(np.float32)
     return np.asarray(cv2.resize(coarse, (WIDTH, HEIGHT), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
@@ -281,7 +281,7 @@ def _scratch(art: Art, wear: float, chance: Chance) -> None:
 
 
 def _edge(chance: Chance) -> Art:
-    """Return the light of a rounded edge: brighter on the sides that face a lamp, darker on the others."""
+    """Return the light on a rounded edge: brighter on sides facing a lamp, darker on the others."""
     light = np.zeros((HEIGHT, WIDTH, 1), dtype=np.float32)
     thick = int(chance.integers(2, 9))
     for part in (np.s_[:thick], np.s_[-thick:], np.s_[:, :thick], np.s_[:, -thick:]):

@@ -1,6 +1,6 @@
-"""`python -m vision.training.calibrate`: how far the digit network's confidence can be trusted, as a table and curves.
+"""`python -m vision.training.calibrate`: show how reliable the digit readers' confidence is, as tables and curves.
 
-One SVG: on the left whether confidence keeps its word, on the right what each threshold costs.
+The SVG shows on the left how often serials were wrong at each confidence, and on the right what each threshold costs.
 """
 
 import argparse
@@ -30,8 +30,8 @@ _BOTTOM: Final = 330
 _LEGEND: Final = 398  # pixels down
 _WIDTH: Final = 330
 _LEFTS: Final = (74, 516)
-_DECADES: Final = 4  # doubts from 1 down to 1/10,000; what is less lies on the edge
-_BLUE: Final = "#0072b2"  # and red: Okabe and Ito's, which colour-blind eyes tell apart
+_DECADES: Final = 4  # doubts from 1 down to 1/10,000; smaller ones are drawn at the edge
+_BLUE: Final = "#0072b2"  # this and the red are Okabe and Ito's, which colour-blind people can tell apart
 _RED: Final = "#d55e00"
 _GREY: Final = "#d9d9d9"
 _INK: Final = "#333"
@@ -41,20 +41,20 @@ _SHARES: Final = ("100 %", "10 %", "1 %", "0.1 %", "≤ 0.01 %")
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """A square of two logarithmic axes: doubt to the right, shares upwards; shares of nothing lie below the axis."""
+    """A chart with two logarithmic axes: confidence grows to the right, and shares decrease downwards."""
 
     left: float
 
     def x(self, doubt: float) -> float:
-        """Where a doubt lies, growing confidence to the right."""
+        """Return the position of a doubt; confidence grows to the right."""
         return self.left + _WIDTH * _depth(doubt) / _DECADES
 
     def y(self, share: float) -> float:
-        """Where a share lies."""
+        """Return the position of a share."""
         return _TOP + (_BOTTOM - _TOP) * _depth(share) / _DECADES
 
     def frame(self, title: str, below: str, beside: str) -> Iterator[str]:
-        """Draw grid, ends of the scales and titles."""
+        """Draw the grid, the labels of the axes, and the titles."""
         yield _text(self.left - 44, 26, title, weight=600, size=15)
         yield _text(self.left - 44, 46, beside, colour="#666")
         for decade in range(_DECADES + 1):
@@ -65,7 +65,7 @@ class _Panel:
         yield _text(self.left + _WIDTH / 2, _BOTTOM + 42, below, anchor="middle", colour="#666")
 
     def mark(self, doubt: float) -> Iterator[str]:
-        """Draw the threshold in force."""
+        """Draw the threshold in use."""
         x = self.x(doubt)
         yield _line(x, _TOP, x, _BOTTOM, _INK, dash="2 3")
         yield _text(x, _TOP - 8, f"threshold {1 - doubt:.4g}", anchor="middle")
@@ -76,7 +76,7 @@ def _depth(share: float) -> float:
 
 
 def draw_chart(reads: CalibrationReads, threshold: float) -> str:
-    """Draw both panels; return the SVG as text."""
+    """Return both panels as the text of an SVG."""
     trust, cost = (_Panel(left) for left in _LEFTS)
     parts = [
         *trust.frame("Does confidence keep its word?", "confidence told", "share of serials that were wrong"),
@@ -97,7 +97,7 @@ def draw_chart(reads: CalibrationReads, threshold: float) -> str:
 
 
 def _reliability(panel: _Panel, found: Sequence[ConfidenceBin]) -> Iterator[str]:
-    """Draw the share that was wrong at each confidence, as far as it is known; on the line confidence is exact."""
+    """Draw the share of wrong serials at each confidence, with its range; on the dashed line confidence is exact."""
     end = 10.0**-_DECADES
     yield _line(panel.x(1), panel.y(1), panel.x(end), panel.y(end), "#999", dash="6 4")
     yield _text(panel.x(0.015), panel.y(0.045), "as often as told", colour="#666")
@@ -115,7 +115,7 @@ def _reliability(panel: _Panel, found: Sequence[ConfidenceBin]) -> Iterator[str]
 
 
 def _tradeoff(panel: _Panel, cuts: Sequence[ThresholdCount]) -> Iterator[str]:
-    """Draw the share not read, and that of wrong serials, from threshold to threshold."""
+    """Draw the share of marks not read, and that of wrong serials, at each threshold."""
     ways: tuple[tuple[str, str, Callable[[ThresholdCount], float]], ...] = (
         (_BLUE, "marks not read", lambda one: 1 - one.read / max(one.counted, 1)),
         (_RED, "wrong serials", lambda one: one.wrong / max(one.looks, 1)),
@@ -147,7 +147,7 @@ def _dot(x: float, y: float, colour: str, *, edge: str = "") -> str:
 
 
 def _main() -> None:
-    """Read the options, read marks, print and draw."""
+    """Read marks as the options say, print the tables, and write the chart."""
     asked = _options()
     reads = read_pictures(asked.pictures) if asked.pictures else read_drawn(asked.crops, asked.processes)
     print("\n".join(threshold_table(reads)))
@@ -157,7 +157,7 @@ def _main() -> None:
 
 
 def threshold_table(reads: CalibrationReads) -> Iterator[str]:
-    """Return what each threshold makes of the reads, then how often each confidence was wrong; as Markdown."""
+    """Yield Markdown tables: the counts at each threshold, then how often serials of each confidence were wrong."""
     yield "| threshold | marks | read | not read | wrong serials |"
     yield "|---|---|---|---|---|"
     for threshold in sorted({*(1 - doubt for doubt in DOUBTS), SURE}):

@@ -1,6 +1,6 @@
-"""How far a confidence can be trusted: what was read, how surely, and what is true.
+"""Measure how reliable confidences are, by comparing reads and their confidence with the truth.
 
-Reads come from drawn crops or from real pictures.
+Reads come from drawn crops, or from pictures with truth files.
 """
 
 import json
@@ -19,16 +19,16 @@ from vision.reading import LAST_SERIAL
 from vision.training.crops import Crop, draw_crops
 from vision.training.parallel import drawing_pool
 
-NO_SERIAL: Final = 0  # no serial: none was told, or none is there
+NO_SERIAL: Final = 0  # none was read, or there is none
 DOUBTS: Final = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001)
-_Z: Final = 1.96  # standard deviations about the mean that hold 95 %
+_Z: Final = 1.96  # standard deviations on either side of the mean that contain 95 %
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibrationReads:
-    """Looks at marks, each array of shape (n,): the serial that is told, how surely (0..1), and the one that is there.
+    """Looks at marks; arrays of shape (n,): the serial that was read, its confidence (0..1), and the true serial.
 
-    `counted` tells whose serials should be read; traps must only not be.
+    `counted` is whether the mark should be read. Traps are not counted; they only must not be read.
     """
 
     told: NDArray[np.int64]
@@ -38,7 +38,7 @@ class CalibrationReads:
 
     @classmethod
     def of(cls, rows: Iterable[tuple[int | None, float, int, bool]]) -> "CalibrationReads":
-        """Make it from rows of told, confidence, true, counted."""
+        """Create from rows of told, confidence, true, counted."""
         told, confidence, true, counted = zip(*rows, strict=True)
         return cls(
             np.array([NO_SERIAL if one is None else one for one in told], dtype=np.int64),
@@ -49,18 +49,18 @@ class CalibrationReads:
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
-        """Where the serial that is told is not there."""
+        """Which looks gave a serial that is not the true one."""
         return np.asarray((self.told != NO_SERIAL) & (self.told != self.true))
 
     @property
     def doubt(self) -> NDArray[np.float64]:
-        """What is missing to certainty."""
+        """1 minus the confidence."""
         return 1 - self.confidence
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCount:
-    """What a threshold makes of reads: marks to be read, those read, wrong serials, all looks."""
+    """Counts at one threshold: marks that should be read, those read correctly, wrong serials, and all looks."""
 
     threshold: float
     counted: int
@@ -71,17 +71,17 @@ class ThresholdCount:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceBin:
-    """Serials told with about one doubt: how many, how many wrong, and between what the share wrong lies (95 %)."""
+    """Serials read with similar doubt, and the 95 % interval, `least` to `most`, of the share that is wrong."""
 
-    doubt: float  # their mean
-    told: int
+    doubt: float  # mean
+    told: int  # serials read
     wrong: int
     least: float
     most: float
 
 
 def count_at_threshold(reads: CalibrationReads, threshold: float) -> ThresholdCount:
-    """Count what is told from a threshold on."""
+    """Count the serials with a confidence of at least `threshold`."""
     sure = (reads.told != NO_SERIAL) & (reads.confidence >= threshold)
     read = sure & reads.counted & ~reads.wrong
     return ThresholdCount(
@@ -90,12 +90,12 @@ def count_at_threshold(reads: CalibrationReads, threshold: float) -> ThresholdCo
 
 
 def lowest_safe(reads: CalibrationReads) -> float | None:
-    """Return the lowest threshold at which no wrong serial was told."""
+    """Return the lowest threshold at which no serial is wrong; None if there is none."""
     return next((1 - doubt for doubt in DOUBTS if not count_at_threshold(reads, 1 - doubt).wrong), None)
 
 
 def confidence_bins(reads: CalibrationReads) -> Iterator[ConfidenceBin]:
-    """Part the serials told by their doubt, ever more finely towards certainty; bins that hold none are left out."""
+    """Split the serials by their doubt, ever more finely towards certainty; empty bins are left out."""
     for most, least in zip((1.0, *DOUBTS), (*DOUBTS, -1.0), strict=True):
         inside = (reads.told != NO_SERIAL) & (reads.doubt <= most) & (reads.doubt > least)
         if told := int(inside.sum()):
@@ -112,14 +112,14 @@ def _between(wrong: int, told: int) -> tuple[float, float]:
     return max(0.0, middle - half) if wrong else 0.0, min(1.0, middle + half)
 
 
-_DRAWN_SEED: Final = 31  # not the training's: no crop is one that the network has learnt from
+_DRAWN_SEED: Final = 31  # different from the training's, so that no crop was used for training
 _CHUNK: Final = 500
 
 Row = tuple[int | None, float, int, bool]
 
 
 def read_drawn(count: int, processes: int) -> CalibrationReads:
-    """Draw at least `count` crops and read them; numbers that are no serials are left out, as no tile has one."""
+    """Draw at least `count` crops and read them; numbers that are not serials are left out, as no tile has them."""
     chunks = range(-(-count // _CHUNK))
     with drawing_pool(processes) as pool:
         return CalibrationReads.of(row for rows in pool.imap(_read_chunk, chunks) for row in rows)
@@ -149,13 +149,13 @@ def _number(crop: Crop) -> int:
 
 
 _OUTLINE_SEED: Final = 31
-_OUTLINES: Final = 4  # for each tile: a small step aside may make the network surer of what is wrong
-_OFF: Final = 0.015  # of a tile's width, standard deviation
-_CORNERS_OFF: Final = 0.010  # each for itself
+_OUTLINES: Final = 4  # outlines per tile, as a small shift may make the network surer of a wrong serial
+_OFF: Final = 0.015  # standard deviation of an outline's shift, in tile widths
+_CORNERS_OFF: Final = 0.010  # the same for each corner by itself
 
 
 def read_pictures(folder: Path) -> CalibrationReads:
-    """Read the tiles of all pictures without labels in a folder, NAME.json (`tileback-truth/1`) beside NAME.jpg."""
+    """Read the tiles of a folder's pictures without labels; the truth of NAME.jpg is NAME.json (`tileback-truth/1`)."""
     chance = np.random.default_rng(_OUTLINE_SEED)
     truths = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json")))
     return CalibrationReads.of(
@@ -173,7 +173,7 @@ def _rows(folder: Path, truth: dict[str, Any], chance: np.random.Generator) -> I
 
 
 def _off(quad: Quad, chance: np.random.Generator) -> Quad:
-    """Move an outline a little, and turn it by half a turn or not: no finder knows which way up a tile lies."""
+    """Move an outline slightly, and turn it upside down at random, as the finder does not know a tile's way up."""
     width = float(np.linalg.norm(quad[1] - quad[0]))
     moved = quad + chance.normal(0, _OFF * width, 2) + chance.normal(0, _CORNERS_OFF * width, (4, 2))
     return np.roll(moved, 2 * int(chance.integers(2)), axis=0)

@@ -1,4 +1,4 @@
-"""A tile as a camera sees it and as the reader cuts it out: what the network for the digits learns from."""
+"""Draw tiles as a camera sees them and cut them out as the reader does, to train the network for digits."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -41,16 +41,16 @@ from vision.training.distractors import (
 from vision.training.parallel import Drawn
 
 _LETTER_OF_NONE = 26
-_BOTH_WAYS, _SERIALS = 0.25, 0.55  # bounds of shares of the numbers
-_TRAPS, _COVERED, _BESIDE = 0.2, 0.04, 0.03  # shares of the crops
-_INSIDE = 0.75  # share of the crops of nothing
-SHOTS = 3  # of one tile
-CLEAR = 0.4  # likeness of ink and picture above which a number can be made out by eye, or nearly
-_UNCLEAR = 0.15  # share of other numbers that is kept: no more can be learnt from them than doubt
+_BOTH_WAYS, _SERIALS = 0.25, 0.55  # cumulative shares of numbers that read both ways up, and of serials
+_TRAPS, _COVERED, _BESIDE = 0.2, 0.04, 0.03  # shares of crops: without a number, partly covered, between two tiles
+_INSIDE = 0.75  # share of crops of nothing that show only an inner part
+SHOTS = 3  # photographs of one tile
+CLEAR = 0.4  # correlation of ink and crop above which a number is just about legible to the eye
+_UNCLEAR = 0.15  # share of less legible numbers to keep; nothing but doubt can be learnt from them
 _INKED = 0.1
-_OVEREXPOSED, _TOO_BRIGHT = 0.12, (1.1, 1.8)  # share of the pictures that lack light only in one channel, or nowhere
-_MOVED, _STREAK = 0.3, (1, 7)  # share of the pictures that show motion; pixels
-_HIDDEN = 0.12  # share of the ink from which a number no longer counts as one
+_OVEREXPOSED, _TOO_BRIGHT = 0.12, (1.1, 1.8)  # share of overexposed pictures; range of their brightness
+_MOVED, _STREAK = 0.3, (1, 7)  # share of pictures with motion blur; its length in pixels
+_HIDDEN = 0.12  # share of hidden ink from which a number no longer counts as one
 _DRAWN = (
     (BLANK, draw_blank_crop),
     (LABEL, draw_label_crop),
@@ -64,7 +64,10 @@ _DRAWN = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crop:
-    """A crop, shape (112, 80, 3), and its truth: kind, upside down, letter (26: none), digits, spots (4, 2), pixels."""
+    """A crop, shape (112, 80, 3), with its truth: kind, upside down or not, letter (26: none), digits, spots.
+
+    `spots`, shape (4, 2), pixels, are the places of the letter and the digits.
+    """
 
     pixels: Picture
     kind: int
@@ -74,12 +77,12 @@ class Crop:
     spots: Reals
 
 
-SEED = 20  # of what the network learns from
-CHUNK = 500  # crops of a seed, or a few more
+SEED = 20  # of the training crops
+CHUNK = 500  # crops per seed, or a few more
 
 
 def draw_crop_chunk(number: int) -> Drawn:
-    """Draw the crops that the network learns from, a chunk at a time, and their truths as numbers."""
+    """Draw one chunk of the crops to train with, and their truths as numbers."""
     chance = np.random.default_rng([SEED, number])
     crops: list[Crop] = []
     while len(crops) < CHUNK:
@@ -93,7 +96,7 @@ def draw_crop_chunk(number: int) -> Drawn:
 
 
 def draw_crops(chance: Chance) -> list[Crop]:
-    """Draw one tile, put it several times under a camera, cut it out along outlines that are a little off."""
+    """Draw one tile, photograph it several times, and cut it out along outlines that are slightly off."""
     style = draw_style(chance)
     number = _number(chance)
     written = write_number(style, number, chance)
@@ -121,10 +124,10 @@ def _shoot(
     seen, quad = _photograph(art, style, chance)
     turned = int(chance.integers(2))
     outline = np.roll(_off(quad, chance), 2 * turned, axis=0)
-    if kind == NUMBER and chance.random() < _BESIDE:  # between two tiles: half numbers are no numbers
+    if kind == NUMBER and chance.random() < _BESIDE:  # between two tiles; half a number is not a number
         side = outline[1] - outline[0] if chance.random() < 0.5 else outline[3] - outline[0]
         outline, kind = outline + side * chance.choice([-1, 1]) * chance.uniform(0.35, 0.6), NOTHING
-    elif kind == NOTHING and chance.random() < _INSIDE:  # grounds and cards have no outline of a tile about them
+    elif kind == NOTHING and chance.random() < _INSIDE:  # grounds and cards do not have a tile's edges
         middle = outline.mean(axis=0)
         outline = middle + (outline - middle) * chance.uniform(0.5, 0.85)
     pixels, to_crop = cut_back(seen, outline)
@@ -134,9 +137,9 @@ def _shoot(
 
 
 def photograph_crop(art: Art, style: NumberStyle, ink: Reals, chance: Chance) -> tuple[Picture, Homography, float]:
-    """Light a back, photograph it, cut it out along an outline that is a little off.
+    """Light a back, photograph it, and cut it out along an outline that is slightly off.
 
-    Return the crop, the way from back to crop, and how well the crop shows the ink, 0..1.
+    Return the crop, the homography from back to crop, and how well the crop shows the ink, 0..1.
     """
     seen, quad = _photograph(_light(art, chance), style, chance)
     pixels, to_crop = cut_back(seen, _off(quad, chance))
@@ -145,7 +148,7 @@ def photograph_crop(art: Art, style: NumberStyle, ink: Reals, chance: Chance) ->
 
 
 def _likeness(pixels: Picture, ink: Reals) -> float:
-    """Return how well a crop shows the ink, 0..1: their correlation over the mark, in the best channel."""
+    """Return how well a crop shows the ink, 0..1: their correlation around the mark, in the best channel."""
     about = cv2.dilate(ink, np.ones((7, 7), dtype=np.uint8)) > _INKED
     if not about.any():
         return 0.0
@@ -156,18 +159,18 @@ def _likeness(pixels: Picture, ink: Reals) -> float:
 
 
 def _number(chance: Chance) -> str:
-    """Return three digits: often any, so that each digit is learnt for itself and a misread shows as no serial.
+    """Return three digits, often not a serial, so that each digit is learnt for itself and misreads show.
 
-    More than their share are numbers that read both ways up: there, bars and letters are all that tells.
+    Numbers that read both ways up are more frequent than by chance: for these, only bars and letters tell which way.
     """
     kind = chance.random()
     if kind < _BOTH_WAYS:
-        return "".join(chance.choice(list("011689"), 3))  # plain strokes side by side are miscounted most
+        return "".join(chance.choice(list("011689"), 3))  # with more 1s: adjacent plain strokes are miscounted most
     return f"{chance.integers(1, 137) if kind < _SERIALS else chance.integers(0, 1000):03d}"
 
 
 def _light(art: Art, chance: Chance) -> Art:
-    """Light a back: lamp's colour and strength, a gradient, and glare that adds light and may drown everything."""
+    """Light a back with a lamp's colour and strength, stray light, and glare, which may hide everything."""
     strength = chance.uniform(*_TOO_BRIGHT) if chance.random() < _OVEREXPOSED else chance.uniform(0.25, 1.25)
     lit = art * (strength * chance.uniform(0.85, 1.15, 3)).astype(np.float32)
     lit = lit + np.float32(chance.choice([0.0, chance.uniform(0, 0.12)]))
@@ -177,7 +180,7 @@ def _light(art: Art, chance: Chance) -> Art:
 
 
 def _glare(chance: Chance) -> Reals:
-    """Return a reflection 0..1: a soft spot, a ramp, or a lamp's edge, marbled like the polish."""
+    """Return a reflection, 0..1: a soft spot, a ramp, or the edge of a lamp, made uneven like the polish."""
     x, y = np.meshgrid(np.linspace(-1, 1, WIDTH, dtype=np.float32), np.linspace(-1.36, 1.36, HEIGHT, dtype=np.float32))
     angle = chance.uniform(0, 2 * np.pi)
     along = np.cos(angle) * x + np.sin(angle) * y
@@ -194,13 +197,13 @@ def _glare(chance: Chance) -> Reals:
 
 
 def _photograph(art: Art, style: NumberStyle, chance: Chance) -> tuple[Picture, Quad]:
-    """Return what the camera sees about the tile, and where the tile's corners are in it."""
+    """Return the photograph of a tile with its surroundings, and the tile's corners in it."""
     quad, size = _pose(chance)
     scene = _surroundings(style, quad, size, chance)
     big = _round_off(art, chance)
     there = _to_quad(quad)
     shrink = max(1, int(WIDTH / np.linalg.norm(quad[1] - quad[0])))
-    if shrink > 1:  # as the lens does: whatever falls on one pixel is averaged
+    if shrink > 1:  # averages what falls on one pixel, like a lens
         big = np.asarray(cv2.blur(big, (shrink, shrink)), dtype=np.float32)
     drawn = cv2.warpPerspective(big, TO_MIDDLES @ there @ FROM_MIDDLES, size, flags=cv2.INTER_LINEAR)
     scene = scene * (1 - drawn[:, :, 3:]) + drawn[:, :, :3]
@@ -208,7 +211,7 @@ def _photograph(art: Art, style: NumberStyle, chance: Chance) -> tuple[Picture, 
 
 
 def _pose(chance: Chance) -> tuple[Quad, tuple[int, int]]:
-    """Place the tile: any rotation, any size that cameras see, tilted so that it is no rectangle."""
+    """Return the tile's corners and the photograph's size: any rotation, any size that cameras see, and a tilt."""
     width = float(np.exp(chance.uniform(np.log(42), np.log(150))))
     corners = np.array([[-0.5, -0.68], [0.5, -0.68], [0.5, 0.68], [-0.5, 0.68]]) * width
     spin, tilt_way = chance.uniform(0, 2 * np.pi, 2)
@@ -225,7 +228,7 @@ def _to_quad(quad: Quad) -> Homography:
 
 
 def _round_off(art: Art, chance: Chance) -> Reals:
-    """Return the back its rounded corners, as premultiplied colour and cover, shape (HEIGHT, WIDTH, 4)."""
+    """Return the back with rounded corners, as premultiplied colour and opacity, shape (HEIGHT, WIDTH, 4)."""
     cover = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     radius, inset = int(chance.integers(4, 16)), int(chance.integers(0, 4))
     box = (inset + radius, WIDTH - 1 - inset - radius, inset + radius, HEIGHT - 1 - inset - radius)
@@ -238,7 +241,7 @@ def _round_off(art: Art, chance: Chance) -> Reals:
 
 
 def _surroundings(style: NumberStyle, quad: Quad, size: tuple[int, int], chance: Chance) -> Art:
-    """Draw what lies about the tile: floor, its own side, neighbours of its colour across a dark gap."""
+    """Draw the surroundings of a tile: floor, its own sides, neighbours of its colour across a dark gap."""
     ground = chance.uniform(0, 0.9, 3) if chance.random() < 0.7 else style.back
     scene = np.full((size[1], size[0], 3), ground, dtype=np.float32)
     middle = quad.mean(axis=0)
@@ -255,7 +258,7 @@ def _surroundings(style: NumberStyle, quad: Quad, size: tuple[int, int], chance:
                 [*neighbour, neighbour[1] + 2 * away, neighbour[0] + 2 * away],
                 style.back * chance.uniform(0.5, 1.1),
             )
-        elif kind < 0.7:  # its own side, in the face's plastic or in its own
+        elif kind < 0.7:  # its own side, in the colour of the face's plastic or of the back's
             deep = chance.uniform(0.05, 0.5)
             colour = style.back * 0.6 if chance.random() < 0.5 else chance.uniform(0.4, 1.0, 3)
             _fill(scene, [a, b, b + deep * away, a + deep * away], colour)
@@ -269,7 +272,7 @@ def _fill(scene: Art, corners: list[Reals], colour: Reals) -> None:
 
 
 def _expose(scene: Art, chance: Chance) -> Picture:
-    """Put a scene through a lens, a sensor and a JPEG: defocus, motion, noise, smoothed colour, sharpening."""
+    """Simulate lens, sensor and JPEG: defocus, motion, gamma, noise, sharpening, compression."""
     blur = float(chance.choice([chance.uniform(0, 0.8), chance.uniform(0, 0.8), chance.uniform(0, 2.6)]))
     if blur > 0.2:
         scene = np.asarray(cv2.GaussianBlur(scene, (0, 0), blur))
@@ -290,7 +293,7 @@ def _expose(scene: Art, chance: Chance) -> Picture:
 
 @cache
 def _noises() -> tuple[Reals, ...]:
-    """Return fields of noise, fine and smoothed, of which every picture takes a piece: drawing them is slow."""
+    """Return fields of noise, fine and smoothed; each picture uses a part of one, as drawing noise is slow."""
     fine = np.random.default_rng(1).normal(0, 1, (512, 512, 3)).astype(np.float32)
     return fine, *(np.asarray(cv2.GaussianBlur(fine, (0, 0), sigma), dtype=np.float32) for sigma in (0.5, 0.8))
 
@@ -311,7 +314,7 @@ def _streak(chance: Chance) -> Reals:
 
 
 def _off(quad: Quad, chance: Chance) -> Quad:
-    """Move an outline as the finder may be off: shift, size, rotation, and each corner for itself."""
+    """Distort an outline as the finder may: shift, size, rotation, and each corner by itself."""
     width = float(np.linalg.norm(quad[1] - quad[0]))
     middle = quad.mean(axis=0)
     moved = (quad - middle) @ rotation_by(float(chance.normal(0, 0.035))).T * chance.normal(1, 0.03, 2)

@@ -1,7 +1,7 @@
-"""The network that reads printed numbers, and how it is trained.
+"""The network that reads printed numbers, and its training.
 
-`python -m vision.training.digits_train --out FILE`: draw crops, train, write the network as ONNX. The network: a trunk,
-then one look for each sign, then what the sign is.
+`python -m vision.training.digits_train --out FILE`: draw crops, train, and write the network as ONNX. The network has a
+trunk, then an attention map for each sign, then a classifier of each sign.
 """
 
 import argparse
@@ -40,7 +40,7 @@ _WIDE = 96
 class DigitsNet(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
     """From crops, shape (n, 3, 112, 80), to raw scores: kind (n, 5), way up (n, 2), letter (n, 27), signs (n, 48).
 
-    `where`, shape (n, 4, 140), is how the four looks spread over the 14 by 10 cells of the crop.
+    `where`, shape (n, 4, 140), is the attention of letter and digits over the 14 by 10 cells of the crop.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class DigitsNet(nn.Module):  # type: ignore[misc]  # torch is not installed wher
         self.digit = nn.Sequential(nn.Linear(_WIDE + 64, 128), nn.ReLU(inplace=True), nn.Linear(128, SEEN_SIGNS))
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return raw scores, and where each sign was looked for."""
+        """Return raw scores, and the attention map of each sign."""
         features = self.trunk(x)
         where = torch.softmax(self.look(features).reshape(-1, SIGNS, 140), dim=2)
         looked = torch.matmul(where, features.reshape(-1, _WIDE, 140).transpose(1, 2))
@@ -72,7 +72,7 @@ class DigitsNet(nn.Module):  # type: ignore[misc]  # torch is not installed wher
 
 
 def as_seen(drawn: Drawn) -> Drawn:
-    """Return truths as the crops show them: from left to right, signs that stand upside down as such."""
+    """Return the truth as it appears in the crops: signs from left to right, those upside down as such."""
     truth, spots = drawn["truth"].copy(), drawn["spots"].copy()
     down = truth[:, 1] == 1
     truth[down, 3:6] = UPSIDE_DOWN[truth[down, 3:6][:, ::-1]]
@@ -94,7 +94,7 @@ def _loss(answer: tuple[torch.Tensor, torch.Tensor], batch: Batch) -> torch.Tens
 
 
 def _look_loss(where: torch.Tensor, spots: torch.Tensor) -> torch.Tensor:
-    """Return the loss for looking beside the signs, whose places are known: where comes before what."""
+    """Return the loss of the attention maps, given the true places: a sign must be located before it can be read."""
     rows, cols = torch.meshgrid(*(torch.arange(n, device=where.device) * 8.0 + 4 for n in (14, 10)), indexing="ij")
     cells = torch.stack([cols, rows], dim=2).reshape(140, 2)
     there = ~torch.isnan(spots).any(dim=2)
@@ -115,7 +115,7 @@ def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator)
 def _jolted(
     pixels: NDArray[np.uint8], spots: NDArray[np.float32], chance: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Move, turn and stretch crops a little, each at random, and their signs' places with them."""
+    """Shift, rotate and stretch each crop slightly at random, and the places of its signs with it."""
     jolted, places = np.empty_like(pixels), np.empty_like(spots)
     size = np.array([pixels.shape[2], pixels.shape[1]])
     for number, (crop, spot) in enumerate(zip(pixels, spots, strict=True)):
@@ -128,7 +128,7 @@ def _jolted(
 
 
 def _main() -> None:
-    """Read the options, draw, train, write."""
+    """Draw the crops, train the network, and write it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--crops", type=int, default=160_000)

@@ -1,4 +1,4 @@
-"""What lies in a crop when no printed number does: traps that the network must learn to leave alone."""
+"""Draw crops without a printed number: traps that the network must learn to ignore."""
 
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,7 @@ def draw_blank_crop(style: NumberStyle, chance: Chance) -> Art:
 
 
 def draw_label_crop(style: NumberStyle, chance: Chance) -> Art:
-    """Draw a back with a label: white, a grid of modules, and a number in small print that is not for this network."""
+    """Draw a back with a label: white, with a grid of modules and a small number that this network must not read."""
     art = draw_blank_crop(style, chance)
     width = int(WIDTH * chance.uniform(0.36, 0.7))
     height = int(width * chance.uniform(1.0, 1.5))
@@ -61,7 +61,7 @@ def draw_face_crop(chance: Chance) -> Art:
         _draw_grid(draw, chance, round_ones=True)
     elif kind == 2:
         _draw_grid(draw, chance, round_ones=False)
-    if chance.random() < 0.3:  # some sets print a small index in the corner
+    if chance.random() < 0.3:  # some sets have a small index in the corner
         font = ImageFont.truetype(str(font_files()[chance.integers(len(font_files()))]), 26)
         draw.text((8, 6), str(chance.integers(1, 10)), fill=_any_ink(chance), font=font)
     return np.asarray(np.asarray(page)[:, :, ::-1] / np.float32(255), dtype=np.float32)
@@ -99,7 +99,7 @@ def _draw_grid(draw: ImageDraw.ImageDraw, chance: Chance, *, round_ones: bool) -
 
 
 def draw_card_crop(chance: Chance) -> Art:
-    """Draw a piece of a printed card: words and numbers of one or two digits, cut anywhere."""
+    """Draw part of a printed card: words and two-digit numbers, cut off anywhere."""
     shade = int(255 * chance.uniform(0.7, 1.0))
     page = Image.new("L", (WIDTH, HEIGHT), shade)
     draw = ImageDraw.Draw(page)
@@ -114,7 +114,7 @@ def draw_card_crop(chance: Chance) -> Art:
 
 
 def draw_ground_crop(chance: Chance) -> Art:
-    """Draw what is there when the finder was wrong: wood, felt or plastic, rails, shadows of what stands about."""
+    """Draw ground as in false detections: wood, felt or plastic, rails, and shadows of things around it."""
     base = chance.uniform(0, 0.9, 3)
     rows, cols = (int(part) for part in chance.choice([2, 4, 20, 60], 2))
     grain = cv2.resize(chance.normal(0, 0.2, (rows, cols)).astype(np.float32), (WIDTH, HEIGHT))
@@ -128,7 +128,7 @@ def draw_ground_crop(chance: Chance) -> Art:
 
 
 def _draw_rail(art: Art, chance: Chance) -> None:
-    """Draw a rail or a rim along a side, lit on its edge, or a line anywhere."""
+    """Draw a rail or a rim along a side, with a bright edge, or a line anywhere."""
     colour = [float(part) for part in chance.uniform(0, 1, 3)]
     thick = int(chance.integers(1, 30))
     if chance.random() < 0.3:
@@ -143,7 +143,7 @@ def _draw_rail(art: Art, chance: Chance) -> None:
 
 
 def _shadow(chance: Chance, *, turned: bool) -> Reals:
-    """Return the light that is left where something stands above the picture, 0..1."""
+    """Return the light left by the shadow of something above the crop, 0..1."""
     height, width = (WIDTH, HEIGHT) if turned else (HEIGHT, WIDTH)
     edge = chance.uniform(0, 0.6) * height
     fade = 1 / (1 + np.exp(-(np.arange(height) - edge) / chance.uniform(1, 20)))
@@ -152,7 +152,7 @@ def _shadow(chance: Chance, *, turned: bool) -> Reals:
 
 
 def cover_back(art: Art, ink: Reals, chance: Chance) -> float:
-    """Lay a finger or a sleeve over a back; return the share of the ink that it hides."""
+    """Draw a finger or a sleeve over a back; return the share of the ink that it hides."""
     mask = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     start = chance.uniform([-20, -20], [WIDTH + 20, HEIGHT + 20])
     end = start + chance.normal(0, 90, 2)

@@ -1,4 +1,4 @@
-"""What the finder's networks learn from: targets for a scene, views of it, and cut-outs for the closer look."""
+"""Training examples for the finder's networks: targets for a scene, views of it, and cut-outs for the closer look."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,15 +11,15 @@ from vision.finder import CLOSEUP_SQUARE, OFFSET_UNIT, SIZE_UNIT, cut_square, sq
 from vision.geometry import Picture, Points, Quad
 from vision.training.scene import CELL, Scene
 
-LEAST, MOST = 6.5, 42.0  # half sizes (pixels) between which a tile shall be found
-_NEVER_BELOW, _NEVER_ABOVE = 4.5, 58.0  # beyond these it shall not; in between nothing is asked
+LEAST, MOST = 6.5, 42.0  # range of half sizes (pixels) of tiles that must be found
+_NEVER_BELOW, _NEVER_ABOVE = 4.5, 58.0  # half sizes of tiles that must not be found; between these, either is fine
 
 _Array = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FinderTargets:
-    """Maps of one scene, channels first: `logits` and `regressions` as the network gives them, with their weights."""
+    """Target maps of one scene, channels first: `logits` and `regressions`, with their weights in the loss."""
 
     logits: _Array  # shape (3, h, w): back core, face core, hand, 0..1
     logit_weights: _Array  # shape (3, h, w)
@@ -28,11 +28,12 @@ class FinderTargets:
 
 
 def frames_of(quads: NDArray[np.floating]) -> _Array:
-    """Encode quads, shape (n, 4, 2), as centre, log of the frame's root, four and two times its angle: shape (n, 9).
+    """Encode quads, shape (n, 4, 2), as centre, log of the frame's root, and four and two times its angle.
 
-    The frame of a tile is its half axes a (along the short end) and b in the picture, at its centre. With
-    R = (a a' + b b')^(1/2), the vectors R^-1 a and R^-1 b are unit and square to each other, whatever the tilt: one
-    angle tells both. log R and four times that angle are smooth in every rotation, and do not care which end is which.
+    The result has shape (n, 9). The frame of a tile is its half axes a (along the short end) and b in the picture, at
+    its centre. With R = (a a' + b b')^(1/2), the vectors R^-1 a and R^-1 b are perpendicular unit vectors, whatever the
+    tilt, so that one angle gives both. log R and four times that angle change smoothly with any rotation, and do not
+    depend on which end is which.
     """
     centre, a, b = _half_axes(quads.astype(np.float64))
     spread = np.einsum("ni,nj->nij", a, a) + np.einsum("ni,nj->nij", b, b)
@@ -64,7 +65,7 @@ def _cross(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def finder_targets(scene: Scene) -> FinderTargets:
-    """Spread a scene's truth over its cells."""
+    """Return the targets for each cell of a scene."""
     frames = frames_of(scene.quads) if len(scene.quads) else np.zeros((0, 9), np.float32)
     size = SIZE_UNIT * np.exp((frames[:, 2] + frames[:, 4]) / 2)
     asked = (size >= LEAST) & (size <= MOST)
@@ -74,7 +75,7 @@ def finder_targets(scene: Scene) -> FinderTargets:
     core = _per_cell(asked, owner)
     face = _per_cell(scene.faces, owner)
     sure = 1 - np.maximum(_per_cell(open_, owner), scene.unsure)
-    # Every tile weighs alike in what is learnt of its frame, up to a point: one of few cells is cut off or hidden.
+    # All tiles have equal weight for their frames, except those with few cells, which are cut off or partly hidden.
     weights = core * (1 / np.maximum(cells, 6))[owner]
     hands = scene.hands.astype(np.float32) / 255
     return FinderTargets(
@@ -98,11 +99,11 @@ def _spread(frames: _Array, owner: NDArray[np.intp]) -> _Array:
     return maps
 
 
-_NONE = np.zeros((0, 4, 2), np.float32)  # decoys: only cut-outs ask for them, and those are not mirrored
+_NONE = np.zeros((0, 4, 2), np.float32)  # no decoys: only cut-outs use them, and these are not mirrored
 
 
 def view_of_scene(scene: Scene, rng: np.random.Generator, *, stands: bool) -> Scene:
-    """See a scene again; `stands` says whether rows become columns."""
+    """Return a random view of a scene: mirrored, recoloured, and transposed if `stands`."""
     if stands:
         scene = _transposed(scene)
     if rng.random() < 0.5:
@@ -124,13 +125,13 @@ def _mirrored(scene: Scene) -> Scene:
 
 def _reordered(scene: Scene, quads: np.ndarray, move: Callable[[Picture], Picture]) -> Scene:
     picture, cores, unsure, hands = map(move, (scene.picture, scene.cores, scene.unsure, scene.hands))
-    # In a mirror the corners run backwards: 1, 0, 3, 2 is clockwise again, and 0-1 is still a short end.
+    # Mirroring reverses the corners: in the order 1, 0, 3, 2 they are clockwise again, and 0-1 is still a short end.
     quads = quads[:, [1, 0, 3, 2]]
     return replace(scene, picture=picture, quads=quads, cores=cores, unsure=unsure, hands=hands, decoys=_NONE)
 
 
 def recoloured(scene: Scene, rng: np.random.Generator) -> Scene:
-    """Exchange channels, weigh them, bend the curve: a table through 256 values a channel."""
+    """Swap channels and change their gains and gammas at random, with a table of 256 values per channel."""
     picture = scene.picture
     if rng.random() < 0.5:
         picture = picture[:, :, rng.permutation(3)]
@@ -141,23 +142,23 @@ def recoloured(scene: Scene, rng: np.random.Generator) -> Scene:
     return replace(scene, picture=np.asarray(cv2.LUT(np.ascontiguousarray(picture), table), dtype=np.uint8))
 
 
-_LEAST_SIDE, _MOST_SIDE = 9.0, 80.0  # pixels of a short end: what is asked for
-_NEAR, _FAR = 0.5, 0.7  # a centre nearer is the tile's, one farther is none's, between nothing is asked
-_ALIKE = 2.2  # times larger or smaller is another thing
+_LEAST_SIDE, _MOST_SIDE = 9.0, 80.0  # pixels: range of short ends of tiles to recognise
+_NEAR, _FAR = 0.5, 0.7  # distance of a tile's centre: up to the first it is the tile, from the second none; else either
+_ALIKE = 2.2  # factor in size, up or down, from which a tile is not the one cut out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CloseupCrop:
-    """A cut-out and what is in it: `corners` as steps from the square's, shape (8,); flags and how they count, (3,)."""
+    """A cut-out and its truth: `corners` as offsets from the square's, shape (8,); flags with weights, shape (3,)."""
 
     picture: Picture
     corners: NDArray[np.float32]
-    flags: NDArray[np.float32]  # a tile, its face, its long ends where the short ones should be
+    flags: NDArray[np.float32]  # a tile; face up; short and long ends exchanged
     weights: NDArray[np.float32]
 
 
 def random_crop(rng: np.random.Generator, scene: Scene) -> CloseupCrop:
-    """Cut out something of a scene."""
+    """Cut something out of a scene at random: a tile, a decoy, or anything else."""
     asked = _asked(scene)
     if len(scene.decoys) and rng.random() < 0.15:
         return _crop(scene, _roughly(rng, scene.decoys[rng.integers(len(scene.decoys))].astype(float), 0.3, 0.1))
@@ -173,7 +174,7 @@ def random_crop(rng: np.random.Generator, scene: Scene) -> CloseupCrop:
 
 
 def _roughly(rng: np.random.Generator, quad: Quad, off: float, wrong: float) -> Quad:
-    """Return a parallelogram like a tile's: moved by up to `off`, its size and rotation wrong by about `wrong`."""
+    """Return a parallelogram near a tile's quad: moved by up to `off`, with errors in size and rotation of `wrong`."""
     centre = quad.mean(axis=0)
     a, b = (quad[1] + quad[2] - quad[0] - quad[3]) / 4, (quad[2] + quad[3] - quad[0] - quad[1]) / 4
     centre = centre + rng.uniform(-off, off) * a + rng.uniform(-off, off) * b
@@ -194,7 +195,7 @@ def _anywhere(rng: np.random.Generator, scene: Scene) -> Quad:
 
 
 def _crop(scene: Scene, quad: Quad) -> CloseupCrop:
-    """Cut out a quad and return what is in it; a decoy whose middle lies outside the picture shows its border only."""
+    """Cut out a quad and return it with its truth; outside the picture, the border pixels are repeated."""
     picture = cut_square(scene.picture, quad)
     corners, flags, weights = np.zeros((4, 2)), np.zeros(3), np.zeros(3)
     weights[0] = 1
@@ -213,7 +214,7 @@ def _crop(scene: Scene, quad: Quad) -> CloseupCrop:
 
 
 def _nearest(scene: Scene, quad: Quad) -> tuple[int | None, Points]:
-    """Return the tile whose centre is nearest in the cut-out's own measure, and its corners in it."""
+    """Return the tile whose centre is nearest, measured in the cut-out's own square, and its corners in that square."""
     if not len(scene.quads):
         return None, np.zeros((4, 2))
     inverse = np.linalg.inv(square_to_pixels(quad))
@@ -223,7 +224,7 @@ def _nearest(scene: Scene, quad: Quad) -> tuple[int | None, Points]:
 
 
 def _asked(scene: Scene) -> NDArray[np.intp]:
-    """Return the numbers of the tiles that have a size that is looked for, and enough of their middle to be seen."""
+    """Return the numbers of the tiles to recognise: those in the range of sizes whose middle is visible."""
     sides = np.hypot(*(scene.quads[:, 1] - scene.quads[:, 0]).T)
     cells = np.bincount(scene.cores.ravel(), minlength=len(sides) + 1)[1:]
     return np.flatnonzero((sides > _LEAST_SIDE) & (sides < _MOST_SIDE) & (cells > 0))

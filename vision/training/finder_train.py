@@ -1,8 +1,8 @@
-"""The finder's two networks, and how they are trained.
+"""The finder's two networks, and their training.
 
-`python -m vision.training.finder_train --out vision/models/finder.onnx`: draw scenes, train the finder, write it. The
-first network is a small U-shaped convolutional net, a quarter of the picture's size at its end; the second looks
-closely at cut-outs. Scenes are drawn ahead in processes of their own, in the order of their seeds.
+`python -m vision.training.finder_train --out vision/models/finder.onnx`: draw scenes, train the finder, and write it.
+The first network is a small U-shaped convolutional network whose output has a quarter of the picture's size. The second
+looks closely at cut-outs. Scenes are drawn ahead in separate processes, in the order of their seeds.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from vision.training.learning import DEVICE, Batch, Residual, Schedule, conv, ex
 from vision.training.parallel import cores, drawing_pool, in_order
 from vision.training.scene import SIZE, Scene, draw_scene
 
-CHANNELS = 12  # back core, face core, hand, centre (2), log frame (3), four times and two times its angle (4)
+CHANNELS = 12  # back core, face core, hand, centre (2), log frame (3), four times and twice its angle (4)
 
 
 class FinderNet(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
@@ -54,11 +54,11 @@ def _double(x: Tensor) -> Tensor:
     return nn.functional.interpolate(x, scale_factor=2.0, mode="nearest")
 
 
-_SCENES, _CROPS = 16, 12  # of a batch; crops of each scene
+_SCENES, _CROPS = 16, 12  # scenes per batch; crops per scene
 
 
 class CloseupNet(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
-    """From cut-outs, shape (n, 3, 48, 48), to answers, shape (n, 11): eight steps of corners, three logits."""
+    """From cut-outs, shape (n, 3, 48, 48), to outputs, shape (n, 11): eight offsets of corners and three logits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class CloseupNet(nn.Module):  # type: ignore[misc]  # torch is not installed whe
         self.tell = nn.Sequential(nn.Linear(32 * cells, 96), nn.ReLU(inplace=True), nn.Linear(96, 11))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the answers."""
+        """Return the outputs."""
         return self.tell(self.gather(self.see(x)))
 
 
@@ -76,7 +76,7 @@ _Job = tuple[list[Scene], np.random.Generator]
 
 
 def train_closeup(scenes: list[Scene], steps: int, seed: int, out: Path) -> CloseupNet:
-    """Train the network, from nothing or where it was interrupted."""
+    """Train the network from scratch, or resume an interrupted training."""
     torch.manual_seed(seed)
     net = CloseupNet()
     schedule = Schedule(steps, rate=3e-3, warm=0.1, decay=1e-2)
@@ -108,12 +108,12 @@ def _closeup_loss(answer: Tensor, batch: Batch) -> Tensor:
     return 10 * off + each.sum() / weights.sum().clamp(min=1)
 
 
-_NEW, _AGAIN = 2, 6  # scenes of a batch: drawing then keeps up with learning
-_KEPT = 3000  # scenes for seeing again
+_NEW, _AGAIN = 2, 6  # new and repeated scenes per batch, so that drawing keeps up with training
+_KEPT = 3000  # scenes to repeat
 
 
 def train_finder(drawn: Iterator[Scene], steps: int, seed: int, out: Path) -> tuple[FinderNet, list[Scene]]:
-    """Train a network, from nothing or where it was interrupted; return it and the last scenes it learnt from."""
+    """Train a network from scratch, or resume an interrupted training; return it and the last scenes used."""
     torch.manual_seed(seed)
     net = FinderNet()
     past: deque[Scene] = deque(maxlen=_KEPT)
@@ -123,7 +123,7 @@ def train_finder(drawn: Iterator[Scene], steps: int, seed: int, out: Path) -> tu
 
 
 def _finder_jobs(drawn: Iterator[Scene], past: deque[Scene], steps: int, seed: int) -> Iterator[_Job]:
-    """Yield, for each batch, new scenes and some seen before."""
+    """Yield new scenes and some previous ones for each batch."""
     rng = np.random.default_rng(seed)
     for _ in range(steps):
         new = [next(drawn) for _ in range(_NEW)]
@@ -132,7 +132,7 @@ def _finder_jobs(drawn: Iterator[Scene], past: deque[Scene], steps: int, seed: i
 
 
 def _finder_batch(job: _Job) -> Batch:
-    """See each scene in a view of its own, all lying or all standing."""
+    """Return a batch with a random view of each scene, all in landscape or all in portrait format."""
     scenes, rng = job
     stands = bool(rng.random() < 0.5)
     seen = [view_of_scene(scene, rng, stands=stands) for scene in scenes]
@@ -143,14 +143,14 @@ def _finder_batch(job: _Job) -> Batch:
 
 
 def _finder_loss(answer: Tensor, batch: Batch) -> Tensor:
-    """Return how wrong the maps are and the frames, together."""
+    """Return the loss of the maps and the frames together."""
     _, logits, logit_weights, regressions, weights = batch
     answer = answer.float()
     each = functional.binary_cross_entropy_with_logits(answer[:, :3], logits, reduction="none")
     maps = (each * logit_weights * (1 + 2 * logits)).mean()
     near = functional.smooth_l1_loss(answer[:, 3:8], regressions[:, :5], reduction="none", beta=0.05)
     turned = functional.smooth_l1_loss(answer[:, 8:], regressions[:, 5:], reduction="none", beta=0.3)
-    # A centre that is off by a pixel is worse on a small tile.
+    # An error of a pixel in the centre is worse for a small tile.
     size = torch.exp((regressions[:, 2] + regressions[:, 4]) / 2)[:, None]
     parts = [1.5 * near[:, :2] / size, 1.5 * near[:, 2:], 1.5 * turned[:, :2], 0.75 * turned[:, 2:]]
     off = torch.cat(parts, dim=1)
@@ -158,26 +158,26 @@ def _finder_loss(answer: Tensor, batch: Batch) -> Tensor:
     return 20 * maps + frames
 
 
-_LOT = 16  # scenes handed over together
+_LOT = 16  # scenes per job
 
 
 def stream_scenes(first: int, processes: int) -> Generator[Scene]:
-    """Return the scenes of the seeds `first`, `first` + 1, ... without end; closing it ends the processes."""
+    """Yield the scenes of the seeds `first`, `first` + 1, ... without end; closing the generator ends the processes."""
     with drawing_pool(processes) as pool:
         for lot in in_order(pool, draw_scenes, count(first, _LOT), 2 * processes + 6):
             yield from lot
 
 
 def draw_scenes(first: int) -> list[Scene]:
-    """Draw some scenes."""
+    """Draw the scenes of one job."""
     return [draw_scene(seed) for seed in range(first, first + _LOT)]
 
 
-_SEEDS = 1_000_000  # scenes that belong to one seed of the training
+_SEEDS = 1_000_000  # scene seeds reserved for each seed of the training
 
 
 def _main() -> None:
-    """Draw, train, write."""
+    """Draw scenes, and train and write both networks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=5500, help="of the finder (default: %(default)s)")

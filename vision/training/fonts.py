@@ -1,8 +1,8 @@
-"""The fonts that numbers are drawn in, and which of them no network may learn from.
+"""The fonts for drawing numbers, and which of them are kept back from training.
 
-Three parts share no family: fonts for training, fonts for calibration (they choose thresholds) and fonts for tests
-(they only judge). `fonts.toml` lists the latter two. Folders are those of the environment's `HOMOLOGUE_FONTS`,
-separated by colons, or the system's.
+Fonts are divided by family into three parts: for training, for calibration (choosing thresholds) and for tests only.
+`fonts.toml` lists the latter two. Fonts are searched in the folders of the environment variable `HOMOLOGUE_FONTS`,
+separated by colons, or in the system's.
 """
 
 import os
@@ -16,16 +16,16 @@ from typing import Literal, get_args
 from PIL import ImageFont
 
 FOLDERS = tuple(Path(folder) for folder in os.environ.get("HOMOLOGUE_FONTS", "/usr/share/fonts").split(":"))
-SIZE = 64  # pixels a glyph is drawn with; marks are smaller in every picture
-LEGIBLE = 20  # pixels at which a font has to tell its signs apart
+SIZE = 64  # pixels: size at which glyphs are drawn; marks are smaller in every picture
+LEGIBLE = 20  # pixels: size at which all signs of a font must be distinct
 _NOT = re.compile(
     r"italic|oblique|cjk|symbol|math|hairline|outline|emoji|braille|linbiolinum_k|linlibertine_i|inverse|invert|sansbox|square|ferrite|ocrb[efx]\b",
     re.IGNORECASE,
 )
-_SERIFS = re.compile(r"serif", re.IGNORECASE)  # learnt, not among what judges print
-_FINE = re.compile(r"thin|extralight|ultralight", re.IGNORECASE)  # for training alone: what judges stays as it was
-FOREIGN = "ABCDEFGHJKLMNPQRSTUVWXYZÄÇÑß&#?+=%"  # signs that stand on backs and are no digits
-_UNEVEN = 0.08  # share of the height by which digits of one font may differ: text figures do, and nobody engraves them
+_SERIFS = re.compile(r"serif", re.IGNORECASE)  # for training only, not in the fonts kept back
+_FINE = re.compile(r"thin|extralight|ultralight", re.IGNORECASE)  # for training only, so that the tests did not change
+FOREIGN = "ABCDEFGHJKLMNPQRSTUVWXYZÄÇÑß&#?+=%"  # signs other than digits that occur on backs
+_UNEVEN = 0.08  # most by which digits may differ in height: excludes text figures, which nobody engraves
 
 Part = Literal["calibration", "test"]
 Look = Literal["print", "odd", "handwriting"]
@@ -34,13 +34,13 @@ Families = tuple[tuple[Path, ...], ...]
 
 @cache
 def kept_back() -> dict[Part, dict[Look, tuple[str, ...]]]:
-    """Return the names with which families begin that training never draws, by what they are for."""
+    """Return the first words of the family names that are kept back from training, by purpose and look."""
     parts = tomllib.loads(Path(__file__).with_name("fonts.toml").read_text(encoding="utf-8"))
     return {part: {look: tuple(parts[part][look]) for look in get_args(Look)} for part in get_args(Part)}
 
 
 def is_kept_back(family: str) -> bool:
-    """Return whether a family is for calibration or tests only."""
+    """Return whether a family is reserved for calibration or tests."""
     return any(_is_one_of(family, names) for looks in kept_back().values() for names in looks.values())
 
 
@@ -50,12 +50,12 @@ def _is_one_of(family: str, names: tuple[str, ...]) -> bool:
 
 @cache
 def font_files() -> tuple[Path, ...]:
-    """Return all font files to train with, sorted: a draw by number is the same on all machines with the same fonts."""
+    """Return all font files to train with, sorted, so that seeds give the same fonts on all machines that have them."""
     return tuple(path for path in _usable_files() if not is_kept_back(family_name(path)) and _draws_all(path))
 
 
 def _draws_all(path: Path) -> bool:
-    """Return whether a font leaves no sign out."""
+    """Return whether a font draws all of `FOREIGN`."""
     font = _one_sign_font(path, LEGIBLE)
     return all(font.getmask(sign).getbbox() for sign in FOREIGN)
 
@@ -71,14 +71,14 @@ def _all_files() -> list[Path]:
 
 @cache
 def families() -> Families:
-    """Return the files to train with by family, so that a family of thirty weights is not learnt for thirty."""
+    """Return the files to train with by family, so that a family with thirty weights does not count thirty times."""
     files = sorted(font_files(), key=family_name)
     return tuple(tuple(members) for _, members in groupby(files, key=family_name))
 
 
 @cache
 def families_kept_back(part: Part, look: Look) -> Families:
-    """Return the installed files that are kept back for a purpose, by the names of the list."""
+    """Return the installed files that are kept back for a purpose, grouped by the names in `fonts.toml`."""
     usable = [path for path in _usable_files() if not _FINE.search(path.name) and not _SERIFS.search(path.name)]
     files = usable if look == "print" else _all_files()
     groups = ([path for path in files if _is_one_of(family_name(path), (name,))] for name in kept_back()[part][look])
@@ -97,12 +97,12 @@ def family_name(path: Path) -> str:
 
 @lru_cache(maxsize=512)
 def load_font(path: Path) -> ImageFont.FreeTypeFont:
-    """Return a font, `SIZE` pixels high."""
+    """Return a font at `SIZE` pixels."""
     return ImageFont.truetype(str(path), SIZE)
 
 
 def _one_sign_font(path: Path, size: int) -> ImageFont.FreeTypeFont:
-    """Return a font that lays out no text, which takes longer than to draw a sign."""
+    """Return a font with basic layout: full text layout takes longer than drawing a single sign."""
     return ImageFont.truetype(str(path), size, layout_engine=ImageFont.Layout.BASIC)
 
 
@@ -119,7 +119,7 @@ def _has_digits(path: Path) -> bool:
 
 
 def _is_even(path: Path) -> bool:
-    """Return whether a font has all digits and letters, and digits of one height."""
+    """Return whether a font has all digits and letters, with digits of equal height."""
     if not (_has_digits(path) and _tells_apart(path, "ABCDEFGHJKLMNPRSTUVWXYZ")):
         return False
     try:

@@ -1,7 +1,7 @@
-"""What the trainings of all networks share: layers, batches, the loop, and how a network is written.
+"""The common parts of all trainings: layers, batches, the training loop, and writing a network.
 
-A network learns on a GPU where torch finds one (CUDA), else on all cores. Batches are made ahead in threads, in order.
-A training that was interrupted goes on from what it kept last.
+Training runs on a GPU if torch finds one (CUDA), otherwise on all cores. Batches are made ahead in threads, in order.
+An interrupted training resumes from its last checkpoint.
 """
 
 import time
@@ -24,18 +24,18 @@ from torch import Tensor, nn
 from vision.training.parallel import Job, cores, in_order
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-BATCH = 128  # pictures of a batch that `shuffled` chooses
-_INVERTED = 0.3  # share of the batches in which dark is light
-_REPORTED_EVERY = 100  # steps between two lines
-_KEPT_EVERY_S = 300.0  # what an interruption costs at most
+BATCH = 128  # pictures per batch of `shuffled`
+_INVERTED = 0.3  # share of batches that are inverted
+_REPORTED_EVERY = 100  # steps between two lines of output
+_KEPT_EVERY_S = 300.0  # seconds between checkpoints: the most that an interruption costs
 
 Batch = tuple[Tensor, ...]
-"""Pictures, shape (n, 3, h, w), about -1..1, and their truth."""
+"""Pictures, shape (n, 3, h, w), about -1..1, followed by their truth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How a network learns: steps, the highest rate and when it is reached, decay of weights, longest gradient."""
+    """The training schedule: steps, peak rate and the share of steps to reach it, weight decay, longest gradient."""
 
     steps: int
     rate: float
@@ -52,9 +52,9 @@ def train(
     schedule: Schedule,
     out: Path,
 ) -> None:
-    """Train a network, one step per job; `loss` takes its output, in half precision, and the batch made of the job.
+    """Train a network, one step per job; `loss` takes its output, in half precision, and the batch made from the job.
 
-    What is learnt is kept beside `out` until `forget` is called: a training that was interrupted goes on from there.
+    Checkpoints are written beside `out`, and kept until `forget` is called; an interrupted training resumes from there.
     """
     net.to(DEVICE, memory_format=torch.channels_last).train()
     optimiser = torch.optim.AdamW(net.parameters(), lr=schedule.rate, weight_decay=schedule.decay)
@@ -86,22 +86,22 @@ def train(
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What a training keeps in a file beside its network, from which it goes on when it was interrupted."""
+    """The checkpoint file of a training, beside its network."""
 
     path: Path
     schedule: Schedule
     learning: tuple[Any, ...]
-    """The network and what changes with each step: torch has no common type for what has a state."""
+    """The network, optimiser and scheduler; torch has no common type for objects with a state."""
 
     def write(self, step: int) -> None:
-        """Keep how things are after a step, whole or not at all."""
+        """Write the state after a step, atomically."""
         beside = self.path.with_suffix(".new")
         states = [part.state_dict() for part in self.learning]
         torch.save({"step": step, "states": states, "schedule": asdict(self.schedule)}, beside)
         beside.replace(self.path)
 
     def read(self) -> int:
-        """Put all as it was kept; return after which step that was, 0 where nothing was."""
+        """Restore the state of the checkpoint; return its step, 0 if there is none."""
         if not self.path.exists():
             return 0
         kept = torch.load(self.path, map_location=DEVICE, weights_only=True)
@@ -118,13 +118,13 @@ def _kept_beside(out: Path) -> Path:
 
 
 def forget(*outs: Path) -> None:
-    """Delete what was kept of trainings whose networks are written."""
+    """Delete the checkpoints of networks that are written."""
     for out in outs:
         _kept_beside(out).unlink(missing_ok=True)
 
 
 def made_ahead(make: Callable[[Job], Batch], jobs: Iterable[Job]) -> Generator[Batch]:
-    """Make batches in threads while the network learns from those before, in the order of the jobs."""
+    """Yield batches in the order of the jobs, made in threads while the network trains on earlier ones."""
     cv2.setNumThreads(1)
     threads = max(1, cores() - 1)
     with ThreadPool(threads) as pool:
@@ -132,7 +132,7 @@ def made_ahead(make: Callable[[Job], Batch], jobs: Iterable[Job]) -> Generator[B
 
 
 def shuffled(count: int, epochs: int, seed: int) -> Iterator[tuple[NDArray[np.int64], np.random.Generator]]:
-    """Yield which of `count` pictures each batch takes, and the random generator that alters them."""
+    """Yield for each batch the indices of its pictures, out of `count`, and a random generator for changing them."""
     chance = np.random.default_rng(seed)
     for _ in range(epochs):
         order = chance.permutation(count)
@@ -141,24 +141,24 @@ def shuffled(count: int, epochs: int, seed: int) -> Iterator[tuple[NDArray[np.in
 
 
 def numbers(array: NDArray[np.generic]) -> Tensor:
-    """Return an array as the tensor of real numbers that a network takes."""
+    """Return an array as a float tensor."""
     return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
 
 
 def recolour(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray[np.uint8]:
-    """Swap channels and invert at random: an epoch shows no picture the same way twice."""
+    """Swap channels and invert pictures at random, so that they look different in each epoch."""
     pixels = pixels[:, :, :, chance.permutation(3)]
     return np.ascontiguousarray(255 - pixels if chance.random() < _INVERTED else pixels)
 
 
 def conv(before: int, after: int, size: int = 3, step: int | tuple[int, int] = 1, spread: int = 1) -> nn.Sequential:
-    """Return a convolution, dilated by `spread`, with its normalisation."""
+    """Return a convolution, dilated by `spread`, with normalisation and ReLU."""
     convolution = nn.Conv2d(before, after, size, step, spread * (size // 2), dilation=spread, bias=False)
     return nn.Sequential(convolution, nn.BatchNorm2d(after), nn.ReLU(inplace=True))
 
 
 class Residual(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
-    """Two convolutions whose result is added to their input."""
+    """A residual block of two convolutions."""
 
     def __init__(self, width: int, spread: int = 1) -> None:
         super().__init__()
@@ -170,20 +170,20 @@ class Residual(nn.Module):  # type: ignore[misc]  # torch is not installed where
         return torch.relu(x + self.second(self.first(x)))
 
 
-_FEW = 64  # numbers; smaller arrays are left as they are
+_FEW = 64  # numbers; arrays up to this size stay in single precision
 
 
 def export_onnx(
     net: nn.Module, example: Tensor, outputs: tuple[str, ...], open_sides: tuple[int, ...], out: Path
 ) -> None:
-    """Write a trained network; `open_sides` of its input and outputs may be of any length."""
+    """Write a trained network as ONNX; the axes `open_sides` of its input and outputs may have any length."""
     axes = {name: {side: f"side{side}" for side in open_sides} for name in ("picture", *outputs)}
     content = BytesIO()
     torch.onnx.export(
         net.to("cpu", memory_format=torch.contiguous_format),
         (example,),
         content,
-        dynamo=False,  # the older exporter needs no further package
+        dynamo=False,  # the older exporter needs no additional package
         opset_version=17,
         input_names=["picture"],
         output_names=list(outputs),
@@ -193,11 +193,11 @@ def export_onnx(
     _halve(model)
     beside = out.with_suffix(".new")
     onnx.save(model, beside)
-    beside.replace(out)  # whole or not at all: what is there is not trained again
+    beside.replace(out)  # atomically, as a network that exists is not trained again
 
 
 def _halve(model: onnx.ModelProto) -> None:
-    """Store large weights as half floats, each followed by a cast to what the layers take."""
+    """Store large weights in half precision, each followed by a cast to single precision."""
     graph = model.graph
     for weights in list(graph.initializer):
         held = numpy_helper.to_array(weights)

@@ -1,7 +1,7 @@
-"""Lines of signs as the second reader of numbers sees them: three digits, and all that is not three digits.
+"""Draw lines of signs to train the second reader of numbers: three digits, and anything else.
 
-Backs are painted and photographed as for the first network, but what stands on them differs: any number of signs,
-letters, strokes worn away, hands that shake, makers' signs below. The truth is what an eye would make out.
+Backs are painted and photographed as for the first reader, but carry other marks: any number of signs, letters, worn
+strokes, shaky handwriting, makers' signs below. The truth is what a human eye could read.
 """
 
 import itertools
@@ -41,31 +41,31 @@ _TRAPS_DRAWN = (
     draw_label_crop,
     lambda _, chance: draw_ground_crop(chance),
 )
-_LENGTHS = (0.06, 0.12, 0.64, 0.14, 0.04)  # shares of one to five digits
-_WORN, _SHAKEN, _LOGOS, _TURNED, _STRANGE = 0.5, 0.15, 0.15, 0.06, 0.07  # shares of the numbers
-_CLEAR = 0.12  # share of a sign's ink that may be gone while an eye still tells it
-_DOUBTED = 0.22  # share from which none should; between the two nothing is drawn
-_GONE = 0.9  # share from which nobody sees that there was a sign
+_LENGTHS = (0.06, 0.12, 0.64, 0.14, 0.04)  # shares of numbers with one to five digits
+_WORN, _SHAKEN, _LOGOS, _TURNED, _STRANGE = 0.5, 0.15, 0.15, 0.06, 0.07  # shares of numbers
+_CLEAR = 0.12  # share of a sign's ink that may be worn off while it is still legible
+_DOUBTED = 0.22  # share from which it must not be read; nothing is drawn between the two
+_GONE = 0.9  # share from which nobody can see that there was a sign
 _UPSIDE_DOWN = {"0": "0", "1": "1", "6": "9", "8": "8", "9": "6"}
-_INKED = 100  # of 255
-_UNCLEAR = 0.25  # share that is kept of lines that nobody could read: they teach no more than doubt
+_INKED = 100  # level (of 255) of ink
+_UNCLEAR = 0.25  # share of illegible lines to keep; nothing but doubt can be learnt from them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """A line as it is cut out, shape (56, 104, 3), and its truth: classes of its signs from the left, and where."""
+    """A line as cut out, shape (56, 104, 3), and its truth: the classes and places of its signs, from the left."""
 
     pixels: Picture
     signs: tuple[int, ...]
     places: tuple[float, ...]  # pixels from the left
 
 
-SEED = 40  # of what the network learns from
-CHUNK = 400  # lines of a seed, or a few more
+SEED = 40  # of the training lines
+CHUNK = 400  # lines per seed, or a few more
 
 
 def draw_line_chunk(number: int) -> Drawn:
-    """Draw the lines that the network learns from, a chunk at a time, and their truths, padded to `MOST_SIGNS`."""
+    """Draw one chunk of the lines to train with, and their truths, padded to `MOST_SIGNS`."""
     chance = np.random.default_rng([SEED, number])
     lines: list[Line] = []
     while len(lines) < CHUNK:
@@ -79,7 +79,7 @@ def draw_line_chunk(number: int) -> Drawn:
 
 
 def draw_lines(chance: Chance) -> list[Line]:
-    """Draw one back, photograph it several times, cut its line out as roughly as the first reader places it."""
+    """Draw one back, photograph it several times, and cut its line out as roughly as the first reader locates it."""
     style = draw_style(chance)
     back = _trap(style, chance) if chance.random() < _TRAPS else _numbered(style, chance)
     lines = [_cut(back, style, chance) for _ in range(SHOTS)]
@@ -88,7 +88,7 @@ def draw_lines(chance: Chance) -> list[Line]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Back:
-    """A back, its ink, the classes of its signs and where they stand, the middle of the line; pixels of the back."""
+    """A back, its ink, the classes and places of its signs, and the middle of the line, in pixels of the back."""
 
     art: Art
     ink: Reals
@@ -98,7 +98,7 @@ class _Back:
 
 
 def _cut(back: _Back, style: NumberStyle, chance: Chance) -> Line | None:
-    """Cut a line out of one photograph of a back; None for most of those that nobody could read."""
+    """Cut a line out of one photograph of a back; return None for most illegible ones."""
     pixels, to_crop, clear = photograph_crop(back.art, style, back.ink, chance)
     signs = back.signs
     if signs and clear < CLEAR and chance.random() > _UNCLEAR:
@@ -171,7 +171,7 @@ def _text(chance: Chance) -> str:
 
 
 def _wear_signs(drawn: NDArray[np.uint8], middles: tuple[float, ...], chance: Chance) -> list[float]:
-    """Scrape ink off some signs, in place; return the share of each sign's ink that is gone."""
+    """Wear ink off some signs, in place; return the share of each sign's ink that is gone."""
     ends = [0.0, *((a + b) / 2 for a, b in itertools.pairwise(middles)), 1.0]
     gone = []
     for start, end in itertools.pairwise(ends):
@@ -182,7 +182,7 @@ def _wear_signs(drawn: NDArray[np.uint8], middles: tuple[float, ...], chance: Ch
 
 
 def _scrape(piece: NDArray[np.uint8], share: float, chance: Chance) -> float:
-    """Take about a share of a sign's ink away: a side, a stroke's length, or patches; return what is really gone."""
+    """Remove about `share` of a sign's ink, on one side, around a spot, or in patches; return the actual share."""
     before = float((piece > _INKED).sum())
     if share <= 0 or before == 0:
         return 0.0
@@ -209,7 +209,7 @@ def _scrape(piece: NDArray[np.uint8], share: float, chance: Chance) -> float:
 
 
 def _shaken(drawn: NDArray[np.uint8], chance: Chance) -> NDArray[np.uint8]:
-    """Bend strokes as a hand that writes does."""
+    """Bend strokes as in handwriting."""
     rows, cols = np.indices(drawn.shape).astype(np.float32)
     amount = float(chance.uniform(1, 4))
     waves = [
@@ -222,7 +222,7 @@ def _shaken(drawn: NDArray[np.uint8], chance: Chance) -> NDArray[np.uint8]:
 
 
 def _add_print(page: Reals, box: tuple[int, int, int, int], style: NumberStyle, text: str, chance: Chance) -> None:
-    """Print what may stand about a line and is no part of it: a letter over it, a bar or a maker's sign under it."""
+    """Add print that is not part of the line: a letter above it, or a bar or a maker's sign below it."""
     left, top, wide, high = box
     middle = left + wide // 2
     if style.two_lines:

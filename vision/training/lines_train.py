@@ -1,6 +1,6 @@
-"""The second reader of numbers, and how it is trained: signs from left to right, however many there are.
+"""The network of the second reader of numbers, which reads any number of signs from left to right, and its training.
 
-`python -m vision.training.lines_train --out FILE`: draw lines, train, write the network as ONNX.
+`python -m vision.training.lines_train --out FILE`: draw lines, train, and write the network as ONNX.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from vision.training.lines import CHUNK, MOST_SIGNS, SEED, draw_line_chunk
 from vision.training.parallel import Drawn, cores, draw_chunks
 
 COLUMNS = 26
-_PLACED = 0.3  # weight of where signs stand, which is known: where comes before what
+_PLACED = 0.3  # weight of the loss for the known places: a sign must be located before it can be read
 _WIDE = 96
 
 
@@ -65,7 +65,7 @@ class LinesNet(nn.Module):  # type: ignore[misc]  # torch is not installed where
 
 
 def _loss(answer: torch.Tensor, batch: Batch) -> torch.Tensor:
-    """Return how unlikely the true signs are over all ways to see them, and how far they are seen from their places."""
+    """Return the CTC loss of the true signs, plus a loss for signs seen in other columns than their true places."""
     scores = answer.float()
     _, signs, places = batch
     logs = functional.log_softmax(scores, dim=2)
@@ -80,7 +80,7 @@ def _loss(answer: torch.Tensor, batch: Batch) -> torch.Tensor:
 
 
 def _wanted(signs: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return each column's class, and whether it counts: those beside a sign's own column are free."""
+    """Return each column's class, and whether it counts: the columns next to a sign's own do not."""
     wanted = torch.full((len(signs), COLUMNS), NOTHING_HERE, device=signs.device)
     counted = torch.ones(len(signs), COLUMNS, device=signs.device)
     there = ~torch.isnan(places)
@@ -106,7 +106,7 @@ def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator)
 def _jolted(
     pixels: NDArray[np.uint8], places: NDArray[np.float32], chance: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Move, turn and stretch lines a little, each at random, and their signs' places with them."""
+    """Shift, rotate and stretch each line slightly at random, and the places of its signs with it."""
     jolted, moved = np.empty_like(pixels), places.copy()
     size = np.array(SIZE, dtype=np.float64)
     for number, line in enumerate(pixels):

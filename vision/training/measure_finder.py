@@ -1,6 +1,6 @@
-"""`python -m vision.training.measure_finder FOLDER [PREFIX]`: how well tiles are found.
+"""`python -m vision.training.measure_finder FOLDER [PREFIX]`: measure how well tiles are found.
 
-FOLDER has pictures with truth files beside them.
+FOLDER contains pictures with truth files beside them; only names that begin with PREFIX are used.
 """
 
 import json
@@ -19,9 +19,9 @@ from vision.geometry import Quad
 from vision.picture import load_picture
 
 Truth = dict[str, Any]
-_NEAR = 1 / 3  # of a tile's width
-_HIDDEN = 0.5
-_SHOWN = 5
+_NEAR = 1 / 3  # tile widths: largest distance of a found tile's middle
+_HIDDEN = 0.5  # share occluded from which a tile need not be found
+_SHOWN = 5  # errors printed per picture
 
 
 class FinderTally:
@@ -42,7 +42,7 @@ class FinderTally:
         )
 
     def add(self, truth: Truth, found: Detections, spent: float) -> list[str]:
-        """Add a picture and return what is wrong with it."""
+        """Add a picture, and return its errors."""
         self.times.append(1000 * spent)
         wrong, claimed = [], set()
         for tile in truth["tiles"]:
@@ -67,7 +67,7 @@ class FinderTally:
 
 
 def corner_error(quad: Quad, true: NDArray[np.float64]) -> float:
-    """Return the mean distance of corners in pixels, with 0-1 and 2-3 as the short ends, either of them first."""
+    """Return the mean distance of corners in pixels; 0-1 and 2-3 are the short ends, and either may come first."""
     return min(float(np.hypot(*(np.roll(quad, turn, axis=0) - true).T).mean()) for turn in (0, 2))
 
 
@@ -76,7 +76,7 @@ def _middle_off(tile: DetectedTile, quad: NDArray[np.float64]) -> float:
 
 
 def _main(folder: Path, prefix: str = "") -> None:
-    """Print a line a picture that is not perfect, then one for each difficulty, scene and style."""
+    """Print a line for each picture with errors, then one for each difficulty, scene and style."""
     tallies: dict[str, FinderTally] = defaultdict(FinderTally)
     for path in sorted(folder.glob(f"{prefix}*.json")):
         truth = json.loads(path.read_text(encoding="utf-8"))

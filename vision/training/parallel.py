@@ -1,4 +1,4 @@
-"""Work spread over the cores. Results keep their order, so they do not depend on the number of cores."""
+"""Spread work over the cores. Results keep their order, so they do not depend on the number of cores."""
 
 import os
 from collections import deque
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Job = TypeVar("Job")
 Done = TypeVar("Done")
 Drawn = dict[str, NDArray[Any]]
-"""What was drawn, one entry a picture in each array."""
+"""Drawn pictures and their truths: arrays with one entry per picture."""
 
 
 def cores() -> int:
@@ -24,7 +24,7 @@ def cores() -> int:
 
 
 def drawing_pool(processes: int) -> Pool:
-    """Return processes that draw, each on one core."""
+    """Return a pool of processes for drawing, each on one core."""
     return get_context("spawn").Pool(processes, initializer=_one_thread)
 
 
@@ -33,7 +33,7 @@ def _one_thread() -> None:
 
 
 def in_order(pool: Pool, work: Callable[[Job], Done], jobs: Iterable[Job], ahead: int) -> Generator[Done]:
-    """Yield the results of jobs in their order; `jobs` may be endless, for at most `ahead` are begun early."""
+    """Yield the results of jobs in order. `jobs` may be endless, as at most `ahead` are started early."""
     waiting = iter(jobs)
     begun = deque(pool.apply_async(work, (job,)) for job in islice(waiting, ahead))
     while begun:

@@ -1,4 +1,4 @@
-"""Draw a table with tiles, and say exactly where they are. Every picture follows from its seed alone."""
+"""Draw a table with tiles, and return exactly where they are. Every picture depends on its seed alone."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -25,18 +25,18 @@ from vision.training.scene_paint import (
 )
 
 SIZE = (320, 256)  # width, height of a picture
-CELL = 4  # pixels a side of a cell of the maps
-_FINE = 2  # painted this many times larger
-_LEAST_SEEN = 0.35  # of a tile's top: what shows less is neither a tile nor none
+CELL = 4  # pixels: side of a cell of the maps
+_FINE = 2  # scenes are painted this many times larger
+_LEAST_SEEN = 0.35  # share of a tile's top; if less is visible, it counts neither as a tile nor as none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
     """A picture and its truth.
 
-    `quads`, shape (n, 4, 2), pixels; `faces`, shape (n,), which of them lie face up; `cores`, a cell map: 0 none,
-    k the core of tile k - 1; `unsure`, a cell map of tiles that are nearly hidden; `hands`, a cell map, 0..255;
-    `decoys`, shape (m, 4, 2), pixels: empty places, cards and prints, which might be taken for tiles.
+    `quads`: the tiles, shape (n, 4, 2), pixels; `faces`, shape (n,): which of them lie face up. Maps of cells: `cores`
+    (0 for none, k for the core of tile k - 1), `unsure` (tiles that are mostly hidden), `hands` (0..255). `decoys`,
+    shape (m, 4, 2), pixels: empty places, cards and prints that might be mistaken for tiles.
     """
 
     picture: Picture
@@ -67,7 +67,7 @@ def draw_scene(seed: int) -> Scene:
 
 
 def _apparent_width(rng: np.random.Generator) -> float:
-    """Return how wide tiles should look, in pixels: usually as wide as the finder looks for, seldom beyond that."""
+    """Return the width of tiles in the picture, pixels; mostly in the finder's range, sometimes outside it."""
     least, most = [(14, 62), (8, 14), (62, 320)][int(rng.choice(3, p=[0.9, 0.05, 0.05]))]
     return float(np.exp(rng.uniform(np.log(least), np.log(most))))
 
@@ -125,7 +125,7 @@ def _shadows(
 def _paint(
     rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, table: SceneTable
 ) -> tuple[list[Points], list[bool]]:
-    """Paint everything from the farthest to the nearest; cards and prints lie flat under all else."""
+    """Paint everything from far to near, with cards and prints flat below everything else."""
     eye = pinhole.place()
     trims = {"rim": random_trim(rng, look), "rail": random_trim(rng, look), "card": look.face, "print": any_colour(rng)}
     lying: list[SceneSlab | SceneTile] = [slab for slab in table.slabs if slab.role != "floor"]
@@ -150,7 +150,7 @@ def _is_tall(thing: SceneSlab | SceneTile) -> bool:
 def _in_view(
     pinhole: Pinhole, canvas: Canvas, things: list[SceneSlab | SceneTile], look: TileAppearance
 ) -> list[SceneSlab | SceneTile]:
-    """Return those things that may be seen: their middles lie in the picture, or not far outside."""
+    """Return the things that may be visible: those whose middles lie in the picture or not far outside."""
     if not things:
         return []
     middles = pinhole.see(np.array([(thing.x, thing.y, 0.0) for thing in things]))

@@ -1,6 +1,6 @@
-"""Colours, materials and print at random: tables, tray floors, and the tops of tiles and cards.
+"""Random colours, materials and print for tables, tray floors, and the tops of tiles and cards.
 
-Colours are BGR, 0..255: any at all, and more often those that tiles, tables and people really have.
+Colours are BGR, 0..255. Any may occur, but those of real tiles, tables and people are more frequent.
 """
 
 import colorsys
@@ -15,13 +15,13 @@ Colour = NDArray[np.float64]  # shape (3,), BGR
 
 
 def any_colour(rng: np.random.Generator) -> Colour:
-    """Return any colour, greys and darks as likely as bright ones."""
+    """Return any colour; greys and dark colours are as likely as bright ones."""
     saturation = float(rng.choice([rng.uniform(0, 0.15), rng.uniform(0, 1)]))
     return _from_hsv(rng.random(), saturation, float(rng.uniform(0.05, 1.0)))
 
 
 def plastic(rng: np.random.Generator) -> Colour:
-    """Return the colour of a tile's plastic."""
+    """Return a colour for a tile's plastic."""
     kind = rng.integers(5)
     if kind == 0:
         return ivory(rng)
@@ -35,12 +35,12 @@ def plastic(rng: np.random.Generator) -> Colour:
 
 
 def ivory(rng: np.random.Generator) -> Colour:
-    """Return a white: a face's, a label's, a pale back's."""
+    """Return a white, as of a face, a label or a pale back."""
     return _from_hsv(float(rng.uniform(0.05, 0.2)), float(rng.uniform(0, 0.3)), float(rng.uniform(0.72, 1.0)))
 
 
 def skin(rng: np.random.Generator) -> Colour:
-    """Return a colour of skin, from the darkest to the lightest."""
+    """Return a skin colour, from the darkest to the lightest."""
     return _from_hsv(float(rng.uniform(0.0, 0.1)), float(rng.uniform(0.2, 0.7)), float(rng.uniform(0.18, 1.0)))
 
 
@@ -50,7 +50,7 @@ def near(rng: np.random.Generator, colour: Colour, spread: float) -> Colour:
 
 
 def ink_on(rng: np.random.Generator, ground: Colour) -> Colour:
-    """Return an ink that can be told from its ground, if only just."""
+    """Return an ink that is distinguishable from its ground, if only just."""
     for _ in range(8):
         ink = any_colour(rng)
         if float(np.abs(ink - ground).max()) > 45:
@@ -69,7 +69,7 @@ _SIDE = 512
 
 
 def grain_bank(rng: np.random.Generator, count: int = 24) -> list[Grain]:
-    """Make textures once, for all pictures."""
+    """Return random textures, to be made once for all pictures."""
     makers = (_wood, _felt, _plain, _pattern)
     return [makers[int(rng.choice(4, p=[0.35, 0.3, 0.25, 0.1]))](rng) for _ in range(count)]
 
@@ -77,7 +77,7 @@ def grain_bank(rng: np.random.Generator, count: int = 24) -> list[Grain]:
 def lay_texture(
     grain: Grain, colour: Colour, contrast: float, plane: Homography, size: tuple[int, int]
 ) -> NDArray[np.float32]:
-    """Spread a texture over the plane as the camera sees it: BGR, shape (height, width, 3)."""
+    """Return a texture spread over the plane as the camera sees it: BGR, shape (height, width, 3)."""
     seen = cv2.warpPerspective(grain, plane, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
     return np.asarray(np.float32(colour) * (1 + contrast * seen[:, :, None]), dtype=np.float32)
 
@@ -104,7 +104,7 @@ def _plain(rng: np.random.Generator) -> Grain:
 
 
 def _pattern(rng: np.random.Generator) -> Grain:
-    """Checks, stripes or plaid: a printed cloth."""
+    """Return checks, stripes or plaid, as on a printed cloth."""
     down, across = np.mgrid[0:_SIDE, 0:_SIDE].astype(np.float32)
     a, b = rng.uniform(0.02, 0.25, 2)
     waves = np.sign(np.sin(a * down)) * rng.uniform(0, 1) + np.sign(np.sin(b * across)) * rng.uniform(0, 1)
@@ -117,7 +117,7 @@ _INKS = ((40, 40, 190), (60, 120, 20), (150, 60, 20), (30, 30, 30))  # red, gree
 
 
 class BackStyle:
-    """How the backs of one set are marked; every tile has another number."""
+    """The style of the marks of one set; every tile has a different number."""
 
     def __init__(self, rng: np.random.Generator, ground: Colour) -> None:
         self.ground = ground
@@ -126,7 +126,7 @@ class BackStyle:
         )
         self.ink = ink_on(rng, ground)
         self.font = int(rng.choice(_FONTS))
-        self.share = float(rng.uniform(0.45, 0.95))  # of the tile's width
+        self.share = float(rng.uniform(0.45, 0.95))  # width of the mark, in tile widths
         self.weight = float(rng.uniform(0.03, 0.09))
         self.spot = np.array([rng.normal(0, 0.03), rng.normal(0, 0.06)])
         self.modules = int(rng.choice([10, 12, 14]))
@@ -134,7 +134,7 @@ class BackStyle:
         self.bars = bool(rng.random() < 0.4)
 
     def draw(self, rng: np.random.Generator, size: tuple[int, int]) -> Picture:
-        """Draw one back, `size` = width, height in pixels."""
+        """Draw one back; `size` is its width and height in pixels."""
         art = _flat(near(rng, self.ground, 3), size)
         number = f"{int(rng.integers(1, 137)):03d}"
         if self.kind == "label":
@@ -178,7 +178,7 @@ class BackStyle:
 
 
 def draw_face(rng: np.random.Generator, ground: Colour, size: tuple[int, int]) -> Picture:
-    """Draw an invented face: dots, sticks, strokes like those of characters, a frame, or next to nothing."""
+    """Draw an imaginary face: dots, sticks, strokes as of characters, a frame, or almost nothing."""
     art = _flat(near(rng, ground, 3), size)
     kind = rng.choice(["dots", "sticks", "strokes", "frame", "blank"], p=[0.3, 0.25, 0.37, 0.05, 0.03])
     if kind == "dots":
@@ -195,7 +195,7 @@ def draw_face(rng: np.random.Generator, ground: Colour, size: tuple[int, int]) -
 
 
 def draw_card(rng: np.random.Generator, size: tuple[int, int]) -> tuple[Picture, Picture]:
-    """Draw a card or a slip of paper with a frame and one to four lines of print; return it and what it covers."""
+    """Draw a card or a slip of paper with one to four lines of print, perhaps framed; return it and its opacity."""
     ground = ivory(rng) if rng.random() < 0.7 else any_colour(rng)
     art = _flat(ground, size)
     ink = ink_on(rng, ground)
@@ -211,7 +211,7 @@ def draw_card(rng: np.random.Generator, size: tuple[int, int]) -> tuple[Picture,
 
 
 def draw_print(rng: np.random.Generator, size: tuple[int, int], ink: Colour) -> tuple[Picture, Picture]:
-    """Draw a number that is printed on a cloth, some with a frame about it; return ink, and where it is."""
+    """Draw a number as printed on a cloth, sometimes with a frame around it; return the ink and its opacity."""
     drawn = _flat(np.zeros(3), size)
     number = f"{int(rng.integers(1, 137)):03d}" if rng.random() < 0.7 else str(rng.integers(0, 10_000))
     _print(drawn, number, np.array(size) / 2, size[0] * float(rng.uniform(0.5, 0.9)), None, np.full(3, 255.0))

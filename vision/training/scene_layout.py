@@ -1,4 +1,4 @@
-"""What lies on a table: tiles in trays, in carriers, in heaps or alone, and printed cards. Millimetres throughout."""
+"""Lay out a random table: tiles in trays, carriers, heaps or alone, and printed cards. All lengths in millimetres."""
 
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -12,7 +12,7 @@ ROWS = (13, 11, 10)
 
 
 def outline(x: float, y: float, width: float, depth: float, angle: float) -> Points:
-    """Return the corners of a turned rectangle in the plane, shape (4, 2): its own top-left first, clockwise."""
+    """Return the corners of a rotated rectangle in the plane, shape (4, 2), clockwise from its own top-left."""
     c, s = np.cos(angle), np.sin(angle)
     corners = (UNIT_SQUARE - 0.5) * [width, depth]
     return np.asarray(corners @ np.array([[c, s], [-s, c]]) + [x, y])
@@ -20,7 +20,7 @@ def outline(x: float, y: float, width: float, depth: float, angle: float) -> Poi
 
 @dataclass(frozen=True, slots=True)
 class SceneTile:
-    """A tile's place: its middle, its rotation (radians), and what it shows: `back`, `face`, `foreign`, or `empty`."""
+    """A place with a tile: its middle, its rotation (radians), and what it shows: back, face, foreign or empty."""
 
     x: float
     y: float
@@ -30,7 +30,7 @@ class SceneTile:
 
 @dataclass(frozen=True, slots=True)
 class SceneSlab:
-    """A box that is no tile, such as a rim: middle, size, rotation, from which height to which."""
+    """A box other than a tile, such as a rim: its middle, size, rotation, and the heights of its bottom and top."""
 
     x: float
     y: float
@@ -43,7 +43,7 @@ class SceneSlab:
 
     @property
     def corners(self) -> Points:
-        """Its outline in the plane, shape (4, 2)."""
+        """The outline in the plane, shape (4, 2)."""
         return outline(self.x, self.y, self.width, self.depth, self.angle)
 
 
@@ -52,14 +52,14 @@ Thing = TypeVar("Thing", SceneTile, SceneSlab)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneTable:
-    """Everything that lies there; the camera looks at the origin."""
+    """Everything on the table; the camera looks at the origin."""
 
     lies: tuple[SceneTile, ...]
     slabs: tuple[SceneSlab, ...]
 
 
 def random_table(rng: np.random.Generator, tile: tuple[float, float, float]) -> SceneTable:
-    """Lay a table with tiles of `tile` = width, height, thickness."""
+    """Return a random table with tiles of size `tile`: width, height, thickness."""
     kind = rng.choice(["tray", "carrier", "heap", "single", "nothing"], p=[0.38, 0.2, 0.34, 0.05, 0.03])
     if kind == "tray":
         lies, slabs = _tray(rng, tile, _habits(rng, tile))
@@ -81,7 +81,7 @@ def random_table(rng: np.random.Generator, tile: tuple[float, float, float]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Habits:
-    """How trays of one picture are built and filled."""
+    """How the trays of one picture are built and filled."""
 
     gap: float
     row_gap: float
@@ -117,7 +117,7 @@ def _tray(
         left = -long / 2 + habits.gap + habits.align * (ROWS[0] - count) * pitch
         y = -deep / 2 + habits.row_gap + row_pitch * row + height / 2
         lies += _row(rng, habits, [(left + pitch * col + width / 2, y) for col in range(count)])
-        beyond = [*range(count, ROWS[0]), *range(count - ROWS[0], 0)]  # places at the row's ends that no tile fills
+        beyond = [*range(count, ROWS[0]), *range(count - ROWS[0], 0)]  # empty places at the row's ends
         lies += [SceneTile(left + pitch * col + width / 2, y, 0.0, "empty") for col in beyond if ROWS[0] > count]
     floor = SceneSlab(0, 0, long + 2, deep + 2, 0, 0, 0.1, "floor")
     return lies, [floor, *_walls(habits, long, deep, row_pitch)]
@@ -155,7 +155,7 @@ def _walls(habits: _Habits, long: float, deep: float, row_pitch: float) -> list[
 
 
 def _pieces(wall: SceneSlab, length: float = 30.0) -> list[SceneSlab]:
-    """Cut an upright wall, so that each piece can be painted in its turn from far to near."""
+    """Cut a wall into pieces, so that each can be painted in its turn from far to near."""
     count = max(1, round(max(wall.width, wall.depth) / length))
     along = np.arange(count) - (count - 1) / 2
     flat = wall.width > wall.depth
@@ -175,7 +175,7 @@ def _carrier(rng: np.random.Generator, tile: tuple[float, float, float]) -> tupl
         one, walls = _tray(rng, tile, habits)
         angle = seat * np.pi / 2 + rng.normal(0, 0.01)
         out = reach + 0.5 * 3 * (tile[1] + habits.row_gap) * rng.uniform(0.55, 1.05)
-        # Each tray is moved along its own side, so that the four stand in a pinwheel.
+        # Each tray is shifted along its own side, so that the four form a pinwheel.
         shift = np.array([0.5 * 3 * tile[1] * rng.uniform(0.9, 1.1), out])
         lies += [_turned(lie, angle, shift) for lie in one]
         slabs += [_turned(slab, angle, shift) for slab in walls]
@@ -189,7 +189,7 @@ def _turned(thing: Thing, angle: float, shift: NDArray[np.float64]) -> Thing:
 
 
 def _heap(rng: np.random.Generator, tile: tuple[float, float, float], count: int) -> list[SceneTile]:
-    """Drop tiles one by one where they touch no other; their outlines are tried against each other."""
+    """Place tiles one by one at random, where they overlap no other."""
     reach = tile[1] * np.sqrt(count) * rng.uniform(0.55, 1.1)
     faces = rng.choice([0.0, 0.05, 0.3], p=[0.3, 0.5, 0.2])
     shows = [str(s) for s in rng.choice(["back", "face", "foreign"], count, p=[0.98 - faces, faces, 0.02])]
@@ -205,7 +205,7 @@ def _heap(rng: np.random.Generator, tile: tuple[float, float, float], count: int
 
 
 def _apart(one: SceneTile, other: SceneTile, tile: tuple[float, float, float]) -> bool:
-    """Return whether two tiles do not overlap: some side of one of them divides them (separating axes)."""
+    """Return whether two tiles do not overlap (separating axis theorem)."""
     between = np.array([other.x - one.x, other.y - one.y])
     half = np.array([tile[0], tile[1]]) / 2
     if float(np.hypot(*between)) > float(np.hypot(*half)) * 2:
@@ -223,7 +223,7 @@ def _reach(lie: SceneTile, axis: NDArray[np.float64], half: NDArray[np.float64])
 
 
 def _card(rng: np.random.Generator, tile: tuple[float, float, float]) -> SceneSlab:
-    """Put a card anywhere in view; some are as large as a tile, so that being a white rectangle is not enough."""
+    """Return a card anywhere in view; some are as large as a tile, so that not every white rectangle is a tile."""
     width = tile[0] * float(rng.choice([rng.uniform(0.8, 1.6), rng.uniform(1.6, 5.0)]))
     x, y = rng.normal(0, tile[1] * 3, 2)
     depth = width * float(rng.uniform(0.5, 1.5))
@@ -231,7 +231,7 @@ def _card(rng: np.random.Generator, tile: tuple[float, float, float]) -> SceneSl
 
 
 def _cloth(rng: np.random.Generator, tile: tuple[float, float, float]) -> list[SceneSlab]:
-    """Lay a cloth that is printed with numbers, in rows or anywhere: they have a tile's size, and no tile is there."""
+    """Return the numbers printed on a cloth, in rows or scattered; they have about the size of a tile."""
     width, depth = np.array(tile[:2]) * rng.uniform(0.6, 1.5)
     columns, rows = (int(count) for count in rng.integers(1, 14, 2))
     apart = np.array([width, depth]) * rng.uniform(0.9, 2.5, 2)

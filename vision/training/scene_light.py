@@ -1,6 +1,7 @@
-"""Light over a painted table, and what a camera makes of it.
+"""Light a painted table, and photograph it.
 
-Shadows, gradients, coloured lamps, glare that follows the tiles' tops; blur, motion, noise, clipping, sharpening, JPEG.
+Lighting: shadows, gradients, coloured lamps, and glare that follows the tiles' tops. Camera: blur, motion, noise,
+clipping, sharpening and JPEG.
 """
 
 import cv2
@@ -14,7 +15,7 @@ Field = NDArray[np.float32]  # shape (height, width)
 
 
 def shadows(rng: np.random.Generator, size: tuple[int, int], outlines: list[tuple[Points, Points]]) -> Field:
-    """Return what boxes, told by their feet and their tops' shadows, leave of the light on the ground."""
+    """Return the light left on the ground by the shadows of boxes, given as pairs of foot and shadow of the top."""
     shade = np.zeros((size[1], size[0]), np.uint8)
     for foot, cast in outlines:
         hull = cv2.convexHull(np.clip(np.vstack([foot, cast]), -4000, 4000).astype(np.float32))
@@ -25,7 +26,7 @@ def shadows(rng: np.random.Generator, size: tuple[int, int], outlines: list[tupl
 
 
 def light_up(rng: np.random.Generator, canvas: Canvas, size: tuple[int, int]) -> Field:
-    """Return the lit picture, shrunk to `size` = width, height: BGR float 0..255 and above."""
+    """Return the lit picture, shrunk to `size` (width, height), as BGR floats, 0..255 and above."""
     field = _gradient(rng, size)
     cast = np.exp(rng.normal(0, rng.choice([0.05, 0.2]), 3)).astype(np.float32)
     exposure = np.float32(np.exp(rng.normal(-0.1, 0.35) if rng.random() < 0.85 else rng.uniform(0.3, 1.0)))
@@ -42,7 +43,7 @@ def _gradient(rng: np.random.Generator, size: tuple[int, int]) -> Field:
 
 
 def _glare(rng: np.random.Generator, canvas: Canvas, size: tuple[int, int]) -> Field:
-    """Mirror lamps: blobs, bars and windows, on tiles by their gloss (each a little otherwise), on the rest weakly."""
+    """Return reflections of lamps (blobs, bars, windows): on tiles according to their gloss, weaker elsewhere."""
     width, height = size
     blob = np.zeros((height // 4, width // 4), np.float32)
     for _ in range(int(rng.integers(1, 4))):
@@ -58,7 +59,7 @@ def _glare(rng: np.random.Generator, canvas: Canvas, size: tuple[int, int]) -> F
 
 
 def photograph(rng: np.random.Generator, lit: Field) -> Picture:
-    """Take a picture of a lit scene, BGR uint8 of the same size."""
+    """Return the photograph of a lit scene, BGR uint8, of the same size."""
     seen = _vignette(rng, _motion(rng, _defocus(rng, lit)))
     noise = rng.choice([0.5, 2.5, 7.0], p=[0.5, 0.35, 0.15]) * rng.random()
     noisy = seen + rng.standard_normal(seen.shape, dtype=np.float32) * np.float32(noise)
@@ -69,7 +70,7 @@ def photograph(rng: np.random.Generator, lit: Field) -> Picture:
 
 
 def _defocus(rng: np.random.Generator, lit: Field) -> Field:
-    """Blur; often more towards one end of the picture, as a tilted camera does."""
+    """Blur the picture, often more towards one end, as with a tilted camera."""
     sigma = float(rng.choice([0.3, rng.uniform(0.3, 1), rng.uniform(0.6, 3.5)], p=[0.35, 0.4, 0.25]))
     soft = cv2.GaussianBlur(lit, (0, 0), sigma)
     if sigma < 0.8 or rng.random() < 0.4:
@@ -99,7 +100,7 @@ def _vignette(rng: np.random.Generator, seen: Field) -> Field:
 
 
 def _jpeg(rng: np.random.Generator, seen: Picture) -> Picture:
-    # The real picture was compressed at a larger size: what is left of that after shrinking is slight.
+    # Real pictures are compressed before they are shrunk, after which few artefacts remain.
     if rng.random() < 0.6:
         return seen
     _, packed = cv2.imencode(".jpg", seen, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(55, 96))])

@@ -1,7 +1,7 @@
 """Paint a scene in perspective: tiles, rims, rails, floors and cards, hands and forearms.
 
-A pinhole camera looks over a table, in millimetres: x right, y towards the viewer, z up, origin where it looks. Beside
-the picture the canvas keeps what each of its pixels belongs to.
+A pinhole camera looks at a table. Coordinates are in millimetres: x right, y towards the viewer, z up, with the origin
+where the camera looks. Besides the picture, the canvas records what each pixel belongs to.
 """
 
 from dataclasses import dataclass
@@ -31,20 +31,20 @@ Spots = NDArray[np.float64]  # shape (n, 3), millimetres
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pinhole:
-    """A camera that looks at the origin from `distance` millimetres; `turn` is the world's rotation as it sees it."""
+    """A camera that looks at the origin from `distance` millimetres; `turn` is the rotation from world to camera."""
 
     turn: NDArray[np.float64]  # shape (3, 3)
     distance: float
     focal: float  # pixels
-    middle: Points  # shape (2,), pixels: where the origin is seen
+    middle: Points  # shape (2,), pixels: the image of the origin
 
     def see(self, spots: Spots) -> Points:
-        """Project, to pixels, shape (n, 2)."""
+        """Project points, shape (n, 3), to pixels, shape (n, 2)."""
         seen = spots @ self.turn.T
         return np.asarray(self.middle + self.focal * seen[:, :2] / (self.distance - seen[:, 2:]))
 
     def place(self) -> NDArray[np.float64]:
-        """Return where the camera is, shape (3,)."""
+        """Return the position of the camera, shape (3,)."""
         return np.asarray(self.turn.T @ [0.0, 0.0, self.distance])
 
     def plane(self, height: float) -> Homography:
@@ -55,7 +55,7 @@ class Pinhole:
 
 
 def random_pinhole(rng: np.random.Generator, pixels_per_mm: float, tile_width: float, middle: Points) -> Pinhole:
-    """Draw a camera: 9 to 45 tile widths away, tilted up to 44 degrees, the table often nearly straight."""
+    """Return a random camera, 9 to 45 tile widths away, tilted by up to 44 degrees, often aligned with the table."""
     distance = tile_width * float(np.exp(rng.uniform(np.log(9), np.log(45))))
     tilt = np.radians(rng.choice([rng.uniform(0, 8), rng.uniform(0, 44), rng.uniform(15, 44)]))
     azimuth = rng.uniform(0, 2 * np.pi)
@@ -75,11 +75,11 @@ def _about_x(angle: float) -> NDArray[np.float64]:
     return np.array([[1.0, 0, 0], [0, c, -s], [0, s, c]])
 
 
-_SUBPIXEL = 4  # bits of a pixel's fraction that OpenCV draws with
+_SUBPIXEL = 4  # fractional bits of OpenCV's coordinates
 
 
 class Canvas:
-    """BGR picture, tile numbers (0: none), gloss and hands, all of one size (width, height)."""
+    """A BGR picture with maps of tile numbers and cores (0: none), gloss and hands, all of one size."""
 
     def __init__(self, ground: Picture) -> None:
         self.picture: Picture = ground
@@ -94,14 +94,14 @@ class Canvas:
         return self.picture.shape[1], self.picture.shape[0]
 
     def fill(self, outline: Points, colour: Colour, gloss: int = 0) -> None:
-        """Paint a convex outline that is no tile's top."""
+        """Fill a convex outline other than a tile's top."""
         corners = _fixed(outline)
         cv2.fillConvexPoly(self.picture, corners, colour.tolist(), cv2.LINE_AA, _SUBPIXEL)
         cv2.fillConvexPoly(self.tiles, corners, 0, cv2.LINE_8, _SUBPIXEL)
         cv2.fillConvexPoly(self.gloss, corners, gloss, cv2.LINE_8, _SUBPIXEL)
 
     def paste(self, art: Picture, cover: Picture, quad: Quad, gloss: int = 0) -> None:
-        """Paint flat art, as far as `cover` (0..255) says, into a quad (top-left, top-right, ...)."""
+        """Paint flat art, with the opacity `cover` (0..255), into a quad (top-left, top-right, ...)."""
         left, top = np.maximum(np.floor(quad.min(axis=0)) - 1, 0).astype(int)
         right, low = np.minimum(np.ceil(quad.max(axis=0)).astype(int) + 1, self.size)
         if right <= left or low <= top:
@@ -116,13 +116,13 @@ class Canvas:
         cv2.fillConvexPoly(self.gloss, _fixed(quad), gloss, cv2.LINE_8, _SUBPIXEL)
 
     def claim(self, number: int, quad: Quad, core: Quad) -> None:
-        """Note that a tile's top lies in a quad, and where its core is."""
+        """Record the quad of a tile's top, and that of its core."""
         cv2.fillConvexPoly(self.tiles, _fixed(quad), number, cv2.LINE_8, _SUBPIXEL)
         cv2.fillConvexPoly(self.cores, _fixed(core), number, cv2.LINE_8, _SUBPIXEL)
 
 
 def _fixed(outline: Points) -> NDArray[np.int32]:
-    # OpenCV draws about the middles of pixels; coordinates count from their corners.
+    # OpenCV's origin is the middle of the first pixel, ours is its corner.
     return np.round((np.clip(outline, -4000, 4000) - 0.5) * (1 << _SUBPIXEL)).astype(np.int32)
 
 
@@ -131,26 +131,26 @@ Size = tuple[float, float, float]  # width, height, thickness in millimetres
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TileAppearance:
-    """How the tiles of a picture are made, and from where light falls on them."""
+    """The look of a picture's tiles, and the direction of light."""
 
     size: Size
     style: BackStyle
     foreign: BackStyle
     face: Colour
-    layer: float  # share of the thickness that has the back's colour
+    layer: float  # share of the thickness in the back's colour
     bevel: float  # share of the width
     rounding: float  # share of the width
-    light: NDArray[np.float64]  # shape (2,), towards the lamp in the plane
-    dimness: float  # of sides turned away from the lamp, 0..1
+    light: NDArray[np.float64]  # shape (2,), direction towards the lamp in the plane
+    dimness: float  # brightness of sides facing away from the lamp, 0..1
     gloss: int
 
     def side(self, normal: NDArray[np.float64]) -> float:
-        """Return how bright a side is that looks along `normal`, shape (2,)."""
+        """Return the brightness of a side with this normal, shape (2,)."""
         return float(np.clip(self.dimness + (1 - self.dimness) * max(0.0, float(normal @ self.light)), 0, 1.1))
 
 
 def random_appearance(rng: np.random.Generator, size: Size) -> TileAppearance:
-    """Draw a set of tiles and a lamp's direction."""
+    """Return a random look of tiles, and a random direction of light."""
     angle = rng.uniform(0, 2 * np.pi)
     back = plastic(rng)
     return TileAppearance(
@@ -168,14 +168,14 @@ def random_appearance(rng: np.random.Generator, size: Size) -> TileAppearance:
 
 
 def at_height(corners: Points, height: float) -> NDArray[np.float64]:
-    """Lift corners of the plane, shape (n, 2), to a height."""
+    """Return points of the plane, shape (n, 2), lifted to a height, shape (n, 3)."""
     return np.column_stack([corners, np.full(len(corners), height)])
 
 
 def paint_tile(
     rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, lie: SceneTile, number: int
 ) -> Quad:
-    """Paint one tile and return its top's quad in pixels."""
+    """Paint one tile; return the quad of its top in pixels."""
     width, height, thick = look.size
     corners = outline(lie.x, lie.y, width, height, lie.angle)
     quad = pinhole.see(at_height(corners, thick))
@@ -195,7 +195,7 @@ def paint_tile(
 def paint_sides(
     canvas: Canvas, pinhole: Pinhole, look: TileAppearance, corners: Points, bottom: float, top: float, colour: Colour
 ) -> None:
-    """Paint those sides of a box that the camera sees, the far ones first."""
+    """Paint the sides of a box that the camera sees."""
     eye = pinhole.place()[:2]
     low, high = pinhole.see(at_height(corners, bottom)), pinhole.see(at_height(corners, top))
     for a in range(4):
@@ -224,13 +224,13 @@ def _top(rng: np.random.Generator, look: TileAppearance, style: BackStyle, lie: 
     pixels = int(np.clip(1.2 * np.hypot(*(quad[1] - quad[0])), 20, 260))
     size = (pixels, int(pixels * look.size[1] / look.size[0]))
     art = draw_face(rng, look.face, size) if lie.shows == "face" else style.draw(rng, size)
-    if rng.random() < 0.5:  # the number may stand upside down in the tile
+    if rng.random() < 0.5:  # the number may be upside down on the tile
         art = np.ascontiguousarray(art[::-1, ::-1])
     return _shade(rng, art, look, lie.angle)
 
 
 def _shade(rng: np.random.Generator, art: Picture, look: TileAppearance, angle: float) -> Picture:
-    """Darken and brighten the rounded edges as the lamp has it, and the whole tile a little."""
+    """Shade the rounded edges according to the lamp, and vary the brightness of the whole tile slightly."""
     height, width = art.shape[:2]
     band = max(1, round(look.bevel * width))
     shade = np.full((height, width), float(rng.normal(1, 0.03)), np.float32)
@@ -258,14 +258,14 @@ def _cover(shape: tuple[int, ...], rounding: float) -> Picture:
 
 
 def random_trim(rng: np.random.Generator, look: TileAppearance) -> Colour:
-    """Return a tray's colour: any, or nearly that of the backs."""
+    """Return a colour for a tray: any, or sometimes close to that of the backs."""
     return near(rng, look.style.ground, 12) if rng.random() < 0.2 else ink_on(rng, look.style.ground)
 
 
 def paint_hand(rng: np.random.Generator, canvas: Canvas, quads: list[Points], tile_width: float) -> None:
-    """Paint an arm that comes in from a side and ends in a palm and fingers; `tile_width` in pixels.
+    """Paint an arm that comes in from a side and ends in a palm and fingers; `tile_width` is in pixels.
 
-    Half of the hands reach for a tile of `quads`, and half of all hands point with one finger.
+    More than half of the hands reach for a tile of `quads`, and half of all hands point with one finger.
     """
     width, height = canvas.size
     aim = rng.uniform([0, 0], [width, height])
@@ -297,11 +297,11 @@ def paint_hand(rng: np.random.Generator, canvas: Canvas, quads: list[Points], ti
     canvas.gloss[shape > 0] = 0
 
 
-_REACHING, _POINTING = 0.6, 0.5  # shares of the hands
+_REACHING, _POINTING = 0.6, 0.5  # shares of hands
 
 
 def _finger(rng: np.random.Generator, shape: Picture, root: Points, way: Points, broad: float) -> None:
-    """Paint a finger from its root as far as `way` (pixels) leads, a little bent."""
+    """Paint a slightly bent finger from its root along the vector `way`, pixels."""
     turn = rng.normal(0, 0.15)
     c, s = np.cos(turn), np.sin(turn)
     bent = np.array([c * way[0] - s * way[1], s * way[0] + c * way[1]])
@@ -312,7 +312,7 @@ def _finger(rng: np.random.Generator, shape: Picture, root: Points, way: Points,
 
 
 def _cast_shadow(rng: np.random.Generator, canvas: Canvas, shape: Picture, broad: float) -> None:
-    """Darken what lies beside the hand: a shadow on a tile is no finger on it."""
+    """Darken the surroundings of a hand, so that a shadow on a tile is not learnt as a finger."""
     away = rng.normal(0, 0.35 * broad, 2)
     small = np.ascontiguousarray(shape[::4, ::4])
     way = np.array([[1, 0, away[0] / 4], [0, 1, away[1] / 4]])
@@ -327,7 +327,7 @@ def _limb(shape: Picture, one: Points, other: Points, thick: float) -> None:
 
 
 def _colour(rng: np.random.Generator, canvas: Canvas, shape: Picture, cuff: Points, way: Points) -> None:
-    """Round the shape: dark at its edges, light towards a lamp; beyond the cuff is a sleeve."""
+    """Colour the hand as a rounded shape, dark at its edges and lit by a lamp, perhaps with a sleeve above the cuff."""
     height, width = shape.shape
     small = cv2.resize(shape, (width // 4, height // 4), interpolation=cv2.INTER_AREA)
     depth = cv2.distanceTransform(small, cv2.DIST_L2, 3)
