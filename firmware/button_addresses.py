@@ -25,32 +25,32 @@ Settings = Mapping[str, tuple[int | str, str]]
 """The default of each setting (a text is a list of seats) and its meaning."""
 
 _FINGERS: Final[Settings] = {
-    "bounces": (2, "How often a contact bounces."),
-    "hold_ms": (120, "How long a finger stays down."),
-    "seed": (0, "Other luck."),
+    "bounces": (2, "Most bounces of a contact when it closes or opens."),
+    "hold_ms": (120, "How long a finger stays down, in ms."),
+    "seed": (0, "Seed of the random numbers."),
     "stuck": ("", "Seats whose buttons stay down once pressed: `east,west`."),
 }
 _FAULTS: Final[Settings] = {
     name: (0, hint.__metadata__[0]) for name, hint in get_type_hints(LineFaults, include_extras=True).items()
 }
 _ACCIDENTS: Final[Settings] = {
-    "unplugged_ms": (0, "The cable is pulled after being in for so long; 0: never."),
-    "away_ms": (3000, "For so long."),
-    "reset_ms": (0, "The power is cut so often; 0: never."),
+    "unplugged_ms": (0, "The cable is unplugged after this many ms; 0: never."),
+    "away_ms": (3000, "How long it stays unplugged, in ms."),
+    "reset_ms": (0, "Time between two power cuts, in ms; 0: never."),
 }
 BOX_SETTINGS: Final[Settings] = {
     **_FINGERS,
     **_FAULTS,
     **_ACCIDENTS,
-    "ppm": (0, "Its clock is so many millionths too fast."),
+    "ppm": (0, "How much too fast its clock runs, in ppm."),
 }
 BUTTON_SETTINGS: Final[Settings] = {
     **_FINGERS,
-    "cut": ("", "Seats whose cable is off."),
-    "cut_ms": (0, "For so long; 0: for good."),
-    "late_ms": (0, "Edges are heard so much later."),
-    "sparks": (0, "At most so many pulses, too short for a finger, before each press."),
-    "swap": ("", "Two seats whose plugs are exchanged."),
+    "cut": ("", "Seats whose cable is unplugged."),
+    "cut_ms": (0, "How long the cable stays unplugged, in ms; 0: for good."),
+    "late_ms": (0, "Delay with which edges are delivered, in ms."),
+    "sparks": (0, "Most pulses too short for a finger before each press."),
+    "swap": ("", "Two seats whose plugs are swapped."),
 }
 
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")

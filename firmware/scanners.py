@@ -33,12 +33,12 @@ class ScannerSetting(NamedTuple):
 
 
 _CODE_SETTINGS: Final[Mapping[str, ScannerSetting]] = {
-    "prefix": ScannerSetting("", _AROUND, "Characters before each code; where they are not there it is no code."),
-    "suffix": ScannerSetting("", _AROUND, "The same after each code. The terminator is no suffix."),
+    "prefix": ScannerSetting("", _AROUND, "Characters required before each code."),
+    "suffix": ScannerSetting("", _AROUND, "Characters required after each code, before the terminator."),
     "plain": ScannerSetting(
         "any", "any|three|no", "Which codes without a set count: `any`, `three` (`007`, not `7`), `no`."
     ),
-    "double_ms": ScannerSetting("1000", _NUMBER, "The same code again within so many ms is the same scan."),
+    "double_ms": ScannerSetting("1000", _NUMBER, "The same code again within this many ms is part of the same scan."),
 }
 _SIMULATION_SETTINGS: Final[Mapping[str, str]] = {
     "before": _AROUND,
@@ -50,14 +50,14 @@ _SIMULATION_SETTINGS: Final[Mapping[str, str]] = {
 SCANNER_SETTINGS: Final[Mapping[str, Mapping[str, ScannerSetting]]] = {
     "serial": {
         **_CODE_SETTINGS,
-        "baud": ScannerSetting("9600", _BAUDS, "1200 to 230400. A scanner that is a USB serial port takes any."),
+        "baud": ScannerSetting("9600", _BAUDS, "1200 to 230400. A scanner with a USB serial port accepts any."),
         "bits": ScannerSetting("8", "7|8", "`7` or `8`."),
         "parity": ScannerSetting("none", "none|even|odd", "`none`, `even` or `odd`."),
         "stop": ScannerSetting("1", "1|2", "Stop bits: `1` or `2`."),
     },
     "evdev": {
         **_CODE_SETTINGS,
-        "layout": ScannerSetting("us", "|".join(LAYOUTS), "The keyboard it types for: `us` or `fr` (AZERTY)."),
+        "layout": ScannerSetting("us", "|".join(LAYOUTS), "The keyboard layout it types in: `us` or `fr` (AZERTY)."),
     },
     "sim": {
         **_CODE_SETTINGS,
@@ -172,7 +172,7 @@ def parse_scanner(address: str) -> ScannerAddress:
         if name not in known:
             raise BadAddress(f"{address!r}: no setting {name!r}; there are {', '.join(known)}")
         if name in said:
-            raise BadAddress(f"{address!r}: {name} is said twice")
+            raise BadAddress(f"{address!r}: {name} is given twice")
         if not re.fullmatch(known[name].pattern, value):
             raise BadAddress(f"{address!r}: {name} cannot be {value!r}")
         said[name] = value

@@ -91,7 +91,7 @@ def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
             _("How to read a page"),
             [
                 _("Each seat’s tray: the 13 tiles of the hand, sorted, then its own wall in the order of drawing."),
-                _("Below, what happened with these tiles at each table."),
+                _("Below: the results with these tiles at each table."),
                 _(
                     "For each seat, a dot shows the points at one table, a larger one at several, and the stroke the "
                     "datum; where there is a par, the bar spans 8 of 10 simulated plays."

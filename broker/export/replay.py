@@ -111,8 +111,8 @@ def _words(_: Translator) -> dict[str, Any]:
         "all": _("All seats"),
         "over": _("The play was over before this turn."),
         "note": _(
-            "All tables after the same turn of one seat; use ← and →, or swipe. Dashed tile: when it was discarded "
-            "is not proved."
+            "All tables after the same turn of one seat; use ← and →, or swipe. Dashed tile: it is not proved when "
+            "this tile was discarded."
         ),
         "none": _("No play of this event is known step by step."),
         "seats": [_(SEAT_NAMES[seat]) for seat in SEATS],

@@ -200,7 +200,8 @@ def _draw_verdict(revealed: RevealedDeals, commitment: Commitment) -> DrawVerdic
         return DrawVerdict(named.number, draw, _refusal(lambda: _check_draw(draw, commitment)))
     all_are = commitment.hashes.keys() <= {one.number for one in revealed.deals}
     hidden = RuleError(
-        "draw_not_shown", N_("all deals are revealed, but no words: there is NO proof that they were drawn")
+        "draw_not_shown",
+        N_("all deals are revealed, but not the words of the draw: there is NO proof that the deals were drawn"),
     )
     return DrawVerdict(named.number, None, hidden if all_are else None)
 

@@ -225,7 +225,7 @@ class BoxSession:
 
 
 def _overflow() -> Health:
-    return Health("buttons", "box_overflow", "the box had no more room: presses may be missing")
+    return Health("buttons", "box_overflow", "the box had no room for more edges: presses may be missing")
 
 
 PART: Final = "buttons"
@@ -306,7 +306,7 @@ class BoxLink:
         for kind, numbers in self._splitter.feed(chunk):
             self._hear(kind, numbers, now)
         if now - self._heard_at > SILENT_NS:
-            self._tell_health("box_silent", "nothing comes from the box: is it flashed?")
+            self._tell_health("box_silent", "nothing is received from the box: is it flashed?")
         if self._session is not None and now >= self._query_at:
             self._query(now)
         return self._said()

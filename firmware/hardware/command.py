@@ -107,7 +107,7 @@ def hardware_text(hardware: HardwareReport) -> Iterator[str]:
     for trouble in hardware.troubles:
         yield f"! {trouble.code}: {trouble.text}"
     if not hardware.troubles:
-        yield "nothing is wrong that can be seen from here"
+        yield "no problems found"
 
 
 def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) -> SelfTest:

@@ -129,7 +129,7 @@ def configured_troubles(addresses: Mapping[str, str], found: list[Device], root:
         here = root / path.removeprefix("/")
         if not here.exists():
             yield HardwareTrouble(
-                DeviceMissing.code, f"devices.{setting}: {path} is not there: plugged in, and by this name?"
+                DeviceMissing.code, f"devices.{setting}: {path} does not exist: is it plugged in, and is this its name?"
             )
         elif path not in listed and not os.access(here, os.R_OK | os.W_OK):
             yield HardwareTrouble(DeviceForbidden.code, f"devices.{setting}: this user may not use {path}")
@@ -179,17 +179,17 @@ def board_troubles(root: Path) -> Iterator[HardwareTrouble]:
     """Yield problems with the board; nothing if it does not report its state."""
     if _low_power(root):
         yield HardwareTrouble(
-            "undervoltage", "the board gets too little power: its own power supply, a short thick cable"
+            "undervoltage", "the board gets too little power: use its own power supply and a short, thick cable"
         )
     if any(degrees >= _HOT for degrees in _heat(root)):
-        yield HardwareTrouble("too_hot", f"the board has {_HOT // 1000} degrees or more: let air to it")
+        yield HardwareTrouble("too_hot", f"the board has {_HOT // 1000} degrees or more: improve its ventilation")
     yield from light_troubles(root)
 
 
 def clock_troubles(clock_was_set: Callable[[], bool] = clock_was_set) -> Iterator[HardwareTrouble]:
     """Yield a problem if the clock was never set, as at a table without a network, which can still be played at."""
     if not clock_was_set():
-        yield HardwareTrouble("clock_unset", "nobody has told this machine the time of day since it started")
+        yield HardwareTrouble("clock_unset", "this machine's clock has not been set since it started")
 
 
 def _low_power(root: Path) -> bool:

@@ -13,12 +13,12 @@ from firmware.reports import SEATS, Health, Pressed, Report, Seat, TooShort
 RemarkCode = Literal["asked", "right", "wrong_seat", "too_short", "ill", "well", "timed_out"]
 
 REMARKS: Final[dict[RemarkCode, str]] = {
-    "asked": "{asked}: press your button now, once",
-    "right": "{asked}: right",
-    "wrong_seat": "{asked} was asked, but {other}'s button was pressed: wrong player, or plugs exchanged?",
-    "too_short": "{other}: {ms} ms is too short for a finger: press for longer; if nobody pressed, look at the cable",
+    "asked": "{asked}: press your button once, now",
+    "right": "{asked}: passed",
+    "wrong_seat": "{asked} was asked, but {other}'s button was pressed: wrong player, or plugs swapped?",
+    "too_short": "{other}: {ms} ms is too short for a finger: press for longer; if nobody pressed, check the cable",
     "ill": "{other}: {code}: {why}",
-    "well": "{other}: well again",
+    "well": "{other}: fault cleared",
     "timed_out": "{asked}: nothing was pressed in time",
 }
 

@@ -270,7 +270,7 @@ def test_a_setting_that_there_is_not_is_refused_with_those_that_there_are() -> N
 
 
 def test_a_setting_that_is_said_twice_is_refused() -> None:
-    with pytest.raises(BadAddress, match="baud is said twice"):
+    with pytest.raises(BadAddress, match="baud is given twice"):
         parse_scanner("serial:/dev/ttyUSB0?baud=9600&baud=19200")
 
 

@@ -102,7 +102,7 @@ def record_play(deal: Deal, actions: Iterable[Action], rules: Profile, judge: Ju
         named.append(_named(play, action))
         play = apply_action(play, action, judge)
     if play.turns.over is None:
-        raise RuleError("play_unfinished", "nobody has won, and there are tiles to draw")
+        raise RuleError("play_unfinished", "nobody has won, and there are still tiles to draw")
     fans = {win.hu.seat: total_only(win.hand_value) for win in play.wins}
     return PmnRecord(
         board=deal.number,

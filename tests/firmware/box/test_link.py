@@ -87,7 +87,7 @@ def test_edges_wait_in_the_box_until_the_clock_is_ready() -> None:
 
 def test_edges_that_somebody_else_has_taken_are_lost_to_us_and_that_is_told() -> None:
     session = ready()
-    lost = Health("buttons", "box_overflow", "the box had no more room: presses may be missing")
+    lost = Health("buttons", "box_overflow", "the box had no room for more edges: presses may be missing")
     assert session.heartbeat(5, 5, 20_000, 0) == [lost]
     assert session.edge(5, LOST, OPEN, 30_000, 0) == [lost]
     assert session.edge(6, EAST, CLOSED, 40_000, 0) == []
@@ -347,7 +347,7 @@ def test_a_table_that_starts_anew_makes_no_press_of_a_button_that_was_pressed_be
 def test_a_silent_box_is_noticed_within_two_seconds_and_works_within_two_when_it_speaks(world: World) -> None:
     world.to_table = lambda *_: []
     world.run(1900)
-    assert world.reports == [Health("buttons", "box_silent", "nothing comes from the box: is it flashed?")]
+    assert world.reports == [Health("buttons", "box_silent", "nothing is received from the box: is it flashed?")]
     world.to_table = good
     world.press("east", 100)
     world.run(1500)
@@ -405,7 +405,7 @@ def test_edges_for_which_there_is_no_room_are_told_to_be_lost_and_make_no_press(
     world.run(4000)
     assert world.told(Health) == [
         Health("buttons", None),
-        Health("buttons", "box_overflow", "the box had no more room: presses may be missing"),
+        Health("buttons", "box_overflow", "the box had no room for more edges: presses may be missing"),
         Health("buttons", None),
     ]
     assert world.told(Held) == []

@@ -38,7 +38,7 @@ def test_a_keyboard_that_the_configuration_names_and_that_is_not_there_is_told(t
     buttons = 'buttons = "gpio:east=5,south=6,west=13,north=19"'
     config.write_text(f'[devices]\n{buttons}\nkeyboards = ["evdev:{keyboard}?layout=fr"]\n', encoding="utf-8")
     said = run(str(config), "--json").stdout
-    assert f"devices.keyboards[0]: {keyboard} is not there" in said
+    assert f"devices.keyboards[0]: {keyboard} does not exist" in said
 
 
 @pytest.mark.parametrize("text", ["", "[devices]\n", "devices = 3\n", "[devices]\nbuttons = 3\n", "[", "\xff"])

@@ -175,9 +175,9 @@ def test_each_device_that_is_not_where_the_configuration_says_is_named(machine: 
     assert troubles(machine) == [
         (
             "device_missing",
-            "devices.buttons: /dev/serial/by-id/usb-Box-if00 is not there: plugged in, and by this name?",
+            "devices.buttons: /dev/serial/by-id/usb-Box-if00 does not exist: is it plugged in, and is this its name?",
         ),
-        ("device_missing", "devices.camera: /dev/video0 is not there: plugged in, and by this name?"),
+        ("device_missing", "devices.camera: /dev/video0 does not exist: is it plugged in, and is this its name?"),
     ]
 
 

@@ -35,7 +35,7 @@ def test_who_presses_when_asked_passes_and_the_next_is_asked() -> None:
 def test_another_seat_is_named_and_the_one_asked_can_still_pass() -> None:
     test = begun()
     (wrong,) = test.take(Pressed("south", S), S)
-    text = "east was asked, but south's button was pressed: wrong player, or plugs exchanged?"
+    text = "east was asked, but south's button was pressed: wrong player, or plugs swapped?"
     assert wrong == Remark("east", "wrong_seat", text, other="south")
     assert said(test.take(Pressed("east", 2 * S), 2 * S))[0] == ("east", "right")
 
