@@ -84,7 +84,7 @@ class JournalEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """One message of the journal, in the order of acceptance."""
 
     received_at: Annotated[Milliseconds, Meta(description="wall clock of the scorer")]
-    message: Annotated[msgspec.Raw, Meta(description="as it was on the wire; docs/asyncapi.json")]
+    message: Annotated[msgspec.Raw, Meta(description="as received; docs/asyncapi.json")]
 
 
 class ScoredSeat(Struct, frozen=True, forbid_unknown_fields=True):
@@ -121,7 +121,7 @@ class UnplayedPlay(Struct, frozen=True, forbid_unknown_fields=True):
     round: RoundNo
     seats: dict[Seat, RuledSeat]
     instead: Annotated[
-        Instead, Meta(description="what was ruled in the place of a result; null: one is still to come")
+        Instead, Meta(description="the ruling in place of a result; null: a result is still to come")
     ] = None
 
 
@@ -159,7 +159,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     sets: Annotated[
         dict[int, SetFaces | str], Meta(description="which face each serial has, or sealed; empty unless `whole`")
     ] = {}
-    hands: Annotated[tuple[HandRecord, ...], Meta(description="of simulated plays: what was done")] = ()
+    hands: Annotated[tuple[HandRecord, ...], Meta(description="the actions of plays that are known step by step")] = ()
     journal: tuple[JournalEntry, ...] = ()
     groups: tuple[ComparedGroup, ...] = ()
     unplayed: Annotated[tuple[UnplayedPlay, ...], Meta(description="by round and table")] = ()

@@ -66,14 +66,14 @@ class PairingRequest(Struct, frozen=True, kw_only=True):
     machine: Machine
     salt: Annotated[
         Hash | None,
-        Meta(description="drawn by the device for this question; older programs send none, and are refused"),
+        Meta(description="drawn by the device for this request; older programs send none, and are refused"),
     ] = None
     key: Annotated[
         Hash | None, Meta(description="the device's public key; null: an older program that signs nothing")
     ] = None
-    key_seal: Annotated[Hash | None, Meta(description="the code's seal over the key: nobody on the way changes it")] = (
-        None
-    )
+    key_seal: Annotated[
+        Hash | None, Meta(description="the code's seal over the key, so that nobody can replace it on the way")
+    ] = None
 
 
 class TableBroker(Struct, frozen=True, kw_only=True):
@@ -98,7 +98,7 @@ class Pairing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     broker: TableBroker
     event_key: Annotated[PublicKey | None, Meta(description="the event's public key, which signs receipts")] = None
     certificate: Annotated[
-        Certificates | None, Meta(description="the device's, for its own key, by the authority `broker.ca`")
+        Certificates | None, Meta(description="for the device's own key, issued by the authority `broker.ca`")
     ] = None
 
 
