@@ -62,21 +62,21 @@ def points_rows(profile: RiichiProfile, *, dealer: bool) -> Iterator[tuple[int, 
 def limit_rows(profile: RiichiProfile, *, dealer: bool) -> Iterator[tuple[Limit, str, PointsCell]]:
     """Yield each limit with its han and its cell. There is no separate row for 13 han if they are a sanbaiman."""
     rules = profile.points
-    for limit, words, han in LIMITS:
+    for limit, han_text, han in LIMITS:
         if limit == "counted_yakuman" and rules.counted_yakuman.value == "sanbaiman":
             continue
         last = limit == "sanbaiman" and rules.counted_yakuman.value == "sanbaiman"
-        yield limit, "11+" if last else words, _points_cell(profile, han, 30, dealer=dealer)
+        yield limit, "11+" if last else han_text, _points_cell(profile, han, 30, dealer=dealer)
     yield "yakuman", "", _cell_of(rules, PaidWin(0, 0, dealer, self_drawn=False, yakuman=1), (True, True))
 
 
 def _points_cell(profile: RiichiProfile, han: int, fu: int, *, dealer: bool) -> PointsCell:
-    there_are = possible_wins(han, fu, profile.fu)
-    return _cell_of(profile.points, PaidWin(han, fu, dealer, self_drawn=False), there_are)
+    possible = possible_wins(han, fu, profile.fu)
+    return _cell_of(profile.points, PaidWin(han, fu, dealer, self_drawn=False), possible)
 
 
-def _cell_of(rules: PointRules, win: PaidWin, there_are: tuple[bool, bool]) -> PointsCell:
-    discarded, drawn = there_are
+def _cell_of(rules: PointRules, win: PaidWin, possible: tuple[bool, bool]) -> PointsCell:
+    discarded, drawn = possible
     on_discard = riichi_payments(win, rules)
     own = riichi_payments(PaidWin(win.han, win.fu, win.dealer, self_drawn=True, yakuman=win.yakuman), rules)
     parts = (own.each_non_dealer_pays, own.dealer_pays, own.each_other_pays)
@@ -228,8 +228,8 @@ def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, lang
         bottom = top - (at + 1) * ROW * 0.76
         canvas.line(half.left, bottom, half.left + half.width, bottom)
         base = bottom + 2.2 * mm
-        told, middle = _("{han} han", han=han) if han else "", half.left + FU_WIDTH / 2
-        draw_fitted(canvas, (middle, base), told, FU_WIDTH, (9, 6), bold=True, align="centre")
+        han_text, middle = _("{han} han", han=han) if han else "", half.left + FU_WIDTH / 2
+        draw_fitted(canvas, (middle, base), han_text, FU_WIDTH, (9, 6), bold=True, align="centre")
         draw_text(canvas, (half.left + FU_WIDTH + 4 * mm, base), riichi_name("limit", limit, language), 10)
         draw_text(canvas, (half.left + FU_WIDTH + LIMIT, base), str(cell.on_discard), LARGE, bold=True)
         drawn = " / ".join(map(str, cell.self_drawn or ()))
@@ -239,8 +239,8 @@ def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, lang
 def _foot(canvas: Canvas, profile: RiichiProfile, language: Language) -> None:
     _ = translator(language)
     draw_text(canvas, (MARGIN, 13 * mm), counters_text(profile, language), 9)
-    told = _("Rules: {title} ({id}, version {version})", title=profile.title, id=profile.id, version=profile.version)
-    draw_text(canvas, (MARGIN, 8 * mm), told, 8)
+    text = _("Rules: {title} ({id}, version {version})", title=profile.title, id=profile.id, version=profile.version)
+    draw_text(canvas, (MARGIN, 8 * mm), text, 8)
 
 
 def _shade(canvas: Canvas, half: Half, bottom: float, at: int) -> None:

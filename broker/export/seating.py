@@ -56,10 +56,10 @@ class _Seated(NamedTuple):
     places: tuple[SeatingPlace, ...]
 
     @property
-    def called(self) -> str:
+    def shown_name(self) -> str:
         return self.name or self.player.name
 
-    def in_words(self, _: Translator) -> str:
+    def label(self, _: Translator) -> str:
         if self.name is None:
             return self.player.name
         return _("{name} for {player}", name=self.name, player=self.player.name)
@@ -107,10 +107,12 @@ def _seated(event: Event, plan: Plan, known: tuple[StandIn, ...]) -> list[_Seate
     found, listed = list[_Seated](), seating_of(plan)
     for player in event.players.values():
         places = listed[player.id]
-        who = {place.round: substitute_of(known, player.id, place.round) for place in places}
-        for name in dict.fromkeys(who.values()) or (None,):
-            found.append(_Seated(player, name, tuple(place for place in places if who.get(place.round) == name)))
-    return sorted(found, key=lambda one: (folded(one.called), one.player.id))
+        substitutes = {place.round: substitute_of(known, player.id, place.round) for place in places}
+        for name in dict.fromkeys(substitutes.values()) or (None,):
+            found.append(
+                _Seated(player, name, tuple(place for place in places if substitutes.get(place.round) == name))
+            )
+    return sorted(found, key=lambda one: (folded(one.shown_name), one.player.id))
 
 
 def _name_columns(plan: Plan) -> Columns:
@@ -126,7 +128,7 @@ def _by_name(seated: list[_Seated], plan: Plan, _: Translator) -> Iterator[PageB
         head = (PageCell(_("Name")), *(PageCell(_("Round {round}", round=one)) for one in part), *empty)
         found = [
             (
-                PageCell(one.in_words(_), bold=True),
+                PageCell(one.label(_), bold=True),
                 *(_place(by_round(one.places).get(round_), _) for round_ in part),
                 *empty,
             )
@@ -185,7 +187,7 @@ def _card(canvas: Canvas, event: Event, one: _Seated, _: Translator) -> None:
     if link:
         draw_qr(canvas, link, (wide - PAD - QR, high - PAD - QR), QR)
     draw_fitted(canvas, (PAD, high - PAD - 3 * mm), event.plan.title, room, (9, 7))
-    draw_name(canvas, (PAD, high - PAD - 11 * mm), one.called, (room, 7 * mm), 17, bold=True)
+    draw_name(canvas, (PAD, high - PAD - 11 * mm), one.shown_name, (room, 7 * mm), 17, bold=True)
     if one.name:
         draw_fitted(canvas, (PAD, high - PAD - 17 * mm), _("for {player}", player=one.player.name), room, (9, 7))
     columns = -(-len(places) // LINES) or 1
@@ -194,11 +196,11 @@ def _card(canvas: Canvas, event: Event, one: _Seated, _: Translator) -> None:
     step = (top - PAD) / (LINES - 1)
     for at, place in enumerate(places):
         column, line = divmod(at, LINES)
-        said = _(
+        text = _(
             "{round}: table {table}, {seat}",
             round=place.round,
             table=place.table,
             seat=_(SEAT_NAMES[place.seat]),
         )
-        own = (wide - 2 * PAD) / columns
-        draw_fitted(canvas, (PAD + column * own, top - line * step), said, own - 2 * mm, (size, 6))
+        width = (wide - 2 * PAD) / columns
+        draw_fitted(canvas, (PAD + column * width, top - line * step), text, width - 2 * mm, (size, 6))

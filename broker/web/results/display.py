@@ -81,7 +81,7 @@ class CeremonyPage:
         values = {
             "final": snapshot.final,
             "groups": winners(snapshot) if snapshot.final else (),
-            "booklet": BY_NAME["booklet.pdf"].lacking(snapshot.event) is None,
+            "booklet": BY_NAME["booklet.pdf"].reason_unavailable(snapshot.event) is None,
             "unprintable": unprintable_names(snapshot.event),
             "event_title": snapshot.event.plan.title,
         }

@@ -43,14 +43,14 @@ def test_a_row_is_this() -> None:
         ScoredPlay(1, 3, PLAYERS, dict(zip(SEATS, (0, 0, 0, 0), strict=True)), form="a"),
     ]
 
-    def told(play: ScoredPlay, seat: Seat) -> results.Row:
+    def details(play: ScoredPlay, seat: Seat) -> results.Row:
         row: results.Row = {"event": "cup", "name": play.players[seat].upper()}
         won = 18 if seat == "east" else None
         return row | (
             {"round": 2, "win": "discard", "hand_value": won, "discarder": "north"} if play.table == 1 else {}
         )
 
-    rows = list(results.result_rows(compare_plays(plays, load_mcr()), told=told))
+    rows = list(results.result_rows(compare_plays(plays, load_mcr()), details=details))
     assert results.results_csv(rows).splitlines()[:4] == [
         "event,round,table,deal,form,seat,player,name,points,hand_value,win,discarder,datum,imp,fine,award,sat,country,club,instead",
         "cup,2,1,1,a,east,p1,P1,42,18,discard,north,14,7,0,0,,,,",

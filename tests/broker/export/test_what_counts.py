@@ -124,8 +124,8 @@ def sums(stored: StoredEvent, *, embargoed: bool) -> list[Counter[str]]:
     for unplayed in document._unplayed(stored, everything=embargoed):
         for one in unplayed.seats.values():
             in_document[one.player] += one.award - one.fine
-    for beside in document._beside(stored):
-        in_document[beside.player] += beside.award - beside.fine
+    for outside in document._outside_plays(stored):
+        in_document[outside.player] += outside.award - outside.fine
     return [in_file, in_document]
 
 
@@ -244,7 +244,7 @@ def test_sections_are_compared_by_themselves_in_the_exported_plays_too() -> None
 
 
 NOTED = """\
-% Table 2, round 1, deal 2: beside the points.
+% Table 2, round 1, deal 2: in addition to the points.
 % p06 Player 6: -3 IMP, fined 5 IMP
 
 % Table 1, round 2, deal 2: adjusted by an arbiter: it has no points, and is in no datum.
@@ -254,7 +254,7 @@ NOTED = """\
 
 % Table 4, round 2, deal 1: declared void: it counts for nobody, and is in no datum.
 
-% Of no play.
+% Outside all plays.
 % p01 Player 1: +20 IMP
 % p06 Player 6: fined 4 IMP
 % p16 Player 16: -7 IMP
@@ -281,4 +281,4 @@ def test_what_pmn_has_no_tag_for_stands_in_comments_and_each_record_is_right() -
 
 def test_nothing_of_a_deal_under_embargo_stands_in_comments() -> None:
     stored = ruled([one for said in EVERY_KIND.values() for one in said], until_round(2))
-    assert [note for note in pmn_notes(stored) if not note.startswith("Of no play.")] == []
+    assert [note for note in pmn_notes(stored) if not note.startswith("Outside all plays.")] == []

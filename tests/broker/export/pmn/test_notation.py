@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from broker.export.pmn.check import declared_judge, judge_record
 from broker.export.pmn.notation import LONGEST_LINE, MOST_LINES, REQUIRED, write_record, write_records
-from broker.export.pmn.record import OURS, TOKEN, PmnRecord, RecordError, by_wind, write_play
+from broker.export.pmn.record import OUR_TILE, TOKEN, PmnRecord, RecordError, by_wind, write_play
 from broker.protocol import SEATS
 from broker.rules.mcr import PlayState
 from broker.rules.mcr.referee import SeatTiles
@@ -164,7 +164,7 @@ def test_what_is_not_known_is_a_question_mark() -> None:
 SEED: Final = st.integers(1, 60)
 LETTERS: Final = st.sampled_from("TDCPZAB")
 TOKENS: Final = st.builds(
-    "{}{}{}".format, LETTERS, st.integers(0, 3), st.sampled_from([*OURS, "z1"])
+    "{}{}{}".format, LETTERS, st.integers(0, 3), st.sampled_from([*OUR_TILE, "z1"])
 ) | st.sampled_from([f"{letter}{seat}" for letter in "HN" for seat in range(4)])
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker.export.pmn.event import record_play
 from broker.export.pmn.record import (
-    OURS,
+    OUR_TILE,
     PmnFan,
     counted_fans,
     hand_value,
@@ -28,7 +28,7 @@ from tests.broker.rules.mcr.playing import nobody
 
 
 def test_every_tile_has_one_name_in_pmn() -> None:
-    assert sorted(OURS.values()) == sorted(KINDS)
+    assert sorted(OUR_TILE.values()) == sorted(KINDS)
     assert [read_tile(name) for name in ("c1", "d2", "b9", "w1", "w4", "r1", "r2", "r3")] == [
         *("1m", "2p", "9s", "1z", "4z", "7z", "6z", "5z")
     ]
