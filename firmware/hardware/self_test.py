@@ -46,7 +46,7 @@ class SelfTest:
         """Set the time that each seat has; None: until the caller gives up on it."""
         self._wait_ns, self._since = wait_ns, 0
         self._left = [*SEATS]
-        self._ill: set[str] = set()
+        self._faulty: set[str] = set()
         self.right: list[Seat] = []
         """Seats that have passed."""
 
@@ -63,17 +63,17 @@ class SelfTest:
     @property
     def ill(self) -> frozenset[str]:
         """Parts that have reported a fault and no recovery."""
-        return frozenset(self._ill)
+        return frozenset(self._faulty)
 
     @property
     def passed(self) -> bool:
         """Whether every button works and no part is faulty."""
-        return self.right == [*SEATS] and not self._ill
+        return self.right == [*SEATS] and not self._faulty
 
     def begin(self, now: int) -> list[Remark]:
         """Ask the first seat."""
         self._since = now
-        return [self._say("asked")]
+        return [self._remark("asked")]
 
     def pass_time(self, now: int) -> list[Remark]:
         """Let time pass until `now`."""
@@ -83,36 +83,36 @@ class SelfTest:
         """Fail the seat that is asked, and go on with the next."""
         return self._next(now, "timed_out") if self.asked else []
 
-    def take(self, told: Report | TooShort, now: int) -> list[Remark]:
+    def take(self, report: Report | TooShort, now: int) -> list[Remark]:
         """Process a report from the buttons."""
-        match told:
+        match report:
             case Pressed(seat, at) if self.asked and at >= self._since:
-                return self._next(now, "right") if seat == self.asked else [self._say("wrong_seat", other=seat)]
+                return self._next(now, "right") if seat == self.asked else [self._remark("wrong_seat", other=seat)]
             case TooShort(seat) if self.asked:
-                return [self._say("too_short", other=seat, ms=round(told.lasted_ns / MS, 1))]
+                return [self._remark("too_short", other=seat, ms=round(report.lasted_ns / MS, 1))]
             case Health(part, code, text):
                 return self._health(part, code, text)
         return []
 
     def _health(self, part: str, code: str | None, text: str) -> list[Remark]:
-        was_ill, other = part in self._ill, part.removeprefix("button-").removeprefix("contact-")
-        (self._ill.add if code else self._ill.discard)(part)
+        was_faulty, other = part in self._faulty, part.removeprefix("button-").removeprefix("contact-")
+        (self._faulty.add if code else self._faulty.discard)(part)
         if self.asked is None:
             return []
         if code:
-            return [self._say("ill", other=other, code=code, why=text)]
-        return [self._say("well", other=other)] if was_ill else []
+            return [self._remark("ill", other=other, code=code, why=text)]
+        return [self._remark("well", other=other)] if was_faulty else []
 
     def _next(self, now: int, said: RemarkCode) -> list[Remark]:
         """End the turn of the seat that is asked, and ask the next."""
-        done = self._say(said)
+        done = self._remark(said)
         if said == "right":
             self.right.append(self._left[0])
         del self._left[0]
         self._since = now
-        return [done, self._say("asked")] if self._left else [done]
+        return [done, self._remark("asked")] if self._left else [done]
 
-    def _say(
+    def _remark(
         self, said: RemarkCode, *, other: str = "", code: str | None = None, ms: float | None = None, why: str = ""
     ) -> Remark:
         seat = self._left[0]

@@ -51,7 +51,7 @@ class SimulatedTable:
         for seat, pins in wiring.items():
             low = pins.closes if seat in closed else pins.opens
             if low is not None:
-                self.factory.pin(low).happen([(0.0, False)])
+                self.factory.pin(low).deliver([(0.0, False)])
         self.buttons = SeatButtons(
             wiring,
             self.told.append,
@@ -71,7 +71,7 @@ class SimulatedTable:
         """Drive a pin: to each level (0 is pressed) after so many ms."""
         for after_ms, level in edges:
             self.wait(after_ms)
-            self.pin(seat).happen([(self.clock.seconds(), bool(level))])
+            self.pin(seat).deliver([(self.clock.seconds(), bool(level))])
 
     def pin(self, seat: Seat) -> KernelPin:
         """Return the pin of a seat's button."""

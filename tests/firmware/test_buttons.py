@@ -45,7 +45,7 @@ def test_a_press_is_timed_by_its_edge_however_late_it_reaches_us(table: Simulate
     edge = table.clock.ns
     table.wait(700)
     ticks = (edge - BOOT) / 1e9
-    table.pin("west").happen([(ticks, False), (ticks + 0.25, True), (ticks + 0.5, False)])
+    table.pin("west").deliver([(ticks, False), (ticks + 0.25, True), (ticks + 0.5, False)])
     table.wait(0)
     assert table.pressed == [("west", edge), ("west", edge + 500 * MS)]
 
@@ -108,7 +108,7 @@ def test_a_press_is_not_told_while_the_edge_that_ends_it_is_on_its_way(table: Si
     table.pin("east")._change_state(value=True)
     table.wait(5)
     assert table.told == []
-    table.pin("east").happen([((edge - BOOT) / 1e9 + 0.001, True)])
+    table.pin("east").deliver([((edge - BOOT) / 1e9 + 0.001, True)])
     table.wait(50)
     assert (table.told, table.short) == ([], [TooShort("east", edge, MS)])
 
@@ -119,7 +119,7 @@ def test_a_late_edge_is_waited_for_each_time_anew(table: SimulatedTable) -> None
         table.drive("east", (0, DOWN))
         table.pin("east")._change_state(value=True)
         table.wait(15)
-        table.pin("east").happen([((edge - BOOT) / 1e9 + 0.001, True)])
+        table.pin("east").deliver([((edge - BOOT) / 1e9 + 0.001, True)])
         table.wait(1000)
     assert (table.told, [short.lasted_ns for short in table.short]) == ([], [MS, MS])
 
@@ -202,7 +202,7 @@ def test_a_press_that_was_told_is_let_go_once_the_contact_is_open_however_late_i
 def second(table: SimulatedTable, level: int) -> None:
     opens = table.wiring["east"].opens
     assert opens is not None
-    table.factory.pin(opens).happen([(table.clock.seconds(), bool(level))])
+    table.factory.pin(opens).deliver([(table.clock.seconds(), bool(level))])
 
 
 def test_a_cable_that_is_pulled_out_is_told_within_two_seconds_and_when_it_is_back() -> None:
@@ -472,7 +472,7 @@ def test_what_becomes_due_while_it_sleeps_is_done_when_it_is_told_to_look() -> N
     ticker = ticking(work)
     ticker.start()
     work.left.append(0)
-    ticker.look()
+    ticker.reschedule()
     assert work.done.wait(PATIENCE_S)
     ticker.stop()
 

@@ -88,15 +88,15 @@ def test_a_keyboard_that_nobody_has_named_is_told_once_and_that_it_is_gone(plugg
     told: list[Report] = []
     named = str(plugged.folders.opened / "by-id" / "usb-Table-event-kbd")
     watch = KeyboardWatch([named], told.append, plugged.folders)
-    watch.look()
+    watch.check()
     assert told == []
     plugged.plug_in(2, "Mouse", CANNOT[0])
     plugged.plug_in(3, "Clavier \xe9tranger\x1b[2J", CAN_TYPE[1])
-    watch.look()
-    watch.look()
+    watch.check()
+    watch.check()
     assert told == [Health(OTHER_PART, "unknown_keyboard", "Clavier ?tranger\x1b[2J")]
     plugged.pull(3)
-    watch.look()
+    watch.check()
     assert told[1:] == [Health(OTHER_PART, None, "")]
 
 
@@ -108,7 +108,7 @@ def test_another_device_behind_the_name_of_a_known_one_is_no_other_keyboard_but_
     Path(named).unlink()
     plugged.plug_in(4, "The same again", CAN_TYPE[0], "usb-Table-event-kbd")
     watch = KeyboardWatch([named], told.append, plugged.folders)
-    watch.look()
+    watch.check()
     assert told == []
 
 

@@ -148,7 +148,7 @@ NOW = 1_000_000_000_000
 
 
 def lines_of(*pieces: bytes) -> list[ReadLine]:
-    cutter = LineCutter(heard=NOW)
+    cutter = LineCutter(received_at=NOW)
     return [line for piece in pieces for line in cutter.take(piece, NOW)]
 
 
@@ -171,14 +171,14 @@ def test_lines_are_the_same_however_the_bytes_are_cut(content: bytes, cuts: list
 
 @given(st.binary(max_size=1000))
 def test_what_is_kept_is_bounded_and_no_line_is_longer(content: bytes) -> None:
-    cutter = LineCutter(heard=NOW)
+    cutter = LineCutter(received_at=NOW)
     lines = list(cutter.take(content, NOW))
     assert [line for line in lines if len(line.content) > LONGEST_LINE] == []
-    assert len(cutter._begun) <= LONGEST_LINE
+    assert len(cutter._partial) <= LONGEST_LINE
 
 
 def test_a_line_that_stands_still_has_broken_off_and_not_before() -> None:
-    cutter = LineCutter(heard=NOW)
+    cutter = LineCutter(received_at=NOW)
     assert list(cutter.take(b"HM1-08", NOW)) == []
     assert list(cutter.take(b"", NOW + CUT_NS - 1)) == []
     assert list(cutter.take(b"", NOW + CUT_NS)) == [ReadLine(b"HM1-08", "cut")]
@@ -186,7 +186,7 @@ def test_a_line_that_stands_still_has_broken_off_and_not_before() -> None:
 
 
 def test_a_line_that_goes_on_in_time_is_one_however_long_it_takes() -> None:
-    cutter = LineCutter(heard=NOW)
+    cutter = LineCutter(received_at=NOW)
     told = [
         line for at, byte in enumerate(b"HM1-08-117\r") for line in cutter.take(bytes([byte]), NOW + at * (CUT_NS - 1))
     ]
@@ -194,7 +194,7 @@ def test_a_line_that_goes_on_in_time_is_one_however_long_it_takes() -> None:
 
 
 def test_what_comes_after_a_pause_without_an_idle_call_is_a_new_line_too() -> None:
-    cutter = LineCutter(heard=NOW)
+    cutter = LineCutter(received_at=NOW)
     assert list(cutter.take(b"HM1-08", NOW)) == []
     assert list(cutter.take(b"117\r", NOW + CUT_NS)) == [ReadLine(b"HM1-08", "cut"), ReadLine(b"117", "whole")]
 
@@ -211,13 +211,13 @@ def test_a_line_of_the_greatest_length_is_whole() -> None:
 
 
 def test_a_line_that_is_too_long_and_then_stands_still_has_broken_off() -> None:
-    cutter = LineCutter(heard=NOW)
+    cutter = LineCutter(received_at=NOW)
     told = [*cutter.take(b"x" * 100, NOW), *cutter.take(b"17\r", NOW + CUT_NS)]
     assert told == [ReadLine(b"x" * LONGEST_LINE, "long"), ReadLine(b"", "cut"), ReadLine(b"17", "whole")]
 
 
 def test_zero_bytes_alone_are_no_line_that_broke_off() -> None:
-    cutter = LineCutter(heard=NOW)
+    cutter = LineCutter(received_at=NOW)
     assert [*cutter.take(b"\0", NOW), *cutter.take(b"", NOW + CUT_NS)] == []
 
 

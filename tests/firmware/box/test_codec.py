@@ -139,5 +139,5 @@ def test_a_line_without_end_is_not_kept() -> None:
     splitter = FrameSplitter()
     for _ in range(1000):
         splitter.feed(b"!" + b"1" * LONGEST_FRAME)
-        assert len(splitter._kept) <= LONGEST_FRAME
+        assert len(splitter._buffer) <= LONGEST_FRAME
     assert splitter.feed(b"1\n" + encode_frame("L", 1)) == [("L", [1])]

@@ -24,7 +24,7 @@ def test_garbage_on_the_tables_port_tells_nothing_and_stops_nothing() -> None:
     world.settle()
     for piece in garbage(BYTES, seed=1):
         world._take(world.link.received(piece, world.now))
-        assert len(world.link._splitter._kept) <= LONGEST_FRAME
+        assert len(world.link._splitter._buffer) <= LONGEST_FRAME
     assert world.reports == []
     world.link.received(b"\n", world.now)
     world.press("east")
