@@ -109,10 +109,10 @@ class SessionKey:
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:MAC_DIGITS]
 
 
-_ONCE: Final = bytes(12)
+_NONCE: Final = bytes(12)
 """The cipher's nonce. It is constant because each key seals only one PIN."""
 
-_PUBLIC: Final = 32
+_PUBLIC_KEY_BYTES: Final = 32
 """Bytes of the public key at the start of a sealed box."""
 
 
@@ -125,7 +125,7 @@ class PinPlace:
     device: str
     session: str
 
-    def bound(self) -> bytes:
+    def associated_data(self) -> bytes:
         """Return the associated data of a sealed box."""
         return "\n".join((self.event, str(self.table), self.device, self.session)).encode()
 
@@ -154,9 +154,9 @@ class PinKey:
         """Return the PIN, or None if the box holds no PIN that was typed at this place."""
         box = bytes.fromhex(sealed)
         try:
-            shared = self._key.exchange(X25519PublicKey.from_public_bytes(box[:_PUBLIC]))
-            cipher = _cipher(shared, box[:_PUBLIC], self._key.public_key())
-            pin = cipher.decrypt(_ONCE, box[_PUBLIC:], place.bound()).decode("ascii").rstrip()
+            shared = self._key.exchange(X25519PublicKey.from_public_bytes(box[:_PUBLIC_KEY_BYTES]))
+            cipher = _cipher(shared, box[:_PUBLIC_KEY_BYTES], self._key.public_key())
+            pin = cipher.decrypt(_NONCE, box[_PUBLIC_KEY_BYTES:], place.associated_data()).decode("ascii").rstrip()
         except (InvalidTag, ValueError):
             return None
         return pin if is_pin(pin) else None
@@ -170,7 +170,7 @@ def seal_pin(public: str, pin: str, place: PinPlace) -> str:
     theirs, ours = X25519PublicKey.from_public_bytes(bytes.fromhex(public)), X25519PrivateKey.generate()
     mine = ours.public_key().public_bytes_raw()
     cipher = _cipher(ours.exchange(theirs), mine, theirs)
-    return (mine + cipher.encrypt(_ONCE, pin.ljust(LONGEST_PIN).encode("ascii"), place.bound())).hex()
+    return (mine + cipher.encrypt(_NONCE, pin.ljust(LONGEST_PIN).encode("ascii"), place.associated_data())).hex()
 
 
 def _cipher(shared: bytes, mine: bytes, theirs: X25519PublicKey) -> ChaCha20Poly1305:

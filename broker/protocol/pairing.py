@@ -47,7 +47,7 @@ PASSES, MEMORY_KIB, LANES = 2, 19_456, 1
 FINGERPRINT_SHOWN: Final = 32
 """Hexadecimal digits of the fingerprint in a QR code: enough that no other certificate can be made to match."""
 
-NAMED: Final = re.compile(
+PAIRING_TEXT: Final = re.compile(
     rf"HMP2 (?P<host>{HOST_PATTERN.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\])(?::(?P<port>[0-9]{{1,5}}))?"
     rf" (?P<code>[0-9]{{{DIGITS}}})(?: (?P<print>[0-9a-f]{{{FINGERPRINT_SHOWN}}}))?"
 )
@@ -165,7 +165,7 @@ def pairing_text(offer: PairingOffer) -> str:
 
 def read_pairing(text: str) -> PairingOffer | None:
     """Parse the text of a QR code; return None if it is not a pairing code."""
-    found = NAMED.fullmatch(text)
+    found = PAIRING_TEXT.fullmatch(text)
     if found is None:
         return None
     port = int(found["port"] or DESK_PORT)

@@ -375,7 +375,7 @@ def parse_topic(text: str) -> ParsedTopic | None:
     return None
 
 
-M = TypeVar("M", bound=Message)
+MessageT = TypeVar("MessageT", bound=Message)
 
 
 class Refused(Exception):
@@ -435,7 +435,7 @@ def decode_fact(payload: bytes) -> LogMessage:
         raise
 
 
-def decode(kind: type[M], payload: bytes) -> M:
+def decode(kind: type[MessageT], payload: bytes) -> MessageT:
     """Decode a message of a known kind. Raises Refused `malformed`."""
     try:
         return decoder(kind).decode(payload)  # type: ignore[no-any-return]  # `cache` loses the type
@@ -444,7 +444,7 @@ def decode(kind: type[M], payload: bytes) -> M:
 
 
 @cache
-def decoder(kind: type[M]) -> msgspec.json.Decoder[M]:
+def decoder(kind: type[MessageT]) -> msgspec.json.Decoder[MessageT]:
     """Return the decoder for a kind, for callers that decode many; it raises UNREADABLE.
 
     Two threads that build the decoder of a struct type at the same time crash msgspec 0.22. Decoders used by several
