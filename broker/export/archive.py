@@ -12,7 +12,7 @@ from broker.event import Event
 from broker.export import ema, results
 from broker.export.booklet import booklet_pdf
 from broker.export.document import encode_document, event_document
-from broker.export.pdf import spelled
+from broker.export.pdf import printed_spellings
 from broker.export.pmn import event
 from broker.export.pmn.notation import write_records
 from broker.export.printed_results import certificates_pdf, standings_pdf, travellers_pdf
@@ -98,7 +98,7 @@ class Export:
                 "not_final",
                 f"{self.name} is written when the head arbiter has declared the standings final",
             )
-        with spelled(source.stored.event):
+        with printed_spellings(source.stored.event):
             content = self.make(source)
         return content.encode() if isinstance(content, str) else content
 

@@ -539,7 +539,7 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
 
 
 @contextmanager
-def spelled(event: Event) -> Iterator[None]:
+def printed_spellings(event: Event) -> Iterator[None]:
     """Print an event's names in the spelling of its list of players where they cannot be printed otherwise."""
     token = SPELLINGS.set(_spellings(event))
     try:

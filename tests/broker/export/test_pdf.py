@@ -30,7 +30,7 @@ from broker.export.pdf import (
     fit_text,
     font_runs,
     is_printable,
-    spelled,
+    printed_spellings,
     spelling_notes,
     striped_rows,
     tables_pdf,
@@ -228,7 +228,7 @@ def test_every_printed_export_has_the_spelling_and_question_marks_where_there_is
 
 def test_the_seating_plan_and_place_cards_have_it_too(folder: Path) -> None:
     event = open_event(folder)
-    with spelled(event):
+    with printed_spellings(event):
         texts = [text_of(seating_pdf(event, kind, Translator("en"))) for kind in ("names", "tables", "cards")]
     assert ["Muhammad" in text for text in texts] == [True] * 3
     assert "Muhammad" not in text_of(seating_pdf(event, "names", Translator("en")))
