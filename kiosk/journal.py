@@ -217,7 +217,7 @@ class TableJournal(JournalFile):
 
     def _signed_anew(self, body: bytes, seq: int) -> bytes:
         """Return a stored fact as this device's, with every field, also those that only a newer program knows."""
-        said = msgspec.json.decode(signing.kept_form(body), type=dict[str, Any])
+        said = msgspec.json.decode(signing.stored_form(body), type=dict[str, Any])
         said.pop("signature", None)
         if said["fact"].get("sealed"):  # at the device that it names, to which the box is bound
             said["fact"]["sealed_by"] = said["fact"].get("sealed_by") or said.get("device")

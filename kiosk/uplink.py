@@ -29,7 +29,7 @@ from broker.protocol import (
     TableState,
     clock_is_behind,
     encode,
-    kept_form,
+    stored_form,
     topics,
     wall_clock_ms,
     with_sender,
@@ -208,7 +208,7 @@ class Uplink:
 
     def _publish(self, body: bytes) -> None:
         """Send one fact, and say which device does: the scorer takes those of the one that serves the table."""
-        self._sender.publish(self._log, with_sender(kept_form(body), self._journal.device), retain=topics.LOG.retain)
+        self._sender.publish(self._log, with_sender(stored_form(body), self._journal.device), retain=topics.LOG.retain)
 
     def publish(self, state: Callable[[], TableState], *, again: bool = False) -> None:
         """Publish the table's state where it has changed, or again after a new connection.

@@ -160,9 +160,9 @@ from broker.protocol.signing import (
     has_signed,
     is_same_fact,
     is_signed_by,
-    kept_form,
     open_event_key,
     open_key,
+    stored_form,
     with_sender,
 )
 from broker.protocol.topics import (

@@ -43,8 +43,8 @@ from broker.protocol import (
     TimeAdded,
     fact_hash,
     is_signed_by,
-    kept_form,
     parse_topic,
+    stored_form,
 )
 from broker.protocol.arbiter_session import (
     BY_DESK,
@@ -156,7 +156,7 @@ class Admissions:
         vouched: set[tuple[int, str | None, str]] = set()
         for payload in reversed(payloads):
             try:
-                seal = _SEALS.decode(kept_form(payload))  # no further: nothing behind a signature is signed
+                seal = _SEALS.decode(stored_form(payload))  # no further: nothing behind a signature is signed
             except UNREADABLE:
                 continue
             digest = self._hashes[payload] = fact_hash(payload)

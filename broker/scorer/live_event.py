@@ -26,7 +26,7 @@ from broker.protocol import (
     SigningKey,
     TableState,
     fact_kind,
-    kept_form,
+    stored_form,
     topics,
 )
 from broker.protocol.link import Incoming
@@ -259,7 +259,7 @@ class LiveEvent:
         if verdict.code:
             self._refuse(one, fact, verdict, now)
         elif fact and (verdict.new or fact.seq in self.intake.books[fact.table].wanted):
-            self._keep(fact, now, kept_form(one.payload), verdict)
+            self._keep(fact, now, stored_form(one.payload), verdict)
 
     def _refuse(self, one: Incoming, fact: LogMessage | None, verdict: IntakeVerdict, now: int) -> None:
         """Keep that a message was refused, and why."""
