@@ -32,7 +32,7 @@ from broker.mqtt.access import Credentials, Permissions
 from broker.mqtt.certificates import CA, REVOKED, SERVER, SERVER_KEY, Certificates
 from broker.mqtt.process import ANY_ADDRESS, PAYLOAD_LIMIT, READY_S, Broker, ChildProcess, MqttBrokerSettings
 from broker.protocol import Role
-from broker.protocol.link import Address, Link, passing_id
+from broker.protocol.link import Address, Link, transient_session_id
 
 ROUNDS: Final = 101  # mosquitto_passwd's own number; passwords here are 192 random bits, rounds add nothing
 SALT_BYTES: Final = 12
@@ -228,7 +228,7 @@ def _connected(host: str, port: int, certificates: Certificates) -> Iterator[Lin
     """Connect with the broker as its scorer does. Raises TimeoutError where it lets nobody in."""
     news: Queue[object] = Queue()
     address = Address(host, port, REVOKES, "", certificates.ca, identity=certificates.office(REVOKES))
-    link = Link(address, passing_id("revoking"), [RESPONSE], news.put, kept=False)
+    link = Link(address, transient_session_id("revoking"), [RESPONSE], news.put, kept=False)
     link.start()
     try:
         while not link.up:

@@ -90,7 +90,7 @@ def session_id(name: str, folder: Path) -> str:
     return f"{name}-{made}"
 
 
-def passing_id(name: str) -> str:
+def transient_session_id(name: str) -> str:
     """Return the id of a session that ends with its connection."""
     return f"{name}-{secrets.token_hex(16)}"
 

@@ -20,7 +20,7 @@ from broker.event import STANDINGS
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.protocol import parse_topic, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, transient_session_id
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
@@ -207,7 +207,11 @@ class Grown:
         """Look at what is public somewhere."""
         public = (topics.PUBLIC_TRAVELLER.at(NAME), topics.PUBLIC_STANDINGS.at(NAME))
         link = Link(
-            address, passing_id("grow-display"), public, lambda heard: self.ledger.hear(where, heard), kept=False
+            address,
+            transient_session_id("grow-display"),
+            public,
+            lambda heard: self.ledger.hear(where, heard),
+            kept=False,
         )
         link.reach(*others)
         link.start()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.protocol.link import SESSION_FILE, passing_id, session_id
+from broker.protocol.link import SESSION_FILE, session_id, transient_session_id
 
 
 def test_it_is_the_same_at_each_start_another_in_each_folder_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
@@ -18,8 +18,8 @@ def test_it_is_the_same_at_each_start_another_in_each_folder_and_kept_for_its_ow
 
 
 def test_brokers_take_it_as_an_id() -> None:
-    assert set(passing_id("homologue-cup-2026-asks")) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
-    assert len({passing_id("x") for _ in range(100)}) == 100
+    assert set(transient_session_id("homologue-cup-2026-asks")) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert len({transient_session_id("x") for _ in range(100)}) == 100
 
 
 @pytest.mark.parametrize("damage", ["exposed", "empty", "rubbish"])
