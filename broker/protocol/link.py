@@ -113,7 +113,7 @@ class Incoming:
     topic: str
     payload: bytes
     acknowledge: Acknowledge
-    came_at: float = field(default_factory=time.monotonic, compare=False)
+    received_at: float = field(default_factory=time.monotonic, compare=False)
     """Time of receipt on the monotonic clock, in s."""
 
 

@@ -84,7 +84,7 @@ class WireMetrics:
     def answered(self, facts: Iterable[Incoming], now: float) -> None:
         """Take in when facts were answered. `now` in s of the clock that has marked them."""
         for one in facts:
-            self._receipts.observe(max(0.0, now - one.came_at))
+            self._receipts.observe(max(0.0, now - one.received_at))
 
 
 MESSAGES_KEPT: Final = 1_000
