@@ -488,7 +488,7 @@ class SequenceWatch:
     def take(self, state: Table, facts: Iterable[Fact]) -> None:
         """Take in what a table tells, and the state in which it tells it."""
         for fact in facts:
-            if isinstance(fact, play_sequence.OF_A_PLAY):
+            if isinstance(fact, play_sequence.SEQUENCED_FACTS):
                 self._follow(state)
                 self._judge(fact)
 

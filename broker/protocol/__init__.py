@@ -113,7 +113,7 @@ from broker.protocol.paper_codes import (
     receipt_link,
     write_code,
 )
-from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, PlaySoFar, TableSequence, fact_kind
+from broker.protocol.play_sequence import SEQUENCED_FACTS, OutOfSequence, PlaySoFar, TableSequence, fact_kind
 from broker.protocol.rulings import (
     APART_DECISIONS,
     APPEAL_DECISIONS,

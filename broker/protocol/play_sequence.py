@@ -26,7 +26,7 @@ from broker.protocol.facts import (
 from broker.protocol.rulings import Adjusted, FineRuled, Reopen, Void
 from broker.protocol.types import SEATS, PlayerId, Seat
 
-OF_A_PLAY: Final = (
+SEQUENCED_FACTS: Final = (
     Restored,
     Seated,
     Overridden,

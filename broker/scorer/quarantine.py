@@ -18,7 +18,7 @@ from msgspec import Struct
 from broker.event import Event
 from broker.protocol import (
     MOST_FACTS,
-    OF_A_PLAY,
+    SEQUENCED_FACTS,
     LogMessage,
     OutOfSequence,
     Result,
@@ -307,7 +307,7 @@ class Quarantine:
 
         Where others after it have been judged by now, nothing follows before `judge_late`.
         """
-        table, of_play = self._table(message.table), type(message.fact) in OF_A_PLAY
+        table, of_play = self._table(message.table), type(message.fact) in SEQUENCED_FACTS
         if of_play and table.follows_directly(message.seq):
             return table.take(message)
         table.note(message.seq)
@@ -346,7 +346,7 @@ class Quarantine:
         """Take in a fact that counts as it did before plays were judged, and return what follows from that."""
         table = self._table(message.table)
         table.note(message.seq)
-        if type(message.fact) in OF_A_PLAY:
+        if type(message.fact) in SEQUENCED_FACTS:
             table.count(message)
         return chain((message,), self.judge_again(message.table)) if table.apart else (message,)
 
