@@ -27,7 +27,7 @@ from broker.protocol.types import DESK_PORT, HOST_PATTERN, LAST_PORT, EventName,
 
 PATH: Final = "/pairing/take"
 
-ANCHOR_PATH: Final = "/pairing/authority"
+AUTHORITY_PATH: Final = "/pairing/authority"
 """Where a desk with TLS serves the certificate (PEM) that vouches for it."""
 
 
