@@ -27,12 +27,12 @@ from broker.protocol.messages import Command
 from broker.protocol.signing import SigningKey
 from broker.protocol.types import PIN_MARK_DIGITS
 
-GIVEN: Final = "given"
+UNPROVEN_SCOPE: Final = "given"
 """The scope of a session whose PIN the scorer has not checked yet."""
 
 BY_PIN: Final = "pin"
 BY_DESK: Final = "admit"
-LASTS_MS: Final = 24 * 3_600_000
+SESSION_LIFETIME_MS: Final = 24 * 3_600_000
 """How long a session is valid. Longer than a day of play, as rulings made while the network was down may arrive much
 later."""
 
@@ -47,14 +47,14 @@ def derive_key(key: SigningKey, purpose: bytes) -> bytes:
     return HKDF(SHA256(), 32, None, b"homologue " + purpose).derive(key.to_bytes())
 
 
-def begun_session(nonce: str) -> str:
+def unproven_session(nonce: str) -> str:
     """Return the session of an arbiter whose PIN could not be checked yet."""
-    return f"{GIVEN}.{nonce}"
+    return f"{UNPROVEN_SCOPE}.{nonce}"
 
 
 def is_unproven(session: str) -> bool:
     """Return whether the scorer still has to check the PIN of a session."""
-    return session.startswith(f"{GIVEN}.")
+    return session.startswith(f"{UNPROVEN_SCOPE}.")
 
 
 def nonce_of(session: str) -> str:
@@ -67,7 +67,7 @@ def scope_of(session: str) -> str:
     return session.partition(".")[0]
 
 
-def until_of(session: str) -> int:
+def expiry_of(session: str) -> int:
     """Return when a session expires, in ms since 1970; 0 if it does not say."""
     parts = session.split(".")
     return int(parts[2]) if len(parts) > 2 else 0  # noqa: PLR2004 - scope and nonce come first
@@ -97,9 +97,9 @@ class SessionKey:
     def order(self, table: int, command: Command, author: str, order: str, at: int) -> str:
         """Return the session for one order of the desk, identical for each resend. `at`: ms since 1970."""
         nonce = hashlib.sha256(order.encode()).hexdigest()[:NONCE_DIGITS]
-        return self.open(table, command, author, nonce, at + LASTS_MS)
+        return self.open(table, command, author, nonce, at + SESSION_LIFETIME_MS)
 
-    def knows(self, session: str, table: int, author: str) -> bool:
+    def verifies(self, session: str, table: int, author: str) -> bool:
         """Return whether a session was opened for this table and this author."""
         head, _, mac = session.rpartition(".")
         return hmac.compare_digest(self._mac(head, table, author), mac)
