@@ -120,7 +120,7 @@ class PairingKeys:
         """Return the seal over an answer's text."""
         return hmac.new(self.sealing, text.encode(), hashlib.sha256).hexdigest()
 
-    def opens(self, answer: PairingAnswer) -> bool:
+    def verifies(self, answer: PairingAnswer) -> bool:
         """Return whether an answer comes from somebody who has the code and is vouched for by this certificate."""
         return hmac.compare_digest(self.seal(answer.pairing), answer.seal)
 

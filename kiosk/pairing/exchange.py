@@ -109,7 +109,7 @@ def _connected(offer: PairingOffer, anchor: str) -> http.client.HTTPConnection:
 def _opened(keys: PairingKeys, body: bytes) -> Pairing:
     try:
         sealed = msgspec.json.decode(body, type=PairingAnswer)
-        if keys.opens(sealed):
+        if keys.verifies(sealed):
             return msgspec.json.decode(sealed.pairing, type=Pairing)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
