@@ -497,7 +497,7 @@ class SequenceWatch:
             self._sequence.follow(fact)
         except play_sequence.OutOfSequence as error:
             self.unexpected = Unexpected(fact, error.code)
-            self._sequence.count(fact)
+            self._sequence.add(fact)
             return
         if self.unexpected and isinstance(fact, Result) and fact.round != self.unexpected.fact.round:
             self.unexpected = None

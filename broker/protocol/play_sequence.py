@@ -420,7 +420,7 @@ class TableSequence:
             raise OutOfSequence("play_out_of_turn")
         self._set(fact.round, play.after(fact, nearest=self._nearest))
 
-    def count(self, fact: Fact) -> None:
+    def add(self, fact: Fact) -> None:
         """Process a fact that counts, whether or not it is in sequence."""
         self._set(fact.round, self.play(fact.round).with_fact(fact))
 

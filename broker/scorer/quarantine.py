@@ -259,7 +259,7 @@ class _TableFacts:
 
     def _judge(self, message: LogMessage) -> Sequence[Judged]:
         if message.id not in self.apart or message.id in self._decided.taken:
-            self._sequence.count(message.fact)
+            self._sequence.add(message.fact)
             return ()
         if message.id in self._decided.discarded:
             return ()
