@@ -432,7 +432,7 @@ class PublicTraveller(Traveller, frozen=True, kw_only=True):
     seq: PublicNumber
 
 
-MOST_KEPT: Final = 200
+MOST_STORED_RECORDS: Final = 200
 """Most records that a table stores for the scorer at a time."""
 
 
@@ -443,7 +443,7 @@ class KeptRecord(Struct, frozen=True, kw_only=True):
     sealed: Annotated[str, Meta(max_length=65_536, pattern=r"^[A-Za-z0-9+/=]*$(?!\n)", description="in base64")]
 
 
-KeptRecords = Annotated[tuple[KeptRecord, ...], Meta(max_length=MOST_KEPT)]
+KeptRecords = Annotated[tuple[KeptRecord, ...], Meta(max_length=MOST_STORED_RECORDS)]
 
 
 class Kept(ToTable, frozen=True, kw_only=True):
