@@ -78,7 +78,7 @@ def open_table_link(settings: KioskSettings, lost: TableState, tell: Callable[[I
         # Of each device its own: under one id two devices would cut each other off, again and again.
         client_id=session_id(f"homologue-{event}-table-{table}", settings.folder),
         topics=[topic.at(event, table=table) for topic in topics.TOPICS if "table" in topic.readers],
-        tell=tell,
+        on_event=tell,
         will=Will(topics.STATE.at(event, table=table), encode(lost)),
     )
 
@@ -107,7 +107,7 @@ class Brokers:
         if configured not in self._places:
             self._places = [configured, *self._places]  # the device was paired, or configured, again
         self._known = list(self._places)
-        link.begin_at(*self._places)
+        link.set_brokers(*self._places)
 
     def _read(self) -> list[Place]:
         with suppress(OSError, msgspec.DecodeError):
@@ -138,7 +138,7 @@ class Brokers:
             self._link.move(moved)
         elif standby := _place(state.standby):
             self._remember(self._link.place, standby)
-            self._link.reach(*self._places)
+            self._link.set_other_brokers(*self._places)
 
     def due(self, now: int, *, silent: bool) -> None:
         """Go on to the next place where the scorer here is gone, or says nothing."""

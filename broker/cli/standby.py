@@ -284,7 +284,7 @@ class _Surroundings:
 
     def _listen(self) -> None:
         mine = transient_session_id(f"homologue-{self._event}-standby")
-        self._link = Link(self.started[0], mine, [topics.BEAT.at(self._event)], self._hear, kept=False)
+        self._link = Link(self.started[0], mine, [topics.BEAT.at(self._event)], self._hear, persistent=False)
         self._leaving.callback(self._link.stop)
         self._link.start()
 

@@ -228,7 +228,7 @@ def _connected(host: str, port: int, certificates: Certificates) -> Iterator[Lin
     """Connect with the broker as its scorer does. Raises TimeoutError where it lets nobody in."""
     news: Queue[object] = Queue()
     address = Address(host, port, REVOKES, "", certificates.ca, identity=certificates.office(REVOKES))
-    link = Link(address, transient_session_id("revoking"), [RESPONSE], news.put, kept=False)
+    link = Link(address, transient_session_id("revoking"), [RESPONSE], news.put, persistent=False)
     link.start()
     try:
         while not link.up:

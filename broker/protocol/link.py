@@ -126,9 +126,9 @@ class LinkChanged:
 
 
 class Link:
-    """An MQTT session (3.1.1, QoS 1). If `kept`, the broker stores it while the client is away.
+    """An MQTT session (3.1.1, QoS 1). If `persistent`, the broker stores it while the client is away.
 
-    `tell` is called on paho's thread and must only put items on a queue.
+    `on_event` is called on paho's thread and must only put items on a queue.
     """
 
     def __init__(
@@ -136,13 +136,13 @@ class Link:
         address: Address,
         client_id: str,
         topics: Iterable[str],
-        tell: Callable[[Incoming | LinkChanged], None],
+        on_event: Callable[[Incoming | LinkChanged], None],
         will: Will | None = None,
         *,
-        kept: bool = True,
+        persistent: bool = True,
     ) -> None:
         self._topics = [(topic, 1) for topic in topics]
-        self._on_event = tell
+        self._on_event = on_event
         self._up = threading.Event()
         self._connection_number = 0
         self._moving = False
@@ -156,7 +156,7 @@ class Link:
         self._client = _Client(
             CallbackAPIVersion.VERSION2,
             client_id=client_id,
-            clean_session=not kept,
+            clean_session=not persistent,
             protocol=mqtt.MQTTv311,
             manual_ack=True,
         )
@@ -208,12 +208,12 @@ class Link:
         """Host and port of the broker that is connected or being tried."""
         return self._place
 
-    def begin_at(self, first: Place, *others: Place) -> None:
+    def set_brokers(self, first: Place, *others: Place) -> None:
         """Set the first broker to try, before the link is started."""
         self._place = first
-        self.reach(*others)
+        self.set_other_brokers(*others)
 
-    def reach(self, *places: Place) -> None:
+    def set_other_brokers(self, *places: Place) -> None:
         """Try these places in turn from now on if the connection is lost. The present connection is left alone."""
         self._others = [place for place in dict.fromkeys((self._place, *places)) if place != self._place]
         self._retry_soon()
@@ -225,7 +225,7 @@ class Link:
         """Switch to the broker at `place`; the present one is tried again if that cannot be reached."""
         if place == self._place or self._moving:
             return
-        self.reach(place, *self._others)
+        self.set_other_brokers(place, *self._others)
         self._moving = self._hang_up()
 
     def _hang_up(self) -> bool:
@@ -284,7 +284,7 @@ class Link:
         self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
         self._connection_number += 1
         self._up.clear()
-        with suppress(Exception):  # a failing `tell` may be the error that led here
+        with suppress(Exception):  # a failing `on_event` may be the error that led here
             self._on_event(LinkChanged(up=False, why=LinkDown(f"the connection failed and is opened again: {error!r}")))
         self._stopping.wait(LONGEST_RETRY_S)
 

@@ -210,7 +210,9 @@ class ScorerChannel(Closing):
         self._event, self._address = event, address
         self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
         where = [topic.at(event) for topic in heard]
-        self._link = Link(address, transient_session_id(f"homologue-{event}-{name}"), where, self._news.put, kept=False)
+        self._link = Link(
+            address, transient_session_id(f"homologue-{event}-{name}"), where, self._news.put, persistent=False
+        )
         self._link.start()
 
     def close(self) -> None:

@@ -58,7 +58,7 @@ class Table:
         address = Address("127.0.0.1", port, "", "", certificates.ca, identity=identity)
         self._heard: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
         read = [topic.at(NAME, table=table) for topic in (topics.RECEIPT, topics.COUNTED)]
-        self.link = Link(address, transient_session_id("table"), read, self._heard.put, kept=False)
+        self.link = Link(address, transient_session_id("table"), read, self._heard.put, persistent=False)
         self.link.start()
         while not self.link.up:
             self._heard.get(timeout=PATIENCE_S)

@@ -168,7 +168,7 @@ class Grown:
         standby.wait_for(r"^Standby: up to date", PATIENCE_S)
         self.kill(name)
         self.running[name] = standby
-        self.displays[name].reach(("127.0.0.1", second.port))
+        self.displays[name].set_other_brokers(("127.0.0.1", second.port))
         standby.wait_for(r"^Desk: ", PATIENCE_S)
         return True
 
@@ -211,9 +211,9 @@ class Grown:
             transient_session_id("grow-display"),
             public,
             lambda heard: self.ledger.hear(where, heard),
-            kept=False,
+            persistent=False,
         )
-        link.reach(*others)
+        link.set_other_brokers(*others)
         link.start()
         self.displays[where] = link
 

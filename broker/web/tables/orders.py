@@ -271,7 +271,11 @@ class DeskLink:
         # It must subscribe to something to notice that it is connected. Alerts are few, and the desk may read them.
         self._connected = threading.Event()
         self._link = Link(
-            address, transient_session_id(f"homologue-{event}-desk"), [topics.ALERT.at(event)], self._told, kept=False
+            address,
+            transient_session_id(f"homologue-{event}-desk"),
+            [topics.ALERT.at(event)],
+            self._told,
+            persistent=False,
         )
         self.orders = OrderDesk(event, auth, self._link, sessions)
 

@@ -58,7 +58,9 @@ class Other:
         """`kept`: whether the broker tells of it at once."""
         self._term, self._answers, self._heard = term, answers, 0
         self._up = Event()
-        self.link = Link(address, transient_session_id("other"), [topics.SCORER_ASKED.at(NAME)], self._hear, kept=False)
+        self.link = Link(
+            address, transient_session_id("other"), [topics.SCORER_ASKED.at(NAME)], self._hear, persistent=False
+        )
         self.link.start()
         assert self._up.wait(PATIENCE_S)
         if kept:

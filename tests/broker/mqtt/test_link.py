@@ -167,7 +167,7 @@ def test_a_link_that_stops_while_it_connects_says_good_bye(hall: Hall, monkeypat
     place, user = topics.STATE.at(EVENT, table=3), user_of("table", 3)
     connecting, left = threading.Event(), threading.Event()
     address = Address(hall.broker.host, hall.broker.port, user, hall.credentials.password(user))
-    link = Link(address, f"link-{hall.name}", [], lambda _: None, Will(place, b"lost"), kept=False)
+    link = Link(address, f"link-{hall.name}", [], lambda _: None, Will(place, b"lost"), persistent=False)
     connect, disconnect = link._client._create_socket_connection, link._client.disconnect
 
     def connect_late() -> socket.socket:
