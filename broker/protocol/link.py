@@ -209,7 +209,7 @@ class Link:
         return self._place
 
     def set_brokers(self, first: Place, *others: Place) -> None:
-        """Set the first broker to try, before the link is started."""
+        """Set the brokers to try, in this order, before the link is started."""
         self._place = first
         self.set_other_brokers(*others)
 
