@@ -27,7 +27,7 @@ _BAUDS: Final = "1200|2400|4800|9600|19200|38400|57600|115200|230400"
 class ScannerSetting(NamedTuple):
     """The default of a setting, the pattern of its values, and its meaning."""
 
-    usual: str
+    default: str
     pattern: str
     meaning: str
 
@@ -117,9 +117,9 @@ class Scanner(Closing):
         self._on_report, self._reader = on_report, ScanReader(address.reader)
         self._ready = False
         """The line is open and has been quiet since, so the next bytes are the beginning of a scan."""
-        self.hand = SimulatedScanner(address.habits) if address.kind == "sim" else None
+        self.simulated = SimulatedScanner(address.habits) if address.kind == "sim" else None
         """The simulated scanner, for making scans; None with a real one."""
-        path = str(self.hand.plug.path) if self.hand else address.place
+        path = str(self.simulated.plug.path) if self.simulated else address.place
         self._line = HotPlugged(path, partial(_open_port, address, path), self._on_bytes, self._on_line)
 
     def _on_bytes(self, content: bytes, at: int) -> None:
@@ -142,8 +142,8 @@ class Scanner(Closing):
     def close(self) -> None:
         """Close the device. May be called twice."""
         self._line.close()
-        if self.hand:
-            self.hand.close()
+        if self.simulated:
+            self.simulated.close()
 
 
 def _open_port(address: ScannerAddress, path: str) -> OpenPort:
@@ -176,4 +176,4 @@ def parse_scanner(address: str) -> ScannerAddress:
         if not re.fullmatch(known[name].pattern, value):
             raise BadAddress(f"{address!r}: {name} cannot be {value!r}")
         given[name] = value
-    return ScannerAddress(kind, place, {name: one.usual for name, one in known.items()} | given)
+    return ScannerAddress(kind, place, {name: one.default for name, one in known.items()} | given)

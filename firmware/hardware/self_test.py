@@ -47,6 +47,7 @@ class SelfTest:
         self._wait_ns, self._since = wait_ns, 0
         self._left = [*SEATS]
         self._faulty: set[str] = set()
+        """Parts that have reported a fault and no recovery."""
         self.right: list[Seat] = []
         """Seats that have passed."""
 
@@ -59,11 +60,6 @@ class SelfTest:
     def due(self) -> int | None:
         """When the seat that is asked fails; None: never by itself."""
         return None if self._wait_ns is None else self._since + self._wait_ns
-
-    @property
-    def ill(self) -> frozenset[str]:
-        """Parts that have reported a fault and no recovery."""
-        return frozenset(self._faulty)
 
     @property
     def passed(self) -> bool:

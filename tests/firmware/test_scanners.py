@@ -37,8 +37,8 @@ class Bench:
 
     @property
     def hand(self) -> SimulatedScanner:
-        assert self.opened.hand is not None
-        return self.opened.hand
+        assert self.opened.simulated is not None
+        return self.opened.simulated
 
     def next(self) -> tuple[object, ...]:
         """Return the next report in short."""
@@ -225,7 +225,7 @@ def test_a_simulated_scanner_has_habits() -> None:
 @pytest.mark.parametrize("kind", sorted(SCANNER_SETTINGS))
 def test_what_is_taken_where_nothing_is_said_may_also_be_said(kind: str) -> None:
     place = "//scanner" if kind == "sim" else "/dev/x"
-    said = "&".join(f"{name}={one.usual}" for name, one in SCANNER_SETTINGS[kind].items())
+    said = "&".join(f"{name}={one.default}" for name, one in SCANNER_SETTINGS[kind].items())
     assert parse_scanner(f"{kind}:{place}?{said}") == parse_scanner(f"{kind}:{place}")
 
 
