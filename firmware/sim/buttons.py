@@ -99,13 +99,13 @@ class ButtonFingers:
         pressed = self.push(seat)
         self._sleep(max(0.0, pressed + hold_s - self._clock()))
         if seat not in self.stuck:
-            self.let_go(seat, pressed + hold_s)
+            self.release(seat, pressed + hold_s)
 
     def push(self, seat: Seat) -> float:
         """Press one button and hold it; return the time of the press."""
         return self._move(seat, self._clock(), closed=True)
 
-    def let_go(self, seat: Seat, at: float | None = None) -> None:
+    def release(self, seat: Seat, at: float | None = None) -> None:
         """Release the button."""
         self._move(seat, self._clock() if at is None else at, closed=False)
 

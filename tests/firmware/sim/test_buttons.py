@@ -62,7 +62,7 @@ def test_fingers_do_bounce_when_closing_and_when_opening() -> None:
     play.fingers.factory.pin(5).when_changed = hear
     play.fingers.push("east")
     closing = len(edges)
-    play.fingers.let_go("east")
+    play.fingers.release("east")
     assert edges == [at % 2 for at in range(closing)] + [1 - at % 2 for at in range(len(edges) - closing)]
     assert min(closing, len(edges) - closing) > 2
 
@@ -97,7 +97,7 @@ def test_a_button_that_sticks_stays_down_until_somebody_pulls_it_up() -> None:
     play.fingers.press("east")
     play.wait(40)
     assert [type(one) for one in play.told] == [Pressed, Held, Health]
-    play.fingers.let_go("east")
+    play.fingers.release("east")
     play.wait(1)
     assert [one.code for one in play.told if isinstance(one, Health)] == ["button_stuck", None]
 
