@@ -199,10 +199,12 @@ def _test(address: str, wait_s: float, *, as_json: bool) -> bool:
 
     test = run_self_test(address, wait_s, say)
     if as_json:
-        result = {"passed": test.passed, "right": test.right, "remarks": [asdict(remark) for remark in remarks]}
+        result = {"passed": test.passed, "right": test.passed_seats, "remarks": [asdict(remark) for remark in remarks]}
         click.echo(json.dumps(result))
     else:
-        click.echo("all four buttons work" if test.passed else f"not all: {', '.join(test.right) or 'none'} passed")
+        click.echo(
+            "all four buttons work" if test.passed else f"not all: {', '.join(test.passed_seats) or 'none'} passed"
+        )
     return test.passed
 
 

@@ -48,7 +48,7 @@ class SelfTest:
         self._left = [*SEATS]
         self._faulty: set[str] = set()
         """Parts that have reported a fault and no recovery."""
-        self.right: list[Seat] = []
+        self.passed_seats: list[Seat] = []
         """Seats that have passed."""
 
     @property
@@ -64,7 +64,7 @@ class SelfTest:
     @property
     def passed(self) -> bool:
         """Whether every button works and no part is faulty."""
-        return self.right == [*SEATS] and not self._faulty
+        return self.passed_seats == [*SEATS] and not self._faulty
 
     def begin(self, now: int) -> list[Remark]:
         """Ask the first seat."""
@@ -103,7 +103,7 @@ class SelfTest:
         """End the turn of the seat that is asked, and ask the next."""
         done = self._remark(said)
         if said == "right":
-            self.right.append(self._left[0])
+            self.passed_seats.append(self._left[0])
         del self._left[0]
         self._since = now
         return [done, self._remark("asked")] if self._left else [done]

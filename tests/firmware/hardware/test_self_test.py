@@ -29,7 +29,7 @@ def test_who_presses_when_asked_passes_and_the_next_is_asked() -> None:
         *(("east", "right"), ("south", "asked"), ("south", "right"), ("west", "asked")),
         *(("west", "right"), ("north", "asked"), ("north", "right")),
     ]
-    assert (test.asked, test.right, test.passed) == (None, [*SEATS], True)
+    assert (test.asked, test.passed_seats, test.passed) == (None, [*SEATS], True)
 
 
 def test_another_seat_is_named_and_the_one_asked_can_still_pass() -> None:
@@ -69,7 +69,7 @@ def test_who_does_not_press_in_time_fails_and_the_next_is_asked() -> None:
     assert said(test.pass_time(WAIT)) == [("east", "timed_out"), ("south", "asked")]
     for seat in SEATS[1:]:
         test.take(Pressed(seat, WAIT + S), WAIT + S)
-    assert (test.asked, test.right, test.passed) == (None, [*SEATS[1:]], False)
+    assert (test.asked, test.passed_seats, test.passed) == (None, [*SEATS[1:]], False)
     assert test.pass_time(100 * WAIT) == []
 
 
@@ -87,7 +87,7 @@ def test_an_ill_button_is_said_and_fails_the_test_unless_it_gets_well() -> None:
     assert ill == Remark("east", "ill", text, other="west", code="button_stuck")
     for seat in SEATS:
         test.take(Pressed(seat, 2 * S), 2 * S)
-    assert (test.right, test.passed) == ([*SEATS], False)
+    assert (test.passed_seats, test.passed) == ([*SEATS], False)
     test.take(Health("button-west", None), 3 * S)
     assert test.passed
 
@@ -119,4 +119,4 @@ def test_whatever_is_told_the_test_ends_within_its_time(steps: list[tuple[int, R
         now = max(now, test.due or 0)
         test.pass_time(now)
     assert test.asked is None
-    assert test.right == [seat for seat in SEATS if seat in test.right]
+    assert test.passed_seats == [seat for seat in SEATS if seat in test.passed_seats]
