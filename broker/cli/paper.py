@@ -143,12 +143,12 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one for each option
     made = make_session_sheet(title or told.rules.title, first_state(told.rules), entries, told.names, language)
     if file is None:
         click.echo(session_text(made), nl=False)
-    elif told.of is None:
+    elif told.event is None:
         write_whole(file, session_pdf(made))
     else:
-        with printed_spellings(told.of):
+        with printed_spellings(told.event):
             write_whole(file, session_pdf(made))
-        say_unprintable(told.of)
+        say_unprintable(told.event)
 
 
 def _typed(rules: str, players: str) -> StoredSession:

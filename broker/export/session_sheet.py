@@ -229,7 +229,7 @@ class StoredSession:
     rules: RiichiProfile
     names: Sequence[str]
     events: Iterable[SessionEvent]
-    of: Event | None = None
+    event: Event | None = None
     """The event; None if the session's events were typed."""
 
 
