@@ -34,7 +34,7 @@ def reports_of(content: bytes, chance: Random, *, longest_pause_ms: int) -> list
 
 
 @pytest.mark.parametrize("alphabet", sorted(ALPHABETS))
-def test_a_flood_of_noise_scans_nothing_that_it_does_not_spell(alphabet: str) -> None:
+def test_noise_scans_only_labels_that_it_really_spells(alphabet: str) -> None:
     content = noise(ALPHABETS[alphabet], BYTES, Random(5))
     reports = reports_of(content, Random(6), longest_pause_ms=99)
     spelt = {(int(tile), (dashed or plain).decode()) for dashed, plain, tile in LABEL.findall(content)}
@@ -43,7 +43,7 @@ def test_a_flood_of_noise_scans_nothing_that_it_does_not_spell(alphabet: str) ->
 
 
 @pytest.mark.parametrize("alphabet", sorted(ALPHABETS))
-def test_noise_with_pauses_breaks_nothing(alphabet: str) -> None:
+def test_noise_with_pauses_gives_only_valid_reports(alphabet: str) -> None:
     chance = Random(7)
     content = noise(ALPHABETS[alphabet], BYTES, chance)
     reports = reports_of(content, chance, longest_pause_ms=2 * round(IDLE_S * 1000))
@@ -51,7 +51,7 @@ def test_noise_with_pauses_breaks_nothing(alphabet: str) -> None:
     assert [report for report in reports if isinstance(report, Scanned) and not 1 <= report.serial <= 136] == []
 
 
-def test_noise_without_end_takes_no_memory() -> None:
+def test_endless_noise_uses_no_memory() -> None:
     reader, content = ScanReader(), noise(ALPHABETS["bytes"], BYTES, Random(8))
     reader.take(content, 1)
     tracemalloc.start()
@@ -63,7 +63,7 @@ def test_noise_without_end_takes_no_memory() -> None:
         tracemalloc.stop()
 
 
-def test_after_noise_the_next_scan_is_read() -> None:
+def test_a_scan_after_noise_is_read() -> None:
     reader = ScanReader()
     reader.take(noise(ALPHABETS["bytes"], BYTES, Random(9)), 0)
     reader.take(b"", 600 * MS)

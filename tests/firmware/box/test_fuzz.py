@@ -19,7 +19,7 @@ IN_USE = 48 * 1024
 """Bytes of the 192 KB that a Pico's program has."""
 
 
-def test_garbage_on_the_tables_port_tells_nothing_and_stops_nothing() -> None:
+def test_garbage_on_the_tables_port_reports_nothing_and_stops_nothing() -> None:
     world = World()
     world.settle()
     for piece in garbage(BYTES, seed=1):
@@ -32,7 +32,7 @@ def test_garbage_on_the_tables_port_tells_nothing_and_stops_nothing() -> None:
     assert [type(report) for report in world.reports] == [Pressed, Released]
 
 
-def test_garbage_on_the_boxs_port_stops_nothing_and_lights_nothing() -> None:
+def test_garbage_on_the_boxs_port_stops_nothing_and_lights_no_lamp() -> None:
     world = World()
     world.settle()
     for piece in garbage(BYTES, seed=2):
@@ -46,7 +46,7 @@ def test_garbage_on_the_boxs_port_stops_nothing_and_lights_nothing() -> None:
     assert [type(report) for report in world.told(Pressed, Released)] == [Pressed, Released]
 
 
-def test_garbage_takes_no_memory_on_the_box_in_micropython(flashed: Path) -> None:
+def test_garbage_does_not_fill_the_boxs_memory_in_micropython(flashed: Path) -> None:
     """Three times as many bytes as it may have in use; what is in use goes up and down as MicroPython collects.
 
     In a process of its own: one that other tests have used holds their boxes too.
@@ -73,7 +73,7 @@ presses = st.lists(st.tuples(st.sampled_from(SEATS), st.integers(4, 200), st.int
 
 @COSTLY
 @given(faults, st.integers(0, 2**16), presses)
-def test_however_bad_the_line_is_each_press_is_told_once_and_in_order(
+def test_each_press_is_reported_once_and_in_order_over_any_bad_line(
     bad: LineFaults, seed: int, pressed: list[tuple[str, int, int]]
 ) -> None:
     world = World(ppm=seed % 200 - 100)
@@ -93,9 +93,7 @@ def test_however_bad_the_line_is_each_press_is_told_once_and_in_order(
 @given(
     st.integers(0, 2**16), st.lists(st.sampled_from(["press", "unplug", "plug", "reset", "table", "wait"]), max_size=10)
 )
-def test_whatever_happens_no_press_is_made_up_and_none_is_lost_that_the_box_had_stored(
-    seed: int, happens: list[str]
-) -> None:
+def test_no_press_is_invented_and_no_stored_press_is_lost(seed: int, happens: list[str]) -> None:
     """A box that loses its power loses what it had not handed on, and nothing else."""
     world, made, safe = World(), list[str](), list[str]()
     world.settle()
@@ -128,7 +126,7 @@ def test_whatever_happens_no_press_is_made_up_and_none_is_lost_that_the_box_had_
     assert world.reports == [] or world.told(Health)[-1:] in ([], [Health("buttons", None)])
 
 
-def test_two_presses_a_millisecond_apart_are_in_order_a_hundred_times_of_a_hundred_on_a_bad_line() -> None:
+def test_presses_a_millisecond_apart_keep_their_order_on_a_bad_line() -> None:
     """A thousand times, and over a pseudo-terminal: the benchmark."""
     world = World(ppm=80)
     world.settle()

@@ -26,7 +26,7 @@ class Waiting:
         return True
 
 
-def test_a_heartbeat_tells_the_time_at_which_it_is_sent_and_not_that_before_the_waiting() -> None:
+def test_a_heartbeat_has_the_time_at_which_it_is_sent() -> None:
     line = Waiting()
     program = assemble(MockMachine(), lambda: line.us, line, 1)
     for _ in range(300):

@@ -23,7 +23,7 @@ def fingers(*, bounces: int, hold_s: float = 0.2) -> tuple[BoxFingers, Contacts,
     return BoxFingers(box, bounces=bounces, hold_s=hold_s, seed=3, sleep=slept.append, clock_ns=lambda: NOW), box, slept
 
 
-def test_a_press_bounces_and_ends_open() -> None:
+def test_a_simulated_press_bounces_and_ends_open() -> None:
     hand, box, slept = fingers(bounces=6)
     hand.press("east")
     times = [at for at, _, _ in box.edges if at is not None]
@@ -40,7 +40,7 @@ def test_without_bounces_a_press_is_two_edges() -> None:
     assert slept == [0.2]
 
 
-def test_a_button_that_is_stuck_stays_down_and_the_others_do_not() -> None:
+def test_only_a_stuck_button_stays_down() -> None:
     hand, box, _ = fingers(bounces=0)
     hand.stuck = {"east"}
     hand.press("east")
