@@ -1,4 +1,4 @@
-"""Buttons by their address."""
+"""Opening buttons by address."""
 
 import queue
 
@@ -116,7 +116,7 @@ def test_a_simulated_box_is_opened_and_ends_with_its_buttons() -> None:
 
 
 def test_a_simulated_box_can_be_unplugged_and_restart_by_itself() -> None:
-    """In its own time: how often, until this test has seen both, is the machine's to say."""
+    """In real time: how often both happen before the test has seen them depends on the machine."""
     told: queue.Queue[Report] = queue.Queue()
     codes: set[str | None] = set()
     with open_buttons("sim://box?unplugged_ms=900&away_ms=600&reset_ms=1300", told.put).buttons:

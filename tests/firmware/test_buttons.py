@@ -50,7 +50,7 @@ def test_a_press_has_the_time_of_its_edge_however_late_that_is_delivered(table: 
     assert table.pressed == [("west", edge), ("west", edge + 500 * MS)]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # each example presses a fresh seat's past
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # each example clears the table first
 @given(st.lists(st.integers(1, 9), max_size=9), st.integers(40, 1900), st.lists(st.integers(1, 39), max_size=9))
 def test_a_bouncing_press_is_one_press(
     table: SimulatedTable, closing: list[int], held: int, opening: list[int]
@@ -102,7 +102,7 @@ def test_a_button_closed_at_the_start_is_stuck_but_not_pressed() -> None:
 
 
 def test_a_press_is_not_reported_while_its_last_edge_is_undelivered(table: SimulatedTable) -> None:
-    """The pin is high again, but we have not heard of it yet: a spark, not a finger."""
+    """The pin is high again, but the edge is not delivered yet: a spark, not a finger."""
     edge = table.clock.ns
     table.drive("east", (0, DOWN))
     table.pin("east")._change_state(value=True)
@@ -125,7 +125,7 @@ def test_every_late_edge_is_awaited(table: SimulatedTable) -> None:
 
 
 def test_a_lost_edge_is_inferred(table: SimulatedTable) -> None:
-    """The kernel keeps a few edges only; one lost when letting go must not call the arbiter two seconds later."""
+    """The kernel buffers few edges; one lost at a release must not call the arbiter two seconds later."""
     edge = table.clock.ns
     table.drive("east", (0, DOWN))
     table.wait(100)
@@ -140,7 +140,7 @@ late_us = st.integers(0, EDGE_DELAY_NS // 1000 - 1000)
 
 
 def play_late(table: SimulatedTable, edges: list[tuple[int, bool]], late: int) -> None:
-    """Let west's pin move at these times (in µs), and tell each edge so much later."""
+    """Move west's pin at these times (in µs), and deliver each edge `late` µs afterwards."""
     start, pin = table.clock.ns, table.pin("west")
     steps = [(at, "moves", at, level) for at, level in edges] + [(at + late, "tells", at, level) for at, level in edges]
     for when, what, at, level in sorted(steps, key=lambda step: step[:2]):
@@ -154,7 +154,7 @@ def play_late(table: SimulatedTable, edges: list[tuple[int, bool]], late: int) -
 
 @given(st.lists(st.tuples(st.integers(100, 2900), st.integers(25_000, 60_000)), min_size=1, max_size=6), late_us)
 def test_sparks_with_late_edges_do_not_count_as_presses(sparks: list[tuple[int, int]], late: int) -> None:
-    """Where sparks are further apart than their edges are late: else a pin that is low does not say by which it is."""
+    """For sparks further apart than their edges are late; otherwise a low pin does not show which spark it is."""
     times = list(accumulate((one for spark in sparks for one in spark), initial=0))[:-1]
     with simulated_table() as table:
         play_late(table, [(at, index % 2 == 1) for index, at in enumerate(times)], late)
@@ -178,7 +178,7 @@ def test_a_press_with_late_edges_has_the_time_of_its_edge(held_ms: int, late: in
 def test_every_reported_press_is_released_however_late_its_edges_are(
     presses: list[tuple[int, int]], late: list[int]
 ) -> None:
-    """Later than any edge that is waited for, too: then a press may be taken for a spark, but none stays down."""
+    """Also later than the wait for an edge: then a press may be taken for a spark, but none stays down."""
     times = list(accumulate((ms for press in presses for ms in press), initial=0))[:-1]
     told_at = list(accumulate((at + more for at, more in zip(times, late, strict=False)), max))
     with simulated_table() as table:
@@ -237,7 +237,7 @@ def test_a_short_circuit_is_reported() -> None:
 
 
 def test_a_lost_edge_of_the_second_contact_is_not_an_unplugged_cable() -> None:
-    """The edge by which it closed again was lost: before a fault is told, the pin itself is asked."""
+    """The closing edge was lost, so the pin is read again before a fault is reported."""
     with simulated_table(FULL_WIRING) as table:
         second(table, UP)
         table.factory.pin(12)._change_state(value=False)
@@ -312,7 +312,7 @@ def test_a_busy_lamp_releases_all_pins() -> None:
     SeatButtons(FULL_WIRING, lambda _: None, factory=factory).close()
 
 
-# ---- in the time of the day -------------------------------------------------------------------------------
+# ---- in real time ------------------------------------------------------------------------------------------
 
 
 def test_the_ticker_lets_time_pass() -> None:
@@ -342,7 +342,7 @@ PI_4, PI_5 = 0xC03111, 0xD04170
 
 @pytest.fixture
 def chip(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chip]:
-    """Return a chip in place of lgpio's, and a gpiozero that has not chosen its pins yet."""
+    """Return a substitute chip, with a gpiozero that has not chosen its pins yet."""
     made = Chip()
     monkeypatch.setitem(sys.modules, "lgpio", made)
     monkeypatch.delitem(sys.modules, "gpiozero.pins.lgpio", raising=False)
@@ -407,7 +407,7 @@ def test_the_clock_offset_is_that_of_the_quickest_reading() -> None:
     clock = Clock()
 
     class Slow:
-        """The first looks are interrupted for a second each."""
+        """A clock whose first readings are interrupted for a second each."""
 
         looks = 0
 
@@ -422,7 +422,7 @@ def test_the_clock_offset_is_that_of_the_quickest_reading() -> None:
 
 
 class Work:
-    """Things due at times; the first `deaf` calls do nothing."""
+    """Work that is due at certain times; the first `deaf` calls do nothing."""
 
     def __init__(self, *due: int, deaf: int = 0) -> None:
         self.left, self.deaf, self.calls = [*due], deaf, 0

@@ -1,4 +1,4 @@
-"""The drawings of the wiring: the docs have the newest ones, and no two wires lie on one another."""
+"""The wiring diagrams: those in docs/ are up to date, and no two wires overlap."""
 
 from pathlib import Path
 from typing import Final
@@ -46,7 +46,7 @@ def _position(points: str) -> int:
 
 @pytest.mark.parametrize("wiring", [FULL_WIRING, PLAIN])
 def test_no_two_wires_of_the_header_overlap(wiring: Wiring) -> None:
-    """The ground is one wire to all."""
+    """All ground wires are one wire."""
     assert one_over_another(draw_header_wiring(wiring), but="#1c1b1f") == []
 
 

@@ -1,4 +1,4 @@
-"""Only keyboards that are named type, and only keys that a table has; others that are plugged in are told."""
+"""Only named keyboards can type, and only a table's keys; other keyboards are reported."""
 
 import os
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ BACKSPACE, ESCAPE, DELETE, F2 = 14, 1, 111, 60
 CAN_TYPE: Final = (
     "1000000000007 ff9f207ac14057ff febeffdfffefffff fffffffffffffffe",
     "e080ffdf01cfffff fffffffffffffffe",
-    "4",  # a keyboard of one digit
+    "4",  # a keyboard with one digit
 )
 CANNOT: Final = (
     "1f0000 0 0 0 0",  # a mouse
@@ -101,7 +101,7 @@ def test_an_unnamed_keyboard_is_reported_once_and_so_is_its_removal(plugged: Plu
 
 
 def test_another_device_under_a_named_path_counts_as_the_named_keyboard(plugged: Plugged) -> None:
-    """A name by the maker's serial number can be forged: what has it is the table's keyboard."""
+    """Names contain the maker's serial number and can be forged: any device with the name is the table's keyboard."""
     told: list[Report] = []
     named = str(plugged.folders.opened / "by-id" / "usb-Table-event-kbd")
     plugged.pull(1)
@@ -114,7 +114,7 @@ def test_another_device_under_a_named_path_counts_as_the_named_keyboard(plugged:
 
 @contextmanager
 def typing(path: Path, keys: Queue[str]) -> Iterator[int]:
-    """Return what writes to a named keyboard, once it is open."""
+    """Yield a file descriptor that writes to a named keyboard, once it is open."""
     os.mkfifo(path)
     writer, told = os.open(path, os.O_RDWR | os.O_NONBLOCK), Queue[Report]()
     empty = InputFolders(path.parent / "none", path.parent / "none")

@@ -1,4 +1,4 @@
-"""Devices that stay open: serial lines on pseudo-terminals, keyboards that a test types on."""
+"""Devices that stay open: serial lines on pseudo-terminals, and simulated keyboards."""
 
 import errno
 import fcntl
@@ -34,26 +34,26 @@ from tests.patience import PATIENCE_S
 
 
 class Ear:
-    """What a line tells."""
+    """The recorded callbacks of a line."""
 
     def __init__(self) -> None:
         self.bytes, self.lines = Queue[tuple[bytes, int]](), Queue[str | None]()
 
     def on_bytes(self, content: bytes, at: int) -> None:
-        """Take bytes, and leave the idle calls."""
+        """Record bytes, without the idle calls."""
         if content:
             self.bytes.put((content, at))
 
     def on_line(self, error: FirmwareError | None) -> None:
-        """Take a code."""
+        """Record a code."""
         self.lines.put(error.code if error else None)
 
     def next_line(self) -> str | None:
-        """Return what the line told next of itself."""
+        """Return the next code of the line."""
         return self.lines.get(timeout=PATIENCE_S)
 
     def hear(self, length: int) -> bytes:
-        """Return so many bytes."""
+        """Return the next `length` bytes."""
         content = b""
         while len(content) < length:
             content += self.bytes.get(timeout=PATIENCE_S)[0]
@@ -166,7 +166,7 @@ def test_a_forbidden_device_is_reported(plug: Plug, ear: Ear, monkeypatch: pytes
     def refuse(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("serial.serialposix.os.open", refuse)  # root may open all, so the kernel is asked in vain
+    monkeypatch.setattr("serial.serialposix.os.open", refuse)  # root may open everything
     with line_of(plug, ear):
         assert ear.next_line() == "device_forbidden"
 
@@ -241,7 +241,7 @@ def test_a_loop_reads_what_it_writes(ear: Ear) -> None:
 
 
 class FakeDevice(InputDevice):
-    """An input device on a named pipe, which the kernel lets nobody grab."""
+    """An input device on a named pipe, on which the kernel allows no grab."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -256,7 +256,7 @@ class FakeDevice(InputDevice):
 
 
 class Table:
-    """A keyboard that is plugged in and typed on, and what the line tells of it."""
+    """A simulated keyboard, and the recorded callbacks of its line."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.opened = path, list[FakeDevice]()
@@ -272,7 +272,7 @@ class Table:
         os.close(self._writer)
 
     def hold_on_to(self) -> None:
-        """Vanish from the path only, as with a driver that ends no read."""
+        """Disappear from the path only, as with a driver that does not end a read."""
         self.path.unlink()
 
     def send(self, *events: tuple[int, int, int]) -> None:

@@ -1,4 +1,4 @@
-"""From edges to presses, changeover contacts and chatter."""
+"""Presses from edges, changeover contacts, and chatter."""
 
 import pytest
 from hypothesis import given
@@ -56,7 +56,7 @@ def test_presses_and_releases_of_a_seat_alternate_in_order_of_time(
 
 
 def solid_closings(durations: list[int]) -> int:
-    """Count the presses of a waveform in another way: solid closings between which it was open for long enough."""
+    """Count a waveform's presses independently: solid closings separated by long enough openings."""
     count, is_open = 0, True
     for index, lasted in enumerate(durations):
         if index % 2:
@@ -258,7 +258,7 @@ def test_a_press_that_waited_is_reported_once_the_spark_is_recognised() -> None:
 
 
 def test_no_press_waits_forever_for_a_chattering_contact() -> None:
-    """East chatters without end; it has begun a moment before south presses."""
+    """East chatters endlessly, starting shortly before south presses."""
     machine, told = Presses(), []
     south = 10 * MS
     for at in range(100):

@@ -1,4 +1,4 @@
-"""What the room says of its quality is held to what is there: each rule points to a test or a page that exists."""
+"""Each rule in quality.yaml points to an existing test or page."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ RULE: Final = re.compile(
     r"  where: (?P<path>[\w./-]+)(?:::(?P<test>\w+))?\n"
     r"  comment: (?P<comment>[A-Za-z](?:(?!: | #).)+\.)"
 )
-"""A part of YAML small enough to be read without a library: plain values that need no quotes."""
+"""A subset of YAML that needs no library: plain values without quotes."""
 
 
 def rules() -> list[re.Match[str]]:

@@ -1,6 +1,6 @@
-"""Noise on a scanner's line: nothing breaks, nothing grows, and only labels that noise really spells are scanned.
+"""Noise on a scanner's line: no failure, no growing memory, and no scans but of labels that the noise really spells.
 
-`python -m tests.benchmarks.hands.scanner` does the same with a million bytes over a pty, and measures.
+`python -m tests.benchmarks.hands.scanner` does the same with a million bytes over a pty, and measures it.
 """
 
 import re
@@ -16,13 +16,13 @@ from firmware.scan_reader import ScanReader
 from tests.firmware.scanner_noise import ALPHABETS, noise
 
 LABEL = re.compile(rb"(?<=[\r\n\t\x03])\x02? *(?:\][A-Za-z]\w)?HM(?:1-(\d\d)-|(\d\d))(\d{3}) *(?=[\r\n\t\x03])")
-"""A line that is a label, which noise may spell as anybody may."""
+"""A line that is a label, which noise may spell by chance."""
 
 BYTES = 100_000
 
 
 def reports_of(content: bytes, chance: Random, *, longest_pause_ms: int) -> list[Scanned | NotScanned]:
-    """Send it in pieces as a line would give them."""
+    """Send the content in pieces, as a line delivers it; return the reports."""
     reader, now, at, told = ScanReader(), 0, 0, list[Scanned | NotScanned]()
     reader.opened(now)
     while at < len(content):

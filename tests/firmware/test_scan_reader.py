@@ -1,4 +1,4 @@
-"""From bytes to reports: codes, lines, repeats."""
+"""Reports from bytes: codes, lines, repeats."""
 
 from itertools import pairwise
 
@@ -225,7 +225,7 @@ START = 5_000_000_000_000
 
 
 class Told:
-    """A reader, a clock in the test's hand, and what was told, in short."""
+    """A reader and a clock that the test controls; reports are returned in short form."""
 
     def __init__(self, reader: ScanReader | None = None) -> None:
         self.reader, self.now = reader or ScanReader(), START
@@ -238,7 +238,7 @@ class Told:
         return self.send(b"")
 
     def send(self, content: bytes) -> list[tuple[object, ...]]:
-        """Let bytes come."""
+        """Receive bytes."""
         return [short(report, self.now) for report in self.reader.take(content, self.now)]
 
 

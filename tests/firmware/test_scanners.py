@@ -1,4 +1,4 @@
-"""Scanners by their address, what they report, and what docs/scanners.md says of them."""
+"""Scanners by address, their reports, and the examples in docs/scanners.md."""
 
 import re
 import threading
@@ -29,7 +29,7 @@ SIM: Final = "sim://scanner?double_ms=0"
 
 
 class Bench:
-    """A scanner and what it tells."""
+    """A scanner and its reports."""
 
     def __init__(self, address: str) -> None:
         self.told = Queue[Report]()
@@ -41,7 +41,7 @@ class Bench:
         return self.opened.simulated
 
     def next(self) -> tuple[object, ...]:
-        """Return the next report in short."""
+        """Return the next report in short form."""
         match self.told.get(timeout=PATIENCE_S):
             case Scanned(serial, set_text, _):
                 return serial, set_text
@@ -53,7 +53,7 @@ class Bench:
                 raise AssertionError(other)
 
     def until(self, *last: object) -> list[tuple[object, ...]]:
-        """Return what is told before this."""
+        """Return the reports before this one."""
         return list(iter(self.next, last))
 
 
@@ -147,7 +147,7 @@ def test_unplugging_during_a_scan_never_gives_a_tile(bench: Bench, sent: int) ->
     frame = bench.hand.frame("HM1-08-117")
     bench.hand.send(frame[:sent])
     bench.hand.plug.pull()
-    before = bench.until("scanner", "device_unplugged")  # the kernel may lose the end of what was sent
+    before = bench.until("scanner", "device_unplugged")  # the kernel may lose the end of the bytes sent
     assert before in [[], *([("scan_cut", "HM1-08-117"[:length])] for length in range(2, 11))]
     bench.hand.plug.put_in()
     assert bench.until("scanner", None) == []
@@ -168,7 +168,7 @@ def test_a_scanner_that_is_plugged_in_later_works(tmp_path: Path) -> None:
 
 
 def test_unplugging_and_return_are_noticed_within_two_seconds() -> None:
-    # Without a stopwatch: nothing waits longer than one idle wait, then one pause between tries.
+    # Not measured: nothing waits for longer than one idle wait and one pause between attempts.
     assert IDLE_S + RETRY_S < PROMISED_S
 
 

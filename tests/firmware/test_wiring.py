@@ -1,4 +1,4 @@
-"""A wiring is read, or refused with what is wrong with it; it is checked against the pins that a Pi has."""
+"""Wirings are parsed, or refused with a reason, and checked against the pins of a Pi."""
 
 from pathlib import Path
 

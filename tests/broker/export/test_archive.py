@@ -1,4 +1,4 @@
-"""What is written of an event says whether it is final, by one rule: that of the desk."""
+"""All exports of an event agree with the desk on whether it is final."""
 
 import json
 import zipfile

@@ -1,4 +1,4 @@
-"""The booklet, read back from the PDF: a page a deal with its walls, and none before the standings are final."""
+"""The booklet, read back from the PDF: a page for each deal, and only once the standings are final."""
 
 from datetime import UTC, datetime
 from io import BytesIO
@@ -23,7 +23,7 @@ NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
 
 def signs(faces: tuple[str, ...]) -> str:
-    """Return how tiles are written, one after the other."""
+    """Return the printed signs of tiles, joined."""
     return "".join("".join(tile_signs(face)) for face in faces)
 
 

@@ -1,4 +1,4 @@
-"""What lies in a carrier tells every serial and no face, and can be read in three languages."""
+"""A carrier sheet shows every serial and no face, in three languages."""
 
 import csv
 import io
@@ -126,7 +126,7 @@ def test_a_sheet_shows_deal_winds_dealer_set_and_form(cup: Path, language: str) 
         *(_("seat wind: {wind}", wind=_(SEAT_NAMES[seat])) for seat in SEATS),
     ]
     assert [text for text in expected if "".join(text.split()) not in said] == []
-    assert said.count(_("DEALER")) == (2 if language == "zh" else 1)  # 庄家 is in the head as well
+    assert said.count(_("DEALER")) == (2 if language == "zh" else 1)  # 庄家 is also in the heading
 
 
 def test_the_qr_code_of_a_sheet_identifies_its_deal(cup: Path, tmp_path: Path) -> None:

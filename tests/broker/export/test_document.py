@@ -1,4 +1,4 @@
-"""The document of a whole event makes the event again; that of everybody tells nobody what is not theirs to know."""
+"""A whole document can be imported again; a public one reveals nothing secret."""
 
 import json
 from contextlib import closing
@@ -42,7 +42,7 @@ def written(folder: Path, *, whole: bool = True, embargoed: bool = False) -> byt
 
 
 def again(folder: Path, name: str = "again") -> Path:
-    """Write an event's document, and make another folder from it."""
+    """Export an event's document and import it into another folder."""
     path = folder.parent / f"{name}.json"
     path.write_bytes(written(folder))
     restore_event(read_document(path), folder.parent / name)

@@ -1,4 +1,4 @@
-"""The EMA report: the association's columns, and no number that nobody gave."""
+"""The EMA report: the association's columns, and no invented numbers."""
 
 from pathlib import Path
 

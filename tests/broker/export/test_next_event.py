@@ -1,4 +1,4 @@
-"""What an event's desk exports for the next event is taken by set-up and by command as it is: nothing is retyped."""
+"""The list exported for the next event is accepted by set-up and by command without changes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +30,7 @@ def of_players() -> Plan:
 
 
 def over(folder: Path, of: Plan) -> Path:
-    """Return the folder of an event that is declared final."""
+    """Return the folder of an event whose standings are final."""
     made = event_folder(
         folder,
         [message for table in range(1, 5) for round_ in range(1, 5) for message in said(table, round_, 9 * table)]
@@ -60,7 +60,7 @@ Take = Callable[[Path, str, int], None]
 
 
 def new_event(tmp_path: Path) -> Path:
-    """Return the folder of an event that has a name alone."""
+    """Return the folder of an event that has only a name."""
     (folder := tmp_path / "final").mkdir()
     write_plan(folder, replace(plan(), name="final", players=(), plays=()))
     return folder

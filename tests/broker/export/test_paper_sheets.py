@@ -1,4 +1,4 @@
-"""Blank sheets: one a play, two on a page, each with its seats, names and key."""
+"""Blank sheets: one for each play, two on a page, with seats, names and key."""
 
 from pathlib import Path
 

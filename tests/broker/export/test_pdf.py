@@ -1,4 +1,4 @@
-"""Printed pages: any title fits, no line is lost or cut, and a deal stays on one page if a page holds it."""
+"""Printed pages: any title fits, no line is lost, and a block that fits stays on one page."""
 
 import io
 from datetime import UTC, datetime
@@ -127,13 +127,13 @@ def test_bold_letters_are_bold() -> None:
 
 
 SIZE = (100 * mm, 100 * mm)
-"""Of a page that holds sixteen lines."""
+"""A page with room for sixteen lines."""
 
 COLUMNS: Columns = ((40 * mm, "left"), (20 * mm, "right"))
 
 
 def pages(blocks: list[PageBlock]) -> list[list[str]]:
-    """Return the lines of each page, and its number last."""
+    """Return the lines of each page, ending with its number."""
 
     def number(canvas: Canvas, page: int, total: int) -> None:
         draw_text(canvas, (20 * mm, 2 * mm), f"{page} of {total}", 8)
@@ -174,7 +174,7 @@ def test_a_long_name_wraps_to_the_next_line(name: str) -> None:
 def test_a_long_word_wraps_at_its_hyphen() -> None:
     row = PageLine("row", (PageCell("Marie-Hélène Beauregard-Desrosiers-Sarrazin"), PageCell("4")))
     (page,) = pages([PageBlock((), (row,))])
-    told = "|".join(page).replace("\x02", "-|")  # so it tells of a hyphen at which a word goes on in the next line
+    told = "|".join(page).replace("\x02", "-|")  # pdfium marks a hyphen at a line break in this way
     assert told.startswith("Marie-Hélène|Beauregard-Desrosiers-|Sarrazin")
 
 

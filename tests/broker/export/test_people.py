@@ -1,4 +1,4 @@
-"""Who sat there and where players come from, in every file that an event is exported as or printed from."""
+"""Substitutes and players' origins in every export and print."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ GONE, INSTEAD, SINCE = "p07", "Ada Reserve", 3
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small event as it was played; from the third round on somebody sat in player 7's place."""
+    """The small event, in which a substitute replaces player 7 from the third round on."""
     made = event_folder(tmp_path_factory.mktemp("people") / "cup")
     listed = [
         ListedPlayer(one, ("FR", "Paris MC", "", "") if one.id == GONE else ("", "", "", "")) for one in plan().players
@@ -91,7 +91,7 @@ def test_printed_travellers_mark_the_player_and_name_the_substitute_below(
         for seat, player in play.players.items()
         if player == GONE and play.round >= SINCE
     ]
-    between = "" if language == "zh" else " "  # where a font ends within a line, a reader of PDF may see a gap
+    between = "" if language == "zh" else " "  # a PDF reader may see a gap where the font changes within a line
     letters = between.join(text.split())
     assert [letters.count(between.join(line.split())) for line in lines] == [1, 1]
     assert (text.count("*Player 7 (FR)"), text.count("Player 7 (FR)")) == (2, 4)

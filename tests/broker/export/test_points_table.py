@@ -1,4 +1,4 @@
-"""The points table: what it says is what is paid, on the screen and on paper."""
+"""The points table shows the payments that the rules give, as text and as PDF."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Standings and travellers as they are printed, read back from the PDF."""
+"""Printed standings and travellers, read back from the PDF."""
 
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -104,7 +104,7 @@ def test_standings_show_every_name_whole(tmp_path: Path) -> None:
     plan = replace(small.plan(), players=(*players, *small.plan().players[3:]))
     save_event(folder, plan, small.deals(), small.registry())
     (page,) = text_of(standings_pdf(open_stored_event(folder), Translator("fr"), NOON))
-    letters = "".join(page.split())  # where a font ends within a name, a reader of PDF may see a gap
+    letters = "".join(page.split())  # a PDF reader may see a gap where the font changes within a name
     told = (*names, "parties : 12 sur 16", "Provisoire")
     assert [name for name in told if "".join(name.split()) not in letters] == []
 

@@ -1,4 +1,4 @@
-"""Replays: what the browser shows is what the referee knows, and nothing before the standings are final."""
+"""Replays show the referee's state, and only once the standings are final."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
 
 def random_record(seed: int) -> tuple[PmnRecord, list[Action], list[PlayState]]:
-    """Play at random, with kongs; the states are those after each action."""
+    """Play a deal at random, with kongs; return its record, actions and the state after each action."""
     states = [*at_random(seed)]
     actions = [action for _, action in states]
     deal = states[0][0].deal
@@ -82,7 +82,7 @@ def test_keys_and_swipes_change_the_turn_and_a_phone_shows_one_seat_per_table(br
     turn, seats = page.locator("#now"), page.locator(".seat:visible")
     page.keyboard.press("ArrowRight")
     page.evaluate(SWIPE, 100)
-    page.evaluate(SWIPE, 190)  # a touch
+    page.evaluate(SWIPE, 190)  # too short for a swipe
     assert (turn.inner_text(), seats.count()) == ("turn 2", 2)
     page.keyboard.press("ArrowLeft")
     page.evaluate(SWIPE, 300)

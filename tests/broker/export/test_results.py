@@ -1,4 +1,4 @@
-"""All plays as CSV: every number of the event is there, and nothing that a spreadsheet would run."""
+"""All plays as CSV: complete, and without formulas that a spreadsheet would run."""
 
 import csv
 import io

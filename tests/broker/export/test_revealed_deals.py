@@ -1,4 +1,4 @@
-"""What is revealed is what was committed to, and whatever was changed is found."""
+"""Revealed deals match the commitment, and every change is detected."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.broker.event.deals.asking import ask, codes, contents, done
 
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with three deals, all of them revealed."""
+    """Return a folder with three revealed deals."""
     folder = tmp_path_factory.mktemp("cup")
     done("new", "--event", "cup", "--deals", 3, folder)
     done("reveal", folder, "--output", folder / "revealed.json")
@@ -36,7 +36,7 @@ def verdicts(cup: Path, said: object, *options: str) -> tuple[int, list[Any]]:
 
 
 def found(cup: Path, said: object) -> dict[int, str | None]:
-    """Return for each revealed deal the code of what is wrong; the exit code has to agree."""
+    """Return the error code of each revealed deal. The exit code must agree."""
     code, lines = verdicts(cup, said)
     assert [line["as_committed"] for line in lines] == ["error" not in line for line in lines]
     assert code == (1 if any("error" in line for line in lines) else 0)

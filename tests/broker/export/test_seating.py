@@ -1,4 +1,4 @@
-"""The seating on paper: everybody's every place, once on each list, and on a card of their own."""
+"""The printed seating plan: each place once on each list, and a card for each player."""
 
 import re
 from collections import Counter

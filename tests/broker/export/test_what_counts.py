@@ -1,4 +1,4 @@
-"""Whatever was ruled: the files of an event add up to the standings at the desk, and say nothing under embargo."""
+"""After any rulings the exports add up to the desk's standings and reveal nothing under embargo."""
 
 import csv
 import io
@@ -77,7 +77,7 @@ UNTIL = st.sampled_from([2, 3, 4])
 
 
 def ruled(rulings: Iterable[Said], heard: list[LogMessage] | None = None) -> StoredEvent:
-    """Return an event in which this was heard, and then ruled."""
+    """Return an event after these facts and then these rulings."""
     room = room_of(heard)
     for one in rulings:
         room.apply(ruling(room, *one))
@@ -85,12 +85,12 @@ def ruled(rulings: Iterable[Said], heard: list[LogMessage] | None = None) -> Sto
 
 
 def shown(stored: StoredEvent, *, embargoed: bool) -> Snapshot:
-    """Return what the desk shows to arbiters, or to everybody."""
+    """Return the desk's snapshot for arbiters (`embargoed`) or for everybody."""
     return stored.room.snapshot() if embargoed else open_part(stored.room.snapshot())
 
 
 def scored(stored: StoredEvent, *, embargoed: bool) -> dict[str, list[dict[str, object]]]:
-    """Return what `homologue score` says of the exported plays."""
+    """Return the output of `homologue score` for the exported plays."""
     (answer,) = ask("score", *results.play_lines(stored, embargoed=embargoed).splitlines())
     assert set(answer) == {"travellers", "standings"}, answer
     return dict(answer)
@@ -113,7 +113,7 @@ def check_scored(stored: StoredEvent, *, embargoed: bool, places: bool = True) -
 
 
 def sums(stored: StoredEvent, *, embargoed: bool) -> list[Counter[str]]:
-    """Add up what each player has, in the file for spreadsheets and in the document."""
+    """Return each player's total in the CSV and in the document."""
     in_file, in_document = Counter[str](), Counter[str]()
     for row in csv.DictReader(io.StringIO(results.results_csv(results.event_result_rows(stored, embargoed=embargoed)))):
         in_file[row["player"]] += int(row["imp"] or 0) - int(row["fine"]) + int(row["award"])

@@ -1,4 +1,4 @@
-"""The wire's document says what the table of topics says, and the file in docs/ is it."""
+"""The AsyncAPI document matches the table of topics, and the file in docs/ is up to date."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ DOCUMENT = asyncapi.asyncapi_document()
 
 
 def references(part: Any) -> Iterator[str]:  # noqa: ANN401 - any piece of JSON
-    """Return every reference in a document: `$ref` and the mapping of a discriminator."""
+    """Yield every reference in a document: `$ref` and the mapping of a discriminator."""
     if isinstance(part, list):
         for one in part:
             yield from references(one)
@@ -30,7 +30,7 @@ def references(part: Any) -> Iterator[str]:  # noqa: ANN401 - any piece of JSON
 
 
 def resolve(reference: str) -> Any:  # noqa: ANN401 - any piece of JSON
-    """Follow a reference; KeyError where it leads nowhere."""
+    """Return what a reference points to. Raises KeyError."""
     place: Any = DOCUMENT
     for step in reference.removeprefix("#/").split("/"):
         place = place[step]

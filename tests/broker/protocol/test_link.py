@@ -1,4 +1,4 @@
-"""The id of a program's session: the same at each start, and nobody else's to know."""
+"""Session ids: the same at each start, and secret."""
 
 from pathlib import Path
 

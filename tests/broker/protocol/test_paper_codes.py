@@ -1,4 +1,4 @@
-"""Codes on paper: a carrier's sheet names its deal, and a receipt code proves what was confirmed."""
+"""Codes on paper: a carrier's sheet identifies its deal, and a receipt code proves what was confirmed."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Every stable code is in docs/codes.md under its room, with what it says there and what docs/codes.toml adds."""
+"""Every stable code is in docs/codes.md under its room, with its texts and the additions of docs/codes.toml."""
 
 import re
 from typing import Final

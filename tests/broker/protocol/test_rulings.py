@@ -1,4 +1,4 @@
-"""The words of a ruling: each kind is about one sort of thing, and says whom it names."""
+"""Kinds of ruling: the scope of each and the players that it names."""
 
 from typing import Any, get_args
 

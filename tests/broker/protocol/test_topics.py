@@ -1,6 +1,6 @@
-"""The table of topics and the codec: what is said where, by whom, and that nothing on the wire gives a face away.
+"""The table of topics and the codec: who sends what on which topic, and that no message to a table reveals a face.
 
-Whatever arrives is decoded or refused, and no message outgrows its topic's limit.
+Incoming messages are decoded or refused, and no message exceeds its topic's limit.
 """
 
 import json
@@ -149,7 +149,7 @@ READ_BY_TABLES = [topic for topic in TOPICS if "table" in topic.readers]
 
 
 def text_fields() -> dict[str, str | None]:
-    """Return every field with free text that a table reads, and the pattern that it has to fit."""
+    """Return every text field that a table reads, with its pattern."""
     return {
         f"{topic.name}: {way}": kind.pattern
         for topic in READ_BY_TABLES
@@ -484,7 +484,7 @@ def test_the_text_of_a_refusal_is_bounded() -> None:
 
 
 WORST = "\x01"
-"""Takes six bytes in JSON, more than any other character."""
+"""A character that takes six bytes in JSON, more than any other."""
 
 
 def longest(kind: inspect.Type) -> Any:  # noqa: ANN401 - a value of any type
@@ -522,7 +522,7 @@ def longest_leaf(kind: inspect.Type) -> object:
 
 
 def keys(kind: inspect.DictType) -> list[Any]:
-    """Return as many keys as a mapping may have: its words, or different texts of the greatest length."""
+    """Return as many keys as a mapping may have, each as long as possible."""
     if isinstance(kind.key_type, inspect.LiteralType):
         return list(kind.key_type.values)
     text = longest(kind.key_type)
@@ -532,7 +532,7 @@ def keys(kind: inspect.DictType) -> list[Any]:
 
 
 def bound(limit: int | None) -> int:
-    """Return a bound, which every list, text and number here has to have."""
+    """Return a bound, which every list, text and number must have."""
     assert limit is not None
     return limit
 

@@ -1,4 +1,4 @@
-"""The box on a pseudo-terminal: pyserial, threads and all, with what is flashed at the other end."""
+"""The box on a pseudo-terminal, with pyserial, threads, and the flashed program at the other end."""
 
 import queue
 import time
@@ -20,7 +20,7 @@ WELL = Health("buttons", None)
 
 
 class Table:
-    """What a table is told, in a queue."""
+    """A table's end of the box, with its reports in a queue."""
 
     def __init__(self, twin: BoxSimulator) -> None:
         self.twin, self.told = twin, queue.Queue[Report]()
@@ -31,7 +31,7 @@ class Table:
         return self.told.get(timeout=PATIENCE_S)
 
     def until(self, kind: type[Report]) -> Report:
-        """Wait for a report of a kind; on a busy machine the box seems silent in between."""
+        """Wait for a report of one kind. On a busy machine the box may seem silent in between."""
         while not isinstance(report := self.next(), kind):
             pass
         return report
@@ -47,7 +47,7 @@ def table() -> Iterator[Table]:
 
 
 def test_a_press_has_the_time_of_this_machine(table: Table) -> None:
-    """Within a second, for a busy machine answers late; how exact it is, is for simulated time and the benchmark."""
+    """Within a second, as a busy machine is late. Precision is tested in simulated time and by the benchmark."""
     before = time.monotonic_ns()
     table.twin.touch("south", closed=True)
     pressed = table.until(Pressed)

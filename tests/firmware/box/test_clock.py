@@ -1,4 +1,4 @@
-"""The box's time on ours: within a millisecond, whatever drifts, delays or wraps."""
+"""Times of the box are mapped to within a millisecond, despite drift, delays and wraps."""
 
 import pytest
 from hypothesis import given
@@ -11,12 +11,12 @@ from tests.firmware.box.year import live
 MS = 1_000_000
 
 ROUNDED_NS = 5_000
-"""The box counts whole microseconds, at this time and at those of the queries."""
+"""Rounding errors: the box counts whole microseconds, both for this time and for those of the queries."""
 
 
 @pytest.mark.parametrize(("ppm", "swing_ppm", "pull_ppm"), [(-100, 5, 100), (100, 10, 500)])
 def test_mapped_times_stay_within_a_millisecond_for_hours(ppm: float, swing_ppm: float, pull_ppm: float) -> None:
-    """Ten wraps of the ticks, and a time server that pulls as hard as it can; a year of it is a benchmark."""
+    """Ten wraps of the ticks, while time synchronisation slews as fast as it can. The benchmark covers a year."""
     worst = live(0.125, ppm=ppm, swing_ppm=swing_ppm, pull_ppm=pull_ppm)
     assert worst.wraps == 10
     assert worst.error_ns <= MS
@@ -35,7 +35,7 @@ def test_a_clock_is_ready_only_after_enough_queries() -> None:
     st.lists(st.tuples(st.integers(1, 20), st.integers(0, 50_000), st.integers(0, 50_000)), min_size=4, max_size=60),
 )
 def test_the_error_of_a_time_never_exceeds_the_slack(ppm: int, queries: list[tuple[int, int, int]]) -> None:
-    """Seconds between queries, and microseconds there and back."""
+    """`queries`: the pause before each in s, and its delays out and back in µs."""
     clock, now_us = BoxClock(), 0
     for pause_s, there, back in queries:
         now_us += pause_s * 1_000_000
@@ -56,8 +56,8 @@ def test_a_slow_query_changes_nothing() -> None:
 
 def test_two_queries_together_narrow_the_bounds() -> None:
     clock = BoxClock()
-    clock.add(1_000_000, 1_000 * MS, 1_001 * MS)  # quick there, 1 ms back
-    clock.add(1_000_001, 999 * MS + 1000, 1_000 * MS + 1000)  # 1 ms there, quick back
+    clock.add(1_000_000, 1_000 * MS, 1_001 * MS)  # fast out, 1 ms back
+    clock.add(1_000_001, 999 * MS + 1000, 1_000 * MS + 1000)  # 1 ms out, fast back
     assert clock.to_ns(1_000_001) == 1_000 * MS + 1000
     assert clock.slack_ns(1_000_001) <= 2
 

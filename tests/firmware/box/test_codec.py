@@ -1,4 +1,4 @@
-"""The line protocol's laws, in CPython and in real MicroPython."""
+"""Properties of the line protocol, in CPython and in real MicroPython."""
 
 from typing import Protocol
 
@@ -21,7 +21,7 @@ noise = st.one_of(st.binary(max_size=200), st.text("!EH 0123456789abcdef\n", max
 
 
 class Codec(Protocol):
-    """One side's codec."""
+    """The codec of one implementation."""
 
     def encode(self, kind: str, *numbers: int) -> bytes: ...
 
@@ -29,7 +29,7 @@ class Codec(Protocol):
 
 
 class Here:
-    """CPython's."""
+    """The codec in CPython."""
 
     def encode(self, kind: str, *numbers: int) -> bytes:
         return encode_frame(kind, *numbers)
@@ -40,7 +40,7 @@ class Here:
 
 
 class There:
-    """MicroPython's."""
+    """The codec in MicroPython."""
 
     def __init__(self, micropython: MicroPython) -> None:
         self._micropython = micropython
@@ -71,7 +71,7 @@ def test_the_micropython_process_runs_micropython(micropython: MicroPython) -> N
     ],
 )
 def test_a_frame_has_this_form(codec: Codec, frame: Frame, line: bytes) -> None:
-    """Flashed boxes read it so: a change needs another version."""
+    """Flashed boxes read this form; a change needs a new protocol version."""
     kind, numbers = frame
     assert codec.encode(kind, *numbers) == line
     assert codec.split(line) == ([frame], 0)
@@ -94,7 +94,7 @@ def test_a_frame_after_garbage_is_read(codec: Codec, garbage: bytes, frame: Fram
 
 @given(frames, st.data())
 def test_a_corrupted_frame_is_refused(codec: Codec, frame: Frame, data: st.DataObject) -> None:
-    """Bits turned over in four bytes in a row: a burst that the CRC notices for sure."""
+    """Flipped bits in up to four consecutive bytes: a burst that the CRC always detects."""
     kind, numbers = frame
     line = codec.encode(kind, *numbers)
     at = data.draw(st.integers(0, len(line) - 2))

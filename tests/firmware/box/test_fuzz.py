@@ -1,4 +1,4 @@
-"""Garbage on either port: no crash, no press that nobody made, no memory that grows. A million of it: the benchmark."""
+"""Garbage on either port: no crash, no invented press, no growing memory. The benchmark uses a million bytes."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from tests.firmware.micropython.process import MicroPython
 BYTES = 60_000
 
 IN_USE = 48 * 1024
-"""Bytes of the 192 KB that a Pico's program has."""
+"""Limit for the memory in use, in bytes, of the 192 KB that a Pico's program has."""
 
 
 def test_garbage_on_the_tables_port_reports_nothing_and_stops_nothing() -> None:
@@ -47,9 +47,9 @@ def test_garbage_on_the_boxs_port_stops_nothing_and_lights_no_lamp() -> None:
 
 
 def test_garbage_does_not_fill_the_boxs_memory_in_micropython(flashed: Path) -> None:
-    """Three times as many bytes as it may have in use; what is in use goes up and down as MicroPython collects.
+    """Send three times as many bytes as may be in use. Usage goes up and down as MicroPython collects garbage.
 
-    In a process of its own: one that other tests have used holds their boxes too.
+    It runs in its own process, because a shared one holds other tests' boxes too.
     """
     now = iter(range(0, 1 << 30, 1000))
     with MicroPython(flashed) as micropython:
@@ -94,7 +94,7 @@ def test_each_press_is_reported_once_and_in_order_over_any_bad_line(
     st.integers(0, 2**16), st.lists(st.sampled_from(["press", "unplug", "plug", "reset", "table", "wait"]), max_size=10)
 )
 def test_no_press_is_invented_and_no_stored_press_is_lost(seed: int, happens: list[str]) -> None:
-    """A box that loses its power loses what it had not handed on, and nothing else."""
+    """A box that loses power loses only the edges that were not acknowledged."""
     world, made, safe = World(), list[str](), list[str]()
     world.settle()
     for at, what in enumerate(happens):
@@ -110,7 +110,7 @@ def test_no_press_is_invented_and_no_stored_press_is_lost(seed: int, happens: li
             case "plug" if not world.plugged:
                 world.plug()
             case "reset":
-                if not world.plugged:  # what was pressed since it was unplugged may be gone
+                if not world.plugged:  # presses since it was unplugged may be lost
                     safe = [report.seat for report in world.reports if isinstance(report, Pressed)]
                 world.power_on()
             case "table":
@@ -127,7 +127,7 @@ def test_no_press_is_invented_and_no_stored_press_is_lost(seed: int, happens: li
 
 
 def test_presses_a_millisecond_apart_keep_their_order_on_a_bad_line() -> None:
-    """A thousand times, and over a pseudo-terminal: the benchmark."""
+    """The benchmark does this a thousand times, and over a pseudo-terminal."""
     world = World(ppm=80)
     world.settle()
     noise = LineNoise(LineFaults(delay_ms=15, lost=1, garbled=1, garbage=50, reordered=50), 5)

@@ -1,4 +1,4 @@
-"""The table's end of the line to the box, against the program that is flashed."""
+"""The table's end of the line, tested against the flashed program."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ CLOSED, OPEN = 1, 0
 
 
 def ready(*, wrong_by_ns: int = 0) -> BoxSession:
-    """Return a session whose clock is ready, and as wrong as queries that are slow on one way make it."""
+    """Return a session whose clock is ready and wrong by this much, as after queries that are slow in one direction."""
     session = BoxSession(7, 0)
     for us in (0, 100, 200, 300):
         session.clock.add(us, us * 1000, us * 1000 + 2 * wrong_by_ns)
@@ -23,7 +23,7 @@ def ready(*, wrong_by_ns: int = 0) -> BoxSession:
 
 
 def sent(session: BoxSession) -> list[tuple[str, list[int]]]:
-    """Return the frames that the session wants to send, and forget them."""
+    """Return and clear the frames that the session wants to send."""
     frames = FrameSplitter().feed(b"".join(session.outgoing))
     session.outgoing.clear()
     return frames
@@ -102,12 +102,12 @@ def world(start: Start) -> World:
 
 
 def presses(world: World) -> list[str]:
-    """Return who was told to have pressed."""
+    """Return the seats of the reported presses."""
     return [report.seat for report in world.reports if isinstance(report, Pressed)]
 
 
 def near(report: Report, at: int) -> bool:
-    """Return whether a report has this time, within the millisecond that is promised."""
+    """Return whether a report has this time, to within the promised millisecond."""
     assert isinstance(report, Pressed | Released | Held)
     return abs(report.at - at) <= MILLISECOND
 
@@ -122,7 +122,7 @@ def test_a_press_is_reported_with_its_seat_and_the_times_of_its_edges(world: Wor
 
 
 def test_a_press_is_reported_within_seven_milliseconds_on_a_good_line(world: World) -> None:
-    """Three of them for the finger, one for the line, and the turns."""
+    """Three of them for the finger, one for the line, the rest for turns of the loops."""
     world.touch("east", closed=True)
     world.run(7)
     assert presses(world) == ["east"]
@@ -188,7 +188,7 @@ def test_presses_while_unplugged_arrive_later_once_and_with_their_times(world: W
 
 
 def test_a_press_after_an_hour_without_the_table_has_the_right_time() -> None:
-    """Two crystals have drifted apart by a third of a second: edges wait until the box has been asked again."""
+    """The crystals have drifted apart by a third of a second, so edges wait for new queries."""
     world = World(ppm=90)
     world.settle()
     world.unplug()
@@ -242,7 +242,7 @@ def test_reordered_edges_are_sorted(world: World) -> None:
 
 
 def test_requesting_an_edge_acknowledges_none_before_it(start: Start) -> None:
-    """They are the next program's too, should this one end before it has told what they mean."""
+    """The next program needs them if this one ends before it has reported them."""
     ticks = iter(range(0, 1_000_000, 5000))
     box = start(lambda: next(ticks), 77, ())
     for closed in (1, 0, 1):
@@ -254,7 +254,7 @@ def test_requesting_an_edge_acknowledges_none_before_it(start: Start) -> None:
 
 
 def test_a_reply_to_another_programs_query_is_ignored() -> None:
-    """It may have waited in the cable since long before."""
+    """The reply may be old: it may have waited in the cable."""
     world = World()
     world.settle()
     assert world.link._session is not None
@@ -409,7 +409,7 @@ def test_an_overflow_is_reported_and_makes_no_press(start: Start) -> None:
         Health("buttons", None),
     ]
     assert world.told(Held) == []
-    assert "west" not in presses(world)  # it was pressed when there was no more room
+    assert "west" not in presses(world)  # pressed while the store was full
     world.touch("west", closed=False)
     world.run(100)
     world.press("west", 50)
@@ -431,7 +431,7 @@ def test_a_box_of_another_version_is_refused_and_keeps_its_edges() -> None:
 
 
 def test_cpython_and_micropython_send_the_same_bytes(start: Start) -> None:
-    """So they do in each test here (see the fixture `start`); in this one all that a box can say is said."""
+    """Every test here checks this (fixture `start`); in this one the box sends every kind of frame."""
     world = World(start=start, ppm=35, boot_ticks=(1 << 30) - 400_000)
     world.run(200)
     for seat in SEATS:
@@ -457,7 +457,7 @@ well_formed = st.sampled_from(sorted(FRAME_FIELDS)).flatmap(
 
 @given(st.lists(well_formed, max_size=60))
 def test_nonsensical_frames_stop_neither_side(frames: list[bytes]) -> None:
-    """As another program would say them, with a good CRC."""
+    """Frames with a valid CRC, as another program might send them."""
     world = World()
     world.settle()
     for frame in frames:

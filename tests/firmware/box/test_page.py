@@ -1,4 +1,4 @@
-"""The page about the box says what the code does."""
+"""docs/button-box.md agrees with the code."""
 
 import json
 import re

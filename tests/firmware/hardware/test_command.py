@@ -1,4 +1,4 @@
-"""`homologue table hardware` as a person calls it."""
+"""The command `homologue table hardware`."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is connected, and what keeps it from working."""
+"""Connected devices, and problems that keep them from working."""
 
 import struct
 from pathlib import Path
@@ -14,7 +14,7 @@ PLAIN = read_wiring("east=5,south=6,west=13,north=19")
 
 @pytest.fixture
 def pi(tmp_path: Path) -> Path:
-    """Lay out a Pi 5 with everything."""
+    """Return the root of a simulated Pi 5 with all devices."""
     tree = tmp_path / "proc/device-tree"
     (tree / "system").mkdir(parents=True)
     (tree / "model").write_text("Raspberry Pi 5 Model B Rev 1.0\0")
@@ -105,7 +105,7 @@ def test_the_text_contains_the_whole_report(pi: Path, monkeypatch: pytest.Monkey
 
 
 def wrote(root: Path, **files: str) -> Path:
-    """Lay out what the kernel tells, by the file's name in a folder of its own."""
+    """Write the kernel's sensor files below a root."""
     folder = root / {"temp": "sys/class/thermal/thermal_zone0"}.get(next(iter(files)), "sys/class/hwmon/hwmon1")
     folder.mkdir(parents=True)
     for name, text in files.items():

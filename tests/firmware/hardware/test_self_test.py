@@ -1,4 +1,4 @@
-"""The self-test: each seat in turn must press its own button in time; whatever else happens is said."""
+"""The self-test: each seat in turn must press its own button in time; anything else causes a remark."""
 
 from hypothesis import given
 from hypothesis import strategies as st

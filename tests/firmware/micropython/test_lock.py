@@ -1,4 +1,4 @@
-"""MicroPython for the tests is pinned as everything else is."""
+"""MicroPython for the tests is pinned like everything else."""
 
 import json
 

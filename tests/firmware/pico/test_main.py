@@ -1,4 +1,4 @@
-"""What is flashed: `main.py` itself in real MicroPython, and every file through the compiler of the real Pico."""
+"""The flashed files: `main.py` in real MicroPython, and every file through the compiler for a Pico."""
 
 import subprocess
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.firmware.micropython.flashed import ROOT
 from tests.firmware.micropython.process import MicroPython
 
 POWER_ON, WATCHDOG = 1, 3
-"""Why a Pico has started."""
+"""Reasons for a Pico's start."""
 
 BOOT: Final = 0x01020304
 

@@ -1,4 +1,4 @@
-"""Edges on the box: none is lost silently, from the interrupt's ring to the store."""
+"""Edges on the box: from the interrupts' ring to the store none is lost silently."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ EAST, WEST = 0, 2
 
 @given(st.lists(st.one_of(st.tuples(st.integers(0, 3), st.integers(0, 1)), st.integers(0, 400)), max_size=60))
 def test_the_oldest_edges_are_stored_in_order(steps: list[tuple[int, int] | int]) -> None:
-    """An edge is added, or the table has everything before a number."""
+    """A step adds an edge, or acknowledges all before a number."""
     kept, first, box = list[tuple[int, int, int]](), 0, Store(0)
     for us, step in enumerate(steps):
         if isinstance(step, tuple):

@@ -1,4 +1,4 @@
-"""The twin: fingers, contacts and cables on mock pins do what real ones do, and the code behind makes sense of it."""
+"""Simulated fingers, contacts and cables on mock pins, read by the real code."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from tests.firmware.simulated_table import Clock
 
 
 class Played:
-    """Fingers in the test's time, and what was told."""
+    """Fingers in simulated time, and the reports."""
 
     def __init__(self, **wrong: object) -> None:
         self.clock, self.told, self.short = Clock(), list[Report](), list[TooShort]()
@@ -33,7 +33,7 @@ class Played:
         self.buttons.pass_time()
 
     def wait(self, seconds: float) -> None:
-        """Let time pass, in steps."""
+        """Let time pass in steps."""
         for _ in range(20):
             self._sleep(seconds / 20)
 

@@ -1,4 +1,4 @@
-"""A bad line does what its settings say, and the same again with the same seed."""
+"""A bad line follows its settings, reproducibly for each seed."""
 
 import pytest
 
@@ -9,7 +9,7 @@ PIECES = [bytes([at]) * 40 for at in range(200)]
 
 
 def carried(faults: LineFaults, seed: int = 1) -> list[tuple[int, bytes]]:
-    """Send pieces a millisecond apart, give them as they arrive."""
+    """Send pieces a millisecond apart; return what arrives."""
     noise = LineNoise(faults, seed)
     return sorted(one for at, piece in enumerate(PIECES) for one in noise.carry(piece, at * MS))
 

@@ -1,4 +1,4 @@
-"""A record is checked against the referee, the fan counter and the profile; each mistake has its own code."""
+"""Records are checked by the referee, the fan counter and the profile; each mistake has its own code."""
 
 from itertools import permutations
 from random import Random

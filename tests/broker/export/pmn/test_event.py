@@ -1,4 +1,4 @@
-"""Records of an event: true, judged right, and silent about what is secret."""
+"""Records of an event are correct, pass the check, and reveal nothing secret."""
 
 from pathlib import Path
 
@@ -72,7 +72,7 @@ def test_faces_are_included_early_only_on_request(under_way: Path) -> None:
 
 
 def drawn_out(stored: StoredEvent, round_: int, table: int) -> HandRecord:
-    """Play a play in which everybody discards what was drawn, until nobody can draw: a draw."""
+    """Return a drawn play in which everybody discards the tile just drawn."""
     booking = stored.event.bookings[table, round_]
     assert isinstance(stored.event.profile, Profile)
     state, actions = open_play(stored.deals[booking.deal].deal(), stored.event.profile.payments), list[Action]()
@@ -98,7 +98,7 @@ def test_known_steps_are_included_if_they_lead_to_the_accepted_result(over: Path
         (record.hands, set(record.points.values()), record.steps)
         for record in event.event_records(open_stored_event(over))
     ]
-    # Of the fouled play no face is told, and a play that four seats accepted as won was not the one that is kept.
+    # The fouled play has no faces, and a play that was accepted as won differs from the stored steps.
     assert [steps is not None for *_, steps in known] == [bool(hands) and points == {0} for hands, points, _ in known]
     assert {steps is None for *_, steps in known} == {True, False}
 

@@ -1,4 +1,4 @@
-"""What a file may look like, what is refused, and that records keep the whole of every play."""
+"""The accepted notation, refusals, and round trips of whole plays."""
 
 from typing import Final
 
@@ -169,7 +169,7 @@ TOKENS: Final = st.builds(
 
 
 def lying(play: PlayState) -> dict[str, object]:
-    """Return what lies before each seat, named by its seat wind; the order in a hand means nothing."""
+    """Return the tiles of each seat by seat wind, with sorted hands."""
     hands = dict(zip(SEATS, play.hands, strict=True))
     return {wind: told(hand) for wind, hand in by_wind(hands, play.deal.dealer).items()}
 
@@ -222,7 +222,7 @@ def test_a_changed_step_is_refused_there_or_later_or_gives_another_legal_play(
 
 
 def judged_to(found: PmnRecord | RecordError) -> tuple[bool, int | None]:
-    """Return whether it passes, and if not, at which step it was refused."""
+    """Return whether a record passes and, if not, the step that was refused."""
     if isinstance(found, RecordError):
         return False, found.step
     try:
@@ -232,7 +232,7 @@ def judged_to(found: PmnRecord | RecordError) -> tuple[bool, int | None]:
 
 
 def before_change(found: PmnRecord, record: PmnRecord) -> PmnRecord:
-    """Return the record as it was, with those walls that were told."""
+    """Return the original record with the walls of the one found."""
     return replace(record, walls=found.walls)
 
 

@@ -1,4 +1,4 @@
-"""Tiles, fan and played actions, from our words into PMN's and back."""
+"""Tiles, fan and steps, converted to PMN and back."""
 
 from random import Random
 
