@@ -149,9 +149,9 @@ class Ticker:
     def _run(self) -> None:
         while not self._stopped:
             self._changed.clear()
-            self._changed.wait(self._left())
+            self._changed.wait(self._run_due())
 
-    def _left(self) -> float | None:
+    def _run_due(self) -> float | None:
         """Do what is due, and return how many seconds remain until the next deadline. None: wait for `reschedule`."""
         when = self._due()
         while when is not None and when <= self._clock_ns() and not self._stopped:

@@ -203,13 +203,13 @@ class WallsDrawing(Flowable):  # type: ignore[misc]  # reportlab ships no types
 
 def draw_tile(canvas: Canvas, at: tuple[float, float], face: str) -> None:
     """Draw a tile's face from its lower left corner: a rank and the sign of its suit, or an honour's sign."""
-    (x, y), (wide, high) = at, TILE
+    (x, y), (width, height) = at, TILE
     canvas.saveState()
     canvas.setLineWidth(0.4)
-    canvas.roundRect(x + 0.2 * mm, y, wide - 0.4 * mm, high, 0.8 * mm)
+    canvas.roundRect(x + 0.2 * mm, y, width - 0.4 * mm, height, 0.8 * mm)
     canvas.setFillColor(HexColor(INKS[face[1]]))
     rank, sign = tile_signs(face)
     signs = ((rank, 10, 0.55), (sign, 9, 0.12)) if rank else ((sign, 12, 0.32),)
     for sign, size, up in signs:
-        draw_text(canvas, (x + wide / 2, y + up * high), sign, size, bold=sign.isascii(), align="centre")
+        draw_text(canvas, (x + width / 2, y + up * height), sign, size, bold=sign.isascii(), align="centre")
     canvas.restoreState()

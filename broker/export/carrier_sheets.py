@@ -172,12 +172,12 @@ def _tag(canvas: Canvas, x: float, y: float, text: str) -> None:
 
 
 def _row(canvas: Canvas, serials: tuple[int, ...], bottom: float) -> None:
-    wide, high = CELL
+    width, height = CELL
     for at, serial in enumerate(serials):
-        x = LEFT + LABEL + at * wide
-        canvas.rect(x, bottom, wide, high)
+        x = LEFT + LABEL + at * width
+        canvas.rect(x, bottom, width, height)
         canvas.setFont(BOLD, SERIAL)
-        canvas.drawCentredString(x + wide / 2, bottom + high / 2 - 7, str(serial))
+        canvas.drawCentredString(x + width / 2, bottom + height / 2 - 7, str(serial))
 
 
 def _places(canvas: Canvas, y: float) -> None:

@@ -279,14 +279,14 @@ def _play(one: PlayWithImps, key: tuple[int, int]) -> TravellerPlay:
 
 
 def _unplayed(stored: StoredEvent, *, everything: bool) -> Iterator[UnplayedPlay]:
-    for laid, play in stored.counted(embargoed=everything):
+    for counted, play in stored.counted(embargoed=everything):
         if play.points is None:
             seats = {
                 seat: RuledSeat(player, play.fines.get(seat, 0), play.awards.get(seat, 0))
                 for seat, player in play.players.items()
             }
-            instead = msgspec.convert(stored.instead(laid) or None, Instead)
-            yield UnplayedPlay(laid.deal, laid.table, laid.round, seats, instead)
+            instead = msgspec.convert(stored.instead(counted) or None, Instead)
+            yield UnplayedPlay(counted.deal, counted.table, counted.round, seats, instead)
 
 
 def _outside_plays(stored: StoredEvent) -> Iterator[OutsidePlays]:

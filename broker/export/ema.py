@@ -132,9 +132,9 @@ def ema_report(stored: StoredEvent, entrants: Mapping[str, Entrant]) -> EmaRepor
 
 def _points(stored: StoredEvent) -> Counter[str]:
     total: Counter[str] = Counter()
-    for _, laid in stored.played():
-        for seat, player in laid.players.items():
-            total[player] += (laid.points or {})[seat]
+    for _, counted in stored.played():
+        for seat, player in counted.players.items():
+            total[player] += (counted.points or {})[seat]
     return total
 
 

@@ -142,13 +142,13 @@ def _grid(canvas: Canvas, sheet: BlankSheet, _: Translator, top: float) -> float
     head = 7 * mm
     canvas.setLineWidth(0.7)
     x = LEFT
-    for key, (title, wide) in COLUMNS.items():
-        draw_fitted(canvas, (x + 1.5 * mm, top - 5 * mm), _(title), wide - 3 * mm, (9, 6.5), bold=True)
+    for key, (title, width) in COLUMNS.items():
+        draw_fitted(canvas, (x + 1.5 * mm, top - 5 * mm), _(title), width - 3 * mm, (9, 6.5), bold=True)
         for at, seat in enumerate(SEATS):
             y = top - head - (at + 1) * ROW
-            canvas.rect(x, y, wide, ROW)
-            _filled(canvas, sheet, _, (key, seat), (x, y, wide))
-        x += wide
+            canvas.rect(x, y, width, ROW)
+            _filled(canvas, sheet, _, (key, seat), (x, y, width))
+        x += width
     return float(top - head - len(SEATS) * ROW)
 
 
@@ -160,19 +160,19 @@ def _filled(
     box: tuple[float, float, float],
 ) -> None:
     """Fill in the seat and the name. The rest of a row is to be filled in by hand."""
-    (key, seat), (x, y, wide) = cell, box
+    (key, seat), (x, y, width) = cell, box
     if key == "seat":
-        draw_fitted(canvas, (x + 1.5 * mm, y + 4.4 * mm), _(SEAT_NAMES[seat]), wide - 3 * mm, (14, 9), bold=True)
+        draw_fitted(canvas, (x + 1.5 * mm, y + 4.4 * mm), _(SEAT_NAMES[seat]), width - 3 * mm, (14, 9), bold=True)
     elif key == "player":
-        draw_name(canvas, (x + 1.5 * mm, y + 5.2 * mm), sheet.names[seat], (wide - 3 * mm, ROW - 5.5 * mm), 12)
+        draw_name(canvas, (x + 1.5 * mm, y + 5.2 * mm), sheet.names[seat], (width - 3 * mm, ROW - 5.5 * mm), 12)
         canvas.setFillGray(GREY)
         player = sheet.play.players[seat]
         if seat in sheet.replaced:
             player += " · " + _("for {player}", player=sheet.replaced[seat])
-        draw_fitted(canvas, (x + 1.5 * mm, y + 1.4 * mm), player, wide - 3 * mm, (7.5, 6))
+        draw_fitted(canvas, (x + 1.5 * mm, y + 1.4 * mm), player, width - 3 * mm, (7.5, 6))
         canvas.setFillGray(0)
     elif key in ("hu", "discarder"):
-        canvas.rect(x + wide / 2 - 2.6 * mm, y + ROW / 2 - 2.6 * mm, 5.2 * mm, 5.2 * mm)
+        canvas.rect(x + width / 2 - 2.6 * mm, y + ROW / 2 - 2.6 * mm, 5.2 * mm, 5.2 * mm)
 
 
 def _below(canvas: Canvas, sheet: BlankSheet, _: Translator, y: float, foot: float) -> None:

@@ -139,16 +139,16 @@ def draw_name(
 
     `at`: where the last line begins. `room`: width and height; the font is reduced until the lines fit.
     """
-    wide, high = room
-    size = largest * wide / max(text_width(name, largest, bold=bold), 1)
+    width, height = room
+    size = largest * width / max(text_width(name, largest, bold=bold), 1)
     if size >= LEGIBLE:
         draw_text(canvas, at, name, min(size, largest), bold=bold)
         return
     size = LEGIBLE
     while True:
-        markup = _markup(_hyphenated(name, wide, size, bold=bold), bold=bold)
+        markup = _markup(_hyphenated(name, width, size, bold=bold), bold=bold)
         lines = Paragraph(markup, ParagraphStyle("name", fontSize=size, leading=size * LEADING, splitLongWords=1))
-        if lines.wrap(wide, high)[1] <= high or size <= SMALLEST:
+        if lines.wrap(width, height)[1] <= height or size <= SMALLEST:
             break
         size -= 0.25
     lines.drawOn(canvas, at[0], at[1] - size * (LEADING - 1))
@@ -302,7 +302,7 @@ LINE_STYLES: Final[Mapping[Kind, Sequence[tuple[object, ...]]]] = {
 def _page_table(block: PageBlock, columns: Columns) -> Flowable:
     lines = (*block.head, *block.lines)
     style: list[tuple[object, ...]] = list(TABLE_STYLE)
-    style += [("LEFTPADDING", (at, 0), (at, -1), _left(columns, at)) for at in range(len(columns))]
+    style += [("LEFTPADDING", (at, 0), (at, -1), _left_padding(columns, at)) for at in range(len(columns))]
     for row, line in enumerate(lines):
         stripe = (("BACKGROUND", STRIPE),) if line.striped else ()
         style += [(name, (0, row), (-1, row), *values) for name, *values in (*LINE_STYLES[line.kind], *stripe)]
@@ -314,7 +314,7 @@ def _page_table(block: PageBlock, columns: Columns) -> Flowable:
         ]
     table = LongTable(
         [[*_row(line, columns)] for line in lines],
-        [wide for wide, _ in columns],
+        [width for width, _ in columns],
         minRowHeights=[HEADING if line.kind == "heading" else LINE_HEIGHT for line in lines],
         repeatRows=len(block.head),
         style=style,
@@ -323,7 +323,7 @@ def _page_table(block: PageBlock, columns: Columns) -> Flowable:
     return KeepTogether([table])
 
 
-def _left(columns: Columns, at: int) -> float:
+def _left_padding(columns: Columns, at: int) -> float:
     return APART if at and (columns[at - 1][1], columns[at][1]) == ("right", "left") else PAD
 
 
@@ -341,7 +341,7 @@ def _row(line: PageLine, columns: Columns) -> Iterator[Flowable | str]:
     at = 0
     for cell in line.cells:
         (*_, (_, align)) = spanned = columns[at : at + cell.columns]
-        room = sum(wide for wide, _ in spanned) - _left(columns, at) - PAD
+        room = sum(width for width, _ in spanned) - _left_padding(columns, at) - PAD
         small = line.kind == "columns"
         yield _fitted(cell.text, room, align, SMALL if small else SIZE, bold=cell.bold or small)
         yield from [""] * (cell.columns - 1)
@@ -516,11 +516,11 @@ def _head(canvas: Canvas, heading: PageHeading, size: tuple[float, float]) -> No
 
 def _badge(canvas: Canvas, text: str, at: tuple[float, float], *, filled: bool) -> None:
     """Draw a frame for `provisional`, and white on black for `final`: distinct at a glance, even without colour."""
-    wide = text_width(text, 11, bold=True) + 7 * mm
+    width = text_width(text, 11, bold=True) + 7 * mm
     canvas.setLineWidth(0.9)
-    canvas.roundRect(at[0] - wide, at[1] - 1.2 * mm, wide, 7 * mm, 1.5 * mm, stroke=1, fill=int(filled))
+    canvas.roundRect(at[0] - width, at[1] - 1.2 * mm, width, 7 * mm, 1.5 * mm, stroke=1, fill=int(filled))
     canvas.setFillGray(1 if filled else 0)
-    draw_text(canvas, (at[0] - wide + 3.5 * mm, at[1] + 0.9 * mm), text, 11, bold=True)
+    draw_text(canvas, (at[0] - width + 3.5 * mm, at[1] + 0.9 * mm), text, 11, bold=True)
     canvas.setFillGray(0)
 
 
@@ -573,14 +573,14 @@ def unprintable_text(event: Event) -> str:
 
 def spelling_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
     """Return a finding for each name of a list that cannot be printed and has no spelling."""
-    left = [
+    unprintable = [
         one
         for one in listed
         if not is_printable(one.player.name) and not _is_usable(spelling(one.first_name, one.last_name))
     ]
     notes = (
         RuleError("name_unprintable", N_("{where}: {problem}", where=one.player.id, problem=one.player.name))
-        for one in left
+        for one in unprintable
     )
     return [(one.code, one.text) for one in notes]
 

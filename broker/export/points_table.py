@@ -87,20 +87,20 @@ def _cell_of(rules: PointRules, win: PaidWin, possible: tuple[bool, bool]) -> Po
     )
 
 
-def pad_right(text: str, wide: int) -> str:
+def pad_right(text: str, width: int) -> str:
     """Return a text padded on the right to a width in terminal cells."""
-    return text + " " * (wide - cell_len(text))
+    return text + " " * (width - cell_len(text))
 
 
-def pad_left(text: str, wide: int) -> str:
+def pad_left(text: str, width: int) -> str:
     """Return a text padded on the left to a width in terminal cells."""
-    return " " * (wide - cell_len(text)) + text
+    return " " * (width - cell_len(text)) + text
 
 
-WIDE: Final = 18
+COLUMN_WIDTH: Final = 18
 """Characters of a column; the first is narrower."""
 
-FIRST: Final = 8
+FIRST_WIDTH: Final = 8
 
 
 def points_table_text(profile: RiichiProfile, language: Language) -> str:
@@ -113,14 +113,14 @@ def _lines(profile: RiichiProfile, language: Language) -> Iterator[str]:
     for dealer in (False, True):
         yield (_("Dealer") if dealer else _("Non-dealer")).upper()
         yield (
-            pad_left(_("fu"), FIRST - 2)
+            pad_left(_("fu"), FIRST_WIDTH - 2)
             + "  "
-            + "".join(pad_right(_("{han} han", han=han), WIDE) for han in HAN).rstrip()
+            + "".join(pad_right(_("{han} han", han=han), COLUMN_WIDTH) for han in HAN).rstrip()
         )
         for fu, cells in points_rows(profile, dealer=dealer):
-            yield f"{fu:>{FIRST - 2}}  " + "".join(f"{cell!s:<{WIDE}}" for cell in cells).rstrip()
+            yield f"{fu:>{FIRST_WIDTH - 2}}  " + "".join(f"{cell!s:<{COLUMN_WIDTH}}" for cell in cells).rstrip()
         for limit, han, cell in limit_rows(profile, dealer=dealer):
-            yield f"{han:>{FIRST - 2}}  {pad_right(riichi_name('limit', limit, language), WIDE)}{cell}"
+            yield f"{han:>{FIRST_WIDTH - 2}}  {pad_right(riichi_name('limit', limit, language), COLUMN_WIDTH)}{cell}"
         yield ""
     yield counters_text(profile, language)
     yield _("Rules: {title} ({id}, version {version})", title=profile.title, id=profile.id, version=profile.version)
@@ -168,8 +168,8 @@ def points_table_pdf(profile: RiichiProfile, language: Language) -> bytes:
 
 
 def _page(profile: RiichiProfile, language: Language, canvas: Canvas) -> None:
-    wide = (landscape(A4)[0] - 2 * MARGIN - GAP) / 2
-    for half in (Half(MARGIN, wide, dealer=False), Half(MARGIN + wide + GAP, wide, dealer=True)):
+    width = (landscape(A4)[0] - 2 * MARGIN - GAP) / 2
+    for half in (Half(MARGIN, width, dealer=False), Half(MARGIN + width + GAP, width, dealer=True)):
         _half(canvas, half, profile, language)
     _foot(canvas, profile, language)
 

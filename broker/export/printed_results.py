@@ -74,8 +74,8 @@ def standings_pdf(
     """
     lines = stored.room.snapshot().standings if listed is None else listed
     heading, event = page_heading(stored, _, at, _("Standings"), anchor), stored.event
-    known, teams = event.has_origins, stored.room.team_rows()
-    origin = (PageCell(_("Country")), PageCell(_("Club"))) if known else ()
+    with_origins, teams = event.has_origins, stored.room.team_rows()
+    origin = (PageCell(_("Country")), PageCell(_("Club"))) if with_origins else ()
     rows: list[Row] = [*teams, *lines]
     blocks = []
     for (kind, stage, section), part in groupby(rows, key=lambda row: (type(row), row.stage, row.section)):
@@ -85,11 +85,11 @@ def standings_pdf(
         titles = (PageCell(_("Place")), *entrant, *map(PageCell, (_("IMP"), _("Fines"), counted)))
         parts = [_("Teams") if of_teams else _("Players")] * bool(teams) + [stage, section] * bool(stage)
         heading_line = (PageLine("heading", tuple(map(PageCell, parts))),) if parts else ()
-        found = striped_rows(_ranked(row, event, known=known) for row in part)
+        found = striped_rows(_ranked(row, event, with_origins=with_origins) for row in part)
         blocks.append(PageBlock((*heading_line, PageLine("columns", titles)), found))
     if notes := tuple(_about_standing(event, _)):
         blocks.append(PageBlock((), notes))
-    return pages_pdf(heading, blocks, WITH_ORIGINS if known else STANDINGS)
+    return pages_pdf(heading, blocks, WITH_ORIGINS if with_origins else STANDINGS)
 
 
 def _about_standing(event: Event, _: Translator) -> Iterator[PageLine]:
@@ -106,13 +106,13 @@ def note_line(text: str) -> PageLine:
     return PageLine("note", (PageCell(text),))
 
 
-def _ranked(row: Row, event: Event, *, known: bool) -> tuple[PageCell, ...]:
-    """Return the cells of a line of the standings; `known`: with country and club."""
+def _ranked(row: Row, event: Event, *, with_origins: bool) -> tuple[PageCell, ...]:
+    """Return the cells of a line of the standings; `with_origins`: with country and club."""
     fines, first = signed_text(-row.fines) if row.fines else "–", row.place == 1
     if isinstance(row, TeamStanding):
-        entrant, counted = [PageCell(row.team, bold=first, columns=3 if known else 1)], row.deals
+        entrant, counted = [PageCell(row.team, bold=first, columns=3 if with_origins else 1)], row.deals
     else:
-        origin = event.origin_of(row.player) if known else ()
+        origin = event.origin_of(row.player) if with_origins else ()
         entrant, counted = [PageCell(row.name, bold=first), *map(PageCell, origin)], row.plays
     imp = PageCell(signed_text(Fraction(row.imp)), bold=True)
     return (PageCell(str(row.place), bold=True), *entrant, imp, PageCell(fines), PageCell(str(counted)))
@@ -370,11 +370,11 @@ def certificates_pdf(event: Event, rows: Iterable[Row], at: datetime, _: Transla
 
 
 def _certificate(event: Event, row: Row, at: datetime, _: Translator, canvas: Canvas) -> None:
-    wide, high = PAGE
+    width, height = PAGE
     canvas.setLineWidth(2)
-    canvas.rect(FRAME, FRAME, wide - 2 * FRAME, high - 2 * FRAME)
+    canvas.rect(FRAME, FRAME, width - 2 * FRAME, height - 2 * FRAME)
     canvas.setLineWidth(0.5)
-    canvas.rect(FRAME + 2 * mm, FRAME + 2 * mm, wide - 2 * FRAME - 4 * mm, high - 2 * FRAME - 4 * mm)
+    canvas.rect(FRAME + 2 * mm, FRAME + 2 * mm, width - 2 * FRAME - 4 * mm, height - 2 * FRAME - 4 * mm)
     imps = _("{imp} IMP", imp=signed_text(Fraction(row.imp)))
     lines = (
         (event.plan.title, 20, False, 8),
@@ -385,11 +385,11 @@ def _certificate(event: Event, row: Row, at: datetime, _: Translator, canvas: Ca
         (prize_of(event, row), 22, False, 14),
         (" · ".join(filter(None, (group_name(row), imps))), 14, False, 12),
     )
-    down = high - 30 * mm
+    down = height - 30 * mm
     for text, size, bold, space in lines:
         if text:
             down -= space * mm
-            draw_fitted(canvas, (wide / 2, down), text, ROOM, (size, 8), bold=bold, align="centre")
-    for left, text in ((4 * FRAME, f"{at:%Y-%m-%d}"), (wide - 4 * FRAME - SIGNED, _("Head arbiter"))):
+            draw_fitted(canvas, (width / 2, down), text, ROOM, (size, 8), bold=bold, align="centre")
+    for left, text in ((4 * FRAME, f"{at:%Y-%m-%d}"), (width - 4 * FRAME - SIGNED, _("Head arbiter"))):
         canvas.line(left, FRAME + 20 * mm, left + SIGNED, FRAME + 20 * mm)
         draw_text(canvas, (left, FRAME + 14 * mm), text, 12)

@@ -84,13 +84,13 @@ def _hand(state: SessionState, _: Translator) -> str:
     return _("{wind}{number}", wind=_(WINDS[state.round_wind]), number=state.dealer + 1)
 
 
-def _named(seats: Iterable[int], players: Sequence[str]) -> str:
+def _names(seats: Iterable[int], players: Sequence[str]) -> str:
     return " + ".join(players[one] for one in seats)
 
 
 def _riichi(event: SessionEvent, players: Sequence[str], _: Translator) -> Iterator[str]:
     if isinstance(event, HandEnd) and event.riichi:
-        yield _("{what}: {names}", what=_("riichi"), names=_named(event.riichi, players))
+        yield _("{what}: {names}", what=_("riichi"), names=_names(event.riichi, players))
 
 
 def _entry_text(event: SessionEvent, players: Sequence[str], _: Translator) -> Iterator[str]:
@@ -98,19 +98,19 @@ def _entry_text(event: SessionEvent, players: Sequence[str], _: Translator) -> I
         case Ron(loser=loser, wins=wins):
             yield _(
                 "ron {winners} from {loser}",
-                winners=_named((win.winner for win in wins), players),
+                winners=_names((win.winner for win in wins), players),
                 loser=players[loser],
             )
         case Tsumo(win=win):
             yield _("tsumo {winner}", winner=players[win.winner])
         case ExhaustiveDraw(tenpai=tenpai, nagashi=nagashi):
-            yield _("draw, tenpai: {names}", names=_named(tenpai, players) or _("nobody"))
+            yield _("draw, tenpai: {names}", names=_names(tenpai, players) or _("nobody"))
             if nagashi:
-                yield _("{what}: {names}", what=_("nagashi"), names=_named(nagashi, players))
+                yield _("{what}: {names}", what=_("nagashi"), names=_names(nagashi, players))
         case Abort(reason=reason):
             yield _("aborted ({reason})", reason=ABORTS.get(reason, reason))
         case Chombo(offenders=offenders) | MinorFault(offenders=offenders) | DeadHand(offenders=offenders):
-            yield _("{what}: {names}", what=FAULTS[type(event)], names=_named(offenders, players))
+            yield _("{what}: {names}", what=FAULTS[type(event)], names=_names(offenders, players))
         case _:
             yield _("end of session; remaining deposits paid out")
 

@@ -84,10 +84,10 @@ def session_id(name: str, folder: Path) -> str:
             return f"{name}-{known}"
     except (OSError, UnicodeError):
         pass  # a new one is made below
-    made = secrets.token_hex(16)
+    secret = secrets.token_hex(16)
     with suppress(OSError):
-        write_private(file, made.encode("ascii"))
-    return f"{name}-{made}"
+        write_private(file, secret.encode("ascii"))
+    return f"{name}-{secret}"
 
 
 def transient_session_id(name: str) -> str:
@@ -180,7 +180,7 @@ class Link:
         self._client.on_disconnect = self._disconnected
         self._client.on_message = self._arrived
         self._address = address
-        self._place, self._others = (address.host, address.port), list[Place]()
+        self._broker, self._other_brokers = (address.host, address.port), list[Place]()
         self._retry_soon()
 
     @property
@@ -190,7 +190,7 @@ class Link:
 
     def start(self) -> None:
         """Start connecting in the background, and keep trying."""
-        self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
+        self._client.connect_async(*self._broker, keepalive=self._address.keepalive_s)
         self._client.loop_start()
 
     def stop(self) -> None:
@@ -206,26 +206,26 @@ class Link:
     @property
     def place(self) -> Place:
         """Host and port of the broker that is connected or being tried."""
-        return self._place
+        return self._broker
 
     def set_brokers(self, first: Place, *others: Place) -> None:
         """Set the brokers to try, in this order, before the link is started."""
-        self._place = first
+        self._broker = first
         self.set_other_brokers(*others)
 
     def set_other_brokers(self, *places: Place) -> None:
         """Try these places in turn from now on if the connection is lost. The present connection is left alone."""
-        self._others = [place for place in dict.fromkeys((self._place, *places)) if place != self._place]
+        self._other_brokers = [place for place in dict.fromkeys((self._broker, *places)) if place != self._broker]
         self._retry_soon()
 
     def _retry_soon(self) -> None:
-        self._client.reconnect_delay_set(1, 1 if self._others else LONGEST_RETRY_S)
+        self._client.reconnect_delay_set(1, 1 if self._other_brokers else LONGEST_RETRY_S)
 
     def move(self, place: Place) -> None:
         """Switch to the broker at `place`; the present one is tried again if that cannot be reached."""
-        if place == self._place or self._moving:
+        if place == self._broker or self._moving:
             return
-        self.set_other_brokers(place, *self._others)
+        self.set_other_brokers(place, *self._other_brokers)
         self._moving = self._hang_up()
 
     def _hang_up(self) -> bool:
@@ -239,10 +239,10 @@ class Link:
 
     def _try_next_broker(self) -> None:
         """Switch to the next place. Called on the client's thread, without a connection."""
-        if self._others:
-            self._others.append(self._place)
-            self._place = self._others.pop(0)
-            self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
+        if self._other_brokers:
+            self._other_brokers.append(self._broker)
+            self._broker = self._other_brokers.pop(0)
+            self._client.connect_async(*self._broker, keepalive=self._address.keepalive_s)
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Send one message if connected. Otherwise it is dropped, and the sender has to send it again."""
@@ -281,7 +281,7 @@ class Link:
 
     def _reconnect_after_error(self, error: Exception) -> None:
         """Reconnect after an error as after a lost connection. Called on the client's thread."""
-        self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
+        self._client.connect_async(*self._broker, keepalive=self._address.keepalive_s)
         self._connection_number += 1
         self._up.clear()
         with suppress(Exception):  # a failing `on_event` may be the error that led here
@@ -289,7 +289,7 @@ class Link:
         self._stopping.wait(LONGEST_RETRY_S)
 
     def _unreachable(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
-        where = "{}:{}".format(*self._place)
+        where = "{}:{}".format(*self._broker)
         self._on_event(LinkChanged(up=False, why=LinkDown(f"no broker answers at {where}; trying again")))
         self._try_next_broker()
 

@@ -590,9 +590,9 @@ class Order(Message, frozen=True, kw_only=True):
 CLOCK_TOLERANCE_MS: Final = 120_000
 
 
-def clock_is_behind(at: int, heard: int | None) -> bool:
-    """Return whether a clock that shows `at` is far behind the scorer's, which showed `heard` before. Ms since 1970."""
-    return heard is not None and heard - at > CLOCK_TOLERANCE_MS
+def clock_is_behind(at: int, received: int | None) -> bool:
+    """Return whether a clock that shows `at` is far behind the scorer's time `received` before. In ms since 1970."""
+    return received is not None and received - at > CLOCK_TOLERANCE_MS
 
 
 def clock_offset(state: TableState, now: int) -> int | None:

@@ -159,8 +159,8 @@ def new_pairing_code() -> str:
 def pairing_text(offer: PairingOffer) -> str:
     """Return the text of the QR code."""
     host = f"[{offer.host}]" if ":" in offer.host else offer.host
-    seen = f" {offer.fingerprint[:FINGERPRINT_SHOWN]}" if offer.fingerprint else ""
-    return f"HMP2 {host}:{offer.port} {offer.code}{seen}"
+    fingerprint = f" {offer.fingerprint[:FINGERPRINT_SHOWN]}" if offer.fingerprint else ""
+    return f"HMP2 {host}:{offer.port} {offer.code}{fingerprint}"
 
 
 def read_pairing(text: str) -> PairingOffer | None:

@@ -278,7 +278,7 @@ class BoxLink:
         self._session: BoxSession | None = None
         self._reported_code: str | None = ""
         """The code that was reported last; empty before the first report."""
-        self._heard_at = 0
+        self._received_at = 0
         self._queries: deque[int] = deque(maxlen=OUTSTANDING)
         """Send times of the latest queries. They also serve as tokens, so that a reply to another program is
         ignored."""
@@ -292,7 +292,7 @@ class BoxLink:
 
     def opened(self, now: int) -> LinkOutput:
         """Start listening on an opened line."""
-        self._splitter, self._heard_at, self._next_query_at = FrameSplitter(), now, now
+        self._splitter, self._received_at, self._next_query_at = FrameSplitter(), now, now
         self._queries.clear()
         if self._session is not None:
             self._session.clock.renew()
@@ -307,7 +307,7 @@ class BoxLink:
         """Process received bytes, maybe none, and let time pass until `now`, in ns of the monotonic clock."""
         for kind, numbers in self._splitter.feed(chunk):
             self._handle_frame(kind, numbers, now)
-        if now - self._heard_at > SILENT_NS:
+        if now - self._received_at > SILENT_NS:
             self._report_health("box_silent", "nothing is received from the box: is it flashed?")
         if self._session is not None and now >= self._next_query_at:
             self._query(now)
@@ -319,7 +319,7 @@ class BoxLink:
         elif self._version != VERSION:
             return
         if kind == "H":
-            self._heard_at = now
+            self._received_at = now
             self._heartbeat(numbers, now)
         elif kind == "E" and self._session is not None:
             boot, number, seat, closed, us = numbers
@@ -335,7 +335,7 @@ class BoxLink:
         """Process the box's protocol version."""
         self._version = version
         if version != VERSION:
-            self._heard_at, self._session = now, None
+            self._received_at, self._session = now, None
             self._report_health("box_version", f"the box has version {version}, this table {VERSION}: flash it again")
 
     def _heartbeat(self, numbers: list[int], now: int) -> None:

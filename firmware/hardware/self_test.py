@@ -45,7 +45,7 @@ class SelfTest:
     def __init__(self, wait_ns: int | None) -> None:
         """Set the time that each seat has; None: until the caller gives up on it."""
         self._wait_ns, self._since = wait_ns, 0
-        self._left = [*SEATS]
+        self._remaining = [*SEATS]
         self._faulty: set[str] = set()
         """Parts that have reported a fault and no recovery."""
         self.passed_seats: list[Seat] = []
@@ -54,7 +54,7 @@ class SelfTest:
     @property
     def asked(self) -> Seat | None:
         """The seat that is asked; None: the test is over."""
-        return self._left[0] if self._left else None
+        return self._remaining[0] if self._remaining else None
 
     @property
     def due(self) -> int | None:
@@ -103,14 +103,14 @@ class SelfTest:
         """End the turn of the seat that is asked, and ask the next."""
         done = self._remark(said)
         if said == "right":
-            self.passed_seats.append(self._left[0])
-        del self._left[0]
+            self.passed_seats.append(self._remaining[0])
+        del self._remaining[0]
         self._since = now
-        return [done, self._remark("asked")] if self._left else [done]
+        return [done, self._remark("asked")] if self._remaining else [done]
 
     def _remark(
         self, said: RemarkCode, *, other: str = "", code: str | None = None, ms: float | None = None, why: str = ""
     ) -> Remark:
-        seat = self._left[0]
+        seat = self._remaining[0]
         text = REMARKS[said].format(asked=seat, other=other, code=code, ms=ms, why=why)
         return Remark(seat, said, text, other, code, ms)

@@ -464,7 +464,7 @@ def test_the_ticker_retries_what_is_still_due() -> None:
 
 
 def test_the_ticker_sleeps_without_timeout_while_nothing_is_due() -> None:
-    assert ticking(Work())._left() is None
+    assert ticking(Work())._run_due() is None
 
 
 def test_rescheduling_wakes_the_ticker() -> None:

@@ -130,8 +130,8 @@ def _walls_of_draws(record: PmnRecord) -> Mapping[Seat, tuple[str, ...]]:
             used[step.tile] += 1
             _refuse_fifth_tile(step.tile, used, "Play", number)
             walls[step.seat].append(step.tile)
-    left = (Counter(FULL_SET) - used).elements()
-    return {seat: (*wall, *(next(left) for _ in range(WALL_TILES - len(wall)))) for seat, wall in walls.items()}
+    remaining = (Counter(FULL_SET) - used).elements()
+    return {seat: (*wall, *(next(remaining) for _ in range(WALL_TILES - len(wall)))) for seat, wall in walls.items()}
 
 
 def _refuse_fifth_tile(tile: str, used: Counter[str], tag: str, step: int | None = None) -> None:
