@@ -152,9 +152,8 @@ class KeyboardWatch:
             return
         self._reported = unknown
         code = "unknown_keyboard" if unknown else None
-        self._on_report(
-            Health(OTHER_PART, code, ", ".join(name.encode("ascii", "replace").decode() for name in unknown))
-        )
+        names = ", ".join(name.encode("ascii", "replace").decode() for name in unknown)
+        self._on_report(Health(OTHER_PART, code, names))
 
     def _run(self) -> None:
         while not self._stopped.is_set():

@@ -95,8 +95,7 @@ class Export:
             raise reason
         if self.at_the_end and not source.final:
             raise RuleError(
-                "not_final",
-                f"{self.name} is written when the head arbiter has declared the standings final",
+                "not_final", f"{self.name} is written when the head arbiter has declared the standings final"
             )
         with printed_spellings(source.stored.event):
             content = self.make(source)
@@ -138,10 +137,7 @@ EXPORTS: Final = (
     Export("certificates.pdf", PDF, _certificates, at_the_end=True),
     Export("standings-table.csv", CSV, lambda src: standings.standings_csv(src.ranked, src.stored.event.origin_of)),
     Export(
-        "team-standings.csv",
-        CSV,
-        lambda src: standings.team_standings_csv(src.stored.room.team_rows()),
-        of_teams=True,
+        "team-standings.csv", CSV, lambda src: standings.team_standings_csv(src.stored.room.team_rows()), of_teams=True
     ),
     Export(
         "results.csv",

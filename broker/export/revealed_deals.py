@@ -173,9 +173,8 @@ def verify_folder(folder: Path) -> Verdicts:
         )
         for number in missing
     ]
-    return _with_list_verdict(
-        folder, verdicts._replace(deals=sorted([*verdicts.deals, *altered], key=lambda one: one.deal))
-    )
+    deals = sorted([*verdicts.deals, *altered], key=lambda one: one.deal)
+    return _with_list_verdict(folder, verdicts._replace(deals=deals))
 
 
 def _with_list_verdict(folder: Path, verdicts: Verdicts) -> Verdicts:

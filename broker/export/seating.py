@@ -109,9 +109,8 @@ def _seated(event: Event, plan: Plan, stand_ins: tuple[StandIn, ...]) -> list[_S
         places = listed[player.id]
         substitutes = {place.round: substitute_of(stand_ins, player.id, place.round) for place in places}
         for name in dict.fromkeys(substitutes.values()) or (None,):
-            found.append(
-                _Seated(player, name, tuple(place for place in places if substitutes.get(place.round) == name))
-            )
+            own = tuple(place for place in places if substitutes.get(place.round) == name)
+            found.append(_Seated(player, name, own))
     return sorted(found, key=lambda one: (folded(one.shown_name), one.player.id))
 
 

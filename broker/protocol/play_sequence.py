@@ -202,9 +202,8 @@ class PlaySoFar(Struct, frozen=True, gc=False):
                 now = PlaySoFar("confirmed", self.deal, self.seats, (), (), self.corrected, self.brought_forward)
             case Declared():
                 seats, false_hu = tuple(one.seat for one in fact.presses), (*self.false_hu, *(self.declared or ()))
-                now = PlaySoFar(
-                    "declared", self.deal, self.seats, seats, false_hu, self.corrected, self.brought_forward
-                )
+                by_arbiter = self.corrected, self.brought_forward
+                now = PlaySoFar("declared", self.deal, self.seats, seats, false_hu, *by_arbiter)
             case Result():
                 unchanged = self.declared, self.false_hu, self.corrected, self.brought_forward
                 now = PlaySoFar("recorded", fact.deal, fact.players, *unchanged)

@@ -206,9 +206,8 @@ class BoxSession:
                 case Held(seat):
                     reports.append(Held(seat, self._pressed_since[seat]))
                 case Released(seat, at):
-                    reports.append(
-                        Released(seat, max(self._pressed_since.pop(seat), self.clock.to_ns(at // NS_PER_US)))
-                    )
+                    pressed_at = self._pressed_since.pop(seat)
+                    reports.append(Released(seat, max(pressed_at, self.clock.to_ns(at // NS_PER_US))))
                 case TooShort(at=at):
                     reports.append(replace(outcome, at=self.clock.to_ns(at // NS_PER_US)))
                 case Health(part, code):

@@ -202,9 +202,8 @@ def _test(address: str, wait_s: float, *, as_json: bool) -> bool:
         result = {"passed": test.passed, "right": test.passed_seats, "remarks": [asdict(remark) for remark in remarks]}
         click.echo(json.dumps(result))
     else:
-        click.echo(
-            "all four buttons work" if test.passed else f"not all: {', '.join(test.passed_seats) or 'none'} passed"
-        )
+        passed = ", ".join(test.passed_seats) or "none"
+        click.echo("all four buttons work" if test.passed else f"not all: {passed} passed")
     return test.passed
 
 

@@ -47,9 +47,7 @@ def test_outcomes_do_not_depend_on_how_often_time_passes(bursts: list[tuple[list
 
 
 @given(st.lists(st.tuples(st.one_of(presses(), noises()), pause), max_size=5))
-def test_presses_and_releases_of_a_seat_alternate_in_order_of_time(
-    bursts: list[tuple[list[int], int]],
-) -> None:
+def test_presses_and_releases_of_a_seat_alternate_in_order_of_time(bursts: list[tuple[list[int], int]]) -> None:
     told = [one for one in play({"east": wave(0, bursts)}) if isinstance(one, Pressed | Released)]
     assert [type(one) for one in told] == [Pressed, Released] * (len(told) // 2)
     assert [one.at for one in told] == sorted(one.at for one in told)

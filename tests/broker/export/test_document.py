@@ -61,9 +61,7 @@ def test_an_imported_event_exports_the_same_document(tmp_path: Path, rounds: int
     assert written(again(folder)) == written(folder)
 
 
-def test_imported_facts_keep_their_bytes_and_hash_chain(
-    tmp_path: Path,
-) -> None:
+def test_imported_facts_keep_their_bytes_and_hash_chain(tmp_path: Path) -> None:
     last: dict[int, str] = {}
     chained = []
     for one in until_round(2):
@@ -76,9 +74,7 @@ def test_imported_facts_keep_their_bytes_and_hash_chain(
 @pytest.mark.parametrize(
     ("version", "without"), [(1, {"unplayed", "beside", "team_standings"}), (2, {"team_standings"})]
 )
-def test_a_document_of_an_earlier_version_can_still_be_imported(
-    tmp_path: Path, version: int, without: set[str]
-) -> None:
+def test_a_document_of_an_earlier_version_can_be_imported(tmp_path: Path, version: int, without: set[str]) -> None:
     folder = event_folder(tmp_path / "cup")
     made = json.loads(written(folder))
     path = tmp_path / "first.json"

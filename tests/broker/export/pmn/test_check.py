@@ -61,9 +61,7 @@ def wrong(record: PmnRecord, how: JudgeName = "green-book") -> tuple[str, str | 
         ("c7d345677b3689w2r1f", "d11111447b36789f", ("fifth_tile", "Deal", None)),
     ],
 )
-def test_a_mistake_is_reported_with_its_code_tag_and_step(
-    change: str, to: str, expected: tuple[str, str, int | None]
-) -> None:
+def test_a_mistake_is_reported_at_its_place(change: str, to: str, expected: tuple[str, str, int | None]) -> None:
     assert wrong(one(example(change, to))) == expected
 
 
