@@ -25,32 +25,32 @@ Settings = Mapping[str, tuple[int | str, str]]
 """The default of each setting (a text is a list of seats) and its meaning."""
 
 _FINGERS: Final[Settings] = {
-    "bounces": (2, "How often a contact bounces."),
-    "hold_ms": (120, "How long a finger stays down."),
-    "seed": (0, "Other luck."),
+    "bounces": (2, "Most bounces of a contact when it closes or opens."),
+    "hold_ms": (120, "How long a finger stays down, in ms."),
+    "seed": (0, "Seed of the random numbers."),
     "stuck": ("", "Seats whose buttons stay down once pressed: `east,west`."),
 }
 _FAULTS: Final[Settings] = {
     name: (0, hint.__metadata__[0]) for name, hint in get_type_hints(LineFaults, include_extras=True).items()
 }
 _ACCIDENTS: Final[Settings] = {
-    "unplugged_ms": (0, "The cable is pulled after being in for so long; 0: never."),
-    "away_ms": (3000, "For so long."),
-    "reset_ms": (0, "The power is cut so often; 0: never."),
+    "unplugged_ms": (0, "The cable is unplugged after this many ms; 0: never."),
+    "away_ms": (3000, "How long it stays unplugged, in ms."),
+    "reset_ms": (0, "Time between two power cuts, in ms; 0: never."),
 }
 BOX_SETTINGS: Final[Settings] = {
     **_FINGERS,
     **_FAULTS,
     **_ACCIDENTS,
-    "ppm": (0, "Its clock is so many millionths too fast."),
+    "ppm": (0, "How much too fast its clock runs, in ppm."),
 }
 BUTTON_SETTINGS: Final[Settings] = {
     **_FINGERS,
-    "cut": ("", "Seats whose cable is off."),
-    "cut_ms": (0, "For so long; 0: for good."),
-    "late_ms": (0, "Edges are heard so much later."),
-    "sparks": (0, "At most so many pulses, too short for a finger, before each press."),
-    "swap": ("", "Two seats whose plugs are exchanged."),
+    "cut": ("", "Seats whose cable is unplugged."),
+    "cut_ms": (0, "How long the cable stays unplugged, in ms; 0: for good."),
+    "late_ms": (0, "Delay with which edges are delivered, in ms."),
+    "sparks": (0, "Most pulses too short for a finger before each press."),
+    "swap": ("", "Two seats whose plugs are swapped."),
 }
 
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")
@@ -58,12 +58,12 @@ _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 
 def _settings(address: str, known: Settings) -> dict[str, Any]:
     """Return the settings in a simulation's address: numbers and sets of seats. Raises BadAddress."""
-    usual = {name: value for name, (value, _) in known.items()}
-    settings: dict[str, Any] = {name: value if isinstance(value, int) else frozenset() for name, value in usual.items()}
+    defaults = {name: value for name, (value, _) in known.items()}
+    settings: dict[str, Any] = {name: one if isinstance(one, int) else frozenset() for name, one in defaults.items()}
     for name, value in parse_qsl(urlsplit(address).query, keep_blank_values=True):
-        if name not in usual:
-            raise BadAddress(f"{address!r}: no setting {name!r}; there are {', '.join(sorted(usual))}")
-        if isinstance(usual[name], str):
+        if name not in defaults:
+            raise BadAddress(f"{address!r}: no setting {name!r}; there are {', '.join(sorted(defaults))}")
+        if isinstance(defaults[name], str):
             try:
                 settings[name] = read_seats(value)
             except ValueError as error:
@@ -78,14 +78,14 @@ def _settings(address: str, known: Settings) -> dict[str, Any]:
 class SimulatedBox(ButtonBox):
     """A simulated box that ends when it is closed."""
 
-    def __init__(self, twin: BoxSimulator, tell: OnReport, on_short: Callable[[TooShort], None]) -> None:
-        self._twin = twin
-        super().__init__(str(twin.path), tell, on_short=on_short)
+    def __init__(self, box: BoxSimulator, on_report: OnReport, on_short: Callable[[TooShort], None]) -> None:
+        self._simulator = box
+        super().__init__(str(box.path), on_report, on_short=on_short)
 
     def close(self) -> None:
         """Close the line, then the simulation. May be called twice."""
         super().close()
-        self._twin.close()
+        self._simulator.close()
 
 
 def box_path(rest: str) -> str:
@@ -97,10 +97,12 @@ def box_path(rest: str) -> str:
 
 def simulate_box(address: str) -> BoxFingers:
     """Create the box that `sim://box?...` describes, with simulated fingers. Raises BadAddress."""
-    of = _settings(address, BOX_SETTINGS)
-    twin = BoxSimulator(LineFaults(**{name: of[name] for name in _FAULTS}), ppm=of["ppm"], seed=of["seed"])
-    twin.have_accidents(**{name: of[name] for name in _ACCIDENTS})
-    return BoxFingers(twin, bounces=of["bounces"], hold_s=of["hold_ms"] / 1000, stuck=of["stuck"], seed=of["seed"])
+    values = _settings(address, BOX_SETTINGS)
+    faults = LineFaults(**{name: values[name] for name in _FAULTS})
+    box = BoxSimulator(faults, ppm=values["ppm"], seed=values["seed"])
+    box.schedule_accidents(**{name: values[name] for name in _ACCIDENTS})
+    hold_s = values["hold_ms"] / 1000
+    return BoxFingers(box, bounces=values["bounces"], hold_s=hold_s, stuck=values["stuck"], seed=values["seed"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,33 +113,35 @@ class OpenedButtons:
     fingers: ButtonFingers | BoxFingers | None
 
 
-def open_buttons(address: str, tell: OnReport, on_short: Callable[[TooShort], None] = ignore_pulse) -> OpenedButtons:
+def open_buttons(
+    address: str, on_report: OnReport, on_short: Callable[[TooShort], None] = ignore_pulse
+) -> OpenedButtons:
     """Open the buttons that an address names. Raises BadAddress, PinInUse, PinReserved, DeviceMissing."""
     scheme, _, rest = address.partition(":")
     if scheme == "gpio":
-        return OpenedButtons(SeatButtons(read_wiring(rest), tell, on_short=on_short), None)
+        return OpenedButtons(SeatButtons(read_wiring(rest), on_report, on_short=on_short), None)
     if scheme == "sim" and rest.partition("?")[0] == "//buttons":
         fingers = _simulated_buttons(address)
-        buttons = SeatButtons(fingers.wiring, tell, on_short=on_short, factory=fingers.factory)
+        buttons = SeatButtons(fingers.wiring, on_report, on_short=on_short, factory=fingers.factory)
         return OpenedButtons(buttons, fingers)
     if scheme == "box":
-        return OpenedButtons(ButtonBox(box_path(rest), tell, on_short=on_short), None)
+        return OpenedButtons(ButtonBox(box_path(rest), on_report, on_short=on_short), None)
     if scheme == "sim" and rest.partition("?")[0] == "//box":
-        at_box = simulate_box(address)
-        return OpenedButtons(SimulatedBox(at_box.box, tell, on_short), at_box)
+        box_fingers = simulate_box(address)
+        return OpenedButtons(SimulatedBox(box_fingers.box, on_report, on_short), box_fingers)
     raise BadAddress(f"{address!r} is no address of buttons: gpio:east=5,..., box:/dev/..., sim://buttons or sim://box")
 
 
 def _simulated_buttons(address: str) -> ButtonFingers:
-    of = _settings(address, BUTTON_SETTINGS)
+    values = _settings(address, BUTTON_SETTINGS)
     return ButtonFingers(
-        bounces=of["bounces"],
-        hold_s=of["hold_ms"] / 1000,
-        late_s=of["late_ms"] / 1000,
-        sparks=of["sparks"],
-        seed=of["seed"],
-        cut=of["cut"],
-        cut_s=of["cut_ms"] / 1000,
-        stuck=of["stuck"],
-        swap=of["swap"],
+        bounces=values["bounces"],
+        hold_s=values["hold_ms"] / 1000,
+        late_s=values["late_ms"] / 1000,
+        sparks=values["sparks"],
+        seed=values["seed"],
+        cut=values["cut"],
+        cut_s=values["cut_ms"] / 1000,
+        stuck=values["stuck"],
+        swap=values["swap"],
     )

@@ -121,7 +121,7 @@ _RETRY_S: Final = 0.001
 
 
 class Ticker:
-    """Calls `pass_time` whenever something is `due`. Call `look` after changing what is due."""
+    """Calls `pass_time` whenever something is `due`. Call `reschedule` after changing what is due."""
 
     def __init__(
         self, name: str, due: Callable[[], int | None], pass_time: Callable[[], None], clock_ns: Callable[[], int]
@@ -135,7 +135,7 @@ class Ticker:
         """Start the thread."""
         self._thread.start()
 
-    def look(self) -> None:
+    def reschedule(self) -> None:
         """Check again what is due."""
         self._changed.set()
 
@@ -149,10 +149,10 @@ class Ticker:
     def _run(self) -> None:
         while not self._stopped:
             self._changed.clear()
-            self._changed.wait(self._left())
+            self._changed.wait(self._run_due())
 
-    def _left(self) -> float | None:
-        """Do what is due, and return how many seconds remain until the next deadline. None: wait for `look`."""
+    def _run_due(self) -> float | None:
+        """Do what is due, and return how many seconds remain until the next deadline. None: wait for `reschedule`."""
         when = self._due()
         while when is not None and when <= self._clock_ns() and not self._stopped:
             self._pass_time()
@@ -173,13 +173,13 @@ def ignore_pulse(_: TooShort) -> None:
 class SeatButtons(Closing):
     """Four buttons, one for each seat.
 
-    `tell` is called from the pins' and the ticker's threads, one report at a time. It must neither block nor raise.
+    `on_report` is called from the threads of pins and ticker, one report at a time, and must neither block nor raise.
     """
 
     def __init__(
         self,
         wiring: Wiring,
-        tell: OnReport,
+        on_report: OnReport,
         *,
         on_short: Callable[[TooShort], None] = ignore_pulse,
         limits: ContactLimits | None = None,
@@ -192,7 +192,7 @@ class SeatButtons(Closing):
         `on_short` receives pulses too short for a finger. They are for whoever maintains the wiring, never for the
         players. Without `ticking`, the caller has to call `pass_time`.
         """
-        self._tell_report, self._on_short, self._clock_ns = tell, on_short, clock_ns
+        self._on_report, self._on_short, self._clock_ns = on_report, on_short, clock_ns
         self._presses = Presses(limits)
         self._changeovers: dict[Seat, Changeover] = {}
         self._lines: dict[Seat, InputLine] = {}
@@ -211,41 +211,41 @@ class SeatButtons(Closing):
 
     def _open(self, wiring: Wiring, factory: Factory) -> None:
         offset = clock_offset_ns(factory, self._clock_ns)
-        what = ""
+        part = ""
         try:
             for seat, pins in wiring.items():
-                what = f"{seat}'s button at GPIO{pins.closes}"
+                part = f"{seat}'s button at GPIO{pins.closes}"
                 self._lines[seat] = InputLine(pins.closes, factory, offset, partial(self._edge, seat))
                 if pins.opens is not None:
-                    what = f"{seat}'s second contact at GPIO{pins.opens}"
+                    part = f"{seat}'s second contact at GPIO{pins.opens}"
                     self._second[seat] = InputLine(pins.opens, factory, offset, partial(self._second_edge, seat))
-            what = "the lamps"
+            part = "the lamps"
             lamps = {seat: pins.lamp for seat, pins in wiring.items() if pins.lamp is not None}
             self._lamps = SeatLamps(lamps, factory)
         except Exception as error:  # noqa: BLE001 - lgpio's own error (a busy pin) derives from Exception alone
             self.close()
-            raise DeviceMissing(f"{what}: {error}") from None
+            raise DeviceMissing(f"{part}: {error}") from None
 
     def _begin(self) -> None:
         now = self._clock_ns()
         closed = {seat: line.is_closed for seat, line in self._lines.items()}
         for seat, line in self._second.items():
             self._changeovers[seat] = Changeover(seat, closes=closed[seat], opens=line.is_closed, since=now)
-        self._tell(self._presses.begin(closed))
+        self._deliver(self._presses.begin(closed))
 
     def _edge(self, seat: Seat, at: int, closed: bool) -> None:  # noqa: FBT001 - a line's callback
         """Process an edge of the contact that closes when pressed."""
         with self._lock:
-            self._tell(self._presses.edge(seat, closed=closed, at=at))
+            self._deliver(self._presses.edge(seat, closed=closed, at=at))
             if changeover := self._changeovers.get(seat):
-                self._tell(changeover.edge(closes=closed, at=at))
-        self._ticker.look()
+                self._deliver(changeover.edge(closes=closed, at=at))
+        self._ticker.reschedule()
 
     def _second_edge(self, seat: Seat, at: int, closed: bool) -> None:  # noqa: FBT001 - a line's callback
         """Process an edge of the contact that opens when pressed."""
         with self._lock:
-            self._tell(self._changeovers[seat].edge(opens=closed, at=at))
-        self._ticker.look()
+            self._deliver(self._changeovers[seat].edge(opens=closed, at=at))
+        self._ticker.reschedule()
 
     def due(self) -> int | None:
         """Return when `pass_time` must be called, in ns of the clock; None if nothing is due."""
@@ -259,40 +259,40 @@ class SeatButtons(Closing):
             now = self._clock_ns()
             for seat, changeover in self._changeovers.items():
                 self._pass_time_of(seat, changeover, now)
-            if not self._is_on_its_way(now):
-                self._tell(self._presses.pass_time(now))
+            if not self._is_awaiting_edge(now):
+                self._deliver(self._presses.pass_time(now))
 
-    def _is_on_its_way(self, now: int) -> bool:
+    def _is_awaiting_edge(self, now: int) -> bool:
         """Return whether to wait for an edge. One that takes too long was lost and is inferred from the pin."""
         when = self._presses.due()
-        moved = self._moved() if when is not None and when <= now else []
-        if when is None or not moved:
+        lost = self._seats_out_of_step() if when is not None and when <= now else []
+        if when is None or not lost:
             self._awaited_since = None
             return False
         if self._awaited_since is None:
             self._awaited_since = now
         if now < self._awaited_since + EDGE_DELAY_NS:
             return True
-        for seat in moved:
-            self._tell(self._presses.edge(seat, closed=self._lines[seat].is_closed, at=when - 1))
+        for seat in lost:
+            self._deliver(self._presses.edge(seat, closed=self._lines[seat].is_closed, at=when - 1))
         return False
 
     def _pass_time_of(self, seat: Seat, changeover: Changeover, now: int) -> None:
         """Let time pass for a button with two contacts. Its pins are read again before a fault is reported."""
         if (when := changeover.due()) is not None and when <= now:
             closes, opens = self._lines[seat].is_closed, self._second[seat].is_closed
-            self._tell(changeover.edge(closes=closes, opens=opens, at=when - 1))
-        self._tell(changeover.pass_time(now))
+            self._deliver(changeover.edge(closes=closes, opens=opens, at=when - 1))
+        self._deliver(changeover.pass_time(now))
 
-    def _moved(self) -> list[Seat]:
+    def _seats_out_of_step(self) -> list[Seat]:
         return [seat for seat, line in self._lines.items() if line.is_closed != self._presses.is_closed(seat)]
 
-    def _tell(self, outcomes: list[ContactOutcome] | list[Health]) -> None:
+    def _deliver(self, outcomes: list[ContactOutcome] | list[Health]) -> None:
         for outcome in outcomes:
             if isinstance(outcome, TooShort):
                 self._on_short(outcome)
             else:
-                self._tell_report(outcome)
+                self._on_report(outcome)
 
     def show(self, seat: Seat, lamp: Lamp) -> None:
         """Set a seat's lamp. A button without one ignores it."""

@@ -40,18 +40,18 @@ class DeviceForbidden(DeviceMissing, code="device_forbidden"):
 
 FAULT_CODES: Final[Mapping[str, str]] = {
     "box_overflow": "The button box had no room for more edges: presses may be missing.",
-    "box_reset": "The button box has restarted: what it had not handed on is lost.",
-    "box_silent": "Nothing comes from the button box, though the line is open.",
+    "box_reset": "The button box has restarted: edges that it had not sent yet are lost.",
+    "box_silent": "Nothing is received from the button box, although the line is open.",
     "box_version": "The button box was flashed for another version of this program.",
-    "button_chatters": "A contact gives pulse after pulse that no finger makes: it is loose or worn, or its cable "
+    "button_chatters": "A contact gives repeated pulses too short for a finger: it is loose or worn, or its cable "
     "picks up noise.",
-    "button_disconnected": "Neither contact of a button with two is closed: its cable is off.",
-    "button_shorted": "Both contacts of a button with two are closed: wires touch.",
-    "button_stuck": "A button is closed for longer than a finger would, or was so when we first looked.",
-    "clock_unset": "Nobody has told this machine the time of day since it started.",
-    "light_tells": "A light on the board shows what the machine does, and so that somebody has pressed.",
-    "too_hot": "The board is so hot that it will slow down, or has.",
-    "undervoltage": "The board gets too little power, or got too little since it started.",
-    "unknown_keyboard": "A keyboard is plugged in that the table's configuration does not name",
+    "button_disconnected": "Neither contact of a button with two is closed: its cable is unplugged.",
+    "button_shorted": "Both contacts of a button with two are closed: a short circuit.",
+    "button_stuck": "A button has been closed for longer than a finger would hold it, or was closed at the start.",
+    "clock_unset": "This machine's clock has not been set since it started.",
+    "light_tells": "A light on the board shows the machine's activity, and so reveals presses.",
+    "too_hot": "The board is so hot that it slows down, or is about to.",
+    "undervoltage": "The supply voltage of the board is too low, or has been since it started.",
+    "unknown_keyboard": "A keyboard is plugged in that the table's configuration does not name.",
 }
 """Fault codes reported for parts of the device, and their meaning. They are never raised."""

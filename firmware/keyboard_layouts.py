@@ -97,7 +97,7 @@ class KeyTranslator:
         if key != ALT:
             return ""
         number, self._number = self._number, ""
-        return _numbered(number) if number else ""
+        return _character_by_number(number) if number else ""
 
     def _character(self, key: int) -> str:
         if self._held & CONTROL:  # Ctrl+B is STX, Ctrl+M is CR
@@ -108,7 +108,7 @@ class KeyTranslator:
         return _ALWAYS.get(key) or level.get(key, UNREADABLE)
 
 
-def _numbered(number: str) -> str:
+def _character_by_number(number: str) -> str:
     code = int(number) if number.isdecimal() else 0
     return chr(code) if 0 < code <= 0xFF else UNREADABLE  # noqa: PLR2004 - the end of Latin-1
 

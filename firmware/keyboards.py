@@ -57,13 +57,13 @@ def key_of(character: str) -> str | None:
 
 
 class TableKeyboards(Closing):
-    """The named keyboards, connected or not, and a watch for others. `tell` receives their health."""
+    """The named keyboards, connected or not, and a watch for others. `on_report` receives their health."""
 
     def __init__(
         self,
         addresses: Iterable[str],
         type_key: TypeKey,
-        tell: OnReport,
+        on_report: OnReport,
         *,
         also_known: Iterable[str] = (),
         open_input: OpenInput = InputDevice,
@@ -71,30 +71,30 @@ class TableKeyboards(Closing):
     ) -> None:
         """Open the keyboards. `also_known`: paths of other permitted devices, such as scanners. Raises BadAddress."""
         named = [parse_keyboard(one) for one in addresses]
-        self._type_key, self._tell = type_key, tell
-        self._away: dict[str, FirmwareError] = {}
+        self._type_key, self._on_report = type_key, on_report
+        self._errors: dict[str, FirmwareError] = {}
         self._opened = ExitStack()
         for one in named:
             opener = partial(KeyboardPort, one.path, one.layout, open_input)
-            self._opened.enter_context(HotPlugged(one.path, opener, self._typed, self._line_told(one.path)))
+            self._opened.enter_context(HotPlugged(one.path, opener, self._typed, self._line_callback(one.path)))
         if named:
             known = [*(one.path for one in named), *also_known]
-            self._opened.enter_context(KeyboardWatch(known, tell, watched or InputFolders()))
+            self._opened.enter_context(KeyboardWatch(known, on_report, watched or InputFolders()))
 
     def _typed(self, content: bytes, _at: int) -> None:
         for character in content.decode("latin-1"):
             if key := key_of(character):
                 self._type_key(key)
 
-    def _line_told(self, path: str) -> Callable[[FirmwareError | None], None]:
-        def told(error: FirmwareError | None) -> None:
-            self._away.pop(path, None)
+    def _line_callback(self, path: str) -> Callable[[FirmwareError | None], None]:
+        def on_line(error: FirmwareError | None) -> None:
+            self._errors.pop(path, None)
             if error:
-                self._away[path] = error
-            worst = next(iter(self._away.copy().values()), None)
-            self._tell(Health(PART, worst.code if worst else None, str(worst or "")))
+                self._errors[path] = error
+            worst = next(iter(self._errors.copy().values()), None)
+            self._on_report(Health(PART, worst.code if worst else None, str(worst or "")))
 
-        return told
+        return on_line
 
     def close(self) -> None:
         """Close the devices. May be called twice."""
@@ -106,7 +106,7 @@ TYPING_KEYS: Final = (*range(2, 12), *range(16, 26), *range(30, 39), *range(44, 
 
 WORD_BITS: Final = 64
 
-EVERY_S: Final = 1.0
+INTERVAL_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,26 +138,27 @@ def can_type(capabilities: str) -> bool:
 class KeyboardWatch:
     """Reports unnamed keyboards when they are plugged in and when they are removed. A context manager."""
 
-    def __init__(self, known: Iterable[str], tell: OnReport, folders: InputFolders) -> None:
-        self._known, self._tell, self._folders = [*known], tell, folders
-        self._told: tuple[str, ...] = ()
+    def __init__(self, known: Iterable[str], on_report: OnReport, folders: InputFolders) -> None:
+        self._known, self._on_report, self._folders = [*known], on_report, folders
+        self._reported: tuple[str, ...] = ()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="keyboards", daemon=True)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Look for keyboards and report any change."""
         known = {Path(one).resolve() for one in self._known}
         unknown = tuple(name for path, name in self._folders.keyboards().items() if path.resolve() not in known)
-        if unknown == self._told:
+        if unknown == self._reported:
             return
-        self._told = unknown
+        self._reported = unknown
         code = "unknown_keyboard" if unknown else None
-        self._tell(Health(OTHER_PART, code, ", ".join(name.encode("ascii", "replace").decode() for name in unknown)))
+        names = ", ".join(name.encode("ascii", "replace").decode() for name in unknown)
+        self._on_report(Health(OTHER_PART, code, names))
 
     def _run(self) -> None:
         while not self._stopped.is_set():
-            self.look()
-            self._stopped.wait(EVERY_S)
+            self.check()
+            self._stopped.wait(INTERVAL_S)
 
     def __enter__(self) -> Self:
         """Start watching."""

@@ -77,7 +77,7 @@ class HotPlugged(Closing):
         self._lock = threading.Lock()
         """Held while writing and while replacing the port: a closed file descriptor may be reused for another file."""
         self._port: OpenPort | None = None
-        self._told: str | None = ""
+        self._reported_code: str | None = ""
         """The code that was reported last; empty before the first report."""
         self._thread = threading.Thread(target=self._run, name=f"line {path}", daemon=True)
         self._thread.start()
@@ -106,18 +106,18 @@ class HotPlugged(Closing):
             port: OpenPort | None = None
             try:
                 port = self._open_port()
-                self._exchange(port)
-                self._tell(None)
+                self._replace_port(port)
+                self._report(None)
                 self._read(port)
             except (OSError, termios.error) as error:
-                self._tell(self._coded(error, was_open=port is not None))
+                self._report(self._firmware_error(error, was_open=port is not None))
             finally:
-                self._exchange(None)
+                self._replace_port(None)
                 if port is not None:
                     port.close()
             self._stopped.wait(RETRY_S)
 
-    def _exchange(self, port: OpenPort | None) -> None:
+    def _replace_port(self, port: OpenPort | None) -> None:
         with self._lock:
             self._port = port
 
@@ -128,21 +128,21 @@ class HotPlugged(Closing):
             if not self._stopped.is_set():
                 self._on_bytes(content, self._clock_ns())
 
-    def _tell(self, error: FirmwareError | None) -> None:
+    def _report(self, error: FirmwareError | None) -> None:
         """Report a change. A device that stays away is reported once."""
         code = error.code if error else None
-        away = self._told == DeviceUnplugged.code and code == DeviceMissing.code
-        if code != self._told and not away and not self._stopped.is_set():
-            self._told = code
+        away = self._reported_code == DeviceUnplugged.code and code == DeviceMissing.code
+        if code != self._reported_code and not away and not self._stopped.is_set():
+            self._reported_code = code
             self._on_line(error)
 
-    def _coded(self, error: Exception, *, was_open: bool) -> FirmwareError:
+    def _firmware_error(self, error: Exception, *, was_open: bool) -> FirmwareError:
         """Return the error with its code."""
         kind = DeviceUnplugged if was_open else _ERRORS.get(getattr(error, "errno", None), DeviceMissing)
         return kind(f"{self._path}: {error}")
 
 
-def check_there(path: str, descriptor: int) -> None:
+def check_same_device(path: str, descriptor: int) -> None:
     """Raise OSError if a path leads to a different device or to none, because not every driver ends a read then."""
     if not os.path.samestat(Path(path).stat(), os.fstat(descriptor)):
         raise OSError(errno.ENODEV, "the path leads to another device")
@@ -189,7 +189,7 @@ class SerialPort:
         if first:
             return first + bytes(self._serial.read(min(self._serial.in_waiting, CHUNK - 1)))
         if self._is_device:
-            check_there(self._path, self._serial.fd)
+            check_same_device(self._path, self._serial.fd)
         return b""
 
     def write(self, content: bytes) -> None:
@@ -279,7 +279,7 @@ class KeyboardPort:
         if self._device.fd in ready:
             return self._text().encode("latin-1")
         if not ready:
-            check_there(self._path, self._device.fd)
+            check_same_device(self._path, self._device.fd)
         return b""
 
     def _text(self) -> str:

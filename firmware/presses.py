@@ -69,10 +69,10 @@ class ContactClosed:
 
 @dataclass(frozen=True, slots=True)
 class ContactOpening:
-    """The contact has opened at `let_go` and is bouncing. It has been `closed` again, or open, since `since`."""
+    """The contact has opened at `opened_at` and is bouncing. It has been `closed` again, or open, since `since`."""
 
-    was: ContactClosed
-    let_go: int
+    before: ContactClosed
+    opened_at: int
     closed: bool
     since: int
 
@@ -121,11 +121,11 @@ def next_deadline(state: ContactState, limits: ContactLimits) -> int | None:
 
 def pass_time(state: ContactState, seat: Seat, limits: ContactLimits, now: int) -> ContactStep:
     """Return the state after time has passed until `now` without an edge."""
-    told: tuple[ContactOutcome, ...] = ()
+    reports: tuple[ContactOutcome, ...] = ()
     while (when := next_deadline(state, limits)) is not None and when <= now:
         state, more = _apply_due(state, seat, limits)
-        told += more
-    return state, told
+        reports += more
+    return state, reports
 
 
 def _apply_due(state: ContactState, seat: Seat, limits: ContactLimits) -> ContactStep:
@@ -135,7 +135,7 @@ def _apply_due(state: ContactState, seat: Seat, limits: ContactLimits) -> Contac
             pressed = ContactClosed(first), (Pressed(seat, first),)
             return pressed if state.closed else (ContactOpen(), (TooShort(seat, first, state.longest),))
         case ContactOpening():
-            return (state.was, ()) if state.closed else (ContactOpen(), _let_go(seat, state))
+            return (state.before, ()) if state.closed else (ContactOpen(), _released(seat, state))
         case ContactClosed(first=int(first), held=False):
             return replace(state, held=True), (Held(seat, first),)
         case ContactClosed():
@@ -143,9 +143,9 @@ def _apply_due(state: ContactState, seat: Seat, limits: ContactLimits) -> Contac
     return state, ()
 
 
-def _let_go(seat: Seat, state: ContactOpening) -> tuple[ContactOutcome, ...]:
-    released = () if state.was.first is None else (Released(seat, state.let_go),)
-    return (*released, Health(f"button-{seat}", None)) if state.was.stuck else released
+def _released(seat: Seat, state: ContactOpening) -> tuple[ContactOutcome, ...]:
+    released = () if state.before.first is None else (Released(seat, state.opened_at),)
+    return (*released, Health(f"button-{seat}", None)) if state.before.stuck else released
 
 
 def _stuck(seat: Seat, text: str) -> Health:
@@ -165,35 +165,35 @@ class Changeover:
     """Whether the contact that closes when pressed is closed."""
     opens: bool
     since: int
-    ill: bool = False
+    faulty: bool = False
 
     def edge(self, *, closes: bool | None = None, opens: bool | None = None, at: int) -> list[Health]:
         """Process a new state of one of the contacts."""
-        told = self.pass_time(at)
-        was_right = self._is_right()
+        reports = self.pass_time(at)
+        was_consistent = self._is_consistent()
         self.closes = self.closes if closes is None else closes
         self.opens = self.opens if opens is None else opens
-        if was_right and not self._is_right():
+        if was_consistent and not self._is_consistent():
             self.since = at
-        if self.ill and self._is_right():
-            self.ill = False
-            told.append(Health(f"button-{self.seat}", None))
-        return told
+        if self.faulty and self._is_consistent():
+            self.faulty = False
+            reports.append(Health(f"button-{self.seat}", None))
+        return reports
 
     def due(self) -> int | None:
         """Return when `pass_time` will report something if no edge comes before."""
-        return None if self.ill or self._is_right() else self.since + CHANGEOVER_FAULT_NS
+        return None if self.faulty or self._is_consistent() else self.since + CHANGEOVER_FAULT_NS
 
     def pass_time(self, now: int) -> list[Health]:
         """Let time pass until `now`."""
         when = self.due()
         if when is None or now < when:
             return []
-        self.ill = True
+        self.faulty = True
         code, state = ("button_shorted", "closed") if self.closes else ("button_disconnected", "open")
         return [Health(f"button-{self.seat}", code, f"both contacts are {state}")]
 
-    def _is_right(self) -> bool:
+    def _is_consistent(self) -> bool:
         return self.closes != self.opens
 
 
@@ -212,29 +212,29 @@ class Chatter:
     """The latest short pulses of one contact, and whether it was reported to chatter."""
 
     seat: Seat
-    ill: bool = False
+    faulty: bool = False
     _pulses: deque[int] = field(default_factory=lambda: deque(maxlen=CHATTER_PULSES))
 
     def pulse(self, at: int) -> list[Health]:
         """Process a pulse too short for a finger."""
         self._pulses.append(at)
-        if self.ill or len(self._pulses) < CHATTER_PULSES or at - self._pulses[0] > CHATTER_WITHIN_NS:
+        if self.faulty or len(self._pulses) < CHATTER_PULSES or at - self._pulses[0] > CHATTER_WITHIN_NS:
             return []
-        self.ill = True
+        self.faulty = True
         return [
             self._health("button_chatters", f"{CHATTER_PULSES} pulses in {(at - self._pulses[0]) / MS / 1000:.1f} s")
         ]
 
     def due(self) -> int | None:
         """Return when `pass_time` will report something if no pulse comes before."""
-        return self._pulses[-1] + CHATTER_QUIET_NS if self.ill else None
+        return self._pulses[-1] + CHATTER_QUIET_NS if self.faulty else None
 
     def pass_time(self, now: int) -> list[Health]:
         """Let time pass until `now`."""
         when = self.due()
         if when is None or now < when:
             return []
-        self.ill = False
+        self.faulty = False
         return [self._health(None, "")]
 
     def _health(self, code: str | None, text: str) -> Health:
@@ -247,26 +247,26 @@ class Presses:
     def __init__(self, limits: ContactLimits | None = None) -> None:
         self.limits = limits or ContactLimits()
         self._states: dict[Seat, ContactState] = dict.fromkeys(SEATS, ContactOpen())
-        self._untold: dict[Seat, deque[ContactOutcome]] = {seat: deque() for seat in SEATS}
+        self._pending: dict[Seat, deque[ContactOutcome]] = {seat: deque() for seat in SEATS}
         """Outcomes that are certain but not reported, in the order in which they became so."""
         self._chatter = {seat: Chatter(seat) for seat in SEATS}
 
     def begin(self, closed: Mapping[Seat, bool]) -> list[ContactOutcome]:
         """Set the initial state of the contacts."""
         for seat, is_closed in closed.items():
-            self._take(seat, initial_state(seat, closed=is_closed))
-        return self._tell()
+            self._apply(seat, initial_state(seat, closed=is_closed))
+        return self._drain()
 
     def edge(self, seat: Seat, *, closed: bool, at: int) -> list[ContactOutcome]:
         """Process one contact's edge; time passes for all. Edges of one seat must come in order and without delay."""
         self._pass_time(at)
-        self._take(seat, apply_edge(self._states[seat], seat, self.limits, closed=closed, at=at))
-        return self._tell()
+        self._apply(seat, apply_edge(self._states[seat], seat, self.limits, closed=closed, at=at))
+        return self._drain()
 
     def pass_time(self, now: int) -> list[ContactOutcome]:
         """Let time pass until `now`."""
         self._pass_time(now)
-        return self._tell()
+        return self._drain()
 
     def due(self) -> int | None:
         """Return when `pass_time` must be called if no edge comes before; None if nothing is due."""
@@ -286,26 +286,26 @@ class Presses:
 
     def _pass_time(self, now: int) -> None:
         for seat, state in self._states.items():
-            self._take(seat, pass_time(state, seat, self.limits, now))
-            self._untold[seat] += self._chatter[seat].pass_time(now)
+            self._apply(seat, pass_time(state, seat, self.limits, now))
+            self._pending[seat] += self._chatter[seat].pass_time(now)
 
-    def _take(self, seat: Seat, step: ContactStep) -> None:
+    def _apply(self, seat: Seat, step: ContactStep) -> None:
         self._states[seat], outcomes = step
         for outcome in outcomes:
-            self._untold[seat].append(outcome)
+            self._pending[seat].append(outcome)
             if isinstance(outcome, TooShort):
-                self._untold[seat] += self._chatter[seat].pulse(outcome.at)
+                self._pending[seat] += self._chatter[seat].pulse(outcome.at)
 
-    def _tell(self) -> list[ContactOutcome]:
-        told = []
+    def _drain(self) -> list[ContactOutcome]:
+        reports = []
         while (queue := self._next()) is not None:
-            told.append(queue.popleft())
-        return told
+            reports.append(queue.popleft())
+        return reports
 
     def _next(self) -> deque[ContactOutcome] | None:
         """Return the queue to report from next. Each seat keeps its order; across seats only presses have one."""
         presses = []
-        for queue in self._untold.values():
+        for queue in self._pending.values():
             match queue:
                 case [Pressed(at=at), *_]:
                     presses.append((at, queue))

@@ -1,8 +1,8 @@
 """Reports from the devices on the table.
 
-Every device is opened with a callback `tell`, which receives each report once, on the device's own thread. Times are ns
-of this machine's monotonic clock. For a press it is the time of the contact's edge, not that of a callback or of a
-byte's arrival.
+Every device is opened with a callback `on_report`, which receives each report once, on the device's own thread. Times
+are ns of this machine's monotonic clock. For a press it is the time of the contact's edge, not that of a callback or of
+a byte's arrival.
 """
 
 from collections.abc import Callable

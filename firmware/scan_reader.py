@@ -122,44 +122,44 @@ class ReadLine:
 class LineCutter:
     """Splits received bytes into lines. Buffers at most LONGEST_LINE bytes."""
 
-    heard: int = 0
+    received_at: int = 0
     """When bytes were last received."""
-    _begun: bytes = b""
+    _partial: bytes = b""
     _skipping: bool = False
     """The line was too long and has been returned; the rest of it is skipped."""
 
     def take(self, content: bytes, at: int) -> Iterator[ReadLine]:
         """Process bytes received at a time in ns; empty bytes mean that time has passed."""
-        if at - self.heard >= CUT_NS:
+        if at - self.received_at >= CUT_NS:
             yield from self.break_off()
         if content:
-            self.heard = at
+            self.received_at = at
             *ended, rest = TERMINATOR.split(content)
             for piece in ended:
-                yield from self._grow(piece)
-                yield from self._end()
-            yield from self._grow(rest)
+                yield from self._append(piece)
+                yield from self._finish()
+            yield from self._append(rest)
 
     def break_off(self) -> Iterator[ReadLine]:
         """Yield the incomplete line, which will not be completed."""
-        begun, skipping = self._begun.strip(b"\0"), self._skipping  # half a UTF-16 terminator starts no line
-        self._begun, self._skipping = b"", False
-        if begun or skipping:
-            yield ReadLine(begun.removeprefix(STX), "cut")
+        partial, skipping = self._partial.strip(b"\0"), self._skipping  # half a UTF-16 terminator starts no line
+        self._partial, self._skipping = b"", False
+        if partial or skipping:
+            yield ReadLine(partial.removeprefix(STX), "cut")
 
-    def _grow(self, piece: bytes) -> Iterator[ReadLine]:
+    def _append(self, piece: bytes) -> Iterator[ReadLine]:
         if self._skipping:
             return
-        self._begun += piece[: LONGEST_LINE + 1]
-        if len(self._begun) > LONGEST_LINE:
-            begun, self._begun, self._skipping = self._begun[:LONGEST_LINE], b"", True
-            yield ReadLine(begun, "long")
+        self._partial += piece[: LONGEST_LINE + 1]
+        if len(self._partial) > LONGEST_LINE:
+            partial, self._partial, self._skipping = self._partial[:LONGEST_LINE], b"", True
+            yield ReadLine(partial, "long")
 
-    def _end(self) -> Iterator[ReadLine]:
-        begun, skipping = self._begun.removeprefix(STX), self._skipping
-        self._begun, self._skipping = b"", False
+    def _finish(self) -> Iterator[ReadLine]:
+        partial, skipping = self._partial.removeprefix(STX), self._skipping
+        self._partial, self._skipping = b"", False
         if not skipping:
-            yield ReadLine(begun, "whole")
+            yield ReadLine(partial, "whole")
 
 
 IsCode = Callable[[str], bool]
@@ -167,12 +167,12 @@ IsCode = Callable[[str], bool]
 
 def misconfiguration(line: bytes, is_code: IsCode) -> CodeProblem | None:
     """Return which setting of the scanner is wrong; None if no other interpretation makes sense either."""
-    if told := _first(_encodings(line), is_code):
-        return CodeProblem("scan_wrong_encoding", told)
-    if told := _first(_parities(line), is_code):
-        return CodeProblem("scan_wrong_parity", told)
-    if told := _first(other_layouts(line.decode("latin-1")), is_code):
-        return CodeProblem("scan_wrong_layout", told)
+    if reading := _first(_encodings(line), is_code):
+        return CodeProblem("scan_wrong_encoding", reading)
+    if reading := _first(_parities(line), is_code):
+        return CodeProblem("scan_wrong_parity", reading)
+    if reading := _first(other_layouts(line.decode("latin-1")), is_code):
+        return CodeProblem("scan_wrong_layout", reading)
     return None
 
 
@@ -226,7 +226,7 @@ class ScanReader:
     noisy: bool = False
     """Whether this burst contained something that is not a code, or the line was opened during it."""
     _cutter: LineCutter = field(default_factory=LineCutter)
-    _told: bool = False
+    _noise_reported: bool = False
     """Whether noise in this burst has been reported: a flood causes one report."""
     _after_cut: bool = False
     """Whether the next line may be the rest of one that broke off."""
@@ -235,8 +235,8 @@ class ScanReader:
 
     def opened(self, at: int) -> None:
         """Start over on a line that was just opened, possibly in the middle of a scan."""
-        self._cutter = LineCutter(heard=at)
-        self.noisy, self._told, self._after_cut = True, False, False
+        self._cutter = LineCutter(received_at=at)
+        self.noisy, self._noise_reported, self._after_cut = True, False, False
 
     def lost(self, at: int) -> list[Scanned | NotScanned]:
         """Process the loss of the line, possibly in the middle of a scan."""
@@ -245,8 +245,8 @@ class ScanReader:
     def take(self, content: bytes, at: int) -> list[Scanned | NotScanned]:
         """Process bytes received at a time in ns; empty bytes mean that time has passed."""
         reports: list[Scanned | NotScanned] = []
-        if at - self._cutter.heard >= LINE_QUIET_NS:
-            self.noisy = self._told = False
+        if at - self._cutter.received_at >= LINE_QUIET_NS:
+            self.noisy = self._noise_reported = False
         for line in self._cutter.take(content, at):
             reports += self._line(line, at)
         return reports
@@ -272,9 +272,9 @@ class ScanReader:
 
     def _noise(self, line: ReadLine, at: int) -> Iterator[NotScanned]:
         """Report noise, once in a burst, with its likely cause."""
-        told, self.noisy, self._told = self._told, True, True
+        reported, self.noisy, self._noise_reported = self._noise_reported, True, True
         alone = line.end == "cut" and len(line.content) <= 1  # half a terminator, from a misconfigured scanner
-        if not (told or alone):
+        if not (reported or alone):
             yield from self._refuse(
                 misconfiguration(line.content, self._is_code) or _problem(line, self._read(line)), at
             )

@@ -27,18 +27,18 @@ _BAUDS: Final = "1200|2400|4800|9600|19200|38400|57600|115200|230400"
 class ScannerSetting(NamedTuple):
     """The default of a setting, the pattern of its values, and its meaning."""
 
-    usual: str
+    default: str
     pattern: str
     meaning: str
 
 
 _CODE_SETTINGS: Final[Mapping[str, ScannerSetting]] = {
-    "prefix": ScannerSetting("", _AROUND, "Characters before each code; where they are not there it is no code."),
-    "suffix": ScannerSetting("", _AROUND, "The same after each code. The terminator is no suffix."),
+    "prefix": ScannerSetting("", _AROUND, "Characters required before each code."),
+    "suffix": ScannerSetting("", _AROUND, "Characters required after each code, before the terminator."),
     "plain": ScannerSetting(
         "any", "any|three|no", "Which codes without a set count: `any`, `three` (`007`, not `7`), `no`."
     ),
-    "double_ms": ScannerSetting("1000", _NUMBER, "The same code again within so many ms is the same scan."),
+    "double_ms": ScannerSetting("1000", _NUMBER, "The same code again within this many ms is part of the same scan."),
 }
 _SIMULATION_SETTINGS: Final[Mapping[str, str]] = {
     "before": _AROUND,
@@ -50,20 +50,20 @@ _SIMULATION_SETTINGS: Final[Mapping[str, str]] = {
 SCANNER_SETTINGS: Final[Mapping[str, Mapping[str, ScannerSetting]]] = {
     "serial": {
         **_CODE_SETTINGS,
-        "baud": ScannerSetting("9600", _BAUDS, "1200 to 230400. A scanner that is a USB serial port takes any."),
+        "baud": ScannerSetting("9600", _BAUDS, "1200 to 230400. A scanner with a USB serial port accepts any."),
         "bits": ScannerSetting("8", "7|8", "`7` or `8`."),
         "parity": ScannerSetting("none", "none|even|odd", "`none`, `even` or `odd`."),
         "stop": ScannerSetting("1", "1|2", "Stop bits: `1` or `2`."),
     },
     "evdev": {
         **_CODE_SETTINGS,
-        "layout": ScannerSetting("us", "|".join(LAYOUTS), "The keyboard it types for: `us` or `fr` (AZERTY)."),
+        "layout": ScannerSetting("us", "|".join(LAYOUTS), "The keyboard layout it types in: `us` or `fr` (AZERTY)."),
     },
     "sim": {
         **_CODE_SETTINGS,
         **{
-            name: ScannerSetting(str(usual), _SIMULATION_SETTINGS.get(name, _NUMBER), hint.__metadata__[0])
-            for (name, usual), hint in zip(
+            name: ScannerSetting(str(default), _SIMULATION_SETTINGS.get(name, _NUMBER), hint.__metadata__[0])
+            for (name, default), hint in zip(
                 asdict(ScannerHabits()).items(),
                 get_type_hints(ScannerHabits, include_extras=True).values(),
                 strict=True,
@@ -87,17 +87,17 @@ class ScannerAddress:
     @property
     def reader(self) -> ReaderSettings:
         """Settings for reading codes."""
-        of = self.settings
-        codes = CodeSettings(of["prefix"], of["suffix"], cast("PlainNumbers", of["plain"]))
-        return ReaderSettings(codes, int(of["double_ms"]))
+        values = self.settings
+        codes = CodeSettings(values["prefix"], values["suffix"], cast("PlainNumbers", values["plain"]))
+        return ReaderSettings(codes, int(values["double_ms"]))
 
     @property
     def line(self) -> SerialSettings:
         """Settings of the serial line."""
-        of = self.settings
-        bits, stop = cast("Literal[7, 8]", int(of["bits"])), cast("Literal[1, 2]", int(of["stop"]))
-        parity = cast('Literal["N", "E", "O"]', of["parity"][0].upper())
-        return SerialSettings(self.place, int(of["baud"]), bits, parity, stop)
+        values = self.settings
+        bits, stop = cast("Literal[7, 8]", int(values["bits"])), cast("Literal[1, 2]", int(values["stop"]))
+        parity = cast('Literal["N", "E", "O"]', values["parity"][0].upper())
+        return SerialSettings(self.place, int(values["baud"]), bits, parity, stop)
 
     @property
     def habits(self) -> ScannerHabits:
@@ -113,37 +113,37 @@ class Scanner(Closing):
     A missing scanner is reported through its health, and opened when it is plugged in.
     """
 
-    def __init__(self, address: ScannerAddress, tell: OnReport) -> None:
-        self._tell, self._reader = tell, ScanReader(address.reader)
+    def __init__(self, address: ScannerAddress, on_report: OnReport) -> None:
+        self._on_report, self._reader = on_report, ScanReader(address.reader)
         self._ready = False
         """The line is open and has been quiet since, so the next bytes are the beginning of a scan."""
-        self.hand = SimulatedScanner(address.habits) if address.kind == "sim" else None
+        self.simulated = SimulatedScanner(address.habits) if address.kind == "sim" else None
         """The simulated scanner, for making scans; None with a real one."""
-        path = str(self.hand.plug.path) if self.hand else address.place
+        path = str(self.simulated.plug.path) if self.simulated else address.place
         self._line = HotPlugged(path, partial(_open_port, address, path), self._on_bytes, self._on_line)
 
     def _on_bytes(self, content: bytes, at: int) -> None:
         reports = self._reader.take(content, at)
         if not self._ready and (not self._reader.noisy or any(isinstance(report, Scanned) for report in reports)):
             self._ready = True
-            self._tell(Health(PART, None))
+            self._on_report(Health(PART, None))
         for report in reports:
-            self._tell(report)
+            self._on_report(report)
 
     def _on_line(self, error: FirmwareError | None) -> None:
         now = time.monotonic_ns()
         for report in self._reader.lost(now):
-            self._tell(report)
+            self._on_report(report)
         self._reader.opened(now)
         self._ready = False
         if error:
-            self._tell(Health(PART, error.code, str(error)))
+            self._on_report(Health(PART, error.code, str(error)))
 
     def close(self) -> None:
         """Close the device. May be called twice."""
         self._line.close()
-        if self.hand:
-            self.hand.close()
+        if self.simulated:
+            self.simulated.close()
 
 
 def _open_port(address: ScannerAddress, path: str) -> OpenPort:
@@ -153,9 +153,9 @@ def _open_port(address: ScannerAddress, path: str) -> OpenPort:
     return SerialPort(SerialSettings(path) if address.kind == "sim" else address.line)
 
 
-def open_scanner(address: str, tell: OnReport) -> Scanner:
-    """Open the scanner that an address names; `tell` is called from its own thread. Raises BadAddress."""
-    return Scanner(parse_scanner(address), tell)
+def open_scanner(address: str, on_report: OnReport) -> Scanner:
+    """Open the scanner that an address names; `on_report` is called from its own thread. Raises BadAddress."""
+    return Scanner(parse_scanner(address), on_report)
 
 
 def parse_scanner(address: str) -> ScannerAddress:
@@ -167,13 +167,13 @@ def parse_scanner(address: str) -> ScannerAddress:
             f"{address!r} is no address of a scanner: serial:/dev/..., evdev:/dev/input/... or sim://scanner"
         )
     known = SCANNER_SETTINGS[kind]
-    said: dict[str, str] = {}
+    given: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in known:
             raise BadAddress(f"{address!r}: no setting {name!r}; there are {', '.join(known)}")
-        if name in said:
-            raise BadAddress(f"{address!r}: {name} is said twice")
+        if name in given:
+            raise BadAddress(f"{address!r}: {name} is given twice")
         if not re.fullmatch(known[name].pattern, value):
             raise BadAddress(f"{address!r}: {name} cannot be {value!r}")
-        said[name] = value
-    return ScannerAddress(kind, place, {name: one.usual for name, one in known.items()} | said)
+        given[name] = value
+    return ScannerAddress(kind, place, {name: one.default for name, one in known.items()} | given)

@@ -217,7 +217,7 @@ class TableJournal(JournalFile):
 
     def _signed_anew(self, body: bytes, seq: int) -> bytes:
         """Return a stored fact signed by this device, with all its fields, even those only a newer program knows."""
-        said = msgspec.json.decode(signing.kept_form(body), type=dict[str, Any])
+        said = msgspec.json.decode(signing.stored_form(body), type=dict[str, Any])
         said.pop("signature", None)
         if said["fact"].get("sealed"):  # a sealed box can only be opened with the name of the device that sealed it
             said["fact"]["sealed_by"] = said["fact"].get("sealed_by") or said.get("device")
@@ -488,7 +488,7 @@ class SequenceWatch:
     def take(self, state: Table, facts: Iterable[Fact]) -> None:
         """Check new facts, given the state in which the table reports them."""
         for fact in facts:
-            if isinstance(fact, play_sequence.OF_A_PLAY):
+            if isinstance(fact, play_sequence.SEQUENCED_FACTS):
                 self._follow(state)
                 self._judge(fact)
 
@@ -497,7 +497,7 @@ class SequenceWatch:
             self._sequence.follow(fact)
         except play_sequence.OutOfSequence as error:
             self.unexpected = Unexpected(fact, error.code)
-            self._sequence.count(fact)
+            self._sequence.add(fact)
             return
         if self.unexpected and isinstance(fact, Result) and fact.round != self.unexpected.fact.round:
             self.unexpected = None

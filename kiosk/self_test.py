@@ -140,7 +140,7 @@ class SelfTestRun:
                 self._mistaken[remark.seat] = remark.other
             last = None if remark.said in ("right", "asked", "timed_out") else remark
             self.seen = replace(self.seen, remark=last)
-        right = frozenset(self._buttons.right)
+        right = frozenset(self._buttons.passed_seats)
         asked = self._buttons.asked
         done = frozenset(SEATS[: SEATS.index(asked)] if asked else SEATS)
         self.seen = replace(self.seen, asked=asked, right=right, wrong=done - right)

@@ -58,7 +58,7 @@ def _addresses() -> dict[str, Iterator[str]]:
         name: known.keys() - every
         for name, known in zip(("`serial:`", "`evdev:`", "`sim://scanner`"), SCANNER_SETTINGS.values(), strict=True)
     }
-    scanners = {name: (one.usual, one.meaning) for known in SCANNER_SETTINGS.values() for name, one in known.items()}
+    scanners = {name: (one.default, one.meaning) for known in SCANNER_SETTINGS.values() for name, one in known.items()}
     return {
         "Cameras: `v4l2:` and `picamera:`": _rows(_annotated(CameraSettings) | {SETTING: (None, MEANING)}),
         "`sim://tray`": _rows(_annotated(SimulatedOptics)),

@@ -29,7 +29,7 @@ from broker.protocol import (
     TableState,
     clock_is_behind,
     encode,
-    kept_form,
+    stored_form,
     topics,
     wall_clock_ms,
     with_sender,
@@ -78,7 +78,7 @@ def open_table_link(settings: KioskSettings, lost: TableState, tell: Callable[[I
         # One id per device: two devices with the same id would keep disconnecting each other.
         client_id=session_id(f"homologue-{event}-table-{table}", settings.folder),
         topics=[topic.at(event, table=table) for topic in topics.TOPICS if "table" in topic.readers],
-        tell=tell,
+        on_event=tell,
         will=Will(topics.STATE.at(event, table=table), encode(lost)),
     )
 
@@ -107,7 +107,7 @@ class Brokers:
         if configured not in self._places:
             self._places = [configured, *self._places]  # the device was paired or configured again
         self._known = list(self._places)
-        link.begin_at(*self._places)
+        link.set_brokers(*self._places)
 
     def _read(self) -> list[Place]:
         with suppress(OSError, msgspec.DecodeError):
@@ -138,7 +138,7 @@ class Brokers:
             self._link.move(moved)
         elif standby := _place(state.standby):
             self._remember(self._link.place, standby)
-            self._link.reach(*self._places)
+            self._link.set_other_brokers(*self._places)
 
     def due(self, now: int, *, silent: bool) -> None:
         """Move to the next address if the scorer here is gone or silent."""
@@ -208,7 +208,7 @@ class Uplink:
 
     def _publish(self, body: bytes) -> None:
         """Send one fact with this device's id: the scorer takes facts only from the device that serves the table."""
-        self._sender.publish(self._log, with_sender(kept_form(body), self._journal.device), retain=topics.LOG.retain)
+        self._sender.publish(self._log, with_sender(stored_form(body), self._journal.device), retain=topics.LOG.retain)
 
     def publish(self, state: Callable[[], TableState], *, again: bool = False) -> None:
         """Publish the table's state if it has changed, or in any case (`again`) after a new connection.

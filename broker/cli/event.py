@@ -411,9 +411,10 @@ def event_import(file: Path, folder: Path) -> None:
     homologue event import my-cup.json again
     """
     os.umask(0o077)
-    count = restore_event(read_document(file), folder)
+    messages = restore_event(read_document(file), folder)
     Certificates.ensure(folder)
-    say(f"{folder}: {amount(count, 'fact')}. Start it with homologue scorer {folder}", folder=folder, facts=count)
+    journal = f"{amount(messages, 'message')} in the journal"  # `facts` in JSON counts rulings and devices as well
+    say(f"{folder}: {journal}. Start it with homologue scorer {folder}", folder=folder, facts=messages)
 
 
 @event_group.command("key", short_help="Print the event's public key, creating it if there is none.")

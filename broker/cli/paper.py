@@ -11,7 +11,7 @@ from broker.cli.session import EventLine
 from broker.console import EXISTING_FOLDER, FILE, language_option
 from broker.event import Event, open_event, read_deals
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
-from broker.export.pdf import spelled, unprintable_text
+from broker.export.pdf import printed_spellings, unprintable_text
 from broker.export.seating import seating_pdf
 from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
 from broker.files import deliver, write_whole
@@ -50,7 +50,7 @@ def event_sheets(
     deals = {deal.number: deal for deal in read_deals(folder)}
     known = stored.room.snapshot().stand_ins if stored else ()
     made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
-    with spelled(event):
+    with printed_spellings(event):
         deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
     say_unprintable(event)
 
@@ -82,7 +82,7 @@ def event_seating(folder: Path, output: Path | None, kind: str, language: str, *
     now = open_stored_event(folder).room.snapshot() if has_started(folder) else None
     event = now.event if now else open_event(folder)
     plan, known = (now.seated_plan, now.stand_ins) if now else (event.plan, ())
-    with spelled(event):
+    with printed_spellings(event):
         made = seating_pdf(event, "cards" if cards else kind, Translator(language), plan, known)
     deliver(made, output, source=folder, force=force)
     say_unprintable(event)
@@ -143,12 +143,12 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one parameter per option
     made = make_session_sheet(title or told.rules.title, first_state(told.rules), entries, told.names, language)
     if file is None:
         click.echo(session_text(made), nl=False)
-    elif told.of is None:
+    elif told.event is None:
         write_whole(file, session_pdf(made))
     else:
-        with spelled(told.of):
+        with printed_spellings(told.event):
             write_whole(file, session_pdf(made))
-        say_unprintable(told.of)
+        say_unprintable(told.event)
 
 
 def _typed(rules: str, players: str) -> StoredSession:

@@ -24,7 +24,7 @@ from broker.mqtt import Certificates
 from broker.people import is_loopback
 from broker.people.copies import name_copied
 from broker.protocol import DESK_PORT, Beat, Refused, ScorerState, decode_on_topic, encode, open_event_key, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, transient_session_id
 from broker.protocol.tls import event_context
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
 from broker.scorer.service import Scorer
@@ -283,8 +283,8 @@ class _Surroundings:
             raise
 
     def _listen(self) -> None:
-        mine = passing_id(f"homologue-{self._event}-standby")
-        self._link = Link(self.started[0], mine, [topics.BEAT.at(self._event)], self._hear, kept=False)
+        mine = transient_session_id(f"homologue-{self._event}-standby")
+        self._link = Link(self.started[0], mine, [topics.BEAT.at(self._event)], self._hear, persistent=False)
         self._leaving.callback(self._link.stop)
         self._link.start()
 

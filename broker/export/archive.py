@@ -12,7 +12,7 @@ from broker.event import Event
 from broker.export import ema, results
 from broker.export.booklet import booklet_pdf
 from broker.export.document import encode_document, event_document
-from broker.export.pdf import spelled
+from broker.export.pdf import printed_spellings
 from broker.export.pmn import event
 from broker.export.pmn.notation import write_records
 from broker.export.printed_results import certificates_pdf, standings_pdf, travellers_pdf
@@ -25,7 +25,7 @@ from broker.scorer import StoredEvent, standings
 CSV: Final = "text/csv; charset=utf-8"
 PDF: Final = "application/pdf"
 
-DAY: Final = (1980, 1, 1, 0, 0, 0)
+ENTRY_TIME: Final = (1980, 1, 1, 0, 0, 0)
 """Timestamp of every file in an archive, so that the same event gives the same archive."""
 
 
@@ -75,7 +75,7 @@ class Export:
     of_teams: bool = False
     """Only available for team events."""
 
-    def lacking(self, event: Event) -> RuleError | None:
+    def reason_unavailable(self, event: Event) -> RuleError | None:
         """Return why an event can never have this file; None if it can."""
         if self.of_plays and not event.plan.plays:
             return RuleError("no_compared_plays", f"this event has riichi sessions alone, and no {self.name}")
@@ -85,43 +85,42 @@ class Export:
             return RuleError("no_riichi_record", f"this event is played under riichi rules, and has no {self.name}")
         return None
 
-    def there(self, source: ExportSource) -> bool:
+    def is_available(self, source: ExportSource) -> bool:
         """Return whether the file is available now."""
-        return (source.final or not self.at_the_end) and self.lacking(source.stored.event) is None
+        return (source.final or not self.at_the_end) and self.reason_unavailable(source.stored.event) is None
 
     def content(self, source: ExportSource) -> bytes:
-        """Return the file's content. Raises RuleError `not_final` or as `lacking`, and errors of the event's files."""
-        if lacking := self.lacking(source.stored.event):
-            raise lacking
+        """Return the file's content. Raises RuleError (`not_final` or as `reason_unavailable`), and file errors."""
+        if reason := self.reason_unavailable(source.stored.event):
+            raise reason
         if self.at_the_end and not source.final:
             raise RuleError(
-                "not_final",
-                f"{self.name} is written when the head arbiter has declared the standings final",
+                "not_final", f"{self.name} is written when the head arbiter has declared the standings final"
             )
-        with spelled(source.stored.event):
-            made = self.make(source)
-        return made.encode() if isinstance(made, str) else made
+        with printed_spellings(source.stored.event):
+            content = self.make(source)
+        return content.encode() if isinstance(content, str) else content
 
 
 def _ema(source: ExportSource) -> str:
     return ema.ema_report(source.stored, ema.entrants_of(source.folder, source.stored.event)).text
 
 
-def _standings(of: ExportSource) -> bytes:
-    return standings_pdf(of.stored, of.translator, of.at, of.ranked, anchor=of.anchor)
+def _standings(source: ExportSource) -> bytes:
+    return standings_pdf(source.stored, source.translator, source.at, source.ranked, anchor=source.anchor)
 
 
-def _certificates(of: ExportSource) -> bytes:
-    event, teams = of.stored.event, of.stored.room.team_rows()
-    return certificates_pdf(event, teams or of.ranked, of.at, of.translator)
+def _certificates(source: ExportSource) -> bytes:
+    event, teams = source.stored.event, source.stored.room.team_rows()
+    return certificates_pdf(event, teams or source.ranked, source.at, source.translator)
 
 
-def _travellers(of: ExportSource) -> bytes:
-    return travellers_pdf(of.stored, of.translator, of.at, embargoed=of.embargoed, anchor=of.anchor)
+def _travellers(source: ExportSource) -> bytes:
+    return travellers_pdf(source.stored, source.translator, source.at, embargoed=source.embargoed, anchor=source.anchor)
 
 
-def _booklet(of: ExportSource) -> bytes:
-    return booklet_pdf(of.stored, of.translator, of.at, anchor=of.anchor)
+def _booklet(source: ExportSource) -> bytes:
+    return booklet_pdf(source.stored, source.translator, source.at, anchor=source.anchor)
 
 
 EXPORTS: Final = (
@@ -131,38 +130,42 @@ EXPORTS: Final = (
     Export(
         "replay.html",
         "text/html; charset=utf-8",
-        lambda of: replay_page(of.stored, of.translator),
+        lambda src: replay_page(src.stored, src.translator),
         at_the_end=True,
         of_fan=True,
     ),
     Export("certificates.pdf", PDF, _certificates, at_the_end=True),
-    Export("standings-table.csv", CSV, lambda of: standings.standings_csv(of.ranked, of.stored.event.origin_of)),
+    Export("standings-table.csv", CSV, lambda src: standings.standings_csv(src.ranked, src.stored.event.origin_of)),
     Export(
-        "team-standings.csv",
-        CSV,
-        lambda of: standings.team_standings_csv(of.stored.room.team_rows()),
-        of_teams=True,
+        "team-standings.csv", CSV, lambda src: standings.team_standings_csv(src.stored.room.team_rows()), of_teams=True
     ),
     Export(
-        "results.csv", CSV, lambda of: results.results_csv(results.event_result_rows(of.stored, embargoed=of.embargoed))
+        "results.csv",
+        CSV,
+        lambda src: results.results_csv(results.event_result_rows(src.stored, embargoed=src.embargoed)),
     ),
     Export("ema.csv", CSV, _ema, personal=True, at_the_end=True),
     Export(
-        "next-event.csv", CSV, lambda of: results.next_event_csv(of.folder, of.stored), personal=True, at_the_end=True
+        "next-event.csv",
+        CSV,
+        lambda src: results.next_event_csv(src.folder, src.stored),
+        personal=True,
+        at_the_end=True,
     ),
     Export(
         "plays.pmn",
         "text/plain; charset=utf-8",
-        lambda of: write_records(
-            event.event_records(of.stored, embargoed=of.embargoed), event.pmn_notes(of.stored, embargoed=of.embargoed)
+        lambda src: write_records(
+            event.event_records(src.stored, embargoed=src.embargoed),
+            event.pmn_notes(src.stored, embargoed=src.embargoed),
         ),
         of_fan=True,
     ),
-    Export("plays.jsonl", "application/jsonl", lambda of: results.play_lines(of.stored, embargoed=of.embargoed)),
+    Export("plays.jsonl", "application/jsonl", lambda src: results.play_lines(src.stored, embargoed=src.embargoed)),
     Export(
         "event.json",
         "application/json",
-        lambda of: encode_document(event_document(of.folder, of.stored, embargoed=of.embargoed)),
+        lambda src: encode_document(event_document(src.folder, src.stored, embargoed=src.embargoed)),
         personal=True,
         of_plays=False,
     ),
@@ -176,10 +179,10 @@ BY_NAME: Final = {export.name: export for export in EXPORTS}
 def archive(source: ExportSource, exports: Iterable[Export] = EXPORTS) -> bytes:
     """Return all files that are available now, as one archive (zip)."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for export in exports:
-            if export.there(source):
-                entry = zipfile.ZipInfo(f"{source.stored.event.name}/{export.name}", DAY)
+            if export.is_available(source):
+                entry = zipfile.ZipInfo(f"{source.stored.event.name}/{export.name}", ENTRY_TIME)
                 entry.compress_type = zipfile.ZIP_DEFLATED
-                packed.writestr(entry, export.content(source))
+                zip_file.writestr(entry, export.content(source))
     return out.getvalue()

@@ -43,9 +43,9 @@ NAME: Final = 27 * mm
 STRIP: Final = 5 * mm
 DOT: Final = 0.8 * mm
 """Radius of the dot of one table."""
-SCALE: Final = 200 * mm
+SCALE_END: Final = 200 * mm
 """Where the scale of points ends."""
-APART: Final = 4 * mm
+HAND_GAP: Final = 4 * mm
 """Gap between hand and wall."""
 
 INKS: Final = {"m": "#b3261e", "p": "#1f4e9c", "s": "#1b6e37", "z": "#000000"}
@@ -91,7 +91,7 @@ def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
             _("How to read a page"),
             [
                 _("Each seat’s tray: the 13 tiles of the hand, sorted, then its own wall in the order of drawing."),
-                _("Below, what happened with these tiles at each table."),
+                _("Below: the results with these tiles at each table."),
                 _(
                     "For each seat, a dot shows the points at one table, a larger one at several, and the stroke the "
                     "datum; where there is a par, the bar spans 8 of 10 simulated plays."
@@ -112,19 +112,19 @@ def _part(title: str, lines: Sequence[str]) -> Iterator[PageLine]:
 def _deals(stored: StoredEvent, _: Translator) -> Iterator[Flowable | PageBlock]:
     snapshot = stored.room.snapshot()
     blocks = travellers_by_deal(stored, _, stored.room.groups(), unplayed_notes(stored, _, embargoed=False))
-    before, names = 0, {seat: _(SEAT_NAMES[seat]) for seat in SEATS}
+    previous, names = 0, {seat: _(SEAT_NAMES[seat]) for seat in SEATS}
     for deal, block in blocks:
-        if deal != before:
+        if deal != previous:
             sheet = deal_sheet(snapshot, deal)
             stories = deal_highlights(sheet)
             yield PageBreak()
             yield PageBlock(block.head[:1], ())
             yield WallsDrawing(stored.event.open_deal(deal), names)
-            if told := tuple(_part("", [highlight_text(_, one, signed_text) for one in stories])):
-                yield PageBlock((), told)
+            if highlight_lines := tuple(_part("", [highlight_text(_, one, signed_text) for one in stories])):
+                yield PageBlock((), highlight_lines)
             yield SeatPoints(sheet, par.seats() if (par := stored.par_of(deal)) else {}, names)
-        yield block if deal == before else PageBlock(block.head[1:], block.lines)
-        before = deal
+        yield block if deal == previous else PageBlock(block.head[1:], block.lines)
+        previous = deal
 
 
 class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
@@ -147,7 +147,7 @@ class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
         return self.width, self.height
 
     def _across(self, points: float) -> float:
-        at: float = NAME + (points - self._low) / (self._high - self._low) * (SCALE - NAME)
+        at: float = NAME + (points - self._low) / (self._high - self._low) * (SCALE_END - NAME)
         return at
 
     def draw(self) -> None:
@@ -158,7 +158,7 @@ class SeatPoints(Flowable):  # type: ignore[misc]  # reportlab ships no types
             middle = self.height - (row - 0.5) * STRIP
             draw_fitted(canvas, (0, middle - 1 * mm), self._names[seat], NAME - 2 * mm, (8, 6))
             canvas.setStrokeGray(0.7)
-            canvas.line(NAME, middle, SCALE, middle)
+            canvas.line(NAME, middle, SCALE_END, middle)
             if one := self._par.get(seat):
                 left, right = self._across(one.least), self._across(one.most)
                 canvas.setFillGray(0.85)
@@ -197,19 +197,19 @@ class WallsDrawing(Flowable):  # type: ignore[misc]  # reportlab ships no types
             draw_fitted(self.canv, (0, base + 3 * mm), self._names[seat], NAME - 2 * mm, (10, 6), bold=bold)
             tray = self._deal.faces[seat]
             for at, face in enumerate((*in_order(tray[: ROWS[0]]), *tray[ROWS[0] :])):
-                left = NAME + at * TILE[0] + (APART if at >= ROWS[0] else 0)
+                left = NAME + at * TILE[0] + (HAND_GAP if at >= ROWS[0] else 0)
                 draw_tile(self.canv, (left, base), face)
 
 
 def draw_tile(canvas: Canvas, at: tuple[float, float], face: str) -> None:
     """Draw a tile's face from its lower left corner: a rank and the sign of its suit, or an honour's sign."""
-    (x, y), (wide, high) = at, TILE
+    (x, y), (width, height) = at, TILE
     canvas.saveState()
     canvas.setLineWidth(0.4)
-    canvas.roundRect(x + 0.2 * mm, y, wide - 0.4 * mm, high, 0.8 * mm)
+    canvas.roundRect(x + 0.2 * mm, y, width - 0.4 * mm, height, 0.8 * mm)
     canvas.setFillColor(HexColor(INKS[face[1]]))
     rank, sign = tile_signs(face)
     signs = ((rank, 10, 0.55), (sign, 9, 0.12)) if rank else ((sign, 12, 0.32),)
     for sign, size, up in signs:
-        draw_text(canvas, (x + wide / 2, y + up * high), sign, size, bold=sign.isascii(), align="centre")
+        draw_text(canvas, (x + width / 2, y + up * height), sign, size, bold=sign.isascii(), align="centre")
     canvas.restoreState()

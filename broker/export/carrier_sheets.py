@@ -90,14 +90,14 @@ def carrier_layouts(folder: Path, numbers: Collection[int] = (), event: str | No
     name = resolve_event_name(folder, event)
     refuse_other_event(folder)
     head = read_event_head(folder)
-    told = partial(
+    layout = partial(
         carrier_layout,
         registry=read_registry(folder),
         event=name,
         title=head.title if head else name,
         opener=Opener(folder),
     )
-    return collect_errors(told, revealed_deals.select_deals(folder, numbers))
+    return collect_errors(layout, revealed_deals.select_deals(folder, numbers))
 
 
 LEFT: Final = 11 * mm
@@ -138,12 +138,12 @@ def _head(canvas: Canvas, layout: CarrierLayout, _: Translator) -> None:
     room = RIGHT - LEFT - QR - 4 * mm
     draw_fitted(canvas, (LEFT, 282 * mm), layout.title, room, (16, 9))
     draw_text(canvas, (LEFT, 263 * mm), _("Deal {number}", number=layout.deal), 44, bold=True)
-    told = (
+    parts = (
         _("Prevalent wind: {wind}", wind=_(SEAT_NAMES[layout.prevalent_wind])),
         _("Dealer: {seat}", seat=_(SEAT_NAMES[layout.dealer])),
         _("Tile set: {number}", number=layout.set),
     )
-    draw_fitted(canvas, (LEFT, 252 * mm), "   ·   ".join(told), room, (15, 10), bold=True)
+    draw_fitted(canvas, (LEFT, 252 * mm), "   ·   ".join(parts), room, (15, 10), bold=True)
     draw_qr(canvas, layout.payload, (RIGHT - QR, 252 * mm), QR)
 
 
@@ -172,12 +172,12 @@ def _tag(canvas: Canvas, x: float, y: float, text: str) -> None:
 
 
 def _row(canvas: Canvas, serials: tuple[int, ...], bottom: float) -> None:
-    wide, high = CELL
+    width, height = CELL
     for at, serial in enumerate(serials):
-        x = LEFT + LABEL + at * wide
-        canvas.rect(x, bottom, wide, high)
+        x = LEFT + LABEL + at * width
+        canvas.rect(x, bottom, width, height)
         canvas.setFont(BOLD, SERIAL)
-        canvas.drawCentredString(x + wide / 2, bottom + high / 2 - 7, str(serial))
+        canvas.drawCentredString(x + width / 2, bottom + height / 2 - 7, str(serial))
 
 
 def _places(canvas: Canvas, y: float) -> None:

@@ -84,7 +84,7 @@ class JournalEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """One message of the journal, in the order of acceptance."""
 
     received_at: Annotated[Milliseconds, Meta(description="wall clock of the scorer")]
-    message: Annotated[msgspec.Raw, Meta(description="as it was on the wire; docs/asyncapi.json")]
+    message: Annotated[msgspec.Raw, Meta(description="as received; docs/asyncapi.json")]
 
 
 class ScoredSeat(Struct, frozen=True, forbid_unknown_fields=True):
@@ -121,7 +121,7 @@ class UnplayedPlay(Struct, frozen=True, forbid_unknown_fields=True):
     round: RoundNo
     seats: dict[Seat, RuledSeat]
     instead: Annotated[
-        Instead, Meta(description="what was ruled in the place of a result; null: one is still to come")
+        Instead, Meta(description="the ruling in place of a result; null: a result is still to come")
     ] = None
 
 
@@ -139,7 +139,7 @@ class ComparedGroup(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A whole event, or the part of it that may be known."""
+    """A whole event, or the part of it that may be public."""
 
     format: Literal["homologue-event"] = "homologue-event"
     version: Annotated[Literal[1, 2, 3], Meta(description="2 added `unplayed` and `beside`, 3 `team_standings`")] = 3
@@ -159,7 +159,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     sets: Annotated[
         dict[int, SetFaces | str], Meta(description="which face each serial has, or sealed; empty unless `whole`")
     ] = {}
-    hands: Annotated[tuple[HandRecord, ...], Meta(description="of simulated plays: what was done")] = ()
+    hands: Annotated[tuple[HandRecord, ...], Meta(description="the actions of plays that are known step by step")] = ()
     journal: tuple[JournalEntry, ...] = ()
     groups: tuple[ComparedGroup, ...] = ()
     unplayed: Annotated[tuple[UnplayedPlay, ...], Meta(description="by round and table")] = ()
@@ -173,7 +173,7 @@ def document_schema() -> str:
     return msgspec.json.format(msgspec.json.encode(msgspec.json.schema(Document)), indent=1).decode() + "\n"
 
 
-PRIVATE: Final = ("national", "ema")
+FEDERATION_COLUMNS: Final = ("national", "ema")
 """Columns of `players.csv` that are for federations, not for all readers of results."""
 
 
@@ -185,7 +185,7 @@ def event_document(folder: Path, stored: StoredEvent, *, whole: bool = False, em
     again. Raises ScorerError, StoreError; RuleError and ExceptionGroup of RuleErrors if `players.csv` is invalid;
     OSError.
     """
-    told = whole or stored.room.over
+    public = whole or stored.room.over
     deals = [stored.deals[number] for number in sorted(stored.deals)]
     event = stored.room.original if whole else stored.event  # if whole, the journal contains the plan's corrections
     people = as_corrections(_listed(folder), event.corrections)
@@ -196,24 +196,24 @@ def event_document(folder: Path, stored: StoredEvent, *, whole: bool = False, em
         rules=stored.event.own_rules.plays,
         session_rules=dict(stored.event.own_rules.sessions),
         people=tuple(_person(one, numbers=whole) for one in people),
-        commitment=_json_of(folder / COMMITMENT),
-        draws=_json_of(folder / DRAWS),
+        commitment=_read_if_present(folder / COMMITMENT),
+        draws=_read_if_present(folder / DRAWS),
         words=(folder / WORDS).read_text(encoding="ascii") if whole and (folder / WORDS).exists() else "",
-        deals=tuple(deals if whole else map(Opener(folder).deal, deals)) if told else (),
+        deals=tuple(deals if whole else map(Opener(folder).deal, deals)) if public else (),
         sets=dict(read_registry(folder)) if whole else {},
-        hands=tuple(stored.hands[key] for key in sorted(stored.hands)) if told else (),
+        hands=tuple(stored.hands[key] for key in sorted(stored.hands)) if public else (),
         journal=tuple(_journal(folder, stored, whole=whole, embargoed=embargoed)),
         groups=tuple(_groups(stored, everything=whole or embargoed)),
         unplayed=tuple(_unplayed(stored, everything=whole or embargoed)),
-        beside=tuple(_beside(stored)),
-        standings=tuple(stored.room.snapshot().standings) if told or embargoed else (),
-        team_standings=stored.room.team_rows() if told or embargoed else (),
+        beside=tuple(_outside_plays(stored)),
+        standings=tuple(stored.room.snapshot().standings) if public or embargoed else (),
+        team_standings=stored.room.team_rows() if public or embargoed else (),
     )
 
 
-def encode_document(made: Document) -> bytes:
+def encode_document(document: Document) -> bytes:
     """Return a document as JSON, one line for each field, so that two documents of an event can be compared."""
-    return msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
 
 
 def _listed(folder: Path) -> tuple[ListedPlayer, ...]:
@@ -222,11 +222,11 @@ def _listed(folder: Path) -> tuple[ListedPlayer, ...]:
 
 
 def _person(one: ListedPlayer, *, numbers: bool) -> Person:
-    details = one.details | ({} if numbers else dict.fromkeys(PRIVATE, ""))
+    details = one.details | ({} if numbers else dict.fromkeys(FEDERATION_COLUMNS, ""))
     return Person(one.player.id, one.player.name, **details)
 
 
-def _json_of(path: Path) -> dict[str, Any] | None:
+def _read_if_present(path: Path) -> dict[str, Any] | None:
     return read_json(path, dict[str, Any]) if path.exists() else None
 
 
@@ -243,11 +243,11 @@ def _journal(folder: Path, stored: StoredEvent, *, whole: bool, embargoed: bool)
                 continue
             if isinstance(message, Ruling) and corrects_plan(stored.room.book, message.decision):
                 continue
-            if message is None or embargoed or _open(stored, message):
+            if message is None or embargoed or _is_public(stored, message):
                 yield JournalEntry(received_at, msgspec.Raw(body))
 
 
-def _open(stored: StoredEvent, message: LogMessage | Ruling) -> bool:
+def _is_public(stored: StoredEvent, message: LogMessage | Ruling) -> bool:
     """Return whether a message may be public. It reveals the deal that it names and the one that was really played."""
     if isinstance(message, Ruling):
         deal, key = message.deal, (message.table, message.round)
@@ -279,17 +279,17 @@ def _play(one: PlayWithImps, key: tuple[int, int]) -> TravellerPlay:
 
 
 def _unplayed(stored: StoredEvent, *, everything: bool) -> Iterator[UnplayedPlay]:
-    for laid, play in stored.counted(embargoed=everything):
+    for counted, play in stored.counted(embargoed=everything):
         if play.points is None:
             seats = {
                 seat: RuledSeat(player, play.fines.get(seat, 0), play.awards.get(seat, 0))
                 for seat, player in play.players.items()
             }
-            instead = msgspec.convert(stored.instead(laid) or None, Instead)
-            yield UnplayedPlay(laid.deal, laid.table, laid.round, seats, instead)
+            instead = msgspec.convert(stored.instead(counted) or None, Instead)
+            yield UnplayedPlay(counted.deal, counted.table, counted.round, seats, instead)
 
 
-def _beside(stored: StoredEvent) -> Iterator[OutsidePlays]:
+def _outside_plays(stored: StoredEvent) -> Iterator[OutsidePlays]:
     return (OutsidePlays(one.name, one.fine, int(one.imp)) for one in stored.beside() if one.imp or one.fine)
 
 
@@ -304,32 +304,32 @@ def read_document(path: Path) -> Document:
     return decode_json(path.read_bytes(), Document, path.name)
 
 
-def restore_event(made: Document, folder: Path) -> int:
+def restore_event(document: Document, folder: Path) -> int:
     """Create an event's folder, or nothing if anything is invalid; return the number of messages in its journal.
 
     The store gets a new id, so tables that are still running send what they have again. Raises RuleError `not_whole`,
     `folder_taken`; BadEvent, StoreError, OSError.
     """
-    if not made.whole:
+    if not document.whole:
         raise RuleError("not_whole", "something is left out of this document: `homologue export json --whole` has all")
     if folder.exists() and any(folder.iterdir()):
         raise RuleError("folder_taken", f"{folder} is not empty; an event is imported into a new folder")
-    event = Event(made.plan, made.deals, made.sets, OwnRules(made.rules, made.session_rules))
-    messages = list(_judged(made, event))
+    event = Event(document.plan, document.deals, document.sets, OwnRules(document.rules, document.session_rules))
+    messages = list(_checked_journal(document, event))
     with new_folder(folder, PRIVATE_FOLDER):
-        _write_files(made, folder)
-        with closing(open_journal(folder, made.plan.name)) as journal, journal.commit():
+        _write_files(document, folder)
+        with closing(open_journal(folder, document.plan.name)) as journal, journal.commit():
             for received_at, message, body in messages:
                 journal.append(message, received_at, body)
         # Last, because a folder without a plan is not an event, and neither must be a half-imported one.
-        write_plan(folder, made.plan)
+        write_plan(folder, document.plan)
     return len(messages)
 
 
-def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes]]:
+def _checked_journal(document: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes]]:
     """Yield the journal, each message checked as if newly received. Raises RuleError `journal_refused`."""
     intake = Intake(event, ())
-    for at, entry in enumerate(made.journal, 1):
+    for at, entry in enumerate(document.journal, 1):
         body = msgspec.json.format(bytes(entry.message), indent=-1)  # as it was signed, unlike the document
         try:
             message = message_of(body)
@@ -351,42 +351,42 @@ def _judged(made: Document, event: Event) -> Iterator[tuple[int, Recorded, bytes
 def _check_ruling(ruling: Ruling, event: Event, intake: Intake, at: int) -> None:
     """Refuse a ruling on something that is not in this event. Raises RuleError `journal_refused`."""
     play = (ruling.table, ruling.round)
-    known = {None, *event.expected, *(play.deal for play in event.later.values())}
-    strange = set(players_named(ruling.decision)) - set(event.players)
+    known_deals = {None, *event.expected, *(play.deal for play in event.later.values())}
+    unknown_players = set(players_named(ruling.decision)) - set(event.players)
     if (
         ruling.event != event.name
         or intake.has(ruling.id)
-        or strange
-        or ruling.deal not in known
+        or unknown_players
+        or ruling.deal not in known_deals
         or (play not in event.places and (play != (None, None) or isinstance(ruling.decision, PLAY_DECISIONS)))
-        or (isinstance(ruling.decision, DealPlayed) and ruling.decision.played not in known)
+        or (isinstance(ruling.decision, DealPlayed) and ruling.decision.played not in known_deals)
     ):
         raise RuleError("journal_refused", f"message {at}: a ruling on what is not of this event, or there twice")
 
 
-def _write_files(made: Document, folder: Path) -> None:
-    write_deals(folder, made.deals)
-    write_registry(folder, made.sets)
-    if made.hands:
-        write_hands(folder, made.hands)
-    if made.rules is not None:
-        write_private(folder / PROFILE, made.rules.encode())
-    for profile_id, text in made.session_rules.items():
+def _write_files(document: Document, folder: Path) -> None:
+    write_deals(folder, document.deals)
+    write_registry(folder, document.sets)
+    if document.hands:
+        write_hands(folder, document.hands)
+    if document.rules is not None:
+        write_private(folder / PROFILE, document.rules.encode())
+    for profile_id, text in document.session_rules.items():
         make_folder(folder / PROFILES, PRIVATE_FOLDER)
         write_private(folder / PROFILES / f"{profile_id}.toml", text.encode())
-    if made.people:
-        write_private(folder / PLAYERS, players_csv(_listed_players(made)).encode())
-    if made.words:
-        write_private(folder / WORDS, made.words.encode())
-    for name, published in ((COMMITMENT, made.commitment), (DRAWS, made.draws)):
+    if document.people:
+        write_private(folder / PLAYERS, players_csv(_listed_players(document)).encode())
+    if document.words:
+        write_private(folder / WORDS, document.words.encode())
+    for name, published in ((COMMITMENT, document.commitment), (DRAWS, document.draws)):
         if published is not None:
             write_private(folder / name, msgspec.json.format(msgspec.json.encode(published), indent=2) + b"\n")
 
 
-def _listed_players(made: Document) -> Iterable[ListedPlayer]:
-    team_of = team_of_players(made.plan.teams)
-    unranked = {one.id for one in made.plan.players if one.without_standing}
-    for person in made.people:
+def _listed_players(document: Document) -> Iterable[ListedPlayer]:
+    team_of = team_of_players(document.plan.teams)
+    unranked = {one.id for one in document.plan.players if one.without_standing}
+    for person in document.people:
         further = tuple(getattr(person, column) for column in EXTRA_COLUMNS)
         player = Player(id=person.id, name=person.name, without_standing=person.id in unranked)
         yield ListedPlayer(player, further, team_of.get(person.id, ""), person.first_name, person.last_name)

@@ -60,17 +60,17 @@ def entrants_of(folder: Path, event: Event) -> dict[str, Entrant]:
         listed = read_players(path) if path.exists() else ()
     except (RuleError, ExceptionGroup, OSError) as problem:
         raise RuleError("bad_players", N_("{where}: {problem}", where=path.name, problem=_first(problem))) from None
-    return {one.player.id: _of_list(one) for one in as_corrections(listed, event.corrections)}
+    return {one.player.id: _entrant_of(one) for one in as_corrections(listed, event.corrections)}
 
 
 def _first(problem: Exception) -> str:
     return flatten_errors(problem)[0].text if isinstance(problem, ExceptionGroup) else str(problem)
 
 
-def _of_list(one: ListedPlayer) -> Entrant:
-    of = one.details
-    named = bool(one.first_name or one.last_name)
-    return _entrant(of["ema"], one.last_name if named else one.player.name, one.first_name, of["country"])
+def _entrant_of(one: ListedPlayer) -> Entrant:
+    details = one.details
+    last_name = one.last_name if one.first_name or one.last_name else one.player.name
+    return _entrant(details["ema"], last_name, one.first_name, details["country"])
 
 
 def _entrants(rows: Iterable[CsvRow], name: str) -> dict[str, Entrant]:
@@ -120,24 +120,25 @@ def ema_report(stored: StoredEvent, entrants: Mapping[str, Entrant]) -> EmaRepor
     points = _points(stored)
     ranked = [line for line in stored.room.snapshot().ranking if line.plays]
     # Do not guess which part of a name is the family name.
-    unknown = {line.name: Entrant("", stored.event.name_of(line.name), "", "") for line in ranked}
-    who = {player: entrants.get(player, one) for player, one in unknown.items()}
-    of = stored.room.snapshot().section_of
-    keys = {line.name: (-of[line.name].stage if of else 0, line.place) for line in ranked}
-    sorted_ = sorted(keys.values())
-    places = {name: 1 + bisect_left(sorted_, key) for name, key in keys.items()}  # sections share places
-    text = csv_text(HEADER, (_cells(places[line.name], line, who[line.name], points[line.name]) for line in ranked))
-    return EmaReport(text, tuple(line.name for line in ranked if not who[line.name].ema))
+    unlisted = {line.name: Entrant("", stored.event.name_of(line.name), "", "") for line in ranked}
+    found = {player: entrants.get(player, one) for player, one in unlisted.items()}
+    sections = stored.room.snapshot().section_of
+    keys = {line.name: (-sections[line.name].stage if sections else 0, line.place) for line in ranked}
+    in_order = sorted(keys.values())
+    places = {name: 1 + bisect_left(in_order, key) for name, key in keys.items()}  # sections share places
+    text = csv_text(HEADER, (_cells(places[line.name], line, found[line.name], points[line.name]) for line in ranked))
+    return EmaReport(text, tuple(line.name for line in ranked if not found[line.name].ema))
 
 
 def _points(stored: StoredEvent) -> Counter[str]:
     total: Counter[str] = Counter()
-    for _, laid in stored.played():
-        for seat, player in laid.players.items():
-            total[player] += (laid.points or {})[seat]
+    for _, counted in stored.played():
+        for seat, player in counted.players.items():
+            total[player] += (counted.points or {})[seat]
     return total
 
 
-def _cells(place: int, line: Ranked, who: Entrant, points: int) -> Iterable[CsvCell]:
-    member = 1 if who.ema else 0
-    return place, who.first_name, who.last_name, who.ema, points, decimal(line.imp), member, who.country
+def _cells(place: int, line: Ranked, entrant: Entrant, points: int) -> Iterable[CsvCell]:
+    member = 1 if entrant.ema else 0
+    names = entrant.first_name, entrant.last_name
+    return place, *names, entrant.ema, points, decimal(line.imp), member, entrant.country

@@ -49,7 +49,7 @@ class BlankSheet(NamedTuple):
     """The player replaced by a substitute, for such seats."""
     title: str
     event: str
-    least: int
+    minimum: int
     """The smallest hand value that wins."""
 
     @property
@@ -71,23 +71,23 @@ def blank_sheets(
     `stand_ins`: substitutes that were ruled. Raises RuleError `no_riichi_sheet`.
     """
     only_tables, only_rounds = set(tables), set(rounds)
-    least = of_hand_values(event).payments.minimum.value
+    minimum = of_hand_values(event).payments.minimum.value
     return [
         BlankSheet(
             play,
             deals[play.deal],
             {
-                seat: substitute_of(stand_ins, who, play.round) or event.players[who].name
-                for seat, who in play.players.items()
+                seat: substitute_of(stand_ins, player, play.round) or event.players[player].name
+                for seat, player in play.players.items()
             },
             {
-                seat: event.players[who].name
-                for seat, who in play.players.items()
-                if substitute_of(stand_ins, who, play.round)
+                seat: event.players[player].name
+                for seat, player in play.players.items()
+                if substitute_of(stand_ins, player, play.round)
             },
             event.plan.title,
             event.name,
-            least,
+            minimum,
         )
         for play in sorted(event.plan.plays, key=lambda play: (play.table, play.round))
         if play.table in (only_tables or {play.table}) and play.round in (only_rounds or {play.round})
@@ -96,8 +96,8 @@ def blank_sheets(
 
 def blank_sheets_pdf(sheets: Iterable[BlankSheet], language: str) -> bytes:
     """Return the sheets as PDF, two on a page; the same sheets give the same bytes."""
-    _, all_of_them = Translator(language), [*sheets]
-    pairs = (all_of_them[at : at + 2] for at in range(0, len(all_of_them), 2))
+    _, all_sheets = Translator(language), [*sheets]
+    pairs = (all_sheets[at : at + 2] for at in range(0, len(all_sheets), 2))
     return drawn_pdf((partial(_page, pair, _) for pair in pairs), _("Blank sheets"), language)
 
 
@@ -114,12 +114,12 @@ def _sheet(canvas: Canvas, sheet: BlankSheet, _: Translator, foot: float) -> Non
     top = foot + HALF - 12 * mm
     draw_fitted(canvas, (RIGHT, top - 3 * mm), sheet.key, 62 * mm, (11, 7), bold=True, align="right")
     draw_fitted(canvas, (LEFT, top - 3 * mm), sheet.title, 110 * mm, (10, 7))
-    told = (
+    parts = (
         _("Table {number}", number=sheet.play.table),
         _("Round {number}", number=sheet.play.round),
         _("Deal {number}", number=sheet.play.deal),
     )
-    draw_fitted(canvas, (LEFT, top - 13 * mm), "   ".join(told), RIGHT - LEFT - 62 * mm, (21, 12), bold=True)
+    draw_fitted(canvas, (LEFT, top - 13 * mm), "   ".join(parts), RIGHT - LEFT - 62 * mm, (21, 12), bold=True)
     winds = (
         _("Prevalent wind {wind}", wind=_(SEAT_NAMES[sheet.deal.prevalent_wind])),
         _("Dealer {seat}", seat=_(SEAT_NAMES[sheet.deal.dealer])),
@@ -142,13 +142,13 @@ def _grid(canvas: Canvas, sheet: BlankSheet, _: Translator, top: float) -> float
     head = 7 * mm
     canvas.setLineWidth(0.7)
     x = LEFT
-    for key, (title, wide) in COLUMNS.items():
-        draw_fitted(canvas, (x + 1.5 * mm, top - 5 * mm), _(title), wide - 3 * mm, (9, 6.5), bold=True)
+    for key, (title, width) in COLUMNS.items():
+        draw_fitted(canvas, (x + 1.5 * mm, top - 5 * mm), _(title), width - 3 * mm, (9, 6.5), bold=True)
         for at, seat in enumerate(SEATS):
             y = top - head - (at + 1) * ROW
-            canvas.rect(x, y, wide, ROW)
-            _filled(canvas, sheet, _, (key, seat), (x, y, wide))
-        x += wide
+            canvas.rect(x, y, width, ROW)
+            _filled(canvas, sheet, _, (key, seat), (x, y, width))
+        x += width
     return float(top - head - len(SEATS) * ROW)
 
 
@@ -156,23 +156,23 @@ def _filled(
     canvas: Canvas,
     sheet: BlankSheet,
     _: Translator,
-    what: tuple[str, Seat],
-    place: tuple[float, float, float],
+    cell: tuple[str, Seat],
+    box: tuple[float, float, float],
 ) -> None:
     """Fill in the seat and the name. The rest of a row is to be filled in by hand."""
-    (key, seat), (x, y, wide) = what, place
+    (key, seat), (x, y, width) = cell, box
     if key == "seat":
-        draw_fitted(canvas, (x + 1.5 * mm, y + 4.4 * mm), _(SEAT_NAMES[seat]), wide - 3 * mm, (14, 9), bold=True)
+        draw_fitted(canvas, (x + 1.5 * mm, y + 4.4 * mm), _(SEAT_NAMES[seat]), width - 3 * mm, (14, 9), bold=True)
     elif key == "player":
-        draw_name(canvas, (x + 1.5 * mm, y + 5.2 * mm), sheet.names[seat], (wide - 3 * mm, ROW - 5.5 * mm), 12)
+        draw_name(canvas, (x + 1.5 * mm, y + 5.2 * mm), sheet.names[seat], (width - 3 * mm, ROW - 5.5 * mm), 12)
         canvas.setFillGray(GREY)
-        whose = sheet.play.players[seat]
+        player = sheet.play.players[seat]
         if seat in sheet.replaced:
-            whose += " · " + _("for {player}", player=sheet.replaced[seat])
-        draw_fitted(canvas, (x + 1.5 * mm, y + 1.4 * mm), whose, wide - 3 * mm, (7.5, 6))
+            player += " · " + _("for {player}", player=sheet.replaced[seat])
+        draw_fitted(canvas, (x + 1.5 * mm, y + 1.4 * mm), player, width - 3 * mm, (7.5, 6))
         canvas.setFillGray(0)
     elif key in ("hu", "discarder"):
-        canvas.rect(x + wide / 2 - 2.6 * mm, y + ROW / 2 - 2.6 * mm, 5.2 * mm, 5.2 * mm)
+        canvas.rect(x + width / 2 - 2.6 * mm, y + ROW / 2 - 2.6 * mm, 5.2 * mm, 5.2 * mm)
 
 
 def _below(canvas: Canvas, sheet: BlankSheet, _: Translator, y: float, foot: float) -> None:
@@ -185,7 +185,7 @@ def _below(canvas: Canvas, sheet: BlankSheet, _: Translator, y: float, foot: flo
     about = _(
         "Several players may win on one discard. Minimum HV: {least}. All four sign, then give the sheet to "
         "the arbiter.",
-        least=sheet.least,
+        least=sheet.minimum,
     )
     draw_fitted(canvas, (LEFT, foot + 8 * mm), about, RIGHT - LEFT, (8.5, 6.5))
     canvas.setFillGray(0)
@@ -195,15 +195,15 @@ MAX_SHEETS: Final = 2000
 """Sheets in one file: 1,000 pages."""
 
 
-def refuse_none_or_many(made: Sequence[BlankSheet]) -> Sequence[BlankSheet]:
+def refuse_none_or_many(sheets: Sequence[BlankSheet]) -> Sequence[BlankSheet]:
     """Return the sheets unless there are none, or too many for one file. Raises RuleError `no_plays`, `too_large`."""
-    if not made:
+    if not sheets:
         raise RuleError("no_plays", N_("no plays are planned at these tables in these rounds"))
-    if len(made) > MAX_SHEETS:
+    if len(sheets) > MAX_SHEETS:
         text = N_(
             "{count} sheets are too many for one file (maximum {most}): choose fewer tables or rounds",
-            count=len(made),
+            count=len(sheets),
             most=MAX_SHEETS,
         )
         raise RuleError("too_large", text)
-    return made
+    return sheets

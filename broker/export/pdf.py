@@ -49,13 +49,13 @@ rl_config.useA85 = False  # ASCII streams were for old printers, and are slower
 
 LATIN: Final = "Helvetica"
 BOLD: Final = "Helvetica-Bold"
-WIDER: Final = "Roboto"
-WIDER_BOLD: Final = "Roboto-Bold"
-EASTERN: Final = {"gb2312": "STSong-Light", "gbk": "STSong-Light", "euc_kr": "HYSMyeongJo-Medium"}
+ROBOTO: Final = "Roboto"
+ROBOTO_BOLD: Final = "Roboto-Bold"
+CJK_FONTS: Final = {"gb2312": "STSong-Light", "gbk": "STSong-Light", "euc_kr": "HYSMyeongJo-Medium"}
 """Fonts that every PDF reader provides, by the encoding that they cover, in order of preference."""
 
 ELLIPSIS: Final = "…"
-ROUNDING: Final = 0.01
+TOLERANCE: Final = 0.01
 """Points of tolerance, so that a text made to fit exactly is not cut because of rounding."""
 
 
@@ -86,7 +86,7 @@ def draw_qr(canvas: Canvas, payload: str, at: tuple[float, float], side: float) 
 
 
 Side = Literal["left", "centre", "right"]
-BEFORE: Final[Mapping[Side, float]] = {"left": 0, "centre": 0.5, "right": 1}
+SHIFT: Final[Mapping[Side, float]] = {"left": 0, "centre": 0.5, "right": 1}
 """The part of a text that lies left of its position."""
 
 
@@ -95,8 +95,8 @@ def draw_text(
 ) -> float:
     """Draw a text right of, centred on, or left of a position; return where the text ends, in points."""
     x, y = at
-    if before := BEFORE[align]:
-        x -= before * text_width(text, size, bold=bold)
+    if shift := SHIFT[align]:
+        x -= shift * text_width(text, size, bold=bold)
     for run in font_runs(text, bold=bold):
         canvas.setFont(run.font, size)
         canvas.drawString(x, y, run.text)
@@ -112,7 +112,7 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 def fit_text(text: str, room: float, largest: float, smallest: float, *, bold: bool = False) -> tuple[str, float]:
     """Return a text and its font size so that it fits: first reduced, then cut with an ellipsis."""
     size = min(largest, max(smallest, largest * room / max(text_width(text, largest, bold=bold), 1)))
-    while text and text_width(text, size, bold=bold) > room + ROUNDING:
+    while text and text_width(text, size, bold=bold) > room + TOLERANCE:
         text = text.removesuffix(ELLIPSIS)[:-1].rstrip() + ELLIPSIS
     return text, size
 
@@ -139,16 +139,16 @@ def draw_name(
 
     `at`: where the last line begins. `room`: width and height; the font is reduced until the lines fit.
     """
-    wide, high = room
-    size = largest * wide / max(text_width(name, largest, bold=bold), 1)
+    width, height = room
+    size = largest * width / max(text_width(name, largest, bold=bold), 1)
     if size >= LEGIBLE:
         draw_text(canvas, at, name, min(size, largest), bold=bold)
         return
     size = LEGIBLE
     while True:
-        markup = _markup(_hyphenated(name, wide, size, bold=bold), bold=bold)
+        markup = _markup(_hyphenated(name, width, size, bold=bold), bold=bold)
         lines = Paragraph(markup, ParagraphStyle("name", fontSize=size, leading=size * LEADING, splitLongWords=1))
-        if lines.wrap(wide, high)[1] <= high or size <= SMALLEST:
+        if lines.wrap(width, height)[1] <= height or size <= SMALLEST:
             break
         size -= 0.25
     lines.drawOn(canvas, at[0], at[1] - size * (LEADING - 1))
@@ -159,9 +159,9 @@ def font_runs(text: str, *, bold: bool = False) -> list[FontRun]:
     for name, printed in SPELLINGS.get(NO_SPELLINGS).items():
         text = text.replace(name, printed)
     text = unicodedata.normalize("NFC", text)
-    text = text if _encodes(text, "cp1252") else without_pictographs(text, _is_drawn)
+    text = text if _encodes(text, "cp1252") else without_pictographs(text, _has_glyph)
     words = ("".join(part) for _, part in groupby(text, str.isspace))
-    pieces = [piece for word in words for piece in _word(word, bold=bold)]
+    pieces = [piece for word in words for piece in _word_runs(word, bold=bold)]
     return [FontRun(font, "".join(run.text for run in same)) for font, same in groupby(pieces, lambda run: run.font)]
 
 
@@ -170,27 +170,27 @@ def is_printable(text: str) -> bool:
     return _encodes(text, "cp1252") or not any("?" in run.text for run in font_runs(text.replace("?", "")))
 
 
-def _is_drawn(letter: str) -> bool:
-    return _encodes(letter, "cp1252") or ord(letter) in _wider() or _encodes(letter, "gbk")
+def _has_glyph(letter: str) -> bool:
+    return _encodes(letter, "cp1252") or ord(letter) in _roboto_letters() or _encodes(letter, "gbk")
 
 
-def _word(word: str, *, bold: bool) -> list[FontRun]:
+def _word_runs(word: str, *, bold: bool) -> list[FontRun]:
     """Return a word in one font or, if none covers it, letter by letter."""
     if _encodes(word, "cp1252"):
         return [FontRun(BOLD if bold else LATIN, word)]
-    if all(ord(letter) in _wider() for letter in word):
-        return [FontRun(WIDER_BOLD if bold else WIDER, word)]
-    return [_letter(letter, bold=bold) for letter in word]
+    if all(ord(letter) in _roboto_letters() for letter in word):
+        return [FontRun(ROBOTO_BOLD if bold else ROBOTO, word)]
+    return [_letter_run(letter, bold=bold) for letter in word]
 
 
-def _letter(letter: str, *, bold: bool) -> FontRun:
+def _letter_run(letter: str, *, bold: bool) -> FontRun:
     plain = unicodedata.normalize("NFKD", letter)[0]
     for wanted in (letter, plain):
         if _encodes(wanted, "cp1252"):
             return FontRun(BOLD if bold else LATIN, wanted)
-        if ord(wanted) in _wider():
-            return FontRun(WIDER_BOLD if bold else WIDER, wanted)
-        if font := next((font for encoding, font in EASTERN.items() if _encodes(wanted, encoding)), None):
+        if ord(wanted) in _roboto_letters():
+            return FontRun(ROBOTO_BOLD if bold else ROBOTO, wanted)
+        if font := next((font for encoding, font in CJK_FONTS.items() if _encodes(wanted, encoding)), None):
             return FontRun(font, wanted)
     return FontRun(BOLD if bold else LATIN, " " if letter.isspace() else "?")
 
@@ -204,13 +204,13 @@ def _encodes(letter: str, encoding: str) -> bool:
 
 
 @cache
-def _wider() -> frozenset[int]:
+def _roboto_letters() -> frozenset[int]:
     """Register all fonts with ReportLab; return the letters that Roboto covers."""
-    for eastern in {*EASTERN.values()}:
-        registerFont(UnicodeCIDFont(eastern))
+    for font in {*CJK_FONTS.values()}:
+        registerFont(UnicodeCIDFont(font))
     folder = files("font_roboto") / "files"
     with as_file(folder / "Roboto-Regular.ttf") as plain, as_file(folder / "Roboto-Bold.ttf") as bold:
-        regular, heavy = TTFont(WIDER, str(plain)), TTFont(WIDER_BOLD, str(bold))
+        regular, heavy = TTFont(ROBOTO, str(plain)), TTFont(ROBOTO_BOLD, str(bold))
     registerFont(regular)
     registerFont(heavy)
     both = regular.face.charToGlyph.keys() & heavy.face.charToGlyph.keys()
@@ -302,7 +302,7 @@ LINE_STYLES: Final[Mapping[Kind, Sequence[tuple[object, ...]]]] = {
 def _page_table(block: PageBlock, columns: Columns) -> Flowable:
     lines = (*block.head, *block.lines)
     style: list[tuple[object, ...]] = list(TABLE_STYLE)
-    style += [("LEFTPADDING", (at, 0), (at, -1), _left(columns, at)) for at in range(len(columns))]
+    style += [("LEFTPADDING", (at, 0), (at, -1), _left_padding(columns, at)) for at in range(len(columns))]
     for row, line in enumerate(lines):
         stripe = (("BACKGROUND", STRIPE),) if line.striped else ()
         style += [(name, (0, row), (-1, row), *values) for name, *values in (*LINE_STYLES[line.kind], *stripe)]
@@ -314,7 +314,7 @@ def _page_table(block: PageBlock, columns: Columns) -> Flowable:
         ]
     table = LongTable(
         [[*_row(line, columns)] for line in lines],
-        [wide for wide, _ in columns],
+        [width for width, _ in columns],
         minRowHeights=[HEADING if line.kind == "heading" else LINE_HEIGHT for line in lines],
         repeatRows=len(block.head),
         style=style,
@@ -323,7 +323,7 @@ def _page_table(block: PageBlock, columns: Columns) -> Flowable:
     return KeepTogether([table])
 
 
-def _left(columns: Columns, at: int) -> float:
+def _left_padding(columns: Columns, at: int) -> float:
     return APART if at and (columns[at - 1][1], columns[at][1]) == ("right", "left") else PAD
 
 
@@ -340,8 +340,8 @@ def _row(line: PageLine, columns: Columns) -> Iterator[Flowable | str]:
         return
     at = 0
     for cell in line.cells:
-        (*_, (_, align)) = taken = columns[at : at + cell.columns]
-        room = sum(wide for wide, _ in taken) - _left(columns, at) - PAD
+        (*_, (_, align)) = spanned = columns[at : at + cell.columns]
+        room = sum(width for width, _ in spanned) - _left_padding(columns, at) - PAD
         small = line.kind == "columns"
         yield _fitted(cell.text, room, align, SMALL if small else SIZE, bold=cell.bold or small)
         yield from [""] * (cell.columns - 1)
@@ -516,11 +516,11 @@ def _head(canvas: Canvas, heading: PageHeading, size: tuple[float, float]) -> No
 
 def _badge(canvas: Canvas, text: str, at: tuple[float, float], *, filled: bool) -> None:
     """Draw a frame for `provisional`, and white on black for `final`: distinct at a glance, even without colour."""
-    wide = text_width(text, 11, bold=True) + 7 * mm
+    width = text_width(text, 11, bold=True) + 7 * mm
     canvas.setLineWidth(0.9)
-    canvas.roundRect(at[0] - wide, at[1] - 1.2 * mm, wide, 7 * mm, 1.5 * mm, stroke=1, fill=int(filled))
+    canvas.roundRect(at[0] - width, at[1] - 1.2 * mm, width, 7 * mm, 1.5 * mm, stroke=1, fill=int(filled))
     canvas.setFillGray(1 if filled else 0)
-    draw_text(canvas, (at[0] - wide + 3.5 * mm, at[1] + 0.9 * mm), text, 11, bold=True)
+    draw_text(canvas, (at[0] - width + 3.5 * mm, at[1] + 0.9 * mm), text, 11, bold=True)
     canvas.setFillGray(0)
 
 
@@ -530,16 +530,16 @@ def _foot(canvas: Canvas, heading: PageHeading, size: tuple[float, float], page:
     canvas.setFillGray(GREY)
     time = heading.at.strftime("%Y-%m-%d %H:%M %z").strip()
     _ = heading.translator
-    said = " · ".join((_("Rules: {profile}", profile=heading.profile), _("Printed {time}", time=time)))
+    left = " · ".join((_("Rules: {profile}", profile=heading.profile), _("Printed {time}", time=time)))
     right = " · ".join((_("Anchor: {anchor}", anchor=heading.anchor), page)) if heading.anchor else page
     room = size[0] - 2 * MARGIN - text_width(right, 8) - 4 * mm
-    draw_fitted(canvas, (MARGIN, FOOT - 4 * mm), said, room, (8, 5))
+    draw_fitted(canvas, (MARGIN, FOOT - 4 * mm), left, room, (8, 5))
     draw_text(canvas, (size[0] - MARGIN, FOOT - 4 * mm), right, 8, align="right")
     canvas.setFillGray(0)
 
 
 @contextmanager
-def spelled(event: Event) -> Iterator[None]:
+def printed_spellings(event: Event) -> Iterator[None]:
     """Print an event's names in the spelling of its list of players where they cannot be printed otherwise."""
     token = SPELLINGS.set(_spellings(event))
     try:
@@ -552,7 +552,7 @@ def spelled(event: Event) -> Iterator[None]:
 def _spellings(event: Event) -> dict[str, str]:
     """Return the spelling to print, by name; the longest name first, because one may be part of another."""
     names = {one.name: event.listing_of(one.id).spelling for one in event.known.values() if not is_printable(one.name)}
-    return {name: names[name] for name in sorted(names, key=len, reverse=True) if _can_stand(names[name])}
+    return {name: names[name] for name in sorted(names, key=len, reverse=True) if _is_usable(names[name])}
 
 
 @lru_cache(maxsize=4)
@@ -573,17 +573,17 @@ def unprintable_text(event: Event) -> str:
 
 def spelling_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
     """Return a finding for each name of a list that cannot be printed and has no spelling."""
-    left = [
+    unprintable = [
         one
         for one in listed
-        if not is_printable(one.player.name) and not _can_stand(spelling(one.first_name, one.last_name))
+        if not is_printable(one.player.name) and not _is_usable(spelling(one.first_name, one.last_name))
     ]
     notes = (
         RuleError("name_unprintable", N_("{where}: {problem}", where=one.player.id, problem=one.player.name))
-        for one in left
+        for one in unprintable
     )
     return [(one.code, one.text) for one in notes]
 
 
-def _can_stand(spelled: str) -> bool:
-    return bool(spelled) and is_printable(spelled)
+def _is_usable(spelling_: str) -> bool:
+    return bool(spelling_) and is_printable(spelling_)

@@ -62,21 +62,21 @@ def points_rows(profile: RiichiProfile, *, dealer: bool) -> Iterator[tuple[int, 
 def limit_rows(profile: RiichiProfile, *, dealer: bool) -> Iterator[tuple[Limit, str, PointsCell]]:
     """Yield each limit with its han and its cell. There is no separate row for 13 han if they are a sanbaiman."""
     rules = profile.points
-    for limit, words, han in LIMITS:
+    for limit, han_text, han in LIMITS:
         if limit == "counted_yakuman" and rules.counted_yakuman.value == "sanbaiman":
             continue
         last = limit == "sanbaiman" and rules.counted_yakuman.value == "sanbaiman"
-        yield limit, "11+" if last else words, _points_cell(profile, han, 30, dealer=dealer)
+        yield limit, "11+" if last else han_text, _points_cell(profile, han, 30, dealer=dealer)
     yield "yakuman", "", _cell_of(rules, PaidWin(0, 0, dealer, self_drawn=False, yakuman=1), (True, True))
 
 
 def _points_cell(profile: RiichiProfile, han: int, fu: int, *, dealer: bool) -> PointsCell:
-    there_are = possible_wins(han, fu, profile.fu)
-    return _cell_of(profile.points, PaidWin(han, fu, dealer, self_drawn=False), there_are)
+    possible = possible_wins(han, fu, profile.fu)
+    return _cell_of(profile.points, PaidWin(han, fu, dealer, self_drawn=False), possible)
 
 
-def _cell_of(rules: PointRules, win: PaidWin, there_are: tuple[bool, bool]) -> PointsCell:
-    discarded, drawn = there_are
+def _cell_of(rules: PointRules, win: PaidWin, possible: tuple[bool, bool]) -> PointsCell:
+    discarded, drawn = possible
     on_discard = riichi_payments(win, rules)
     own = riichi_payments(PaidWin(win.han, win.fu, win.dealer, self_drawn=True, yakuman=win.yakuman), rules)
     parts = (own.each_non_dealer_pays, own.dealer_pays, own.each_other_pays)
@@ -87,20 +87,20 @@ def _cell_of(rules: PointRules, win: PaidWin, there_are: tuple[bool, bool]) -> P
     )
 
 
-def pad_right(text: str, wide: int) -> str:
+def pad_right(text: str, width: int) -> str:
     """Return a text padded on the right to a width in terminal cells."""
-    return text + " " * (wide - cell_len(text))
+    return text + " " * (width - cell_len(text))
 
 
-def pad_left(text: str, wide: int) -> str:
+def pad_left(text: str, width: int) -> str:
     """Return a text padded on the left to a width in terminal cells."""
-    return " " * (wide - cell_len(text)) + text
+    return " " * (width - cell_len(text)) + text
 
 
-WIDE: Final = 18
+COLUMN_WIDTH: Final = 18
 """Characters of a column; the first is narrower."""
 
-FIRST: Final = 8
+FIRST_WIDTH: Final = 8
 
 
 def points_table_text(profile: RiichiProfile, language: Language) -> str:
@@ -113,14 +113,14 @@ def _lines(profile: RiichiProfile, language: Language) -> Iterator[str]:
     for dealer in (False, True):
         yield (_("Dealer") if dealer else _("Non-dealer")).upper()
         yield (
-            pad_left(_("fu"), FIRST - 2)
+            pad_left(_("fu"), FIRST_WIDTH - 2)
             + "  "
-            + "".join(pad_right(_("{han} han", han=han), WIDE) for han in HAN).rstrip()
+            + "".join(pad_right(_("{han} han", han=han), COLUMN_WIDTH) for han in HAN).rstrip()
         )
         for fu, cells in points_rows(profile, dealer=dealer):
-            yield f"{fu:>{FIRST - 2}}  " + "".join(f"{cell!s:<{WIDE}}" for cell in cells).rstrip()
+            yield f"{fu:>{FIRST_WIDTH - 2}}  " + "".join(f"{cell!s:<{COLUMN_WIDTH}}" for cell in cells).rstrip()
         for limit, han, cell in limit_rows(profile, dealer=dealer):
-            yield f"{han:>{FIRST - 2}}  {pad_right(riichi_name('limit', limit, language), WIDE)}{cell}"
+            yield f"{han:>{FIRST_WIDTH - 2}}  {pad_right(riichi_name('limit', limit, language), COLUMN_WIDTH)}{cell}"
         yield ""
     yield counters_text(profile, language)
     yield _("Rules: {title} ({id}, version {version})", title=profile.title, id=profile.id, version=profile.version)
@@ -168,8 +168,8 @@ def points_table_pdf(profile: RiichiProfile, language: Language) -> bytes:
 
 
 def _page(profile: RiichiProfile, language: Language, canvas: Canvas) -> None:
-    wide = (landscape(A4)[0] - 2 * MARGIN - GAP) / 2
-    for half in (Half(MARGIN, wide, dealer=False), Half(MARGIN + wide + GAP, wide, dealer=True)):
+    width = (landscape(A4)[0] - 2 * MARGIN - GAP) / 2
+    for half in (Half(MARGIN, width, dealer=False), Half(MARGIN + width + GAP, width, dealer=True)):
         _half(canvas, half, profile, language)
     _foot(canvas, profile, language)
 
@@ -228,8 +228,8 @@ def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, lang
         bottom = top - (at + 1) * ROW * 0.76
         canvas.line(half.left, bottom, half.left + half.width, bottom)
         base = bottom + 2.2 * mm
-        told, middle = _("{han} han", han=han) if han else "", half.left + FU_WIDTH / 2
-        draw_fitted(canvas, (middle, base), told, FU_WIDTH, (9, 6), bold=True, align="centre")
+        han_text, middle = _("{han} han", han=han) if han else "", half.left + FU_WIDTH / 2
+        draw_fitted(canvas, (middle, base), han_text, FU_WIDTH, (9, 6), bold=True, align="centre")
         draw_text(canvas, (half.left + FU_WIDTH + 4 * mm, base), riichi_name("limit", limit, language), 10)
         draw_text(canvas, (half.left + FU_WIDTH + LIMIT, base), str(cell.on_discard), LARGE, bold=True)
         drawn = " / ".join(map(str, cell.self_drawn or ()))
@@ -239,8 +239,8 @@ def _limits(canvas: Canvas, half: Half, top: float, profile: RiichiProfile, lang
 def _foot(canvas: Canvas, profile: RiichiProfile, language: Language) -> None:
     _ = translator(language)
     draw_text(canvas, (MARGIN, 13 * mm), counters_text(profile, language), 9)
-    told = _("Rules: {title} ({id}, version {version})", title=profile.title, id=profile.id, version=profile.version)
-    draw_text(canvas, (MARGIN, 8 * mm), told, 8)
+    text = _("Rules: {title} ({id}, version {version})", title=profile.title, id=profile.id, version=profile.version)
+    draw_text(canvas, (MARGIN, 8 * mm), text, 8)
 
 
 def _shade(canvas: Canvas, half: Half, bottom: float, at: int) -> None:

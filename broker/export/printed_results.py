@@ -53,16 +53,16 @@ WITH_ORIGINS: Final[Columns] = (
 LEGIBLE: Final = 8
 """Smallest font size, in points, to which a name is reduced to make room for its country."""
 
-STAND_IN: Final = "*"
+SUBSTITUTE_MARK: Final = "*"
 """Mark on the name of a player whose seat was taken by a substitute."""
 
-LITTLE: Final = 11 * mm
+NARROW_COLUMN: Final = 11 * mm
 HU: Final = 28 * mm
 POINTS: Final = 11.5 * mm
 IMP: Final = 13.5 * mm
-PLAYER: Final = (landscape(A4)[0] - 2 * MARGIN - 2 * LITTLE - HU) / 4 - POINTS - IMP
+PLAYER: Final = (landscape(A4)[0] - 2 * MARGIN - 2 * NARROW_COLUMN - HU) / 4 - POINTS - IMP
 _SEAT: Final[tuple[tuple[float, Align], ...]] = ((PLAYER, "left"), (POINTS, "right"), (IMP, "right"))
-TRAVELLERS: Final[Columns] = ((LITTLE, "right"), (LITTLE, "right"), *_SEAT * 4, (HU, "left"))
+TRAVELLERS: Final[Columns] = ((NARROW_COLUMN, "right"), (NARROW_COLUMN, "right"), *_SEAT * 4, (HU, "left"))
 
 
 def standings_pdf(
@@ -74,22 +74,22 @@ def standings_pdf(
     """
     lines = stored.room.snapshot().standings if listed is None else listed
     heading, event = page_heading(stored, _, at, _("Standings"), anchor), stored.event
-    known, teams = event.has_origins, stored.room.team_rows()
-    origin = (PageCell(_("Country")), PageCell(_("Club"))) if known else ()
+    with_origins, teams = event.has_origins, stored.room.team_rows()
+    origin = (PageCell(_("Country")), PageCell(_("Club"))) if with_origins else ()
     rows: list[Row] = [*teams, *lines]
     blocks = []
     for (kind, stage, section), part in groupby(rows, key=lambda row: (type(row), row.stage, row.section)):
         of_teams = kind is TeamStanding
-        whose = (PageCell(_("Team"), columns=1 + len(origin)),) if of_teams else (PageCell(_("Name")), *origin)
+        entrant = (PageCell(_("Team"), columns=1 + len(origin)),) if of_teams else (PageCell(_("Name")), *origin)
         counted = _.pgettext("how many", "Deals") if of_teams else _("Plays")
-        named = (PageCell(_("Place")), *whose, *map(PageCell, (_("IMP"), _("Fines"), counted)))
-        told = [_("Teams") if of_teams else _("Players")] * bool(teams) + [stage, section] * bool(stage)
-        about = (PageLine("heading", tuple(map(PageCell, told))),) if told else ()
-        found = striped_rows(_ranked(row, event, known=known) for row in part)
-        blocks.append(PageBlock((*about, PageLine("columns", named)), found))
+        titles = (PageCell(_("Place")), *entrant, *map(PageCell, (_("IMP"), _("Fines"), counted)))
+        parts = [_("Teams") if of_teams else _("Players")] * bool(teams) + [stage, section] * bool(stage)
+        heading_line = (PageLine("heading", tuple(map(PageCell, parts))),) if parts else ()
+        found = striped_rows(_ranked(row, event, with_origins=with_origins) for row in part)
+        blocks.append(PageBlock((*heading_line, PageLine("columns", titles)), found))
     if notes := tuple(_about_standing(event, _)):
         blocks.append(PageBlock((), notes))
-    return pages_pdf(heading, blocks, WITH_ORIGINS if known else STANDINGS)
+    return pages_pdf(heading, blocks, WITH_ORIGINS if with_origins else STANDINGS)
 
 
 def _about_standing(event: Event, _: Translator) -> Iterator[PageLine]:
@@ -106,16 +106,16 @@ def note_line(text: str) -> PageLine:
     return PageLine("note", (PageCell(text),))
 
 
-def _ranked(row: Row, event: Event, *, known: bool) -> tuple[PageCell, ...]:
-    """Return the cells of a line of the standings; `known`: with country and club."""
+def _ranked(row: Row, event: Event, *, with_origins: bool) -> tuple[PageCell, ...]:
+    """Return the cells of a line of the standings; `with_origins`: with country and club."""
     fines, first = signed_text(-row.fines) if row.fines else "–", row.place == 1
     if isinstance(row, TeamStanding):
-        whose, counted = [PageCell(row.team, bold=first, columns=3 if known else 1)], row.deals
+        entrant, counted = [PageCell(row.team, bold=first, columns=3 if with_origins else 1)], row.deals
     else:
-        origin = event.origin_of(row.player) if known else ()
-        whose, counted = [PageCell(row.name, bold=first), *map(PageCell, origin)], row.plays
+        origin = event.origin_of(row.player) if with_origins else ()
+        entrant, counted = [PageCell(row.name, bold=first), *map(PageCell, origin)], row.plays
     imp = PageCell(signed_text(Fraction(row.imp)), bold=True)
-    return (PageCell(str(row.place), bold=True), *whose, imp, PageCell(fines), PageCell(str(counted)))
+    return (PageCell(str(row.place), bold=True), *entrant, imp, PageCell(fines), PageCell(str(counted)))
 
 
 def travellers_pdf(
@@ -123,8 +123,8 @@ def travellers_pdf(
 ) -> bytes:
     """Return all travellers as PDF; those of deals that a table has still to play only if `embargoed`."""
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
-    settled = unplayed_notes(stored, _, embargoed=embargoed)
-    blocks = [block for _deal, block in travellers_by_deal(stored, _, shown, settled)]
+    deal_notes = unplayed_notes(stored, _, embargoed=embargoed)
+    blocks = [block for _deal, block in travellers_by_deal(stored, _, shown, deal_notes)]
     note = (
         _(
             "Hu: the winner’s seat and hand value, then the discarder. In brackets: a fine or award, not included "
@@ -155,11 +155,11 @@ def page_heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, an
 
 
 def travellers_by_deal(
-    stored: StoredEvent, _: Translator, shown: Iterable[ComparisonGroup], settled: Mapping[int, list[PageLine]]
+    stored: StoredEvent, _: Translator, shown: Iterable[ComparisonGroup], deal_notes: Mapping[int, list[PageLine]]
 ) -> Iterator[tuple[int, PageBlock]]:
-    """Yield a block for each group, with its deal. `settled` are notes on deals, including those without a group."""
-    results = {(laid.line, laid.deal): laid for _, laid in stored.played()}
-    by_deal: dict[int, list[ComparisonGroup]] = {deal: [] for deal in settled}
+    """Yield a block for each group, with its deal. `deal_notes`: notes by deal, including deals without a group."""
+    results = {(counted.line, counted.deal): counted for _, counted in stored.played()}
+    by_deal: dict[int, list[ComparisonGroup]] = {deal: [] for deal in deal_notes}
     for group in shown:
         by_deal.setdefault(group.deal, []).append(group)
     for deal, groups in sorted(by_deal.items()):
@@ -167,28 +167,29 @@ def travellers_by_deal(
             alike = sum(one.section == group.section for one in groups)
             head = _head(stored, _, group, number if alike > 1 else 0)
             plays = striped_rows(_play(one, results.get((one.play.table, deal)), stored, _) for one in group.plays)
-            below = settled.get(deal, ()) if number == len(groups) else ()
+            below = deal_notes.get(deal, ()) if number == len(groups) else ()
             par = _par(stored.par_of(deal), _)
-            told = (*plays, _datum(group, _), *par, *_stand_ins(group, results, stored, _), *below)
-            yield deal, PageBlock(head, told)
+            lines = (*plays, _datum(group, _), *par, *_substitute_notes(group, results, stored, _), *below)
+            yield deal, PageBlock(head, lines)
         if not groups:
-            yield deal, PageBlock((_title(_, deal, _winds(stored, _, deal)),), tuple(settled[deal]))
+            yield deal, PageBlock((_title(_, deal, _winds(stored, _, deal)),), tuple(deal_notes[deal]))
 
 
-def _stand_ins(
+def _substitute_notes(
     group: ComparisonGroup, results: Mapping[tuple[int, int], CountedPlay], stored: StoredEvent, _: Translator
 ) -> Iterator[PageLine]:
     """Yield a note for each substitute in a deal's plays; the names above are those of the players who score."""
     for play in group.members:
-        laid = results.get((play.table, group.deal))
-        if laid is None:
+        counted = results.get((play.table, group.deal))
+        if counted is None:
             continue
         for seat in SEATS:
             player = play.players[seat]
-            if sat := stored.sat(player, laid.round):
-                who = {"name": sat, "player": stored.event.players[player].name}
-                where = {"table": real_table(play), "seat": _(SEAT_NAMES[seat])}
-                yield note_line(_("{mark} Table {table}, {seat}: {name} for {player}", mark=STAND_IN, **where, **who))
+            if sat := stored.sat(player, counted.round):
+                names = {"name": sat, "player": stored.event.players[player].name}
+                place = {"table": real_table(play), "seat": _(SEAT_NAMES[seat])}
+                text = _("{mark} Table {table}, {seat}: {name} for {player}", mark=SUBSTITUTE_MARK, **place, **names)
+                yield note_line(text)
 
 
 def _winds(stored: StoredEvent, _: Translator, number: int) -> list[str]:
@@ -199,23 +200,23 @@ def _winds(stored: StoredEvent, _: Translator, number: int) -> list[str]:
     ]
 
 
-def _title(_: Translator, deal: int, told: Iterable[str]) -> PageLine:
-    return PageLine("heading", (PageCell(_("Deal {number}", number=deal)), PageCell(" · ".join(told))))
+def _title(_: Translator, deal: int, details: Iterable[str]) -> PageLine:
+    return PageLine("heading", (PageCell(_("Deal {number}", number=deal)), PageCell(" · ".join(details))))
 
 
 def _head(stored: StoredEvent, _: Translator, group: ComparisonGroup, number: int) -> tuple[PageLine, PageLine]:
-    told = _winds(stored, _, group.deal)
+    details = _winds(stored, _, group.deal)
     if group.section:
-        told.append(_("Section {name}", name=group.section))
+        details.append(_("Section {name}", name=group.section))
     if number:
         lay = N_("tiles as planned") if group.form == stored.event.form(group.deal) else N_("tiles in another order")
-        told.append(_("group {number}: {lay}", number=number, lay=_(lay)))
+        details.append(_("group {number}: {lay}", number=number, lay=_(lay)))
     if stored.embargoed(group.deal):
-        told.append(_plays_in(_, stored.room.plays_of(group.deal), stored.room.expected(group.deal)))
+        details.append(_plays_in(_, stored.room.plays_of(group.deal), stored.room.expected(group.deal)))
     names = [_("Table"), _("Round")]
     for seat in SEATS:
         names += [_(SEAT_NAMES[seat]), _("Pts"), _("IMP")]
-    return _title(_, group.deal, told), PageLine("columns", tuple(map(PageCell, (*names, _("Hu")))))
+    return _title(_, group.deal, details), PageLine("columns", tuple(map(PageCell, (*names, _("Hu")))))
 
 
 def _play(one: PlayWithImps, result: CountedPlay | None, stored: StoredEvent, _: Translator) -> tuple[PageCell, ...]:
@@ -233,7 +234,7 @@ def _play(one: PlayWithImps, result: CountedPlay | None, stored: StoredEvent, _:
 def _name(stored: StoredEvent, player: str, round_: int | None) -> str:
     """Return a player's name, with the country if there is room, marked if a substitute sat there."""
     country = stored.event.origin_of(player).country
-    mark = STAND_IN if round_ and stored.sat(player, round_) else ""
+    mark = SUBSTITUTE_MARK if round_ and stored.sat(player, round_) else ""
     name = f"{mark}{stored.event.players[player].name}"
     whole = f"{name} ({country})" if country else name
     return whole if text_width(whole, LEGIBLE, bold=True) <= PLAYER - 2 * PAD else name
@@ -287,7 +288,7 @@ def _mean(points: Fraction | float | None, _: Translator) -> str:
     return _.decimal(float(points), "+0.0;-0.0").replace("-", MINUS) if points else "0"
 
 
-KINDS: Final[Mapping[str, Message]] = {
+UNPLAYED: Final[Mapping[str, Message]] = {
     "void": N_("Table {table}, round {round}: void"),
     "adjusted": N_("Table {table}, round {round}: adjusted, no points"),
     "withdrawn": N_("Table {table}, round {round}: adjusted (player withdrawn)"),
@@ -297,18 +298,18 @@ KINDS: Final[Mapping[str, Message]] = {
 def unplayed_notes(stored: StoredEvent, _: Translator, *, embargoed: bool) -> dict[int, list[PageLine]]:
     """Return notes by deal: one for each of its plays that is void or adjusted."""
     found: dict[int, list[PageLine]] = {}
-    for laid, play in sorted(stored.counted(embargoed=embargoed), key=lambda one: one[0].table):
-        if kind := stored.instead(laid):
-            said = _(KINDS[kind], table=laid.table, round=laid.round)
-            text = " · ".join((said, *_given(stored, laid, play)))
-            found.setdefault(laid.deal, []).append(note_line(text))
+    for counted, play in sorted(stored.counted(embargoed=embargoed), key=lambda one: one[0].table):
+        if kind := stored.instead(counted):
+            outcome = _(UNPLAYED[kind], table=counted.table, round=counted.round)
+            text = " · ".join((outcome, *_adjustment_texts(stored, counted, play)))
+            found.setdefault(counted.deal, []).append(note_line(text))
     return found
 
 
-def _given(stored: StoredEvent, laid: CountedPlay, play: ScoredPlay) -> Iterator[str]:
+def _adjustment_texts(stored: StoredEvent, counted: CountedPlay, play: ScoredPlay) -> Iterator[str]:
     for seat in SEATS:
         if imp := play.awards.get(seat, 0) - play.fines.get(seat, 0):
-            yield f"{stored.event.players[laid.players[seat]].name} {signed_text(imp)}"
+            yield f"{stored.event.players[counted.players[seat]].name} {signed_text(imp)}"
 
 
 def outside_plays_block(stored: StoredEvent, _: Translator) -> Iterator[PageBlock]:
@@ -369,11 +370,11 @@ def certificates_pdf(event: Event, rows: Iterable[Row], at: datetime, _: Transla
 
 
 def _certificate(event: Event, row: Row, at: datetime, _: Translator, canvas: Canvas) -> None:
-    wide, high = PAGE
+    width, height = PAGE
     canvas.setLineWidth(2)
-    canvas.rect(FRAME, FRAME, wide - 2 * FRAME, high - 2 * FRAME)
+    canvas.rect(FRAME, FRAME, width - 2 * FRAME, height - 2 * FRAME)
     canvas.setLineWidth(0.5)
-    canvas.rect(FRAME + 2 * mm, FRAME + 2 * mm, wide - 2 * FRAME - 4 * mm, high - 2 * FRAME - 4 * mm)
+    canvas.rect(FRAME + 2 * mm, FRAME + 2 * mm, width - 2 * FRAME - 4 * mm, height - 2 * FRAME - 4 * mm)
     imps = _("{imp} IMP", imp=signed_text(Fraction(row.imp)))
     lines = (
         (event.plan.title, 20, False, 8),
@@ -384,11 +385,11 @@ def _certificate(event: Event, row: Row, at: datetime, _: Translator, canvas: Ca
         (prize_of(event, row), 22, False, 14),
         (" · ".join(filter(None, (group_name(row), imps))), 14, False, 12),
     )
-    down = high - 30 * mm
+    down = height - 30 * mm
     for text, size, bold, space in lines:
         if text:
             down -= space * mm
-            draw_fitted(canvas, (wide / 2, down), text, ROOM, (size, 8), bold=bold, align="centre")
-    for left, said in ((4 * FRAME, f"{at:%Y-%m-%d}"), (wide - 4 * FRAME - SIGNED, _("Head arbiter"))):
+            draw_fitted(canvas, (width / 2, down), text, ROOM, (size, 8), bold=bold, align="centre")
+    for left, text in ((4 * FRAME, f"{at:%Y-%m-%d}"), (width - 4 * FRAME - SIGNED, _("Head arbiter"))):
         canvas.line(left, FRAME + 20 * mm, left + SIGNED, FRAME + 20 * mm)
-        draw_text(canvas, (left, FRAME + 14 * mm), said, 12)
+        draw_text(canvas, (left, FRAME + 14 * mm), text, 12)

@@ -24,9 +24,9 @@ from broker.protocol import SEATS
 from broker.rules import RuleError, seat_wind
 from broker.scorer import StoredEvent
 
-NOT_KEPT: Final[Mapping[tuple[int, int], HandRecord]] = MappingProxyType({})
+NO_HANDS: Final[Mapping[tuple[int, int], HandRecord]] = MappingProxyType({})
 
-DID = {
+ACTIONS = {
     "T": N_("draws"),
     "D": N_("discards"),
     "C": N_("chow"),
@@ -60,16 +60,16 @@ def page_of_records(
     records: Iterable[PmnRecord],
     title: str,
     _: Translator,
-    kept: Mapping[tuple[int, int], HandRecord] = NOT_KEPT,
+    hands: Mapping[tuple[int, int], HandRecord] = NO_HANDS,
     above: str = "",
 ) -> str:
-    """Return the page for those records that have a Play. `kept` shows which steps are unproved, by round and table.
+    """Return the page for those records that have a Play. `hands` shows which steps are unproved, by round and table.
 
     `above`: HTML before its heading.
     """
     known = sorted((record for record in records if record.steps), key=lambda record: record.board)
     deals = [
-        {"title": str(number), "plays": [_play(record, kept, _) for record in of_deal]}
+        {"title": str(number), "plays": [_play(record, hands, _) for record in of_deal]}
         for number, of_deal in groupby(known, key=lambda record: record.board)
     ]
     data = json.dumps({"words": _words(_), "deals": deals}, ensure_ascii=False).replace("<", "\\u003c")
@@ -111,18 +111,18 @@ def _words(_: Translator) -> dict[str, Any]:
         "all": _("All seats"),
         "over": _("The play was over before this turn."),
         "note": _(
-            "All tables after the same turn of one seat; use ← and →, or swipe. Dashed tile: when it was discarded "
-            "is not proved."
+            "All tables after the same turn of one seat; use ← and →, or swipe. Dashed tile: it is not proved when "
+            "this tile was discarded."
         ),
         "none": _("No play of this event is known step by step."),
         "seats": [_(SEAT_NAMES[seat]) for seat in SEATS],
-        "did": {letter: _(text) for letter, text in DID.items()},
+        "did": {letter: _(text) for letter, text in ACTIONS.items()},
     }
 
 
-def _play(record: PmnRecord, kept: Mapping[tuple[int, int], HandRecord], _: Translator) -> dict[str, Any]:
+def _play(record: PmnRecord, hands: Mapping[tuple[int, int], HandRecord], _: Translator) -> dict[str, Any]:
     """Return one play by chairs, as on its deal's page. A record names seats by their winds."""
-    hand = kept.get((record.round or 0, record.table or 0))
+    hand = hands.get((record.round or 0, record.table or 0))
     unsure = set(_unproved(hand)) if hand else set()
     winds = [seat_wind(chair, record.dealer or SEATS[0]) for chair in SEATS]
     return {

@@ -50,19 +50,19 @@ Row = dict[str, CsvCell]
 def result_rows(
     groups: Iterable[ComparisonGroup],
     unplayed: Iterable[ScoredPlay] = (),
-    told: Callable[[ScoredPlay, Seat], Row] = lambda _play, _seat: {},
+    details: Callable[[ScoredPlay, Seat], Row] = lambda _play, _seat: {},
 ) -> Iterator[Row]:
     """Yield the rows of compared plays, then of those without points, by deal and table.
 
-    `told`: returns what else is known about a seat.
+    `details`: returns what else is known about a seat.
     """
     for group in groups:
         for one in group.plays:
             for seat in SEATS:
                 compared: Row = {"datum": decimal(group.datum[seat]), "imp": decimal(one.imp[seat])}
-                yield _row(one.play, seat) | compared | told(one.play, seat)
+                yield _row(one.play, seat) | compared | details(one.play, seat)
     for play in sorted(unplayed, key=lambda play: (play.deal, play.table)):
-        yield from (_row(play, seat) | told(play, seat) for seat in SEATS)
+        yield from (_row(play, seat) | details(play, seat) for seat in SEATS)
 
 
 def _row(play: ScoredPlay, seat: Seat) -> Row:
@@ -80,9 +80,9 @@ def _row(play: ScoredPlay, seat: Seat) -> Row:
     }
 
 
-def outside_plays_rows(beside: Iterable[Adjustment]) -> Iterator[Row]:
+def outside_plays_rows(adjustments: Iterable[Adjustment]) -> Iterator[Row]:
     """Yield a row for each player with an award or fine that belongs to no play."""
-    for one in beside:
+    for one in adjustments:
         if one.imp or one.fine:
             yield {"player": one.name, "name": one.name, "fine": one.fine, "award": decimal(one.imp)}
 
@@ -92,35 +92,35 @@ def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[R
 
     The sum of a player's `imp - fine + award` is what the standings show for these deals.
     """
-    counted = list(stored.counted(embargoed=embargoed))
-    laid_at = {(play.deal, play.table): laid for laid, play in counted}
-    unplayed = [play for _, play in counted if play.points is None]
+    pairs = list(stored.counted(embargoed=embargoed))
+    counted_at = {(play.deal, play.table): counted for counted, play in pairs}
+    unplayed = [play for _, play in pairs if play.points is None]
     shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
 
-    def told(play: ScoredPlay, seat: Seat) -> Row:
-        laid = laid_at.get((play.deal, play.table))
-        return _of_whom(stored, play.players[seat]) | (_details(stored, laid, seat, play.players[seat]) if laid else {})
+    def details(play: ScoredPlay, seat: Seat) -> Row:
+        player, counted = play.players[seat], counted_at.get((play.deal, play.table))
+        return _player_columns(stored, player) | (_play_columns(stored, counted, seat, player) if counted else {})
 
-    beside = [row | _of_whom(stored, str(row["player"])) for row in outside_plays_rows(stored.beside())]
-    return [*result_rows(shown, unplayed, told), *beside]
+    outside = [row | _player_columns(stored, str(row["player"])) for row in outside_plays_rows(stored.beside())]
+    return [*result_rows(shown, unplayed, details), *outside]
 
 
-def _of_whom(stored: StoredEvent, player: str) -> Row:
+def _player_columns(stored: StoredEvent, player: str) -> Row:
     """Return a player's name and origin."""
     event = stored.event
     return {"event": event.name, "name": event.name_of(player), **event.origin_of(player)._asdict()}
 
 
-def _details(stored: StoredEvent, laid: CountedPlay, seat: Seat, player: str) -> Row:
-    row: Row = {"round": laid.round, "sat": stored.sat(player, laid.round)}
-    if laid.points is None:  # a result that does not count is left out
-        return row | {"instead": stored.instead(laid)}
-    return row | {"hand_value": laid.winners.get(seat), "win": laid.win or "draw", "discarder": laid.discarder}
+def _play_columns(stored: StoredEvent, counted: CountedPlay, seat: Seat, player: str) -> Row:
+    row: Row = {"round": counted.round, "sat": stored.sat(player, counted.round)}
+    if counted.points is None:  # a result that does not count is left out
+        return row | {"instead": stored.instead(counted)}
+    return row | {"hand_value": counted.winners.get(seat), "win": counted.win or "draw", "discarder": counted.discarder}
 
 
-def results_csv(listed: Iterable[Row]) -> str:
+def results_csv(rows: Iterable[Row]) -> str:
     """Return the rows as CSV."""
-    return csv_text(HEADER, ([row.get(column) for column in HEADER] for row in listed))
+    return csv_text(HEADER, ([row.get(column) for column in HEADER] for row in rows))
 
 
 Line = dict[str, Any]
@@ -137,21 +137,21 @@ def play_lines(stored: StoredEvent, *, embargoed: bool = False) -> str:
 
 
 def _lines(stored: StoredEvent, *, embargoed: bool) -> Iterator[Line]:
-    counted = {(laid.table, laid.round): play for laid, play in stored.counted(embargoed=embargoed)}
-    plays = [_line(stored, planned, counted.get((planned.table, planned.round))) for planned in stored.event.plan.plays]
+    public = {(counted.table, counted.round): play for counted, play in stored.counted(embargoed=embargoed)}
+    plays = [_line(stored, planned, public.get((planned.table, planned.round))) for planned in stored.event.plan.plays]
     yield from sorted(plays, key=lambda line: (line["deal"], line["table"]))
-    yield from _of_players(stored, {player for line in plays for player in line["players"].values()})
-    yield from _of_teams(stored.event)
+    yield from _player_lines(stored, {player for line in plays for player in line["players"].values()})
+    yield from _team_lines(stored.event)
 
 
 def _line(stored: StoredEvent, planned: BookedPlay, play: ScoredPlay | None) -> Line:
     """Return the line of a planned play. `play` is what counts of it and may be public."""
-    laid, section = stored.room.play((planned.table, planned.round)), _section(stored.event, planned)
-    if play is None and laid.settled:  # a table may have played another deal, which is only revealed with its result
+    counted, section = stored.room.play((planned.table, planned.round)), _section(stored.event, planned)
+    if play is None and counted.settled:  # a table may have played another deal, which is only revealed with its result
         return {"deal": planned.deal, "table": planned.table, "players": planned.players} | section
-    line = {"deal": laid.deal, "table": laid.table, "players": laid.players} | section
-    moved = laid.deal != planned.deal or laid.players != planned.players
-    return line | (_ruled(laid, play) if play else {}) | ({"out_of_place": True} if moved else {})
+    line = {"deal": counted.deal, "table": counted.table, "players": counted.players} | section
+    moved = counted.deal != planned.deal or counted.players != planned.players
+    return line | (_counted_fields(counted, play) if play else {}) | ({"out_of_place": True} if moved else {})
 
 
 def _section(event: Event, planned: BookedPlay) -> Line:
@@ -165,31 +165,31 @@ def _section(event: Event, planned: BookedPlay) -> Line:
     return {"section": f"from-table-{next(one.first_table for one in stage.sections if one.name == name)}"}
 
 
-def _ruled(laid: CountedPlay, play: ScoredPlay) -> Line:
+def _counted_fields(counted: CountedPlay, play: ScoredPlay) -> Line:
     """Return what counts of a play. For an unplayed one all awards are given, or the profile's would be added."""
     if play.points is not None:
-        told: Line = {"points": play.points, "awards": play.awards, "fines": play.fines, "form": play.form}
-    elif laid.settled:
+        fields: Line = {"points": play.points, "awards": play.awards, "fines": play.fines, "form": play.form}
+    elif counted.settled:
         awards = {seat: play.awards.get(seat, 0) for seat in SEATS}
-        told = {"unplayed": "nobody", "awards": awards, "fines": play.fines}
+        fields = {"unplayed": "nobody", "awards": awards, "fines": play.fines}
     else:
-        told = {"awards": play.awards, "fines": play.fines}
-    return {key: value for key, value in told.items() if value}
+        fields = {"awards": play.awards, "fines": play.fines}
+    return {key: value for key, value in fields.items() if value}
 
 
-def _of_players(stored: StoredEvent, playing: set[str]) -> Iterator[Line]:
+def _player_lines(stored: StoredEvent, playing: set[str]) -> Iterator[Line]:
     """Yield what players have outside plays, and the players who are ranked without a play."""
-    event, beside = stored.event, {one.name: one for one in stored.beside()}
+    event, outside = stored.event, {one.name: one for one in stored.beside()}
     before = _carried(event.brought("individual"))
     guests = {one.id for one in event.guests}
-    for player in sorted({*beside, *before, *guests, *event.players.keys() - playing}):
-        one = beside.get(player)
-        given = {"award": one.imp, "fine": one.fine} if one else {}
-        said = {**given, **before.get(player, {}), "without_standing": player in guests}
-        yield {"player": player} | {key: value for key, value in said.items() if value}
+    for player in sorted({*outside, *before, *guests, *event.players.keys() - playing}):
+        one = outside.get(player)
+        adjusted = {"award": one.imp, "fine": one.fine} if one else {}
+        fields = {**adjusted, **before.get(player, {}), "without_standing": player in guests}
+        yield {"player": player} | {key: value for key, value in fields.items() if value}
 
 
-def _of_teams(event: Event) -> Iterator[Line]:
+def _team_lines(event: Event) -> Iterator[Line]:
     before, guests = _carried(event.brought("team")), event.without_standing & event.plan.teams.keys()
     for team in sorted({*before, *guests}):
         yield {"team": team} | before.get(team, {}) | ({"without_standing": True} if team in guests else {})

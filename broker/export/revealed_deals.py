@@ -135,10 +135,10 @@ def refuse_unplayed(folder: Path, numbers: Sequence[int]) -> None:
 
 def _revealed(record: DealRecord, commitment: Commitment) -> RevealedDeal:
     commitment.check(commitment.event, *deal_and_salt(record))
-    return _shown(record)
+    return _as_revealed(record)
 
 
-def _shown(record: DealRecord) -> RevealedDeal:
+def _as_revealed(record: DealRecord) -> RevealedDeal:
     deal, salt = deal_and_salt(record)
     return RevealedDeal(deal.number, deal.prevalent_wind, deal.dealer, dict(deal.faces), salt)
 
@@ -155,32 +155,33 @@ def verify_folder(folder: Path) -> Verdicts:
     """
     commitment = read_commitment(folder / COMMITMENT)
     if not (folder / DEALS).exists():
-        return _with_list(folder, verify_file(folder / REVEALED, commitment))
-    opener, found, altered = Opener(folder), list[RevealedDeal](), list[DealVerdict]()
+        return _with_list_verdict(folder, verify_file(folder / REVEALED, commitment))
+    opener, revealed, altered = Opener(folder), list[RevealedDeal](), list[DealVerdict]()
     for record in read_deals(folder):
         try:
-            found.append(_shown(opener.deal(record)))
+            revealed.append(_as_revealed(opener.deal(record)))
         except RuleError as refusal:
             if refusal.code == "deals_key_missing":
                 raise
             altered.append(DealVerdict(record.number, refusal))
     draw = _revealed_draw(folder, commitment.hashes.keys())
-    said = _verdicts(RevealedDeals(1, commitment.event, tuple(found), draw), commitment)
-    gone = commitment.hashes.keys() - {one.deal for one in (*said.deals, *altered)}
+    verdicts = _verdicts(RevealedDeals(1, commitment.event, tuple(revealed), draw), commitment)
+    missing = commitment.hashes.keys() - {one.deal for one in (*verdicts.deals, *altered)}
     altered += [
         DealVerdict(
             number, RuleError("deal_missing", N_("deal {deal} is in the commitment, but missing here", deal=number))
         )
-        for number in gone
+        for number in missing
     ]
-    return _with_list(folder, said._replace(deals=sorted([*said.deals, *altered], key=lambda one: one.deal)))
+    deals = sorted([*verdicts.deals, *altered], key=lambda one: one.deal)
+    return _with_list_verdict(folder, verdicts._replace(deals=deals))
 
 
-def _with_list(folder: Path, said: Verdicts) -> Verdicts:
+def _with_list_verdict(folder: Path, verdicts: Verdicts) -> Verdicts:
     """Add the verdict on the list of draws, if it exists."""
-    if said.draw is None or said.draw.refusal or not (folder / DRAWS).exists():
-        return said
-    return said._replace(draw=said.draw._replace(refusal=_refusal(lambda: draw_of_deals(folder))))
+    if verdicts.draw is None or verdicts.draw.refusal or not (folder / DRAWS).exists():
+        return verdicts
+    return verdicts._replace(draw=verdicts.draw._replace(refusal=_refusal(lambda: draw_of_deals(folder))))
 
 
 def _verdicts(revealed: RevealedDeals, commitment: Commitment) -> Verdicts:
@@ -198,11 +199,12 @@ def _draw_verdict(revealed: RevealedDeals, commitment: Commitment) -> DrawVerdic
         return None
     if draw is not None:
         return DrawVerdict(named.number, draw, _refusal(lambda: _check_draw(draw, commitment)))
-    all_are = commitment.hashes.keys() <= {one.number for one in revealed.deals}
-    hidden = RuleError(
-        "draw_not_shown", N_("all deals are revealed, but no words: there is NO proof that they were drawn")
+    complete = commitment.hashes.keys() <= {one.number for one in revealed.deals}
+    refusal = RuleError(
+        "draw_not_shown",
+        N_("all deals are revealed, but not the words of the draw: there is NO proof that the deals were drawn"),
     )
-    return DrawVerdict(named.number, None, hidden if all_are else None)
+    return DrawVerdict(named.number, None, refusal if complete else None)
 
 
 def _check_draw(draw: RevealedDraw, commitment: Commitment) -> None:

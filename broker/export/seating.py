@@ -34,11 +34,11 @@ SEATING_PRINTS: Final[Mapping[str, Message]] = {
     "cards": N_("Cards for players"),
 }
 
-WIDE: Final = landscape(A4)
+LANDSCAPE: Final = landscape(A4)
 NAME: Final = 62 * mm
 PLACE: Final = 15 * mm
-MOST_ROUNDS: Final = int((WIDE[0] - 2 * MARGIN - NAME) // PLACE)
-"""Rounds beside a name; a longer event continues in another list below."""
+MOST_ROUNDS: Final = int((LANDSCAPE[0] - 2 * MARGIN - NAME) // PLACE)
+"""Rounds count a name; a longer event continues in another list below."""
 
 ACROSS, DOWN = 2, 4
 CARD: Final = (A4[0] / ACROSS, A4[1] / DOWN)
@@ -56,10 +56,10 @@ class _Seated(NamedTuple):
     places: tuple[SeatingPlace, ...]
 
     @property
-    def called(self) -> str:
+    def shown_name(self) -> str:
         return self.name or self.player.name
 
-    def in_words(self, _: Translator) -> str:
+    def label(self, _: Translator) -> str:
         if self.name is None:
             return self.player.name
         return _("{name} for {player}", name=self.name, player=self.player.name)
@@ -72,17 +72,17 @@ def seating_pdf(
 
     `plan`: the event's plan without the plays that do not take place. `stand_ins`: substitutes that were ruled.
     """
-    plan, known = plan or event.plan, tuple(stand_ins)
-    seated = _seated(event, plan, known)
+    plan, stand_ins = plan or event.plan, tuple(stand_ins)
+    seated = _seated(event, plan, stand_ins)
     if kind == "cards":
         return _cards(event, seated, _)
     named, title = kind == "names", _title(event, _)
-    blocks = _by_name(seated, plan, _) if named else _by_table(event, plan, known, _)
+    blocks = _by_name(seated, plan, _) if named else _by_table(event, plan, stand_ins, _)
     return tables_pdf(
         blocks,
         _name_columns(plan) if named else _table_columns(),
         partial(_page, title, _),
-        size=WIDE if named else A4,
+        size=LANDSCAPE if named else A4,
         margins=(MARGIN, MARGIN + 12 * mm, MARGIN + 6 * mm),
         title=title,
         language=_.language,
@@ -96,26 +96,27 @@ def _title(event: Event, _: Translator) -> str:
 
 
 def _page(title: str, _: Translator, canvas: Canvas, number: int, total: int) -> None:
-    wide, high = canvas._pagesize  # noqa: SLF001 - reportlab has no public attribute
-    draw_fitted(canvas, (MARGIN, high - MARGIN - 5 * mm), title, wide - 2 * MARGIN, (17, 9), bold=True)
+    width, height = canvas._pagesize  # noqa: SLF001 - reportlab has no public attribute
+    draw_fitted(canvas, (MARGIN, height - MARGIN - 5 * mm), title, width - 2 * MARGIN, (17, 9), bold=True)
     page = _("Page {number} of {all}", number=number, all=total)
-    draw_text(canvas, (wide - MARGIN, MARGIN), page, 8, align="right")
+    draw_text(canvas, (width - MARGIN, MARGIN), page, 8, align="right")
 
 
-def _seated(event: Event, plan: Plan, known: tuple[StandIn, ...]) -> list[_Seated]:
+def _seated(event: Event, plan: Plan, stand_ins: tuple[StandIn, ...]) -> list[_Seated]:
     """Return everybody who sits somewhere, sorted by name: substitutes too, and players without any place."""
     found, listed = list[_Seated](), seating_of(plan)
     for player in event.players.values():
         places = listed[player.id]
-        who = {place.round: substitute_of(known, player.id, place.round) for place in places}
-        for name in dict.fromkeys(who.values()) or (None,):
-            found.append(_Seated(player, name, tuple(place for place in places if who.get(place.round) == name)))
-    return sorted(found, key=lambda one: (folded(one.called), one.player.id))
+        substitutes = {place.round: substitute_of(stand_ins, player.id, place.round) for place in places}
+        for name in dict.fromkeys(substitutes.values()) or (None,):
+            own = tuple(place for place in places if substitutes.get(place.round) == name)
+            found.append(_Seated(player, name, own))
+    return sorted(found, key=lambda one: (folded(one.shown_name), one.player.id))
 
 
 def _name_columns(plan: Plan) -> Columns:
-    beside = min(MOST_ROUNDS, len(seating_rounds(plan)))
-    return ((NAME, "left"), *((PLACE, "left"),) * beside)
+    count = min(MOST_ROUNDS, len(seating_rounds(plan)))
+    return ((NAME, "left"), *((PLACE, "left"),) * count)
 
 
 def _by_name(seated: list[_Seated], plan: Plan, _: Translator) -> Iterator[PageBlock]:
@@ -126,7 +127,7 @@ def _by_name(seated: list[_Seated], plan: Plan, _: Translator) -> Iterator[PageB
         head = (PageCell(_("Name")), *(PageCell(_("Round {round}", round=one)) for one in part), *empty)
         found = [
             (
-                PageCell(one.in_words(_), bold=True),
+                PageCell(one.label(_), bold=True),
                 *(_place(by_round(one.places).get(round_), _) for round_ in part),
                 *empty,
             )
@@ -144,11 +145,11 @@ def _table_columns() -> Columns:
     return ((table, "left"), *(((A4[0] - 2 * MARGIN - table) / len(SEATS), "left"),) * len(SEATS))
 
 
-def _by_table(event: Event, plan: Plan, known: tuple[StandIn, ...], _: Translator) -> Iterator[PageBlock]:
+def _by_table(event: Event, plan: Plan, stand_ins: tuple[StandIn, ...], _: Translator) -> Iterator[PageBlock]:
     head = PageLine("columns", (PageCell(_("Table")), *(PageCell(_(SEAT_NAMES[seat])) for seat in SEATS)))
 
     def name(player: str, round_: int) -> str:
-        return substitute_of(known, player, round_) or event.players[player].name
+        return substitute_of(stand_ins, player, round_) or event.players[player].name
 
     for round_, tables in groupby(tables_of_rounds(plan), key=lambda one: one.round):
         heading = PageLine("heading", (PageCell(_("Round {round}", round=round_)),))
@@ -175,30 +176,30 @@ def _card_page(event: Event, seated: list[_Seated], _: Translator, canvas: Canva
 
 
 def _card(canvas: Canvas, event: Event, one: _Seated, _: Translator) -> None:
-    (wide, high), places = CARD, one.places
+    (width, height), places = CARD, one.places
     canvas.setLineWidth(0.3)
     canvas.setDash(2, 3)
-    canvas.rect(0, 0, wide, high)
+    canvas.rect(0, 0, width, height)
     canvas.setDash()
     link = f"{event.plan.public_address}/player/{one.player.id}" if event.plan.public_address else ""
-    room = wide - 2 * PAD - (QR + 2 * mm if link else 0)
+    room = width - 2 * PAD - (QR + 2 * mm if link else 0)
     if link:
-        draw_qr(canvas, link, (wide - PAD - QR, high - PAD - QR), QR)
-    draw_fitted(canvas, (PAD, high - PAD - 3 * mm), event.plan.title, room, (9, 7))
-    draw_name(canvas, (PAD, high - PAD - 11 * mm), one.called, (room, 7 * mm), 17, bold=True)
+        draw_qr(canvas, link, (width - PAD - QR, height - PAD - QR), QR)
+    draw_fitted(canvas, (PAD, height - PAD - 3 * mm), event.plan.title, room, (9, 7))
+    draw_name(canvas, (PAD, height - PAD - 11 * mm), one.shown_name, (room, 7 * mm), 17, bold=True)
     if one.name:
-        draw_fitted(canvas, (PAD, high - PAD - 17 * mm), _("for {player}", player=one.player.name), room, (9, 7))
+        draw_fitted(canvas, (PAD, height - PAD - 17 * mm), _("for {player}", player=one.player.name), room, (9, 7))
     columns = -(-len(places) // LINES) or 1
     size = 11 if columns <= ACROSS else 8
-    top = high - PAD - (QR + 5 * mm if link else 20 * mm)
+    top = height - PAD - (QR + 5 * mm if link else 20 * mm)
     step = (top - PAD) / (LINES - 1)
     for at, place in enumerate(places):
         column, line = divmod(at, LINES)
-        said = _(
+        text = _(
             "{round}: table {table}, {seat}",
             round=place.round,
             table=place.table,
             seat=_(SEAT_NAMES[place.seat]),
         )
-        own = (wide - 2 * PAD) / columns
-        draw_fitted(canvas, (PAD + column * own, top - line * step), said, own - 2 * mm, (size, 6))
+        column_width = (width - 2 * PAD) / columns
+        draw_fitted(canvas, (PAD + column * column_width, top - line * step), text, column_width - 2 * mm, (size, 6))

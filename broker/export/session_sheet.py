@@ -66,10 +66,10 @@ def make_session_sheet(
     _ = Translator(language)
     last = entries[-1].settled if entries else None
     state = start if last is None else last.state
-    ahead = "" if state.over else _hand(state, _)
+    next_hand = "" if state.over else _hand(state, _)
     rows = tuple(_row(entry, players, _) for entry in entries)
     places = () if last is None or last.places is None else last.places
-    return SessionSheet(title, tuple(players), start.scores, rows, places, ahead, _)
+    return SessionSheet(title, tuple(players), start.scores, rows, places, next_hand, _)
 
 
 def _row(entry: RecordedEvent, players: Sequence[str], _: Translator) -> SheetRow:
@@ -84,13 +84,13 @@ def _hand(state: SessionState, _: Translator) -> str:
     return _("{wind}{number}", wind=_(WINDS[state.round_wind]), number=state.dealer + 1)
 
 
-def _named(those: Iterable[int], players: Sequence[str]) -> str:
-    return " + ".join(players[one] for one in those)
+def _names(seats: Iterable[int], players: Sequence[str]) -> str:
+    return " + ".join(players[one] for one in seats)
 
 
 def _riichi(event: SessionEvent, players: Sequence[str], _: Translator) -> Iterator[str]:
     if isinstance(event, HandEnd) and event.riichi:
-        yield _("{what}: {names}", what=_("riichi"), names=_named(event.riichi, players))
+        yield _("{what}: {names}", what=_("riichi"), names=_names(event.riichi, players))
 
 
 def _entry_text(event: SessionEvent, players: Sequence[str], _: Translator) -> Iterator[str]:
@@ -98,19 +98,19 @@ def _entry_text(event: SessionEvent, players: Sequence[str], _: Translator) -> I
         case Ron(loser=loser, wins=wins):
             yield _(
                 "ron {winners} from {loser}",
-                winners=_named((win.winner for win in wins), players),
+                winners=_names((win.winner for win in wins), players),
                 loser=players[loser],
             )
         case Tsumo(win=win):
             yield _("tsumo {winner}", winner=players[win.winner])
         case ExhaustiveDraw(tenpai=tenpai, nagashi=nagashi):
-            yield _("draw, tenpai: {names}", names=_named(tenpai, players) or _("nobody"))
+            yield _("draw, tenpai: {names}", names=_names(tenpai, players) or _("nobody"))
             if nagashi:
-                yield _("{what}: {names}", what=_("nagashi"), names=_named(nagashi, players))
+                yield _("{what}: {names}", what=_("nagashi"), names=_names(nagashi, players))
         case Abort(reason=reason):
             yield _("aborted ({reason})", reason=ABORTS.get(reason, reason))
         case Chombo(offenders=offenders) | MinorFault(offenders=offenders) | DeadHand(offenders=offenders):
-            yield _("{what}: {names}", what=FAULTS[type(event)], names=_named(offenders, players))
+            yield _("{what}: {names}", what=FAULTS[type(event)], names=_names(offenders, players))
         case _:
             yield _("end of session; remaining deposits paid out")
 
@@ -153,9 +153,9 @@ def _lines(sheet: SessionSheet) -> Iterator[str]:
 
 def _text_row(row: SheetRow, what: int) -> str:
     """Return a row: each player's signed change, followed by the score."""
-    moved = "".join(f"{_signed(delta):>8}{score:>8}" for delta, score in zip(row.deltas, row.scores, strict=True))
+    changes = "".join(f"{_signed(delta):>8}{score:>8}" for delta, score in zip(row.deltas, row.scores, strict=True))
     counters = f"+{row.counters}" if row.counters else ""
-    return f"{row.hand:<5}{counters:<4}{row.what:<{what}}{moved}  {row.table or ''}"
+    return f"{row.hand:<5}{counters:<4}{row.what:<{what}}{changes}  {row.table or ''}"
 
 
 def _signed(delta: int) -> str:
@@ -207,14 +207,14 @@ def _pdf_lines(sheet: SessionSheet) -> Iterator[PageLine]:
         places = (PageCell(str(place), bold=True, columns=2) for place in sheet.places)
         yield PageLine("sum", (PageCell(""), PageCell(_("place"), bold=True), *places, PageCell("")))
     else:
-        ahead = _("continues with {hand}", hand=sheet.next_hand)
-        yield PageLine("sum", (PageCell(""), PageCell(ahead), PageCell("", columns=len(COLUMNS) - 2)))
+        next_hand = _("continues with {hand}", hand=sheet.next_hand)
+        yield PageLine("sum", (PageCell(""), PageCell(next_hand), PageCell("", columns=len(COLUMNS) - 2)))
 
 
 def _pdf_row(row: SheetRow) -> tuple[PageCell, ...]:
-    moved = chain.from_iterable(zip(map(_signed, row.deltas), map(str, row.scores), strict=True))
+    changes = chain.from_iterable(zip(map(_signed, row.deltas), map(str, row.scores), strict=True))
     hand = f"{row.hand} +{row.counters}" if row.counters else row.hand
-    return (PageCell(hand, bold=True), *map(PageCell, (row.what, *moved, str(row.table or ""))))
+    return (PageCell(hand, bold=True), *map(PageCell, (row.what, *changes, str(row.table or ""))))
 
 
 def _title(sheet: SessionSheet) -> str:
@@ -229,7 +229,7 @@ class StoredSession:
     rules: RiichiProfile
     names: Sequence[str]
     events: Iterable[SessionEvent]
-    of: Event | None = None
+    event: Event | None = None
     """The event; None if the session's events were typed."""
 
 

@@ -17,14 +17,14 @@ COLUMN: Final = (RIGHT - LEFT) / COLUMNS
 LINE: Final = 9 * mm
 
 
-def words_page(title: str, told: Sequence[str], words: str, language: str) -> bytes:
-    """Return an A4 page (PDF). `told`: lines under the title that explain what to do with it."""
+def words_page(title: str, instructions: Sequence[str], words: str, language: str) -> bytes:
+    """Return an A4 page (PDF). `instructions`: lines under the title that explain what to do with it."""
 
     def draw(canvas: Canvas) -> None:
         draw_fitted(canvas, (LEFT, 262 * mm), title, RIGHT - LEFT, (22, 10), bold=True)
-        for at, line in enumerate(told):
+        for at, line in enumerate(instructions):
             draw_fitted(canvas, (LEFT, 250 * mm - at * 7 * mm), line, RIGHT - LEFT, (12, 7))
-        top = 240 * mm - len(told) * 7 * mm
+        top = 240 * mm - len(instructions) * 7 * mm
         for at, word in enumerate(words.split()):
             row, column = divmod(at, COLUMNS)
             draw_text(canvas, (LEFT + column * COLUMN, top - row * LINE), f"{at + 1}. {word}", 14)

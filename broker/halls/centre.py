@@ -311,7 +311,7 @@ class Centre:
         if self.hall_of.get(message.table) != row.hall:
             raise Refused("not_of_hall", f"table {message.table} is none of hall {row.hall}")
         if isinstance(message, LogMessage):
-            return Incoming(topics.LOG.at(self._event, table=message.table), body, one.acknowledge, one.came_at)
+            return Incoming(topics.LOG.at(self._event, table=message.table), body, one.acknowledge, one.received_at)
         return message
 
     def _is_for_all(self, ruling: Ruling, hall: str) -> bool:

@@ -176,11 +176,11 @@ class HallLink:
                 topics.HALL_RECEIPT.at(self._event, hall=self.centre.hall),
                 topics.CENTRE.at(self._event),
             ),
-            tell=lambda item: received(FromCentre(item)),
+            on_event=lambda item: received(FromCentre(item)),
             will=Will(self._state_topic, encode(self._state("gone"))),
-            kept=False,
+            persistent=False,
         )
-        self._link.reach(*((one.host, one.port) for one in addresses[1:]))
+        self._link.set_other_brokers(*((one.host, one.port) for one in addresses[1:]))
         self._link.start()
 
     @property

@@ -32,7 +32,7 @@ from broker.mqtt.access import Credentials, Permissions
 from broker.mqtt.certificates import CA, REVOKED, SERVER, SERVER_KEY, Certificates
 from broker.mqtt.process import ANY_ADDRESS, PAYLOAD_LIMIT, READY_S, Broker, ChildProcess, MqttBrokerSettings
 from broker.protocol import Role
-from broker.protocol.link import Address, Link, passing_id
+from broker.protocol.link import Address, Link, transient_session_id
 
 ROUNDS: Final = 101  # as in mosquitto_passwd; more would add nothing, as passwords are 192 random bits
 SALT_BYTES: Final = 12
@@ -229,7 +229,7 @@ def _connected(host: str, port: int, certificates: Certificates) -> Iterator[Lin
     """Connect to the broker as the scorer. Raises TimeoutError if it does not accept the connection."""
     news: Queue[object] = Queue()
     address = Address(host, port, REVOKES, "", certificates.ca, identity=certificates.office(REVOKES))
-    link = Link(address, passing_id("revoking"), [RESPONSE], news.put, kept=False)
+    link = Link(address, transient_session_id("revoking"), [RESPONSE], news.put, persistent=False)
     link.start()
     try:
         while not link.up:

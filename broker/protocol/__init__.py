@@ -59,8 +59,8 @@ from broker.protocol.messages import (
     BEAT_S,
     CLOCK_TOLERANCE_MS,
     DISK_STEP_MIB,
-    MOST_KEPT,
     MOST_ORDERS_KEPT,
+    MOST_STORED_RECORDS,
     SILENT_S,
     Alert,
     ArbiterPin,
@@ -113,7 +113,7 @@ from broker.protocol.paper_codes import (
     receipt_link,
     write_code,
 )
-from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, PlaySoFar, TableSequence, fact_kind
+from broker.protocol.play_sequence import SEQUENCED_FACTS, OutOfSequence, PlaySoFar, TableSequence, fact_kind
 from broker.protocol.rulings import (
     APART_DECISIONS,
     APPEAL_DECISIONS,
@@ -160,9 +160,9 @@ from broker.protocol.signing import (
     has_signed,
     is_same_fact,
     is_signed_by,
-    kept_form,
     open_event_key,
     open_key,
+    stored_form,
     with_sender,
 )
 from broker.protocol.topics import (

@@ -27,12 +27,12 @@ from broker.protocol.messages import Command
 from broker.protocol.signing import SigningKey
 from broker.protocol.types import PIN_MARK_DIGITS
 
-GIVEN: Final = "given"
+UNPROVEN_SCOPE: Final = "given"
 """The scope of a session whose PIN the scorer has not checked yet."""
 
 BY_PIN: Final = "pin"
 BY_DESK: Final = "admit"
-LASTS_MS: Final = 24 * 3_600_000
+SESSION_LIFETIME_MS: Final = 24 * 3_600_000
 """How long a session is valid. Longer than a day of play, as rulings made while the network was down may arrive much
 later."""
 
@@ -47,14 +47,14 @@ def derive_key(key: SigningKey, purpose: bytes) -> bytes:
     return HKDF(SHA256(), 32, None, b"homologue " + purpose).derive(key.to_bytes())
 
 
-def begun_session(nonce: str) -> str:
+def unproven_session(nonce: str) -> str:
     """Return the session of an arbiter whose PIN could not be checked yet."""
-    return f"{GIVEN}.{nonce}"
+    return f"{UNPROVEN_SCOPE}.{nonce}"
 
 
 def is_unproven(session: str) -> bool:
     """Return whether the scorer still has to check the PIN of a session."""
-    return session.startswith(f"{GIVEN}.")
+    return session.startswith(f"{UNPROVEN_SCOPE}.")
 
 
 def nonce_of(session: str) -> str:
@@ -67,7 +67,7 @@ def scope_of(session: str) -> str:
     return session.partition(".")[0]
 
 
-def until_of(session: str) -> int:
+def expiry_of(session: str) -> int:
     """Return when a session expires, in ms since 1970; 0 if it does not say."""
     parts = session.split(".")
     return int(parts[2]) if len(parts) > 2 else 0  # noqa: PLR2004 - scope and nonce come first
@@ -97,9 +97,9 @@ class SessionKey:
     def order(self, table: int, command: Command, author: str, order: str, at: int) -> str:
         """Return the session for one order of the desk, identical for each resend. `at`: ms since 1970."""
         nonce = hashlib.sha256(order.encode()).hexdigest()[:NONCE_DIGITS]
-        return self.open(table, command, author, nonce, at + LASTS_MS)
+        return self.open(table, command, author, nonce, at + SESSION_LIFETIME_MS)
 
-    def knows(self, session: str, table: int, author: str) -> bool:
+    def verifies(self, session: str, table: int, author: str) -> bool:
         """Return whether a session was opened for this table and this author."""
         head, _, mac = session.rpartition(".")
         return hmac.compare_digest(self._mac(head, table, author), mac)
@@ -109,10 +109,10 @@ class SessionKey:
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:MAC_DIGITS]
 
 
-_ONCE: Final = bytes(12)
+_NONCE: Final = bytes(12)
 """The cipher's nonce. It is constant because each key seals only one PIN."""
 
-_PUBLIC: Final = 32
+_PUBLIC_KEY_BYTES: Final = 32
 """Bytes of the public key at the start of a sealed box."""
 
 
@@ -125,7 +125,7 @@ class PinPlace:
     device: str
     session: str
 
-    def bound(self) -> bytes:
+    def associated_data(self) -> bytes:
         """Return the associated data of a sealed box."""
         return "\n".join((self.event, str(self.table), self.device, self.session)).encode()
 
@@ -154,9 +154,9 @@ class PinKey:
         """Return the PIN, or None if the box holds no PIN that was typed at this place."""
         box = bytes.fromhex(sealed)
         try:
-            shared = self._key.exchange(X25519PublicKey.from_public_bytes(box[:_PUBLIC]))
-            cipher = _cipher(shared, box[:_PUBLIC], self._key.public_key())
-            pin = cipher.decrypt(_ONCE, box[_PUBLIC:], place.bound()).decode("ascii").rstrip()
+            shared = self._key.exchange(X25519PublicKey.from_public_bytes(box[:_PUBLIC_KEY_BYTES]))
+            cipher = _cipher(shared, box[:_PUBLIC_KEY_BYTES], self._key.public_key())
+            pin = cipher.decrypt(_NONCE, box[_PUBLIC_KEY_BYTES:], place.associated_data()).decode("ascii").rstrip()
         except (InvalidTag, ValueError):
             return None
         return pin if is_pin(pin) else None
@@ -170,7 +170,7 @@ def seal_pin(public: str, pin: str, place: PinPlace) -> str:
     theirs, ours = X25519PublicKey.from_public_bytes(bytes.fromhex(public)), X25519PrivateKey.generate()
     mine = ours.public_key().public_bytes_raw()
     cipher = _cipher(ours.exchange(theirs), mine, theirs)
-    return (mine + cipher.encrypt(_ONCE, pin.ljust(LONGEST_PIN).encode("ascii"), place.bound())).hex()
+    return (mine + cipher.encrypt(_NONCE, pin.ljust(LONGEST_PIN).encode("ascii"), place.associated_data())).hex()
 
 
 def _cipher(shared: bytes, mine: bytes, theirs: X25519PublicKey) -> ChaCha20Poly1305:

@@ -29,10 +29,10 @@ PARAMETERS: Final = {
 }
 
 INTRODUCTION: Final = """\
-What the tables, the scorer, the arbiter's desk and read-only arbiters say to each other over MQTT 3.1.1. \
-Every message is at least once: it carries an `id` that a resend keeps, and a `seq` that gives the order. \
+The messages between the tables, the scorer, the arbiter's desk and read-only arbiters over MQTT 3.1.1. \
+Delivery is at least once: a message has an `id`, which a resent one keeps, and a `seq`, which gives the order. \
 A PUBACK proves nothing; a fact is safe when the scorer's receipt says so. \
-An operation is what one role may do; a broker lets nobody do anything else. \
+An operation is what one role may do; the broker permits nothing else. \
 `x-max-bytes` is the largest payload that is read."""
 
 

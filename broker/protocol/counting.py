@@ -13,13 +13,13 @@ MOST_TILES = 18
 SerialGroup = Annotated[tuple[Serial, ...], Meta(min_length=1, max_length=13)]
 """Serials of tiles that lie side by side, from the left."""
 
-GroupNo = Annotated[int, Meta(ge=1, le=MOST_TILES, description="counted from 1 as they lie")]
+GroupNo = Annotated[int, Meta(ge=1, le=MOST_TILES, description="counted from 1 in the order of the groups")]
 
 _ID = r"^[a-z][a-z0-9_]{1,47}$(?!\n)"
 
-FanId = Annotated[str, Meta(pattern=_ID, description="of fan.toml; tables have the names")]
+FanId = Annotated[str, Meta(pattern=_ID, description="as in fan.toml; tables have the names")]
 
-YakuId = Annotated[str, Meta(pattern=_ID, description="of names.toml; tables have the names")]
+YakuId = Annotated[str, Meta(pattern=_ID, description="as in names.toml; tables have the names")]
 
 RiichiDeclared = Literal["riichi", "double_riichi", "open_riichi", "double_open_riichi"]
 """How riichi was declared: the id of the yaku."""
@@ -35,9 +35,9 @@ class HandLayout(Struct, frozen=True, kw_only=True):
     The groups start with the concealed tiles; each further group is a meld.
     """
 
-    self_drawn: Annotated[bool, Meta(description="the winner has drawn the winning tile")]
+    self_drawn: Annotated[bool, Meta(description="the winner drew the winning tile")]
     concealed_kongs: Annotated[
-        tuple[GroupNo, ...], Meta(max_length=4, description="which groups; every other meld was claimed")
+        tuple[GroupNo, ...], Meta(max_length=4, description="numbers of these groups; every other meld was claimed")
     ] = ()
 
 
@@ -49,9 +49,9 @@ class McrWinDetails(WinDetails, frozen=True, tag="mcr", kw_only=True):
     """An MCR win. Where the walls were read the serials show who drew a tile, as each player has their own wall."""
 
     last_tile: Annotated[bool, Meta(description="the last tile of the wall was reached (OEDMC rules 3 to 5)")] = False
-    kong: Annotated[bool, Meta(description="a replacement tile, or the tile of a robbed kong")] = False
-    last_of_kind: Annotated[bool, Meta(description="the three other tiles like it lay open before")] = False
-    laid: Annotated[HandLayout | None, Meta(description="null where the walls were read")] = None
+    kong: Annotated[bool, Meta(description="won on a replacement tile, or by robbing a kong")] = False
+    last_of_kind: Annotated[bool, Meta(description="the three other tiles of this face were visible before")] = False
+    laid: Annotated[HandLayout | None, Meta(description="null: the walls were read")] = None
 
 
 class RiichiWinDetails(WinDetails, frozen=True, tag="riichi", kw_only=True):
@@ -63,9 +63,9 @@ class RiichiWinDetails(WinDetails, frozen=True, tag="riichi", kw_only=True):
     riichi: RiichiDeclared | None = None
     ippatsu: bool = False
     moment: WinTiming | None = None
-    red_fives: Annotated[int, Meta(ge=0, le=3, description="how many, where the set is registered without them")] = 0
-    dora: Annotated[tuple[Serial, ...], Meta(max_length=5, description="the indicators that are turned")] = ()
-    ura: Annotated[tuple[Serial, ...], Meta(max_length=5, description="those under them, looked at after riichi")] = ()
+    red_fives: Annotated[int, Meta(ge=0, le=3, description="in the hand, if the set is registered without them")] = 0
+    dora: Annotated[tuple[Serial, ...], Meta(max_length=5, description="the revealed indicators")] = ()
+    ura: Annotated[tuple[Serial, ...], Meta(max_length=5, description="those under them, revealed after riichi")] = ()
 
 
 AnyWinDetails = McrWinDetails | RiichiWinDetails
@@ -77,10 +77,10 @@ class CountRequest(Message, frozen=True, kw_only=True):
     table: TableNo
     round: RoundNo
     deal: DealNo
-    seat: Annotated[Seat, Meta(description="who has declared")]
+    seat: Annotated[Seat, Meta(description="the seat that declared hu")]
     groups: Annotated[
         tuple[SerialGroup, ...],
-        Meta(min_length=2, max_length=MOST_TILES, description="as they lie; last the winning tile"),
+        Meta(min_length=2, max_length=MOST_TILES, description="as they lie; the winning tile is last"),
     ]
     said: AnyWinDetails = McrWinDetails()
 
@@ -101,7 +101,7 @@ class McrValue(CountAnswer, frozen=True, tag="mcr", kw_only=True):
 
     fan: Annotated[int, Meta(ge=0, le=999)]
     minimum: Count
-    elements: Annotated[tuple[CountedFan, ...], Meta(max_length=60, description="the greatest first")]
+    elements: Annotated[tuple[CountedFan, ...], Meta(max_length=60, description="the highest first")]
 
 
 class CountedYaku(Struct, frozen=True, kw_only=True):
@@ -126,7 +126,7 @@ class RiichiValue(CountAnswer, frozen=True, tag="riichi", kw_only=True):
     fu: Annotated[int, Meta(ge=0, le=999)]
     yakuman: Annotated[int, Meta(ge=0, le=6)]
     yaku: Annotated[tuple[CountedYaku, ...], Meta(min_length=1, max_length=40)]
-    items: Annotated[tuple[CountedFu, ...], Meta(max_length=20, description="what the fu are for")] = ()
+    items: Annotated[tuple[CountedFu, ...], Meta(max_length=20, description="the items of the fu")] = ()
 
 
 class NotCounted(CountAnswer, frozen=True, tag="refused", kw_only=True):
@@ -151,5 +151,5 @@ class Counted(ToTable, frozen=True, kw_only=True):
     """The answer to one request, addressed to the table that asked."""
 
     table: TableNo
-    asked: Annotated[MessageId, Meta(description="id of the request, or of the fact that tells what was laid")]
+    asked: Annotated[MessageId, Meta(description="id of the request, or of the fact with the tiles laid")]
     answer: AnyCountAnswer | PlayFound

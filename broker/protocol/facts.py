@@ -35,9 +35,9 @@ class Restored(PlayRef, frozen=True, tag="restored", kw_only=True):
     """All four trays match the deal. `verified` is false where a person confirmed it and no device read the tiles."""
 
     verified: bool
-    by: Annotated[Verifier, Meta(description="the least sure way by which one of the trays was found right")] = "camera"
-    form: Annotated[Hash, Meta(description="of the serials as they lay: plays of one form are compared")]
-    refusals: Annotated[int, Meta(ge=0, le=9999, description="looks in which a tray was found wrong")]
+    by: Annotated[Verifier, Meta(description="the least reliable way in which one of the trays was checked")] = "camera"
+    form: Annotated[Hash, Meta(description="of the serials as they lay; plays of one form are compared")]
+    refusals: Annotated[int, Meta(ge=0, le=9999, description="number of checks in which a tray was found wrong")]
 
 
 class Seated(PlayRef, frozen=True, tag="seated", kw_only=True):
@@ -51,7 +51,7 @@ class Overridden(PlayRef, frozen=True, tag="overridden", kw_only=True):
 
     guards: Annotated[tuple[Code, ...], Meta(min_length=1, max_length=8)]
     reason: Text
-    author: Annotated[Name | None, Meta(description="older programs do not say")] = None
+    author: Annotated[Name | None, Meta(description="null: an older program")] = None
     session: SessionId | None = None
 
 
@@ -77,12 +77,12 @@ class Fine(Struct, frozen=True, kw_only=True):
 
     imp: FineImp
     reason: Text
-    author: Annotated[Name | None, Meta(description="who ruled it; older programs do not say")] = None
+    author: Annotated[Name | None, Meta(description="the arbiter; null: an older program")] = None
     session: SessionId | None = None
 
 
 DeclaredOn = Annotated[
-    dict[Seat, Seat], Meta(description="where several declared, on whose tile each did; on the own: self-drawn")
+    dict[Seat, Seat], Meta(description="if several declared: the owner of the tile for each; oneself: self-drawn")
 ]
 
 
@@ -92,9 +92,9 @@ class Result(PlayRef, frozen=True, tag="result", kw_only=True):
     profile: ProfileId
     players: dict[Seat, PlayerId]
     win: WinKind
-    winners: Annotated[dict[Seat, HandValue], Meta(description="HV; of riichi the han, 13 a yakuman")]
+    winners: Annotated[dict[Seat, HandValue], Meta(description="HV; for riichi the han, 13 for a yakuman")]
     discarder: Seat | None
-    points: Annotated[dict[Seat, Points], Meta(description="of riichi in hundreds")]
+    points: Annotated[dict[Seat, Points], Meta(description="in hundreds for riichi")]
     fines: dict[Seat, Fine]
     hand: Annotated[RiichiEvent | None, Meta(description="how a hand of riichi ended; null at other tables")] = None
     declared_on: DeclaredOn | None = None
@@ -110,10 +110,10 @@ class RiichiRecorded(PlayRef, frozen=True, tag="riichi_hand", kw_only=True):
     """An entry of a riichi session, accepted by all four seats or ruled by an arbiter. `deal` is the hand's number."""
 
     profile: ProfileId
-    entry: Annotated[int, Meta(ge=1, le=9999, description="counted from 1 through the session")]
+    entry: Annotated[int, Meta(ge=1, le=9999, description="counted from 1 through the whole session")]
     event: RiichiEvent
-    deltas: Annotated[dict[Seat, Score], Meta(description="what it pays, deposits included")]
-    standing: Annotated[RiichiStanding, Meta(description="after it")]
+    deltas: Annotated[dict[Seat, Score], Meta(description="the payments, including deposits")]
+    standing: Annotated[RiichiStanding, Meta(description="after the entry")]
     declared_on: DeclaredOn | None = None
 
 
@@ -133,20 +133,20 @@ class Ruled(PlayRef, frozen=True, tag="ruled", kw_only=True):
     session: SessionId | None = None
 
 
-InRiver = Annotated[int, Meta(ge=0, le=136, description="0: the gap that a claimed tile has left")]
-LaidRiver = Annotated[tuple[InRiver | None, ...], Meta(max_length=40, description="null: a tile that was not read")]
-LaidMeld = Annotated[tuple[Serial | None, ...], Meta(max_length=4, description="null: a tile that was not read")]
-LaidHand = Annotated[tuple[Serial | None, ...], Meta(max_length=40, description="null: a tile that was not read")]
+InRiver = Annotated[int, Meta(ge=0, le=136, description="0: the gap left by a claimed tile")]
+LaidRiver = Annotated[tuple[InRiver | None, ...], Meta(max_length=40, description="null: an unread tile")]
+LaidMeld = Annotated[tuple[Serial | None, ...], Meta(max_length=4, description="null: an unread tile")]
+LaidHand = Annotated[tuple[Serial | None, ...], Meta(max_length=40, description="null: an unread tile")]
 
 
 class LaidSeat(Struct, frozen=True):
     """The tiles in front of one seat at the end of a play, by serial."""
 
-    river: Annotated[LaidRiver, Meta(description="in the order of discarding, without what was claimed")] = ()
+    river: Annotated[LaidRiver, Meta(description="in the order of discarding, without claimed tiles")] = ()
     melds: Annotated[tuple[LaidMeld, ...], Meta(max_length=4)] = ()
-    hand: Annotated[LaidHand | None, Meta(description="in any order; null where nobody has looked")] = None
-    gaps: Annotated[bool, Meta(description="every claimed tile has left a gap in the river, but the last ones")] = False
-    either_end: Annotated[bool, Meta(description="nothing seen tells which end of the river is the first")] = False
+    hand: Annotated[LaidHand | None, Meta(description="in any order; null: not read")] = None
+    gaps: Annotated[bool, Meta(description="every claimed tile but the last ones left a gap in the river")] = False
+    either_end: Annotated[bool, Meta(description="it is unknown which end of the river is the first")] = False
 
 
 class TilesLaid(PlayRef, frozen=True, tag="laid", kw_only=True):
@@ -175,7 +175,7 @@ class Paused(ArbiterFact, frozen=True, tag="paused", kw_only=True):
 
     begin: bool
     author: Name
-    reason: Annotated[Text, Meta(description="empty where the desk has ordered it, or the table goes on")] = ""
+    reason: Annotated[Text, Meta(description="empty if the desk ordered it, or the table is resumed")] = ""
 
 
 class TimeAdded(ArbiterFact, frozen=True, tag="time_added", kw_only=True):
@@ -183,19 +183,19 @@ class TimeAdded(ArbiterFact, frozen=True, tag="time_added", kw_only=True):
 
     minutes: Annotated[int, Meta(ge=1, le=60)]
     author: Name
-    reason: Annotated[Text, Meta(description="empty where the desk has ordered it")]
+    reason: Annotated[Text, Meta(description="empty if the desk ordered it")]
 
 
 class LetIn(ArbiterFact, frozen=True, tag="let_in", kw_only=True):
     """An arbiter may rule at the table from now on."""
 
     author: Name
-    by: Annotated[Literal["pin", "desk"], Meta(description="by the PIN given at the table, or by the desk's order")]
+    by: Annotated[Literal["pin", "desk"], Meta(description="by the PIN typed at the table, or by the desk's order")]
     sealed: Annotated[
-        SealedPin | None, Meta(description="the PIN, where the scorer could not be asked; it counts once that is right")
+        SealedPin | None, Meta(description="the PIN, if the scorer was offline; rulings count once it is verified")
     ] = None
     sealed_by: Annotated[
-        DeviceId | None, Meta(description="at which device it was given, where another one signs this in its place")
+        DeviceId | None, Meta(description="the device at which it was typed, if another one signs this for it")
     ] = None
 
 
@@ -208,7 +208,7 @@ class Left(ArbiterFact, frozen=True, tag="left", kw_only=True):
 class PinWrong(ArbiterFact, frozen=True, tag="pin_wrong", kw_only=True):
     """Somebody typed a wrong PIN. The PIN itself is never reported."""
 
-    tries: Annotated[int, Meta(ge=1, le=9999, description="wrong ones since the last right one, with this one")]
+    tries: Annotated[int, Meta(ge=1, le=9999, description="wrong PINs since the last right one, including this one")]
 
 
 AnyArbiterFact = Paused | TimeAdded | LetIn | Left | PinWrong

@@ -33,12 +33,12 @@ MOST_LACKING: Final = 100
 
 
 RowLink = Annotated[Hash, Meta(description="of this row (docs/store.md)")]
-RowTime = Annotated[Milliseconds, Meta(description="when the hall took it, by its wall clock")]
+RowTime = Annotated[Milliseconds, Meta(description="when the hall stored it, by its wall clock")]
 RowBody = Annotated[
     str,
     Meta(
         max_length=LONGEST_ROW,
-        description="as it is stored, JSON; empty: it is for its hall alone or, with a link of zeros, missing there",
+        description="the stored JSON; empty: for this hall alone or, with a link of zeros, missing there",
     ),
 ]
 
@@ -56,7 +56,7 @@ class HallRow(Message, frozen=True, kw_only=True):
 
     hall: HallName
     store: StoreId
-    attempt: Annotated[Count, Meta(description="grows where the hall begins again with its first row")]
+    attempt: Annotated[Count, Meta(description="grows when the hall starts again from its first row")]
     height: Annotated[Seq, Meta(description="number of the row, without gaps")]
     before: Annotated[Hash, Meta(description="link of the row before it")]
     link: RowLink
@@ -64,7 +64,7 @@ class HallRow(Message, frozen=True, kw_only=True):
     body: RowBody
     then: Annotated[
         tuple[NextRow, ...],
-        Meta(max_length=MOST_ROWS - 1, description="the rows after it, where more than one is to be sent"),
+        Meta(max_length=MOST_ROWS - 1, description="the following rows, if more than one is sent"),
     ] = ()
 
     def each(self) -> "Iterator[HallRow]":
@@ -83,10 +83,12 @@ class HallState(Message, frozen=True, kw_only=True):
     lifecycle: Literal["there", "gone"]
     height: Annotated[Count, Meta(description="rows in the hall's journal")]
     version: Version
-    at: Annotated[Milliseconds | None, Meta(description="wall clock of the hall; null: not told")] = None
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the hall; null: unknown")] = None
     passed_over: Annotated[
         tuple[tuple[TableNo, Seq], ...],
-        Meta(max_length=MOST_PASSED, description="facts, by table, that the hall has refused and nobody waits for"),
+        Meta(
+            max_length=MOST_PASSED, description="facts, by table, that the hall has refused and that nobody waits for"
+        ),
     ] = ()
 
 
@@ -94,29 +96,27 @@ class HallReceipt(FromScorer, frozen=True, kw_only=True):
     """The last row of a hall's journal that the centre has stored."""
 
     hall: HallName
-    store: Annotated[StoreId | None, Meta(description="the hall's, of which the rows are; null: none has come")] = None
+    store: Annotated[
+        StoreId | None, Meta(description="the hall's store, to which the rows belong; null: none received")
+    ] = None
     attempt: Count
-    upto: Annotated[Count, Meta(description="number of the last row that is in the centre's store; 0: none")]
+    upto: Annotated[Count, Meta(description="number of the last row in the centre's store; 0: none")]
     link: Annotated[Hash | None, Meta(description="of that row")] = None
-    refused: Annotated[Count, Meta(description="rows that the centre did not take, since it was started")] = 0
+    refused: Annotated[Count, Meta(description="rows refused by the centre since it was started")] = 0
     lacks: Annotated[
         tuple[tuple[TableNo, Seq], ...],
-        Meta(max_length=MOST_LACKING, description="facts, by table, among the rows up to there that it has refused"),
+        Meta(max_length=MOST_LACKING, description="facts, by table, that it has refused among these rows"),
     ] = ()
-    revoked: Annotated[bool, Meta(description="the centre takes nothing more from this hall")] = False
-    signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
-        None
-    )
+    revoked: Annotated[bool, Meta(description="the centre accepts nothing more from this hall")] = False
+    signature: Annotated[Signature | None, Meta(description="by the event's key, over everything before it")] = None
 
 
 class CentreState(FromScorer, frozen=True, kw_only=True):
     """The deals that every table of every hall has played, which are no longer under embargo."""
 
     complete: Annotated[tuple[DealNo, ...], Meta(max_length=MOST_COMPLETE)]
-    halls: Annotated[Count, Meta(description="how many halls the event has")]
+    halls: Annotated[Count, Meta(description="number of halls of the event")]
     store: Annotated[
-        StoreId | None, Meta(description="the centre's, by whose height messages are in order; null: not told")
+        StoreId | None, Meta(description="the centre's store, whose height orders messages; null: unknown")
     ] = None
-    signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
-        None
-    )
+    signature: Annotated[Signature | None, Meta(description="by the event's key, over everything before it")] = None

@@ -31,7 +31,7 @@ log = get_logger("homologue.link")
 LONGEST_RETRY_S: Final = 3
 """The longest pause between two attempts to reach the broker."""
 
-LISTEN_AGAIN_S: Final = 1.0
+RESUBSCRIBE_S: Final = 1.0
 """How long after subscribing a client subscribes again. nats-server may deliver the previous retained message, and
 never the new one, if it is replaced at that instant (4 of 450 times)."""
 
@@ -84,13 +84,13 @@ def session_id(name: str, folder: Path) -> str:
             return f"{name}-{known}"
     except (OSError, UnicodeError):
         pass  # a new one is made below
-    made = secrets.token_hex(16)
+    secret = secrets.token_hex(16)
     with suppress(OSError):
-        write_private(file, made.encode("ascii"))
-    return f"{name}-{made}"
+        write_private(file, secret.encode("ascii"))
+    return f"{name}-{secret}"
 
 
-def passing_id(name: str) -> str:
+def transient_session_id(name: str) -> str:
     """Return the id of a session that ends with its connection."""
     return f"{name}-{secrets.token_hex(16)}"
 
@@ -113,7 +113,7 @@ class Incoming:
     topic: str
     payload: bytes
     acknowledge: Acknowledge
-    came_at: float = field(default_factory=time.monotonic, compare=False)
+    received_at: float = field(default_factory=time.monotonic, compare=False)
     """Time of receipt on the monotonic clock, in s."""
 
 
@@ -126,9 +126,9 @@ class LinkChanged:
 
 
 class Link:
-    """An MQTT session (3.1.1, QoS 1). If `kept`, the broker stores it while the client is away.
+    """An MQTT session (3.1.1, QoS 1). If `persistent`, the broker stores it while the client is away.
 
-    `tell` is called on paho's thread and must only put items on a queue.
+    `on_event` is called on paho's thread and must only put items on a queue.
     """
 
     def __init__(
@@ -136,31 +136,31 @@ class Link:
         address: Address,
         client_id: str,
         topics: Iterable[str],
-        tell: Callable[[Incoming | LinkChanged], None],
+        on_event: Callable[[Incoming | LinkChanged], None],
         will: Will | None = None,
         *,
-        kept: bool = True,
+        persistent: bool = True,
     ) -> None:
         self._topics = [(topic, 1) for topic in topics]
-        self._tell = tell
+        self._on_event = on_event
         self._up = threading.Event()
-        self._generation = 0
-        self._leaving = False
+        self._connection_number = 0
+        self._moving = False
         """Whether this broker is being left for another one."""
         self._answered = False
         """Whether the broker has answered since this connection attempt began."""
         self._last: mqtt.MQTTMessageInfo | None = None
-        self._again: threading.Timer | None = None
+        self._resubscription: threading.Timer | None = None
         """Timer that repeats the subscription."""
         self._stopping = threading.Event()
         self._client = _Client(
             CallbackAPIVersion.VERSION2,
             client_id=client_id,
-            clean_session=not kept,
+            clean_session=not persistent,
             protocol=mqtt.MQTTv311,
             manual_ack=True,
         )
-        self._client.begin_anew = self._begin_anew
+        self._client.on_loop_error = self._reconnect_after_error
         if address.ca and address.identity:
             self._client.tls_set_context(event_context(address.ca.read_text("ascii"), address.identity))
         else:
@@ -180,7 +180,7 @@ class Link:
         self._client.on_disconnect = self._disconnected
         self._client.on_message = self._arrived
         self._address = address
-        self._place, self._others = (address.host, address.port), list[Place]()
+        self._broker, self._other_brokers = (address.host, address.port), list[Place]()
         self._retry_soon()
 
     @property
@@ -190,43 +190,43 @@ class Link:
 
     def start(self) -> None:
         """Start connecting in the background, and keep trying."""
-        self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
+        self._client.connect_async(*self._broker, keepalive=self._address.keepalive_s)
         self._client.loop_start()
 
     def stop(self) -> None:
         """Disconnect for good, without sending the will. May be called twice."""
         self._stopping.set()
         end_loop(self._client)
-        if self._again:
-            self._again.cancel()
-            self._again.join()  # it may be sending on the sockets that are closed next
+        if self._resubscription:
+            self._resubscription.cancel()
+            self._resubscription.join()  # it may be sending on the sockets that are closed next
         self._client.reinitialise()  # closes the socket pair that wakes its thread
         self._up.clear()
 
     @property
     def place(self) -> Place:
         """Host and port of the broker that is connected or being tried."""
-        return self._place
+        return self._broker
 
-    def begin_at(self, first: Place, *others: Place) -> None:
-        """Set the first broker to try, before the link is started."""
-        self._place = first
-        self.reach(*others)
+    def set_brokers(self, first: Place, *others: Place) -> None:
+        """Set the brokers to try, in this order, before the link is started."""
+        self._broker = first
+        self.set_other_brokers(*others)
 
-    def reach(self, *places: Place) -> None:
+    def set_other_brokers(self, *places: Place) -> None:
         """Try these places in turn from now on if the connection is lost. The present connection is left alone."""
-        self._others = [place for place in dict.fromkeys((self._place, *places)) if place != self._place]
+        self._other_brokers = [place for place in dict.fromkeys((self._broker, *places)) if place != self._broker]
         self._retry_soon()
 
     def _retry_soon(self) -> None:
-        self._client.reconnect_delay_set(1, 1 if self._others else LONGEST_RETRY_S)
+        self._client.reconnect_delay_set(1, 1 if self._other_brokers else LONGEST_RETRY_S)
 
     def move(self, place: Place) -> None:
         """Switch to the broker at `place`; the present one is tried again if that cannot be reached."""
-        if place == self._place or self._leaving:
+        if place == self._broker or self._moving:
             return
-        self.reach(place, *self._others)
-        self._leaving = self._hang_up()
+        self.set_other_brokers(place, *self._other_brokers)
+        self._moving = self._hang_up()
 
     def _hang_up(self) -> bool:
         """Close the connection, so that the client's thread opens the next one; return whether there was one."""
@@ -237,12 +237,12 @@ class Link:
             socket.socket.shutdown(found, socket.SHUT_RDWR)
         return True
 
-    def _turn(self) -> None:
+    def _try_next_broker(self) -> None:
         """Switch to the next place. Called on the client's thread, without a connection."""
-        if self._others:
-            self._others.append(self._place)
-            self._place = self._others.pop(0)
-            self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
+        if self._other_brokers:
+            self._other_brokers.append(self._broker)
+            self._broker = self._other_brokers.pop(0)
+            self._client.connect_async(*self._broker, keepalive=self._address.keepalive_s)
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
         """Send one message if connected. Otherwise it is dropped, and the sender has to send it again."""
@@ -261,10 +261,10 @@ class Link:
         return self._last.is_published()
 
     def _connected(self, client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
-        self._generation += 1
-        self._answered, self._leaving = True, False
+        self._connection_number += 1
+        self._answered, self._moving = True, False
         if reason.is_failure:
-            self._tell(LinkChanged(up=False, why=LinkRefused(str(reason))))
+            self._on_event(LinkChanged(up=False, why=LinkRefused(str(reason))))
         else:
             client.subscribe(self._topics)
 
@@ -279,19 +279,19 @@ class Link:
         if isinstance(opened, socket.socket):  # also true of TLS and proxy sockets
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def _begin_anew(self, error: Exception) -> None:
+    def _reconnect_after_error(self, error: Exception) -> None:
         """Reconnect after an error as after a lost connection. Called on the client's thread."""
-        self._client.connect_async(*self._place, keepalive=self._address.keepalive_s)
-        self._generation += 1
+        self._client.connect_async(*self._broker, keepalive=self._address.keepalive_s)
+        self._connection_number += 1
         self._up.clear()
-        with suppress(Exception):  # a failing `tell` may be the error that led here
-            self._tell(LinkChanged(up=False, why=LinkDown(f"the connection failed, and begins anew: {error!r}")))
+        with suppress(Exception):  # a failing `on_event` may be the error that led here
+            self._on_event(LinkChanged(up=False, why=LinkDown(f"the connection failed and is opened again: {error!r}")))
         self._stopping.wait(LONGEST_RETRY_S)
 
     def _unreachable(self, *_: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
-        where = "{}:{}".format(*self._place)
-        self._tell(LinkChanged(up=False, why=LinkDown(f"no broker answers at {where}; trying again")))
-        self._turn()
+        where = "{}:{}".format(*self._broker)
+        self._on_event(LinkChanged(up=False, why=LinkDown(f"no broker answers at {where}; trying again")))
+        self._try_next_broker()
 
     def _subscribed(self, _client: mqtt.Client, _data: Any, _mid: int, reasons: list[Any], _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         """Report the link as up, or hang up if a subscription was refused: the client would receive nothing.
@@ -299,48 +299,48 @@ class Link:
         The broker may only be too busy: nats-server refuses a subscription that it could not write within some seconds.
         """
         if any(reason.is_failure for reason in reasons):
-            self._tell(LinkChanged(up=False, why=LinkRefused("no right to listen where we must; trying again")))
+            self._on_event(LinkChanged(up=False, why=LinkRefused("a subscription was refused; trying again")))
             self._client.reconnect_delay_set(LONGEST_RETRY_S, LONGEST_RETRY_S)
             self._hang_up()
         elif not self._up.is_set():
             self._retry_soon()
             self._up.set()
-            self._tell(LinkChanged(up=True))
-            self._again = threading.Timer(LISTEN_AGAIN_S, self._listen_again, (self._generation,))
-            self._again.daemon = True
-            self._again.start()
+            self._on_event(LinkChanged(up=True))
+            self._resubscription = threading.Timer(RESUBSCRIBE_S, self._resubscribe, (self._connection_number,))
+            self._resubscription.daemon = True
+            self._resubscription.start()
 
-    def _listen_again(self, generation: int) -> None:
+    def _resubscribe(self, connection_number: int) -> None:
         """Subscribe once more, so that retained messages are delivered again in their latest version."""
-        if generation == self._generation and self._up.is_set():
+        if connection_number == self._connection_number and self._up.is_set():
             self._client.subscribe(self._topics)
 
     def _disconnected(self, _client: mqtt.Client, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:  # noqa: ANN401 - paho's own types differ by version
         """Report a lost connection, or one that the broker closed without an answer (wrong certificate)."""
         answered, self._answered = self._answered, False
-        if self._leaving or not self._up.is_set() or reason == "Keep alive timeout":
-            self._turn()  # otherwise the broker may only be restarting
+        if self._moving or not self._up.is_set() or reason == "Keep alive timeout":
+            self._try_next_broker()  # otherwise the broker may only be restarting
         if self._up.is_set():
             self._up.clear()
-            self._tell(LinkChanged(up=False))
+            self._on_event(LinkChanged(up=False))
         elif reason.is_failure and not answered:
-            self._tell(LinkChanged(up=False, why=LinkRefused("the broker ended the connection without an answer")))
+            self._on_event(LinkChanged(up=False, why=LinkRefused("the broker ended the connection without an answer")))
 
     def _arrived(self, client: mqtt.Client, _data: Any, message: mqtt.MQTTMessage) -> None:  # noqa: ANN401 - paho's own
-        mid, qos, generation = message.mid, message.qos, self._generation
+        mid, qos, connection_number = message.mid, message.qos, self._connection_number
 
         def acknowledge() -> None:
             """Acknowledge on the same connection only: on the next one the broker sends the message again."""
-            if generation == self._generation:
+            if connection_number == self._connection_number:
                 client.ack(mid, qos)
 
-        self._tell(Incoming(_text(message), bytes(message.payload), acknowledge))
+        self._on_event(Incoming(_text(message), bytes(message.payload), acknowledge))
 
 
 class _Client(mqtt.Client):
     """paho's client, whose thread would otherwise end silently on an error and never reconnect."""
 
-    begin_anew: Callable[[Exception], None]
+    on_loop_error: Callable[[Exception], None]
 
     def loop_forever(self, timeout: float = 1.0, retry_first_connection: int = 0) -> MQTTErrorCode:
         """Run the network loop until the client is stopped."""
@@ -349,7 +349,7 @@ class _Client(mqtt.Client):
                 return super().loop_forever(timeout, bool(retry_first_connection))
             except Exception as error:
                 log.exception("link_failed")
-                self.begin_anew(error)
+                self.on_loop_error(error)
 
 
 def end_loop(client: mqtt.Client) -> None:

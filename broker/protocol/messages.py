@@ -79,12 +79,12 @@ class LogMessage(Message, frozen=True, kw_only=True):
     seq: Seq
     at: Annotated[Milliseconds, Meta(description="wall clock of the table, for people; order comes from seq")]
     fact: Fact
-    device: Annotated[DeviceId | None, Meta(description="which device has made it, and signed it")] = None
+    device: Annotated[DeviceId | None, Meta(description="the device that created and signed it")] = None
     before: Annotated[
-        Hash | None, Meta(description="of this table's fact before it (signing.py); null: its first, or not known")
+        Hash | None, Meta(description="of this table's previous fact (signing.py); null: none, or unknown")
     ] = None
-    signature: Annotated[Signature | None, Meta(description="of the device, over all that stands before it")] = None
-    sender: Annotated[DeviceId | None, Meta(description="which device sends it; neither signed nor kept")] = None
+    signature: Annotated[Signature | None, Meta(description="by the device, over everything before it")] = None
+    sender: Annotated[DeviceId | None, Meta(description="the device that sends it; neither signed nor stored")] = None
 
 
 class NewerLogMessage(LogMessage, frozen=True, kw_only=True):
@@ -101,8 +101,8 @@ class UpgradeState(Struct, frozen=True, kw_only=True):
 
     version: Version
     step: UpgradeStep
-    percent: Annotated[int, Meta(ge=0, le=100, description="of what is to be fetched, in tens")] = 100
-    code: Annotated[Code | None, Meta(description="what keeps it from going on")] = None
+    percent: Annotated[int, Meta(ge=0, le=100, description="fetched so far, in steps of ten")] = 100
+    code: Annotated[Code | None, Meta(description="why it cannot continue")] = None
 
 
 class TableState(Message, frozen=True, kw_only=True):
@@ -111,14 +111,14 @@ class TableState(Message, frozen=True, kw_only=True):
     table: TableNo
     seq: Annotated[Count, Meta(description="last fact accepted at the table")]
     device: DeviceId
-    key: Annotated[PublicKey | None, Meta(description="of which `device` is made; null: an older program")] = None
+    key: Annotated[PublicKey | None, Meta(description="from which `device` is derived; null: an older program")] = None
     start: Annotated[Count, Meta(description="how often the device's program has been started")]
-    count: Annotated[Count, Meta(description="of this start's states; an older state may arrive later")]
+    count: Annotated[Count, Meta(description="number of the state since this start; an older state may arrive later")]
     lifecycle: Lifecycle
     state: PublicState
     round: RoundNo | None
     deal: DealNo | None
-    unsent: Annotated[Count, Meta(description="facts for which no receipt has come")]
+    unsent: Annotated[Count, Meta(description="facts without a receipt so far")]
     calling: bool
     paused: bool = False
     ordered: Annotated[Count, Meta(description="seq of the last order that was carried out or refused; 0: none")] = 0
@@ -128,46 +128,44 @@ class TableState(Message, frozen=True, kw_only=True):
     ] = {}
     refused: Annotated[
         dict[Seq, Code],
-        Meta(max_length=MOST_ORDERS_KEPT, description="which of them were refused: the code of why, by seq"),
+        Meta(max_length=MOST_ORDERS_KEPT, description="why some of them were refused: the codes by seq"),
     ] = {}
-    at: Annotated[Milliseconds | None, Meta(description="wall clock of the table; null: not told")] = None
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the table; null: unknown")] = None
     heard: Annotated[
-        Milliseconds | None, Meta(description="`at` of the last receipt that it heard since its program was started")
+        Milliseconds | None, Meta(description="`at` of the last receipt received since its program was started")
     ] = None
     pin: Annotated[
         PinMark | None,
-        Meta(description="tells which setting of the arbiters' PIN the table has; null: none, or an older program"),
+        Meta(description="identifies the table's version of the arbiters' PIN; null: none, or an older program"),
     ] = None
     minutes: Annotated[
         PlayMinutes | None,
-        Meta(description="of the present play, by the plan that the table goes by; null: it has no limit"),
+        Meta(description="time for the present play in the table's plan; null: no limit"),
     ] = None
     extra_min: Annotated[int, Meta(ge=0, le=9999, description="added to the present play, by desk and table")] = 0
     stood_ms: Annotated[
         Count | None,
-        Meta(description="how long the present play stood still in pauses that are over; null: its time is not known"),
+        Meta(description="total length of the present play's past pauses; null: unknown"),
     ] = None
     played_ms: Annotated[
         Count | None,
-        Meta(description="in a pause: how long the present play had gone on when it began, without pauses before it"),
+        Meta(description="in a pause: time played before it, without earlier pauses; null: not paused, or unknown"),
     ] = None
     arbiter: Annotated[
         Annotated[str, Meta(max_length=100)] | None,
-        Meta(description="who is let in to rule there; empty: by PIN; null: nobody"),
+        Meta(description="the arbiter who may rule there; empty: by PIN; null: nobody"),
     ] = None
     health: Annotated[
         dict[Annotated[str, Meta(max_length=64)], Text],
-        Meta(max_length=16, description="what is wrong, by device; empty: all well"),
+        Meta(max_length=16, description="faults by device; empty: none"),
     ]
-    version: Annotated[Version | None, Meta(description="of the table's program; null: one that does not say it")] = (
-        None
-    )
+    version: Annotated[Version | None, Meta(description="of the table's program; null: an older one")] = None
     upgrade: Annotated[UpgradeState | None, Meta(description="null: no other version is offered")] = None
     store: Annotated[
-        StoreId | None, Meta(description="the scorer's store of the receipts that the table has; null: it has none")
+        StoreId | None, Meta(description="the scorer's store that issued the table's receipts; null: none")
     ] = None
     safe: Annotated[
-        Count, Meta(description="`upto` of those receipts: a store with the same id that has less has shrunk")
+        Count, Meta(description="`upto` of those receipts: if the same store has fewer facts, it has lost some")
     ] = 0
 
 
@@ -176,9 +174,9 @@ class PinGiven(Message, frozen=True, kw_only=True):
 
     table: TableNo
     device: DeviceId
-    session: Annotated[SessionNonce, Meta(description="drawn by the table for this PIN")]
+    session: Annotated[SessionNonce, Meta(description="drawn at random by the table for this PIN")]
     sealed: SealedPin
-    signature: Annotated[Signature | None, Meta(description="of the device, over all that stands before it")] = None
+    signature: Annotated[Signature | None, Meta(description="by the device, over everything before it")] = None
 
 
 BEAT_S: Final = 10
@@ -198,12 +196,12 @@ class Beat(Message, frozen=True, kw_only=True):
     table: TableNo
     device: DeviceId
     start: Annotated[Count, Meta(description="how often the device's program has been started")]
-    at: Annotated[Milliseconds | None, Meta(description="wall clock of the table; null: not told")] = None
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the table; null: unknown")] = None
     disk_mib: Annotated[
-        Count | None, Meta(description=f"free on its disk, in steps of {DISK_STEP_MIB} MiB; null: not told")
+        Count | None, Meta(description=f"free space on its disk, in steps of {DISK_STEP_MIB} MiB; null: unknown")
     ] = None
     celsius: Annotated[
-        Annotated[int, Meta(ge=-99, le=199)] | None, Meta(description="of its hottest part; null: not known")
+        Annotated[int, Meta(ge=-99, le=199)] | None, Meta(description="of its hottest part; null: unknown")
     ] = None
 
 
@@ -213,18 +211,18 @@ class Beat(Message, frozen=True, kw_only=True):
 class FromScorer(Message, frozen=True, kw_only=True):
     """The fields of every message from the scorer."""
 
-    seq: Annotated[Count, Meta(description="height of the scorer's journal when this was said")]
+    seq: Annotated[Count, Meta(description="height of the scorer's journal when this was sent")]
 
 
 class ToTable(FromScorer, frozen=True, kw_only=True):
     """The fields of the scorer's messages to tables. `seq` hides the journal's height, which would reveal too much."""
 
     seq: Annotated[
-        Count, Meta(description="grows with each message to this table, or to all, since the scorer was started")
+        Count, Meta(description="grows with each message to this table or to all since the scorer was started")
     ]
 
 
-ScorerTerm = Annotated[Count, Meta(description="of the scorer: with `seq` it tells what is older; 0: not known")]
+ScorerTerm = Annotated[Count, Meta(description="of the scorer: orders messages, together with `seq`; 0: unknown")]
 
 BrokerPlace = Annotated[str, Meta(pattern=rf"^(?:(?:{HOST_PATTERN}|\[[0-9A-Fa-f:]{{2,45}}\]):[0-9]{{1,5}})?$(?!\n)")]
 """HOST:PORT of a broker; empty: none."""
@@ -233,23 +231,27 @@ BrokerPlace = Annotated[str, Meta(pattern=rf"^(?:(?:{HOST_PATTERN}|\[[0-9A-Fa-f:
 class ScorerState(ToTable, frozen=True, kw_only=True):
     """Sent by the active scorer every BEAT_S seconds; its last will reports `gone`."""
 
-    run: Annotated[MessageId, Meta(description="another one whenever the program is started")]
-    term: Annotated[Count, Meta(description="grows with each start; of two scorers the higher one stays")]
-    answers: Annotated[MessageId | None, Meta(description="the run of another scorer that has asked")] = None
+    run: Annotated[MessageId, Meta(description="a new one at each start of the program")]
+    term: Annotated[
+        Count, Meta(description="grows with each start; of two scorers the one with the higher term stays active")
+    ]
+    answers: Annotated[
+        MessageId | None, Meta(description="the run of another scorer to whose question this is the answer")
+    ] = None
     store: StoreId
     lifecycle: Literal["active", "gone"]
     version: Version
-    standby: Annotated[BrokerPlace, Meta(description="where tables try next when they lose this broker")] = ""
-    moved: Annotated[BrokerPlace, Meta(description="where the scorer's broker is, if not here: tables go there")] = ""
+    standby: Annotated[BrokerPlace, Meta(description="where tables connect if they lose this broker")] = ""
+    moved: Annotated[BrokerPlace, Meta(description="the scorer's new broker, to which tables move")] = ""
 
 
 class ScorerAsked(Message, frozen=True, kw_only=True):
     """A scorer asks whether another one is active. An active one answers with its state."""
 
-    run: Annotated[MessageId, Meta(description="of the one that asks")]
-    term: Annotated[int, Meta(ge=0, description="the last one that the asker's store knows of")] = 0
+    run: Annotated[MessageId, Meta(description="the asking scorer's")]
+    term: Annotated[int, Meta(ge=0, description="the latest term in its store")] = 0
     starts: Annotated[
-        bool, Meta(description="whether it becomes the active one if none answers; else it is one already, or follows")
+        bool, Meta(description="whether it becomes active if none answers; otherwise it is active already, or follows")
     ] = True
 
 
@@ -283,27 +285,23 @@ class Receipt(ToTable, frozen=True, kw_only=True):
     """
 
     table: TableNo
-    at: Annotated[Milliseconds | None, Meta(description="wall clock of the scorer; null: not told")] = None
+    at: Annotated[Milliseconds | None, Meta(description="wall clock of the scorer; null: unknown")] = None
     store: StoreId
     upto: Count
     gaps: Annotated[tuple[Seq, ...], Meta(max_length=1000)]
     taken: Annotated[tuple[Taken, ...], Meta(max_length=100)]
     refused: Annotated[tuple[Refusal, ...], Meta(max_length=100)]
-    head: Annotated[Hash | None, Meta(description="of the fact `upto`: the chain that the scorer has")] = None
+    head: Annotated[Hash | None, Meta(description="of the fact `upto`: the head of the scorer's chain")] = None
     wanted: Annotated[
-        tuple[Seq, ...], Meta(max_length=100, description="facts that the scorer once had and asks for again")
+        tuple[Seq, ...], Meta(max_length=100, description="facts that the scorer has lost and requests again")
     ] = ()
     anchor: Annotated[
         Anchor | None,
-        Meta(description="proves later what was stored when this was said (docs/store.md); null: not told"),
+        Meta(description="proves later what was stored when this was sent (docs/store.md); null: unknown"),
     ] = None
-    version: Annotated[Version | None, Meta(description="of the scorer's program; null: one that does not say it")] = (
-        None
-    )
-    centre: Annotated[AtCentre | None, Meta(description="in a hall; null: no centre was heard of")] = None
-    signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
-        None
-    )
+    version: Annotated[Version | None, Meta(description="of the scorer's program; null: an older one")] = None
+    centre: Annotated[AtCentre | None, Meta(description="in a hall; null: no centre is known")] = None
+    signature: Annotated[Signature | None, Meta(description="by the event's key, over everything before it")] = None
 
 
 class Assignment(ToTable, frozen=True, kw_only=True):
@@ -314,22 +312,25 @@ class Assignment(ToTable, frozen=True, kw_only=True):
     profile: ProfileId
     rules: (
         Annotated[
-            str, Meta(max_length=LONGEST_PROFILE, description="the profile itself, as TOML, where it does not ship")
+            str,
+            Meta(
+                max_length=LONGEST_PROFILE, description="the profile's TOML text, if it is not one of the program's own"
+            ),
         ]
         | None
     ) = None
     plays: Annotated[tuple[PlannedPlay, ...], Meta(max_length=200)]
-    session: Annotated[PlannedSession | None, Meta(description="with it the table plays riichi, by that profile")] = (
+    session: Annotated[PlannedSession | None, Meta(description="if set, the table plays riichi under this profile")] = (
         None
     )
     recorded: Annotated[tuple[RoundNo, ...], Meta(max_length=200, description="rounds whose result is stored")]
     repeats: Annotated[
         dict[RoundNo, Annotated[tuple[PlayerId, ...], Meta(max_length=4)]],
-        Meta(max_length=200, description="in rounds to come: who has played that deal already, at any table"),
+        Meta(max_length=200, description="for rounds to come: players who have already played the deal at some table"),
     ] = {}
     settled: Annotated[
         tuple[RoundNo, ...],
-        Meta(max_length=200, description="of the recorded: rounds that arbiters have settled before they were played"),
+        Meta(max_length=200, description="recorded rounds that arbiters have settled before they were played"),
     ] = ()
     minutes: Annotated[
         dict[RoundNo, PlayMinutes],
@@ -337,10 +338,10 @@ class Assignment(ToTable, frozen=True, kw_only=True):
     ] = {}
     onward: Annotated[
         dict[RoundNo, Annotated[dict[PlayerId, NextSeat | None], Meta(max_length=4)]],
-        Meta(max_length=200, description="after which rounds somebody leaves, and where all go; null: no play is left"),
+        Meta(max_length=200, description="by round after which players move: their next seats; null: no play is left"),
     ] = {}
     public_address: PublicAddress = ""
-    keep_plays: Annotated[bool, Meta(description="the table offers to read the rivers after a play")] = False
+    keep_plays: Annotated[bool, Meta(description="whether the table offers to read the rivers after a play")] = False
 
 
 class UpgradeOffer(Struct, frozen=True, kw_only=True):
@@ -350,26 +351,28 @@ class UpgradeOffer(Struct, frozen=True, kw_only=True):
     manifest: Hash
     host: Annotated[
         Annotated[str, Meta(pattern=f"^(?:{HOST_PATTERN})$(?!\\n)")] | None,
-        Meta(description="where the desk is; null: where the broker is"),
+        Meta(description="the desk's host; null: the broker's"),
     ] = None
     port: Annotated[int, Meta(ge=1, le=65535)]
-    install: Annotated[bool, Meta(description="an arbiter has said that the table may change to it")] = False
+    install: Annotated[bool, Meta(description="whether an arbiter has released it for installation")] = False
 
 
 class Served(ToTable, frozen=True, kw_only=True):
     """The scorer's view of a table: which device serves it, and the progress of its call."""
 
     table: TableNo
-    device: Annotated[DeviceId | None, Meta(description="the one whose facts are taken; null: none has spoken")]
-    refused: Annotated[DeviceId | None, Meta(description="another one that was refused last")] = None
+    device: Annotated[DeviceId | None, Meta(description="the one whose facts are accepted; null: none so far")]
+    refused: Annotated[DeviceId | None, Meta(description="the last other one that was refused")] = None
     unknown: Annotated[
-        DeviceId | None, Meta(description="the last one that spoke without having been admitted here")
+        DeviceId | None, Meta(description="the last one that sent something without having been admitted here")
     ] = None
-    calls_before: Annotated[Count | None, Meta(description="open calls that are older than its own; null: none")] = None
-    arbiter_coming: Annotated[bool, Meta(description="an arbiter is on the way to its call; who is not told")] = False
+    calls_before: Annotated[
+        Count | None, Meta(description="open calls that are older than its own; null: it has none")
+    ] = None
+    arbiter_coming: Annotated[bool, Meta(description="whether an arbiter is coming to its call; not who")] = False
     upgrade: Annotated[UpgradeOffer | None, Meta(description="null: none is offered")] = None
     unseen: Annotated[
-        bool, Meta(description="its device is there, and how the table stands is not known: it is to say so again")
+        bool, Meta(description="its device is connected but its state is unknown: it must publish it again")
     ] = False
     term: ScorerTerm = 0
 
@@ -377,9 +380,9 @@ class Served(ToTable, frozen=True, kw_only=True):
 class PinAnswer(Struct, frozen=True, kw_only=True):
     """The result of checking a PIN."""
 
-    asked: Annotated[SessionNonce, Meta(description="of which PIN")]
+    asked: Annotated[SessionNonce, Meta(description="of the PIN in question")]
     session: Annotated[SessionId | None, Meta(description="the session that it opens; null: none")] = None
-    code: Annotated[Code | None, Meta(description="why it opens none: `pin_wrong`, `pin_locked`")] = None
+    code: Annotated[Code | None, Meta(description="the reason if there is none: `pin_wrong`, `pin_locked`")] = None
 
 
 class ArbiterPin(ToTable, frozen=True, kw_only=True):
@@ -387,12 +390,10 @@ class ArbiterPin(ToTable, frozen=True, kw_only=True):
 
     table: TableNo
     key: Annotated[PublicKey, Meta(description="of the event, X25519")]
-    mark: Annotated[PinMark | None, Meta(description="tells one setting of the PIN from another; null: there is none")]
+    mark: Annotated[PinMark | None, Meta(description="identifies the version of the PIN; null: there is none")]
     answer: PinAnswer | None = None
     term: ScorerTerm = 0
-    signature: Annotated[Signature | None, Meta(description="of the event's key, over all that stands before it")] = (
-        None
-    )
+    signature: Annotated[Signature | None, Meta(description="by the event's key, over everything before it")] = None
 
 
 class ComparedSeat(Struct, frozen=True, kw_only=True):
@@ -431,7 +432,7 @@ class PublicTraveller(Traveller, frozen=True, kw_only=True):
     seq: PublicNumber
 
 
-MOST_KEPT: Final = 200
+MOST_STORED_RECORDS: Final = 200
 """Most records that a table stores for the scorer at a time."""
 
 
@@ -442,7 +443,7 @@ class KeptRecord(Struct, frozen=True, kw_only=True):
     sealed: Annotated[str, Meta(max_length=65_536, pattern=r"^[A-Za-z0-9+/=]*$(?!\n)", description="in base64")]
 
 
-KeptRecords = Annotated[tuple[KeptRecord, ...], Meta(max_length=MOST_KEPT)]
+KeptRecords = Annotated[tuple[KeptRecord, ...], Meta(max_length=MOST_STORED_RECORDS)]
 
 
 class Kept(ToTable, frozen=True, kw_only=True):
@@ -468,7 +469,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     imp: Imp
     fines: int
     plays: Count
-    stage: Annotated[str, Meta(description="of which the place is; empty: the event is one stage")] = ""
+    stage: Annotated[str, Meta(description="of this place; empty: the event has one stage")] = ""
     section: str = ""
 
 
@@ -480,11 +481,9 @@ class TeamStanding(Struct, frozen=True, kw_only=True):
     imp: Imp
     fines: int
     deals: Count
-    best: Annotated[int | None, Meta(description="the best place that it can still reach; null: not told")] = None
-    worst: Annotated[int | None, Meta(description="the last place that it can still come to")] = None
-    likely: Annotated[
-        tuple[int, int] | None, Meta(description="the places between which it is likely to end; null: not told")
-    ] = None
+    best: Annotated[int | None, Meta(description="the best place that it can still reach; null: unknown")] = None
+    worst: Annotated[int | None, Meta(description="the worst place that it can still reach")] = None
+    likely: Annotated[tuple[int, int] | None, Meta(description="likely range of its final place; null: unknown")] = None
     stage: str = ""
     section: str = ""
 
@@ -514,7 +513,7 @@ class Ruling(Message, frozen=True, kw_only=True):
     number: Annotated[Seq, Meta(description="order of the desk's rulings, without gaps")]
     after: Annotated[
         MessageId | None,
-        Meta(description="the last word on this (a result, a ruling) that its author had before them; null: none"),
+        Meta(description="the latest result or ruling on this that its author had seen; null: none"),
     ]
     table: TableNo | None = None
     round: RoundNo | None = None
@@ -530,12 +529,12 @@ class Ruling(Message, frozen=True, kw_only=True):
 class DeviceAdmitted(Message, frozen=True, kw_only=True, tag_field="kind", tag="device_admitted"):
     """From now on a device may report for a table."""
 
-    number: Annotated[Seq, Meta(description="order of what is decided about devices, without gaps")]
+    number: Annotated[Seq, Meta(description="order of the decisions about devices, without gaps")]
     table: TableNo
     device: DeviceId
-    key: Annotated[PublicKey | None, Meta(description="null: it cannot sign, and is believed all the same")]
+    key: Annotated[PublicKey | None, Meta(description="null: it cannot sign, and is accepted nevertheless")]
     machine: MachineName = ""
-    author: Annotated[Name | None, Meta(description="null: it was paired, or the organiser has listed it")] = None
+    author: Annotated[Name | None, Meta(description="null: it was paired, or listed by the organiser")] = None
     account: Annotated[str, Meta(max_length=64, description="login name of the author")] = ""
     at: Milliseconds
 
@@ -584,16 +583,16 @@ class Order(Message, frozen=True, kw_only=True):
     minutes: Annotated[int, Meta(ge=0, le=60, description="of extra time; 0 with other commands")] = 0
     author: Name
     session: Annotated[
-        SessionId | None, Meta(description="what the table's facts name that follow from it; null: an older desk")
+        SessionId | None, Meta(description="carried by the facts that follow from it; null: an older desk")
     ] = None
 
 
 CLOCK_TOLERANCE_MS: Final = 120_000
 
 
-def clock_is_behind(at: int, heard: int | None) -> bool:
-    """Return whether a clock that shows `at` is far behind the scorer's, which showed `heard` before. Ms since 1970."""
-    return heard is not None and heard - at > CLOCK_TOLERANCE_MS
+def clock_is_behind(at: int, received: int | None) -> bool:
+    """Return whether a clock that shows `at` is far behind the scorer's time `received` before. In ms since 1970."""
+    return received is not None and received - at > CLOCK_TOLERANCE_MS
 
 
 def clock_offset(state: TableState, now: int) -> int | None:

@@ -27,7 +27,7 @@ from broker.protocol.types import DESK_PORT, HOST_PATTERN, LAST_PORT, EventName,
 
 PATH: Final = "/pairing/take"
 
-ANCHOR_PATH: Final = "/pairing/authority"
+AUTHORITY_PATH: Final = "/pairing/authority"
 """Where a desk with TLS serves the certificate (PEM) that vouches for it."""
 
 
@@ -47,7 +47,7 @@ PASSES, MEMORY_KIB, LANES = 2, 19_456, 1
 FINGERPRINT_SHOWN: Final = 32
 """Hexadecimal digits of the fingerprint in a QR code: enough that no other certificate can be made to match."""
 
-NAMED: Final = re.compile(
+PAIRING_TEXT: Final = re.compile(
     rf"HMP2 (?P<host>{HOST_PATTERN.partition('|')[0]}|\[[0-9A-Fa-f:]{{2,45}}\])(?::(?P<port>[0-9]{{1,5}}))?"
     rf" (?P<code>[0-9]{{{DIGITS}}})(?: (?P<print>[0-9a-f]{{{FINGERPRINT_SHOWN}}}))?"
 )
@@ -66,14 +66,14 @@ class PairingRequest(Struct, frozen=True, kw_only=True):
     machine: Machine
     salt: Annotated[
         Hash | None,
-        Meta(description="drawn by the device for this question; older programs send none, and are refused"),
+        Meta(description="drawn by the device for this request; older programs send none, and are refused"),
     ] = None
     key: Annotated[
         Hash | None, Meta(description="the device's public key; null: an older program that signs nothing")
     ] = None
-    key_seal: Annotated[Hash | None, Meta(description="the code's seal over the key: nobody on the way changes it")] = (
-        None
-    )
+    key_seal: Annotated[
+        Hash | None, Meta(description="the code's seal over the key, so that nobody can replace it on the way")
+    ] = None
 
 
 class TableBroker(Struct, frozen=True, kw_only=True):
@@ -98,7 +98,7 @@ class Pairing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     broker: TableBroker
     event_key: Annotated[PublicKey | None, Meta(description="the event's public key, which signs receipts")] = None
     certificate: Annotated[
-        Certificates | None, Meta(description="the device's, for its own key, by the authority `broker.ca`")
+        Certificates | None, Meta(description="for the device's own key, issued by the authority `broker.ca`")
     ] = None
 
 
@@ -120,7 +120,7 @@ class PairingKeys:
         """Return the seal over an answer's text."""
         return hmac.new(self.sealing, text.encode(), hashlib.sha256).hexdigest()
 
-    def opens(self, answer: PairingAnswer) -> bool:
+    def verifies(self, answer: PairingAnswer) -> bool:
         """Return whether an answer comes from somebody who has the code and is vouched for by this certificate."""
         return hmac.compare_digest(self.seal(answer.pairing), answer.seal)
 
@@ -159,13 +159,13 @@ def new_pairing_code() -> str:
 def pairing_text(offer: PairingOffer) -> str:
     """Return the text of the QR code."""
     host = f"[{offer.host}]" if ":" in offer.host else offer.host
-    seen = f" {offer.fingerprint[:FINGERPRINT_SHOWN]}" if offer.fingerprint else ""
-    return f"HMP2 {host}:{offer.port} {offer.code}{seen}"
+    fingerprint = f" {offer.fingerprint[:FINGERPRINT_SHOWN]}" if offer.fingerprint else ""
+    return f"HMP2 {host}:{offer.port} {offer.code}{fingerprint}"
 
 
 def read_pairing(text: str) -> PairingOffer | None:
     """Parse the text of a QR code; return None if it is not a pairing code."""
-    found = NAMED.fullmatch(text)
+    found = PAIRING_TEXT.fullmatch(text)
     if found is None:
         return None
     port = int(found["port"] or DESK_PORT)

@@ -68,7 +68,7 @@ def confirmed_text(message: LogMessage) -> str:
     fact = message.fact
     if not isinstance(fact, Result):
         raise TypeError(f"not a result: {message.id}")
-    said = {
+    fields = {
         "event": message.event,
         "table": message.table,
         "id": message.id,
@@ -82,7 +82,7 @@ def confirmed_text(message: LogMessage) -> str:
         "points": fact.points,
         "fines": {seat: fine.imp for seat, fine in fact.fines.items()},
     }
-    return msgspec.json.encode(said, order="sorted").decode()
+    return msgspec.json.encode(fields, order="sorted").decode()
 
 
 def receipt_digest(message: LogMessage) -> str:

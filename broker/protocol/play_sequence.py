@@ -26,7 +26,7 @@ from broker.protocol.facts import (
 from broker.protocol.rulings import Adjusted, FineRuled, Reopen, Void
 from broker.protocol.types import SEATS, PlayerId, Seat
 
-OF_A_PLAY: Final = (
+SEQUENCED_FACTS: Final = (
     Restored,
     Seated,
     Overridden,
@@ -52,7 +52,7 @@ def fact_kind(fact: Fact) -> str:
     return str(fact.__struct_config__.tag)
 
 
-OF_A_DEAL: Final = frozenset({Seated, Confirmed, Declared, Result})
+FACTS_OF_RESTORED_DEAL: Final = frozenset({Seated, Confirmed, Declared, Result})
 """Facts that must name the deal that was restored."""
 
 Stage = Literal["to_come", "restored", "seated", "confirmed", "declared", "recorded", "reopened", "ruled"]
@@ -68,7 +68,7 @@ class Rule(NamedTuple):
     leads_to: Stage | None
 
 
-ANY: Final[tuple[Stage, ...]] = (
+ANY_STAGE: Final[tuple[Stage, ...]] = (
     "to_come",
     "restored",
     "seated",
@@ -89,15 +89,15 @@ RULES: Final[Mapping[type, Rule]] = {
     Declared: Rule(UNDER_WAY, "declared"),
     Result: Rule(UNDER_WAY, "recorded"),
     # Rulings at the table. An infraction does not change the stage.
-    Void: Rule(ANY, "ruled"),
-    Adjusted: Rule(ANY, "ruled"),
-    FineRuled: Rule(ANY, None),
+    Void: Rule(ANY_STAGE, "ruled"),
+    Adjusted: Rule(ANY_STAGE, "ruled"),
+    FineRuled: Rule(ANY_STAGE, None),
     Reopen: Rule(("recorded",), "reopened"),
-    Overridden: Rule(ANY, None),
+    Overridden: Rule(ANY_STAGE, None),
 }
 """The rules for a play of a planned deal."""
 
-NOT_YET: Final[Mapping[Stage, str]] = {
+WRONG_STAGE: Final[Mapping[Stage, str]] = {
     "to_come": "play_not_restored",
     "restored": "play_not_seated",
     "seated": "play_not_confirmed",
@@ -151,11 +151,11 @@ class PlaySoFar(Struct, frozen=True, gc=False):
     """The players who checked in, by seat; None: unknown."""
     declared: tuple[Seat, ...] | None = ()
     """Seats of the last declaration; None: an arbiter has corrected it, or it is unknown."""
-    false: tuple[Seat, ...] = ()
+    false_hu: tuple[Seat, ...] = ()
     """Seats of earlier declarations. The play went on, so their hu was false."""
     corrected: bool = False
     """Whether an arbiter has corrected who declared: others may have declared and been fined."""
-    forward: bool = False
+    brought_forward: bool = False
     """Whether an arbiter has brought the play forward."""
 
     @property
@@ -166,7 +166,7 @@ class PlaySoFar(Struct, frozen=True, gc=False):
     @property
     def begun(self) -> bool:
         """Whether the play has had its turn."""
-        return self.stage != "to_come" or self.forward
+        return self.stage != "to_come" or self.brought_forward
 
     def after(self, fact: Fact, *, nearest: bool = False) -> "PlaySoFar":
         """Return the play after its next fact. `nearest`: if several declare only the first in turn order wins.
@@ -179,33 +179,34 @@ class PlaySoFar(Struct, frozen=True, gc=False):
             raise OutOfSequence("play_not_restored")
         if self.stage not in rule.after:
             raise OutOfSequence(_code(self.stage, fact))
-        if self.deal != fact.deal and self.deal and kind in OF_A_DEAL:
+        if self.deal != fact.deal and self.deal and kind in FACTS_OF_RESTORED_DEAL:
             raise OutOfSequence("play_deal_differs")
         if isinstance(fact, Result):
             self._check_result(fact, nearest=nearest)
         elif isinstance(fact, Declared):
             self._check_declared(fact)
         elif isinstance(fact, Overridden) and DECLARATIONS_CORRECTED in fact.guards and self.stage not in UNDER_WAY:
-            raise OutOfSequence(NOT_YET[self.stage])
+            raise OutOfSequence(WRONG_STAGE[self.stage])
         return self.with_fact(fact)
 
     def with_fact(self, fact: Fact) -> "PlaySoFar":
         """Return the play after a fact that counts, whether or not it is in sequence."""
         match fact:
             case Restored():
-                now = PlaySoFar("restored", fact.deal, forward=self.forward)
+                now = PlaySoFar("restored", fact.deal, brought_forward=self.brought_forward)
             case Seated():
                 # Not `replace`, which takes ten times as long: a long journal has very many of these.
-                told = self.declared, self.false, self.corrected, self.forward
-                now = PlaySoFar("seated", fact.deal, fact.players, *told)
+                unchanged = self.declared, self.false_hu, self.corrected, self.brought_forward
+                now = PlaySoFar("seated", fact.deal, fact.players, *unchanged)
             case Confirmed():
-                now = PlaySoFar("confirmed", self.deal, self.seats, (), (), self.corrected, self.forward)
+                now = PlaySoFar("confirmed", self.deal, self.seats, (), (), self.corrected, self.brought_forward)
             case Declared():
-                seats, false = tuple(one.seat for one in fact.presses), (*self.false, *(self.declared or ()))
-                now = PlaySoFar("declared", self.deal, self.seats, seats, false, self.corrected, self.forward)
+                seats, false_hu = tuple(one.seat for one in fact.presses), (*self.false_hu, *(self.declared or ()))
+                by_arbiter = self.corrected, self.brought_forward
+                now = PlaySoFar("declared", self.deal, self.seats, seats, false_hu, *by_arbiter)
             case Result():
-                told = self.declared, self.false, self.corrected, self.forward
-                now = PlaySoFar("recorded", fact.deal, fact.players, *told)
+                unchanged = self.declared, self.false_hu, self.corrected, self.brought_forward
+                now = PlaySoFar("recorded", fact.deal, fact.players, *unchanged)
             case Overridden():
                 now = self._overridden(fact)
             case Ruled():
@@ -215,14 +216,14 @@ class PlaySoFar(Struct, frozen=True, gc=False):
         return now
 
     def _overridden(self, fact: Overridden) -> "PlaySoFar":
-        forward = self.forward or BROUGHT_FORWARD in fact.guards
+        forward = self.brought_forward or BROUGHT_FORWARD in fact.guards
         if DECLARATIONS_CORRECTED not in fact.guards:
-            return replace(self, forward=forward)
-        return replace(self, stage="declared", declared=None, false=(), corrected=True, forward=forward)
+            return replace(self, brought_forward=forward)
+        return replace(self, stage="declared", declared=None, false_hu=(), corrected=True, brought_forward=forward)
 
     def _check_declared(self, fact: Declared) -> None:
         """Refuse a seat that declared before: after a false hu its hand is dead."""
-        before = {*self.false, *(self.declared or ())}
+        before = {*self.false_hu, *(self.declared or ())}
         if not self.corrected and before & {one.seat for one in fact.presses}:
             raise OutOfSequence("play_declared_twice")
 
@@ -230,10 +231,10 @@ class PlaySoFar(Struct, frozen=True, gc=False):
         if self.seats is not None and result.players != self.seats:
             raise OutOfSequence("play_seats_differ")
         one_or_none = len(result.winners) <= 1 and result.hand is None and self.declared == (*result.winners,)
-        if one_or_none and not result.fines and not self.false:
+        if one_or_none and not result.fines and not self.false_hu:
             return  # fast path for nearly all results: a long journal has very many
         fined, won = set(result.fines), set(result.hand.wins if result.hand else result.winners)
-        if not self.corrected and not set(self.false) <= fined <= {*self.false, *(self.declared or ())}:
+        if not self.corrected and not set(self.false_hu) <= fined <= {*self.false_hu, *(self.declared or ())}:
             raise OutOfSequence("play_winners_differ")
         if self.declared is None:
             if won & fined:
@@ -246,10 +247,10 @@ class PlaySoFar(Struct, frozen=True, gc=False):
         """Return the seats that must have won: those that declared and were not fined. Raises OutOfSequence."""
         unfined = tuple(seat for seat in declared if seat not in result.fines)
         discarder = result.hand.loser if result.hand else result.discarder  # three ron on a tile may end as a draw
-        standing = _first_of(unfined, result.declared_on, discarder)
+        winners = _first_of(unfined, result.declared_on, discarder)
         if nearest and result.hand is None and result.discarder is not None:
-            standing = _nearest(standing, result.discarder)
-        return standing
+            winners = _nearest(winners, result.discarder)
+        return winners
 
 
 def winning_tile(declared_on: Mapping[Seat, Seat]) -> tuple[Seat | None, tuple[Seat, ...]]:
@@ -285,7 +286,7 @@ def _nearest(seats: set[Seat], discarder: Seat) -> set[Seat]:
 def _code(stage: Stage, fact: Fact) -> str:
     if isinstance(fact, Ruled):
         return "play_not_recorded"
-    return NOT_YET[stage]
+    return WRONG_STAGE[stage]
 
 
 class Entry(NamedTuple):
@@ -380,8 +381,8 @@ class TableSequence:
         nearest: bool = False,
     ) -> None:
         self._rounds, self._sessions, self._passed, self._nearest = rounds, sessions, passed, nearest
-        self._place = {round_: at for at, round_ in enumerate(rounds)}
-        self._behind = 0
+        self._index = {round_: at for at, round_ in enumerate(rounds)}
+        self._finished = 0
         """Number of plays at the start of the plan that are over."""
         self._open: set[int] = set()
         self.plays: dict[int, SoFar] = {}
@@ -392,23 +393,23 @@ class TableSequence:
 
     def end(self, round_: int, play: PlaySoFar) -> bool:
         """Record the final state of a play without its facts; return False, changing nothing, if it is not its turn."""
-        place = self._place.get(round_)
-        is_next = place == self._behind
+        index = self._index.get(round_)
+        is_next = index == self._finished
         if round_ in self.plays or round_ in self._sessions or not (is_next or self.in_turn(round_)):
             return False
         self.plays[round_] = play
-        self._behind += place == self._behind
+        self._finished += index == self._finished
         return True
 
     def are_next(self, rounds: list[int]) -> bool:
         """Return whether these rounds come next, in this order, without any fact so far."""
-        due = [*self._rounds[self._behind : self._behind + len(rounds)]]
+        due = [*self._rounds[self._finished : self._finished + len(rounds)]]
         return due == rounds and self.plays.keys().isdisjoint(rounds) and self._sessions.isdisjoint(rounds)
 
     def end_next(self, plays: Sequence[PlaySoFar]) -> None:
         """Record the final states of the next plays."""
-        behind, self._behind = self._behind, self._behind + len(plays)
-        self.plays.update(zip(self._rounds[behind : self._behind], plays, strict=True))
+        first, self._finished = self._finished, self._finished + len(plays)
+        self.plays.update(zip(self._rounds[first : self._finished], plays, strict=True))
 
     def follow(self, fact: Fact) -> None:
         """Process the table's next fact. Raises OutOfSequence, leaving the state unchanged."""
@@ -416,11 +417,11 @@ class TableSequence:
         forward = isinstance(fact, Overridden) and BROUGHT_FORWARD in fact.guards
         if not (play.begun or forward or self.in_turn(fact.round)):
             raise OutOfSequence("play_out_of_turn")
-        self._keep(fact.round, play.after(fact, nearest=self._nearest))
+        self._set(fact.round, play.after(fact, nearest=self._nearest))
 
-    def count(self, fact: Fact) -> None:
+    def add(self, fact: Fact) -> None:
         """Process a fact that counts, whether or not it is in sequence."""
-        self._keep(fact.round, self.play(fact.round).with_fact(fact))
+        self._set(fact.round, self.play(fact.round).with_fact(fact))
 
     def leave_open(self, first: int, last: int) -> None:
         """Assume that the plays of these rounds, inclusive, may be over, because one of their facts cannot be read."""
@@ -428,15 +429,15 @@ class TableSequence:
 
     def in_turn(self, round_: int) -> bool:
         """Return whether every play before this one is over or has been ruled on."""
-        place = self._place.get(round_, 0)
-        while self._behind < place and self._is_behind(self._rounds[self._behind]):
-            self._behind += 1
-        return self._behind >= place
+        index = self._index.get(round_, 0)
+        while self._finished < index and self._is_finished(self._rounds[self._finished]):
+            self._finished += 1
+        return self._finished >= index
 
-    def _is_behind(self, round_: int) -> bool:
+    def _is_finished(self, round_: int) -> bool:
         return self.play(round_).over or round_ in self._open or self._passed(round_)
 
-    def _keep(self, round_: int, play: SoFar) -> None:
+    def _set(self, round_: int, play: SoFar) -> None:
         self.plays[round_] = play
-        if self._behind and not play.over:  # it may have been reopened
-            self._behind = min(self._behind, self._place.get(round_, 0))
+        if self._finished and not play.over:  # it may have been reopened
+            self._finished = min(self._finished, self._index.get(round_, 0))

@@ -33,9 +33,7 @@ from broker.protocol.types import (
     WinKind,
 )
 
-AwardGiven = (
-    Fault | Annotated[AwardImp, Meta(description="IMP, freely; a word instead: what the profile gives for that fault")]
-)
+AwardGiven = Fault | Annotated[AwardImp, Meta(description="IMP, chosen freely; or a fault: the profile sets its award")]
 
 Awards = Annotated[dict[PlayerId, AwardGiven], Meta(min_length=1, max_length=64)]
 
@@ -55,7 +53,7 @@ class Correct(Decision, frozen=True, tag="correct", kw_only=True):
     """`paper`: entered from a sheet with four signatures, for a play that had no result."""
 
     replaces: Annotated[
-        MessageId | None, Meta(description="the result, or the ruling, whose outcome it takes the place of; null: none")
+        MessageId | None, Meta(description="the result or ruling whose outcome it replaces; null: none")
     ]
     win: WinKind
     winners: dict[Seat, HandValue]
@@ -63,7 +61,7 @@ class Correct(Decision, frozen=True, tag="correct", kw_only=True):
     points: dict[Seat, Points]
     hand: Annotated[RiichiEvent | None, Meta(description="how a hand of riichi ended; null in other events")] = None
     fines: Annotated[
-        dict[PlayerId, FineImp], Meta(max_length=4, description="of a sheet; the table's own result has its own")
+        dict[PlayerId, FineImp], Meta(max_length=4, description="from a paper sheet; a table's result has its own")
     ] = {}
 
 
@@ -93,12 +91,12 @@ class FineRuled(Decision, frozen=True, tag="fine", kw_only=True):
         dict[PlayerId, Annotated[int, Meta(ge=0, le=FINE_IMP)]],
         Meta(min_length=1, max_length=64, description="IMP by player; 0: a warning, or a dead hand alone"),
     ]
-    measure: Annotated[Measure, Meta(description="`dead_hand`: who has one cannot win the play")] = "fine"
+    measure: Annotated[Measure, Meta(description="`dead_hand`: the player cannot win the play")] = "fine"
     infraction: Annotated[
-        InfractionId | None, Meta(description="as the profile's catalogue has it; null: a false hu at a table, or none")
+        InfractionId | None, Meta(description="from the profile's catalogue; null: a false hu at a table, or none")
     ] = None
     exception: Annotated[
-        bool, Meta(description="whether it was confirmed that the profile has no such fine, or that it is too late")
+        bool, Meta(description="whether a fine outside the profile, or after the deadline, was confirmed")
     ] = False
 
 
@@ -121,7 +119,7 @@ class DealPlayed(Decision, frozen=True, tag="deal_played", kw_only=True):
     """Which deal was really played or, for a play to come, is to be played."""
 
     played: DealNo
-    result: Annotated[MessageId | None, Meta(description="the result that this is true of; null: the play is to come")]
+    result: Annotated[MessageId | None, Meta(description="the result of that play; null: the play is to come")]
 
 
 class Reopen(Decision, frozen=True, tag="reopen", kw_only=True):
@@ -138,7 +136,7 @@ class TakenOver(Decision, frozen=True, tag="taken_over", kw_only=True):
 
     facts: Facts
     replaces: Annotated[
-        MessageId | None, Meta(description="the result in whose place one of these stands; null: the play had none")
+        MessageId | None, Meta(description="the result that one of these replaces; null: the play had none")
     ]
 
 
@@ -157,8 +155,8 @@ class Deadline(Decision, frozen=True, tag="deadline", kw_only=True):
 class Substitute(Decision, frozen=True, tag="substitute", kw_only=True):
     """From a round on somebody else plays in a player's seats, on behalf of that player. Results count as before."""
 
-    player: Annotated[PlayerId, Meta(description="whose seats they are, and who goes on getting the IMPs")]
-    name: Annotated[Name, Meta(description="who sits there; the player's own name: is back")]
+    player: Annotated[PlayerId, Meta(description="the player replaced, who still receives the IMPs")]
+    name: Annotated[Name, Meta(description="the person who sits there; the player's own name: the player is back")]
     first_round: RoundNo
 
 
@@ -182,9 +180,7 @@ class PlayerCorrected(Decision, frozen=True, tag="player_corrected", kw_only=Tru
 
     player: PlayerId
     name: Name
-    country: Annotated[
-        str, Meta(pattern=rf"^({COUNTRY})?$(?!\n)", description="as flags are named; empty: not said")
-    ] = ""
+    country: Annotated[str, Meta(pattern=rf"^({COUNTRY})?$(?!\n)", description="a country code; empty: unknown")] = ""
     club: Line = ""
     national: Annotated[Line, Meta(description="number of the national federation")] = ""
     ema: Annotated[Line, Meta(description="number of the European association")] = ""
@@ -228,18 +224,18 @@ class SeatedAnew(Struct, frozen=True, array_like=True):
 class PlanChanged(Decision, frozen=True, tag="plan_changed", kw_only=True):
     """Changes the players or seats of plays that no table has begun. A play keeps its table, round and deal."""
 
-    entered: Annotated[tuple[Player, ...], Meta(max_length=64, description="who was not in the list before")] = ()
+    entered: Annotated[tuple[Player, ...], Meta(max_length=64, description="new players")] = ()
     left: Annotated[
         tuple[PlayerId, ...],
-        Meta(max_length=MOST_CHANGED, description="who plays no more; off the list, if they have played nothing"),
+        Meta(max_length=MOST_CHANGED, description="players who leave; off the list, if they have played nothing"),
     ] = ()
     plays: Annotated[tuple[SeatedAnew, ...], Meta(max_length=MOST_CHANGED, description="plays that change")] = ()
     dropped: Annotated[
         tuple[tuple[RoundNo, TableNo], ...],
-        Meta(max_length=MOST_CHANGED, description="plays that take place no more: their tables stand empty"),
+        Meta(max_length=MOST_CHANGED, description="plays that no longer take place: their tables stay empty"),
     ] = ()
     stage: Annotated[
-        Name | None, Meta(description="the stage by rank whose players these are; null: a change of who plays")
+        Name | None, Meta(description="the stage by rank that these qualifiers play; null: another change of players")
     ] = None
 
 
@@ -251,7 +247,7 @@ class CheckedIn(Decision, frozen=True, tag="checked_in", kw_only=True):
     """Whether a player has arrived."""
 
     player: PlayerId
-    present: Annotated[bool | None, Meta(description="null: not known again")]
+    present: Annotated[bool | None, Meta(description="null: unknown again")]
 
 
 class Appealed(Decision, frozen=True, tag="appeal", kw_only=True):
@@ -259,7 +255,7 @@ class Appealed(Decision, frozen=True, tag="appeal", kw_only=True):
 
     ruling: MessageId
     players: Annotated[tuple[PlayerId, ...], Meta(min_length=1, max_length=4)]
-    exception: Annotated[bool, Meta(description="whether it was admitted although the time was over")] = False
+    exception: Annotated[bool, Meta(description="whether it was admitted after the deadline")] = False
 
 
 Verdict = Literal["upheld", "changed", "rejected"]
@@ -269,7 +265,7 @@ class AppealDecided(Decision, frozen=True, tag="appeal_decided", kw_only=True):
     """A committee has decided the appeal against a ruling. What it changes is ruled separately."""
 
     ruling: MessageId
-    verdict: Annotated[Verdict, Meta(description="the ruling is upheld or to be changed; or the appeal not admitted")]
+    verdict: Annotated[Verdict, Meta(description="the ruling is upheld or is to be changed; or the appeal is rejected")]
     committee: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=9)]
 
 

@@ -92,7 +92,7 @@ def is_signed_by(public: str, payload: bytes, signature: str | None) -> bool:
 
     The `sender` is ignored.
     """
-    signed, name, rest = kept_form(payload).rpartition(_SIGNATURE)
+    signed, name, rest = stored_form(payload).rpartition(_SIGNATURE)
     whole = bool(name) and rest == b'"%b"}' % (signature or "").encode()
     return whole and has_signed(public, signed, signature or "")
 
@@ -116,7 +116,7 @@ def signed_part(payload: bytes) -> bytes:
     return payload.rpartition(_SIGNATURE)[0] or payload
 
 
-def kept_form(payload: bytes) -> bytes:
+def stored_form(payload: bytes) -> bytes:
     """Return a fact's JSON in the form that is stored and hashed, without its `sender`.
 
     Only a `sender` after the signature is removed. An earlier one belongs to the fact, for example a player with that
@@ -138,7 +138,7 @@ def is_same_fact(one: LogMessage, other: LogMessage) -> bool:
 
 def fact_hash(payload: bytes) -> str:
     """Return the hash of a fact, from its JSON as received or as stored. The table's next fact refers to it."""
-    return hashlib.sha256(kept_form(payload)).hexdigest()
+    return hashlib.sha256(stored_form(payload)).hexdigest()
 
 
 EVENT_KEY_FILE: Final = "event.key"

@@ -36,11 +36,11 @@ def event_context(authority: str, identity: Identity | None = None) -> ssl.SSLCo
     context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN | NO_TIMES
     context.load_verify_locations(cadata=authority)
     if identity is not None:
-        _show(context, identity)
+        _load_client_certificate(context, identity)
     return context
 
 
-def _show(context: ssl.SSLContext, identity: Identity) -> None:
+def _load_client_certificate(context: ssl.SSLContext, identity: Identity) -> None:
     """Load a client certificate. OpenSSL reads keys from files only, so a key in memory never reaches a disk.
 
     A certificate that does not match the key is left out, and the server will refuse the connection: a device whose key

@@ -58,7 +58,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("scorer", "arbiter"),
         retain=True,
         limit=65_536,
-        about="lifecycle, state, deal, unsent count, health; the table's last will says lost",
+        about="lifecycle, state, deal, unsent count, health; its last will says `lost`",
     ),
     Topic(
         "log",
@@ -78,7 +78,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("scorer", "arbiter"),
         retain=False,
         limit=1024,
-        about="the table is there; every ten seconds",
+        about="sign of life of the table, every ten seconds",
         qos=0,
     ),
     Topic(
@@ -89,7 +89,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table", "scorer", "desk", "arbiter"),
         retain=True,
         limit=1024,
-        about="the scorer is there; every ten seconds, and its last will says gone",
+        about="sign of life of the scorer, every ten seconds; its last will says `gone`",
         qos=0,
     ),
     Topic(
@@ -111,7 +111,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table", "arbiter"),
         retain=True,
         limit=65_536,
-        about="which of a table's facts are safe",
+        about="which of a table's facts are stored",
     ),
     Topic(
         "assignment",
@@ -141,7 +141,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table",),
         retain=True,
         limit=262_144,
-        about="sealed rulings and admissions that a table keeps for the scorer",
+        about="sealed rulings and admissions that a table stores for the scorer",
     ),
     Topic(
         "kept_back",
@@ -151,7 +151,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("scorer",),
         retain=False,
         limit=262_144,
-        about="those that the scorer has not named, given back to a restored store",
+        about="stored records that the scorer has not named, returned to a restored store",
     ),
     Topic(
         "order",
@@ -171,7 +171,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table",),
         retain=True,
         limit=2048,
-        about="how a table has an arbiter's PIN judged, and what was found of the last one; nothing of the PIN",
+        about="how a table has an arbiter's PIN checked, and the result for the last one; never the PIN itself",
     ),
     Topic(
         "pin_given",
@@ -201,7 +201,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("table",),
         retain=False,
         limit=16_384,
-        about="the value of a declared hand, or why it cannot be given; never a face",
+        about="the value of a declared hand, or why it has none; never a face",
     ),
     Topic(
         "traveller",
@@ -211,7 +211,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("desk", "arbiter"),
         retain=True,
         limit=1_048_576,
-        about="plays of a deal side by side, for arbiters; of over 1,638 those of the first tables, when it is over",
+        about="plays of a deal side by side, for arbiters; if over 1,638, only the first tables, once the deal is over",
     ),
     Topic(
         "standings",
@@ -221,7 +221,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("desk", "arbiter"),
         retain=True,
         limit=1_048_576,
-        about="places, provisional or final; the first, as many as fit",
+        about="standings, provisional or final; as many places as fit",
     ),
     Topic(
         "ruling",
@@ -251,7 +251,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("display", "arbiter"),
         retain=True,
         limit=1_048_576,
-        about="the same for everybody, once all its tables have played it",
+        about="the same for everybody, once all tables have played the deal",
     ),
     Topic(
         "public_standings",
@@ -261,7 +261,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("display", "arbiter"),
         retain=True,
         limit=1_048_576,
-        about="places after the deals that all their tables have played; the first, as many as fit",
+        about="standings after the deals that all their tables have played; as many places as fit",
     ),
     Topic(
         "hall_row",
@@ -271,7 +271,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("scorer",),
         retain=False,
         limit=1_048_576,
-        about="to the centre: each row of a hall's journal, in their order",
+        about="to the centre: the rows of a hall's journal, in order",
     ),
     Topic(
         "hall_state",
@@ -281,7 +281,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("scorer",),
         retain=True,
         limit=65_536,
-        about="to the centre: the hall is there; every ten seconds, and its last will says gone",
+        about="to the centre: sign of life of the hall, every ten seconds; its last will says `gone`",
     ),
     Topic(
         "hall_receipt",
@@ -291,7 +291,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
         ("hall",),
         retain=True,
         limit=4096,
-        about="from the centre: which of a hall's rows it has",
+        about="from the centre: which of a hall's rows it has stored",
     ),
     Topic(
         "centre",
@@ -375,7 +375,7 @@ def parse_topic(text: str) -> ParsedTopic | None:
     return None
 
 
-M = TypeVar("M", bound=Message)
+MessageT = TypeVar("MessageT", bound=Message)
 
 
 class Refused(Exception):
@@ -411,15 +411,15 @@ def decode_on_topic(topic: str, payload: bytes) -> tuple[ParsedTopic, Message]:
     if encode(message) != payload:  # our own encoding never repeats a name, so only others are checked
         refuse_duplicate_names(payload)
     if message.event != place.event:
-        raise Refused("wrong_event", f"says {message.event}, came on the topic of {place.event}")
+        raise Refused("wrong_event", f"event {message.event} on the topic of {place.event}")
     table = getattr(message, "table", None)
     if place.table is not None and table != place.table:
-        raise Refused("wrong_table", f"says table {table}, came on the topic of table {place.table}")
+        raise Refused("wrong_table", f"table {table} on the topic of table {place.table}")
     deal = getattr(message, "deal", None)
     if place.deal is not None and deal != place.deal:
-        raise Refused("wrong_deal", f"says deal {deal}, came on the topic of deal {place.deal}")
+        raise Refused("wrong_deal", f"deal {deal} on the topic of deal {place.deal}")
     if place.hall is not None and getattr(message, "hall", None) != place.hall:
-        raise Refused("wrong_hall", f"does not say hall {place.hall}, of which the topic is")
+        raise Refused("wrong_hall", f"another hall on the topic of hall {place.hall}")
     return place, message
 
 
@@ -435,7 +435,7 @@ def decode_fact(payload: bytes) -> LogMessage:
         raise
 
 
-def decode(kind: type[M], payload: bytes) -> M:
+def decode(kind: type[MessageT], payload: bytes) -> MessageT:
     """Decode a message of a known kind. Raises Refused `malformed`."""
     try:
         return decoder(kind).decode(payload)  # type: ignore[no-any-return]  # `cache` loses the type
@@ -444,7 +444,7 @@ def decode(kind: type[M], payload: bytes) -> M:
 
 
 @cache
-def decoder(kind: type[M]) -> msgspec.json.Decoder[M]:
+def decoder(kind: type[MessageT]) -> msgspec.json.Decoder[MessageT]:
     """Return the decoder for a kind, for callers that decode many; it raises UNREADABLE.
 
     Two threads that build the decoder of a struct type at the same time crash msgspec 0.22. Decoders used by several
@@ -470,4 +470,4 @@ def refuse_duplicate_names(payload: bytes) -> None:
 
 def _without_duplicates(pairs: list[tuple[str, object]]) -> None:
     if len({name for name, _ in pairs}) != len(pairs):
-        raise ValueError("an object says a name twice")
+        raise ValueError("an object has a duplicate name")

@@ -35,7 +35,7 @@ EventName = Annotated[
     str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$(?!\n)", description="an event; no dots (NATS client ids)")
 ]
 MessageId = Annotated[
-    str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="unique for ever; a resend keeps it")
+    str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="unique forever; a resent message keeps it")
 ]
 DeviceId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="one kiosk's journal")]
 StoreId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{8,64}$(?!\n)", description="one scorer's store")]
@@ -54,7 +54,7 @@ InfractionId = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}$(?!\n)")]
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="SHA-256, lower-case hex")]
 PublicKey = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="Ed25519, lower-case hex")]
 MachineName = Annotated[
-    str, Meta(pattern=r"^[A-Za-z0-9._-]{0,64}$(?!\n)", description="a device's own name, for people; empty: not told")
+    str, Meta(pattern=r"^[A-Za-z0-9._-]{0,64}$(?!\n)", description="a device's own name, for people; empty: unknown")
 ]
 Signature = Annotated[str, Meta(pattern=r"^[0-9a-f]{128}$(?!\n)", description="Ed25519, lower-case hex")]
 
@@ -88,7 +88,7 @@ FINE_IMP: Final = 99
 """The most IMP that one ruling can give or take."""
 
 AwardImp = Annotated[
-    int, Meta(ge=-AWARD_IMP, le=AWARD_IMP, description="IMP that an arbiter gives, or below zero takes")
+    int, Meta(ge=-AWARD_IMP, le=AWARD_IMP, description="IMP that an arbiter awards, or takes if negative")
 ]
 LONGEST_REASON: Final = 500
 Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON)]
@@ -117,7 +117,7 @@ class Session(Struct, frozen=True, omit_defaults=True):
     name: Name
     first_round: RoundNo
     last_round: RoundNo
-    starts: Annotated[str, Meta(pattern=SESSION_START, description="date and time where it is played")] | None = None
+    starts: Annotated[str, Meta(pattern=SESSION_START, description="local date and time")] | None = None
     play_minutes: PlayMinutes | None = None
 
 
@@ -134,7 +134,7 @@ PublicAddress = Annotated[
     Meta(
         max_length=LONGEST_PUBLIC_ADDRESS,
         pattern=PUBLIC_ADDRESS,
-        description="where the desk is for everybody; empty: not made known",
+        description="the desk's public URL; empty: none",
     ),
 ]
 
@@ -195,7 +195,7 @@ class Player(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: PlayerId
     name: Name
     without_standing: Annotated[
-        bool, Meta(description="a guest, or a filler: the plays are compared, and the player takes no place")
+        bool, Meta(description="a guest or filler: the plays are compared, but the player takes no place")
     ] = False
 
 
@@ -259,7 +259,7 @@ Anchor = Annotated[str, Meta(pattern=r"^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z
 PinHash = Annotated[str, Meta(pattern=PIN_HASH, description="of the arbiters' PIN, Argon2id")]
 
 SealedPin = Annotated[
-    str, Meta(pattern=r"^[0-9a-f]{120}$(?!\n)", description="a PIN that only the event's key opens (sealed_pin.py)")
+    str, Meta(pattern=r"^[0-9a-f]{120}$(?!\n)", description="a PIN sealed to the event's key (arbiter_session.py)")
 ]
 
 SessionNonce = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}$(?!\n)")]

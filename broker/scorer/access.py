@@ -44,23 +44,23 @@ from broker.protocol import (
     TimeAdded,
     fact_hash,
     is_signed_by,
-    kept_form,
     parse_topic,
+    stored_form,
 )
 from broker.protocol.arbiter_session import (
     BY_DESK,
     BY_PIN,
-    GIVEN,
-    LASTS_MS,
+    SESSION_LIFETIME_MS,
+    UNPROVEN_SCOPE,
     PinKey,
     PinPlace,
     SessionKey,
+    expiry_of,
     is_unproven,
     nonce_of,
     pin_mark,
     pin_matches,
     scope_of,
-    until_of,
 )
 from broker.protocol.link import Incoming
 
@@ -69,7 +69,7 @@ OF_ARBITERS: Final = (Ruled, Overridden, Paused, TimeAdded, LetIn, Left)
 KINDS: Final = frozenset(OF_ARBITERS)
 """Facts that name a session. A result names one for each fine."""
 
-IN_PERSON: Final = {BY_PIN: "pin", GIVEN: "pin", BY_DESK: "desk"}
+IN_PERSON: Final = {BY_PIN: "pin", UNPROVEN_SCOPE: "pin", BY_DESK: "desk"}
 """Scopes of sessions that let an arbiter in at a table, and the name of each in `LetIn`. Others are for one order."""
 
 FREE_TRIES: Final = 3
@@ -158,7 +158,7 @@ class Admissions:
         vouched: set[tuple[int, str | None, str]] = set()
         for payload in reversed(payloads):
             try:
-                seal = _SEALS.decode(kept_form(payload))  # only this part is signed
+                seal = _SEALS.decode(stored_form(payload))  # only this part is signed
             except UNREADABLE:
                 continue
             digest = self._hashes[payload] = fact_hash(payload)
@@ -359,7 +359,7 @@ class ArbiterAccess:
             return None
         session = None
         if code is None:
-            until = self._clock() + LASTS_MS
+            until = self._clock() + SESSION_LIFETIME_MS
             session = self.sessions.open(asked.table, BY_PIN, AT_THE_TABLE, asked.session, until)
         answer = PinAnswer(asked=asked.session, session=session, code=code)
         self._of(asked.table).answer = answer
@@ -436,10 +436,12 @@ class ArbiterAccess:
             if isinstance(of, LetIn) or not visits.nameless(seq):
                 raise Refused("session_missing", N_("no arbiter had been let in for this action"))
             return
-        proven = author == AT_THE_TABLE if is_unproven(session) else self.sessions.knows(session, table, author or "")
+        proven = (
+            author == AT_THE_TABLE if is_unproven(session) else self.sessions.verifies(session, table, author or "")
+        )
         if not proven or (is_unproven(session) and not isinstance(of, LetIn) and not visits.opened(session)):
             raise Refused("session_unknown", N_("no such session was opened for table {table}", table=table))
-        if visits.ended(session, seq) or (not is_unproven(session) and until_of(session) < self._clock()):
+        if visits.ended(session, seq) or (not is_unproven(session) and expiry_of(session) < self._clock()):
             raise Refused("session_ended", N_("the arbiter’s session at table {table} had ended", table=table))
 
     def _check_scope(self, message: LogMessage, fact: OfArbiter) -> None:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from broker.errors import StoreBroken, StoreError
 from broker.protocol import (
-    MOST_KEPT,
+    MOST_STORED_RECORDS,
     DeviceRecord,
     KeptBack,
     KeptRecord,
@@ -125,7 +125,7 @@ class KeptAtTables:
         left = LARGEST
         for record in reversed(self._records[table].values()):
             left -= len(record.sealed) + len(record.id) + 50
-            if left < 0 or len(kept) == MOST_KEPT:
+            if left < 0 or len(kept) == MOST_STORED_RECORDS:
                 break
             kept.append(record)
         return tuple(reversed(kept))

@@ -25,7 +25,7 @@ from broker.closing import Closing
 from broker.errors import ScorerActive, ScorerReplaced
 from broker.logs import get_logger
 from broker.protocol import Message, Refused, ScorerAsked, ScorerState, Topic, decode_on_topic, encode, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkDown, LinkRefused, passing_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, LinkDown, LinkRefused, transient_session_id
 from broker.store import Journal
 
 log = get_logger("homologue.scorer")
@@ -210,7 +210,9 @@ class ScorerChannel(Closing):
         self._event, self._address = event, address
         self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
         where = [topic.at(event) for topic in heard]
-        self._link = Link(address, passing_id(f"homologue-{event}-{name}"), where, self._news.put, kept=False)
+        self._link = Link(
+            address, transient_session_id(f"homologue-{event}-{name}"), where, self._news.put, persistent=False
+        )
         self._link.start()
 
     def close(self) -> None:

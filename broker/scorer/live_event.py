@@ -26,7 +26,7 @@ from broker.protocol import (
     SigningKey,
     TableState,
     fact_kind,
-    kept_form,
+    stored_form,
     topics,
 )
 from broker.protocol.link import Incoming
@@ -84,7 +84,7 @@ class WireMetrics:
     def answered(self, facts: Iterable[Incoming], now: float) -> None:
         """Record how long facts waited for their answer. `now` in s, by the clock that has stamped their arrival."""
         for one in facts:
-            self._receipts.observe(max(0.0, now - one.came_at))
+            self._receipts.observe(max(0.0, now - one.received_at))
 
 
 MESSAGES_KEPT: Final = 1_000
@@ -259,7 +259,7 @@ class LiveEvent:
         if verdict.code:
             self._refuse(one, fact, verdict, now)
         elif fact and (verdict.new or fact.seq in self.intake.books[fact.table].wanted):
-            self._keep(fact, now, kept_form(one.payload), verdict)
+            self._keep(fact, now, stored_form(one.payload), verdict)
 
     def _refuse(self, one: Incoming, fact: LogMessage | None, verdict: IntakeVerdict, now: int) -> None:
         """Store a refusal with its reason."""

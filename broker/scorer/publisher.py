@@ -206,9 +206,9 @@ class Publisher:
             address,
             client_id=session_id(f"homologue-{self._name}-scorer", self.folder),
             topics=[topic.at(self._name) for topic in (*scorer_reads, *of_halls)],
-            tell=partial(self._told, received),
+            on_event=partial(self._told, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
-            kept=not self._at_centre,  # halls resend, so the broker need not queue messages for hours
+            persistent=not self._at_centre,  # halls resend, so the broker need not queue messages for hours
         )
         self.link.start()
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from broker.event import Event
 from broker.protocol import (
     MOST_FACTS,
-    OF_A_PLAY,
+    SEQUENCED_FACTS,
     LogMessage,
     OutOfSequence,
     Result,
@@ -259,7 +259,7 @@ class _TableFacts:
 
     def _judge(self, message: LogMessage) -> Sequence[Judged]:
         if message.id not in self.apart or message.id in self._decided.taken:
-            self._sequence.count(message.fact)
+            self._sequence.add(message.fact)
             return ()
         if message.id in self._decided.discarded:
             return ()
@@ -307,7 +307,7 @@ class Quarantine:
 
         If later facts were already judged, nothing is returned until `judge_late`.
         """
-        table, of_play = self._table(message.table), type(message.fact) in OF_A_PLAY
+        table, of_play = self._table(message.table), type(message.fact) in SEQUENCED_FACTS
         if of_play and table.follows_directly(message.seq):
             return table.take(message)
         table.note(message.seq)
@@ -346,7 +346,7 @@ class Quarantine:
         """Add a fact that counts as it did before plays were judged. Return what this changes."""
         table = self._table(message.table)
         table.note(message.seq)
-        if type(message.fact) in OF_A_PLAY:
+        if type(message.fact) in SEQUENCED_FACTS:
             table.count(message)
         return chain((message,), self.judge_again(message.table)) if table.apart else (message,)
 

@@ -36,7 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from broker.errors import StoreBroken, StoreLost
-from broker.protocol import LogMessage, encode, kept_form
+from broker.protocol import LogMessage, encode, stored_form
 from broker.read_ahead import FIRST_LINK, CheckedAhead, IntactRow, Rows, StoredRow
 from broker.store.records import (
     DESK,
@@ -566,7 +566,7 @@ class Journal(Reader):
         aside.
         """
         table, seq = sequence_of(message)
-        body = kept_form(encode(message)) if body is None else body
+        body = stored_form(encode(message)) if body is None else body
         link = link_after(self._link, self._height + 1, received_at, body)
         self._add(self._height + 1, received_at, table, seq, message.id, body, link, repairs)
         if not isinstance(message, LogMessage):

@@ -64,14 +64,14 @@ class FrameSplitter:
     """Splits received bytes into frames, however they are chunked. Buffers at most one line."""
 
     def __init__(self) -> None:
-        self._kept = b""
+        self._buffer = b""
         self.refused = 0
         """Number of lines that were not valid frames."""
 
     def feed(self, chunk: bytes) -> "list[tuple[str, list[int]]]":
         """Add received bytes and return the frames that are now complete."""
-        lines = (self._kept + chunk).split(b"\n")
-        self._kept = _from_start(lines.pop())
+        lines = (self._buffer + chunk).split(b"\n")
+        self._buffer = _from_start(lines.pop())
         frames = []
         for line in lines:
             frame = decode_frame(_from_start(line))

@@ -31,10 +31,10 @@ _RATE_ERROR: Final = _TIME_SERVER_SLEW + 2 * _CRYSTAL_ERROR
 """Greatest error of the rate, in ns per µs. The measured rate is within _CRYSTAL_ERROR of nominal, and so is the true
 one apart from the slew."""
 
-_APART_US: Final = 30_000_000
+_SAMPLE_SPACING_US: Final = 30_000_000
 """Time between two samples that are stored to measure the rate."""
 
-_KEPT_TIMES: Final = 8
+_RATE_SAMPLES: Final = 8
 """Samples stored to measure the rate: those of the last four minutes."""
 
 
@@ -56,30 +56,30 @@ class BoxClock:
     """The clock of a box since one start. Times can be mapped once it is `ready`."""
 
     def __init__(self) -> None:
-        self._known: TimeBounds | None = None
-        self._apart: deque[TimeBounds] = deque(maxlen=_KEPT_TIMES)
-        self._left = ENOUGH_QUERIES
+        self._bounds: TimeBounds | None = None
+        self._rate_samples: deque[TimeBounds] = deque(maxlen=_RATE_SAMPLES)
+        self._queries_left = ENOUGH_QUERIES
         self.rate = 1000.0
         """Our ns per µs of the box."""
 
     @property
     def ready(self) -> bool:
         """Whether there were enough queries."""
-        return self._left <= 0
+        return self._queries_left <= 0
 
     def renew(self) -> None:
         """Require new queries before being ready again. Only the rate is still considered current."""
-        self._left = ENOUGH_QUERIES
+        self._queries_left = ENOUGH_QUERIES
 
-    def add(self, us: int, asked_ns: int, answered_ns: int) -> None:
+    def add(self, us: int, sent_ns: int, received_ns: int) -> None:
         """Add a query: the box's time, and our times before and after."""
-        self._left -= 1
+        self._queries_left -= 1
         earliest, latest = self._between(us)
-        earliest, latest = max(earliest, asked_ns), min(latest, answered_ns)
+        earliest, latest = max(earliest, sent_ns), min(latest, received_ns)
         if earliest > latest:  # a clock was set, or slewed by more than we allow for: only this query is valid
-            earliest, latest = asked_ns, answered_ns
-        self._known = TimeBounds(us, earliest, latest)
-        self._measure(self._known)
+            earliest, latest = sent_ns, received_ns
+        self._bounds = TimeBounds(us, earliest, latest)
+        self._measure(self._bounds)
 
     def slack_ns(self, us: int) -> float:
         """Return the greatest error of `to_ns` at this time."""
@@ -88,23 +88,23 @@ class BoxClock:
 
     def to_ns(self, us: int) -> int:
         """Map a time of the box, in µs since its start, to ns of this machine's monotonic clock."""
-        return 0 if self._known is None else round(self._known.middle + (us - self._known.us) * self.rate)
+        return 0 if self._bounds is None else round(self._bounds.middle + (us - self._bounds.us) * self.rate)
 
     def _between(self, us: int) -> tuple[float, float]:
         """Return the earliest and the latest time on our clock that may correspond to this time of the box."""
-        known = self._known
-        if known is None:
+        bounds = self._bounds
+        if bounds is None:
             return float("-inf"), float("inf")
-        passed = us - known.us
+        passed = us - bounds.us
         drift, middle = abs(passed) * _RATE_ERROR, passed * self.rate
-        return known.earliest + middle - drift, known.latest + middle + drift
+        return bounds.earliest + middle - drift, bounds.latest + middle + drift
 
     def _measure(self, new: TimeBounds) -> None:
         """Measure the rate between the oldest stored sample and this one."""
-        if not self._apart or new.us - self._apart[-1].us >= _APART_US:
-            self._apart.append(new)
-        oldest = self._apart[0]
-        if new.us - oldest.us >= _APART_US:
+        if not self._rate_samples or new.us - self._rate_samples[-1].us >= _SAMPLE_SPACING_US:
+            self._rate_samples.append(new)
+        oldest = self._rate_samples[0]
+        if new.us - oldest.us >= _SAMPLE_SPACING_US:
             rate = (new.middle - oldest.middle) / (new.us - oldest.us)
             self.rate = min(max(rate, 1000 - _CRYSTAL_ERROR), 1000 + _CRYSTAL_ERROR)
 
@@ -130,27 +130,27 @@ class BoxSession:
         """The first edge that has not arrived, and the first that is not acknowledged."""
         self._unsettled: deque[int] = deque()
         """Times of the edges between these two, in µs."""
-        self._asked_at: int | None = None
+        self._requested_at: int | None = None
         self._presses = Presses()
-        self._down: dict[Seat, int] = {}
+        self._pressed_since: dict[Seat, int] = {}
         """Seats that are pressed, and since when on our clock."""
-        self._ill: set[str] = set()
+        self._faulty: set[str] = set()
         """Parts that were reported unhealthy."""
-        self._latest = (0, 0)
+        self._latest_press = (0, 0)
         """The latest press that was reported, on the box's clock and on ours."""
 
     def begin(self, closed: int) -> list[SessionReport]:
         """Process which contacts were closed before the first edge: one bit per seat, east lowest."""
-        return self._told(self._presses.begin({seat: bool(closed >> at & 1) for at, seat in enumerate(SEATS)}))
+        return self._mapped(self._presses.begin({seat: bool(closed >> at & 1) for at, seat in enumerate(SEATS)}))
 
     def heartbeat(self, first: int, following: int, us: int, now: int) -> list[SessionReport]:
         """Let time pass up to the box's time `us`, provided that all edges before it have arrived."""
         if first > self._next:
-            return [*self.let_go(now), *self._resume(first)]
+            return [*self.release_all(now), *self._resume(first)]
         if following > self._next:
-            self._ask(now)
+            self._request_missing(now)
             return []
-        reports = self._told(self._presses.pass_time(us * NS_PER_US))
+        reports = self._mapped(self._presses.pass_time(us * NS_PER_US))
         self._settle(us)
         if first < self._settled:
             self.outgoing.append(encode_frame("A", self.boot, self._settled))
@@ -161,22 +161,22 @@ class BoxSession:
         if not self.clock.ready or number < self._next:
             return []
         if number > self._next:
-            self._ask(now)
+            self._request_missing(now)
             return []
         self._next += 1
         self._unsettled.append(us)
         if seat >= LOST:
-            return [*self.let_go(now), _overflow()]
-        return self._told(self._presses.edge(SEATS[seat], closed=bool(closed), at=us * NS_PER_US))
+            return [*self.release_all(now), _overflow()]
+        return self._mapped(self._presses.edge(SEATS[seat], closed=bool(closed), at=us * NS_PER_US))
 
-    def let_go(self, now: int) -> list[SessionReport]:
+    def release_all(self, now: int) -> list[SessionReport]:
         """Treat all contacts as open, also at the end: no press is invented, and no button is held forever."""
-        told: list[SessionReport] = [Released(seat, now) for seat in self._down]
-        told += [Health(part, None) for part in sorted(self._ill)]
+        reports: list[SessionReport] = [Released(seat, now) for seat in self._pressed_since]
+        reports += [Health(part, None) for part in sorted(self._faulty)]
         self._presses = Presses()
-        self._down.clear()
-        self._ill.clear()
-        return told
+        self._pressed_since.clear()
+        self._faulty.clear()
+        return reports
 
     def _resume(self, first: int) -> list[SessionReport]:
         """Continue where the box does, after another program has acknowledged edges."""
@@ -184,10 +184,10 @@ class BoxSession:
         self._unsettled.clear()
         return [_overflow()]
 
-    def _ask(self, now: int) -> None:
+    def _request_missing(self, now: int) -> None:
         """Request the missing edges."""
-        if self.clock.ready and (self._asked_at is None or now - self._asked_at >= REPEAT_NS):
-            self._asked_at = now
+        if self.clock.ready and (self._requested_at is None or now - self._requested_at >= REPEAT_NS):
+            self._requested_at = now
             self.outgoing.append(encode_frame("N", self.boot, self._next))
 
     def _settle(self, us: int) -> None:
@@ -195,37 +195,38 @@ class BoxSession:
             self._unsettled.popleft()
             self._settled += 1
 
-    def _told(self, outcomes: list[ContactOutcome]) -> list[SessionReport]:
+    def _mapped(self, outcomes: list[ContactOutcome]) -> list[SessionReport]:
         """Map outcomes to this machine's clock."""
         reports: list[SessionReport] = []
         for outcome in outcomes:
             match outcome:
                 case Pressed(seat, at):
-                    self._down[seat] = self._in_order(at)
-                    reports.append(Pressed(seat, self._down[seat]))
+                    self._pressed_since[seat] = self._in_order(at)
+                    reports.append(Pressed(seat, self._pressed_since[seat]))
                 case Held(seat):
-                    reports.append(Held(seat, self._down[seat]))
+                    reports.append(Held(seat, self._pressed_since[seat]))
                 case Released(seat, at):
-                    reports.append(Released(seat, max(self._down.pop(seat), self.clock.to_ns(at // NS_PER_US))))
+                    pressed_at = self._pressed_since.pop(seat)
+                    reports.append(Released(seat, max(pressed_at, self.clock.to_ns(at // NS_PER_US))))
                 case TooShort(at=at):
                     reports.append(replace(outcome, at=self.clock.to_ns(at // NS_PER_US)))
                 case Health(part, code):
-                    (self._ill.add if code else self._ill.discard)(part)
+                    (self._faulty.add if code else self._faulty.discard)(part)
                     reports.append(outcome)
         return reports
 
     def _in_order(self, at: int) -> int:
         """Map the time of a press. Two presses keep their order even if the mapping changed between them."""
-        before, told = self._latest
+        latest, latest_ns = self._latest_press
         ns = self.clock.to_ns(at // NS_PER_US)
-        if at >= before:
-            ns = max(ns, told + (at > before))
-            self._latest = (at, ns)
+        if at >= latest:
+            ns = max(ns, latest_ns + (at > latest))
+            self._latest_press = (at, ns)
         return ns
 
 
 def _overflow() -> Health:
-    return Health("buttons", "box_overflow", "the box had no more room: presses may be missing")
+    return Health("buttons", "box_overflow", "the box had no room for more edges: presses may be missing")
 
 
 PART: Final = "buttons"
@@ -251,7 +252,7 @@ AHEAD_NS: Final = 10 * MS
 """How far a press may appear to lie in the future, because the mapping of times is never exact."""
 
 
-def happened_by(now: int, at: int) -> int:
+def limit_to_near_future(now: int, at: int) -> int:
     """Return a time, limited to the near future by a mapping that preserves the order of times.
 
     A claim window that was opened in the year 3000 would never close.
@@ -274,13 +275,13 @@ class BoxLink:
     def __init__(self) -> None:
         self._splitter, self._version = FrameSplitter(), VERSION
         self._session: BoxSession | None = None
-        self._health: str | None = ""
+        self._reported_code: str | None = ""
         """The code that was reported last; empty before the first report."""
-        self._heard_at = 0
+        self._received_at = 0
         self._queries: deque[int] = deque(maxlen=OUTSTANDING)
         """Send times of the latest queries. They also serve as tokens, so that a reply to another program is
         ignored."""
-        self._query_at = 0
+        self._next_query_at = 0
         self.lamps = 0
         """The lamp states to show: see `L` in `codec.FRAME_FIELDS`."""
         self._lamps_at = 0
@@ -290,51 +291,51 @@ class BoxLink:
 
     def opened(self, now: int) -> LinkOutput:
         """Start listening on an opened line."""
-        self._splitter, self._heard_at, self._query_at = FrameSplitter(), now, now
+        self._splitter, self._received_at, self._next_query_at = FrameSplitter(), now, now
         self._queries.clear()
         if self._session is not None:
             self._session.clock.renew()
-        return self._said()
+        return self._output()
 
     def closed(self, code: str, text: str) -> LinkOutput:
         """Report that the line is closed. What the box has stored arrives when it is back."""
-        self._tell_health(code, text)
-        return self._said()
+        self._report_health(code, text)
+        return self._output()
 
     def received(self, chunk: bytes, now: int) -> LinkOutput:
         """Process received bytes, maybe none, and let time pass until `now`, in ns of the monotonic clock."""
         for kind, numbers in self._splitter.feed(chunk):
-            self._hear(kind, numbers, now)
-        if now - self._heard_at > SILENT_NS:
-            self._tell_health("box_silent", "nothing comes from the box: is it flashed?")
-        if self._session is not None and now >= self._query_at:
+            self._handle_frame(kind, numbers, now)
+        if now - self._received_at > SILENT_NS:
+            self._report_health("box_silent", "nothing is received from the box: is it flashed?")
+        if self._session is not None and now >= self._next_query_at:
             self._query(now)
-        return self._said()
+        return self._output()
 
-    def _hear(self, kind: str, numbers: list[int], now: int) -> None:
+    def _handle_frame(self, kind: str, numbers: list[int], now: int) -> None:
         if kind == "B":
-            self._name(numbers[0], now)
+            self._check_version(numbers[0], now)
         elif self._version != VERSION:
             return
         if kind == "H":
-            self._heard_at = now
+            self._received_at = now
             self._heartbeat(numbers, now)
         elif kind == "E" and self._session is not None:
             boot, number, seat, closed, us = numbers
             if boot == self._session.boot:
                 self._report(self._session.edge(number, seat, closed, us, now), now)
         elif kind == "R" and self._session is not None and numbers[0] in self._queries:
-            asked, us = numbers
-            self._queries.remove(asked)
-            self._session.clock.add(us, asked, now)
-            self._query_at = now + (QUERY_NS if self._session.clock.ready else 0)
+            sent, us = numbers
+            self._queries.remove(sent)
+            self._session.clock.add(us, sent, now)
+            self._next_query_at = now + (QUERY_NS if self._session.clock.ready else 0)
 
-    def _name(self, version: int, now: int) -> None:
+    def _check_version(self, version: int, now: int) -> None:
         """Process the box's protocol version."""
         self._version = version
         if version != VERSION:
-            self._heard_at, self._session = now, None
-            self._tell_health("box_version", f"the box has version {version}, this table {VERSION}: flash it again")
+            self._received_at, self._session = now, None
+            self._report_health("box_version", f"the box has version {version}, this table {VERSION}: flash it again")
 
     def _heartbeat(self, numbers: list[int], now: int) -> None:
         boot, first, following, closed, lamps, us = numbers
@@ -342,7 +343,7 @@ class BoxLink:
         if session is None or session.boot != boot:
             session = self._begin(boot, first, closed, now)
         if session.clock.ready:
-            self._tell_health(None, "")
+            self._report_health(None, "")
         self._report(session.heartbeat(first, following, us, now), now)
         if lamps != self.lamps and now - self._lamps_at >= LAMPS_NS:
             self._lamps_at = now
@@ -351,47 +352,47 @@ class BoxLink:
     def _begin(self, boot: int, first: int, closed: int, now: int) -> BoxSession:
         """Start a session for a newly seen or restarted box."""
         if self._session is not None:
-            self._report(self._session.let_go(now), now)
-            self._tell_health("box_reset", "the box has restarted")
+            self._report(self._session.release_all(now), now)
+            self._report_health("box_reset", "the box has restarted")
         self._session = BoxSession(boot, first)
         self._report(self._session.begin(closed), now)
         self._queries.clear()
-        self._query_at = now
+        self._next_query_at = now
         return self._session
 
     def _query(self, now: int) -> None:
         """Query the box's time."""
         self._queries.append(now)
         ready = self._session is not None and self._session.clock.ready
-        self._query_at = now + (QUERY_NS if ready else FIRST_QUERY_NS)
+        self._next_query_at = now + (QUERY_NS if ready else FIRST_QUERY_NS)
         self._outgoing.append(encode_frame("Q", now))
 
-    def _report(self, told: list[SessionReport], now: int) -> None:
+    def _report(self, reports: list[SessionReport], now: int) -> None:
         """Pass on a session's reports, with no time in the future whatever the box claims."""
-        for one in told:
+        for one in reports:
             if isinstance(one, Health):
                 if one.part == PART:
-                    self._tell_health(one.code, one.text)
+                    self._report_health(one.code, one.text)
                 else:
                     self._reports.append(one)
                 continue
-            at = self._pressed_at[one.seat] if isinstance(one, Held) else happened_by(now, one.at)
+            at = self._pressed_at[one.seat] if isinstance(one, Held) else limit_to_near_future(now, one.at)
             if isinstance(one, Pressed):
                 self._pressed_at[one.seat] = at
             self._reports.append(replace(one, at=at))
 
-    def _tell_health(self, code: str | None, text: str) -> None:
+    def _report_health(self, code: str | None, text: str) -> None:
         """Report a change of health."""
-        if code != self._health:
-            self._health = code
+        if code != self._reported_code:
+            self._reported_code = code
             self._reports.append(Health(PART, code, text))
 
-    def _said(self) -> LinkOutput:
+    def _output(self) -> LinkOutput:
         outgoing = self._outgoing
         if self._session is not None:
             outgoing = outgoing + self._session.outgoing
             self._session.outgoing.clear()
-        said = LinkOutput(tuple(self._reports), b"".join(outgoing))
+        output = LinkOutput(tuple(self._reports), b"".join(outgoing))
         self._reports.clear()
         self._outgoing.clear()
-        return said
+        return output

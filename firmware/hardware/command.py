@@ -107,7 +107,7 @@ def hardware_text(hardware: HardwareReport) -> Iterator[str]:
     for trouble in hardware.troubles:
         yield f"! {trouble.code}: {trouble.text}"
     if not hardware.troubles:
-        yield "nothing is wrong that can be seen from here"
+        yield "no problems found"
 
 
 def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) -> SelfTest:
@@ -115,9 +115,9 @@ def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) ->
 
     Simulated fingers press the requested button by themselves.
     """
-    told: queue.Queue[Report | TooShort] = queue.Queue()
+    reports: queue.Queue[Report | TooShort] = queue.Queue()
     test = SelfTest(round(wait_s * NS))
-    opened = open_buttons(address, told.put, told.put)
+    opened = open_buttons(address, reports.put, reports.put)
 
     def show(remarks: list[Remark]) -> None:
         for remark in remarks:
@@ -135,8 +135,8 @@ def run_self_test(address: str, wait_s: float, say: Callable[[Remark], None]) ->
         while test.asked is not None:
             try:
                 left = ((test.due or 0) - time.monotonic_ns()) / NS
-                one = told.get(timeout=max(0.0, left))
-                show(test.take(one, time.monotonic_ns()))
+                report = reports.get(timeout=max(0.0, left))
+                show(test.take(report, time.monotonic_ns()))
             except queue.Empty:
                 show(test.pass_time(time.monotonic_ns()))
     return test
@@ -199,10 +199,11 @@ def _test(address: str, wait_s: float, *, as_json: bool) -> bool:
 
     test = run_self_test(address, wait_s, say)
     if as_json:
-        told = {"passed": test.passed, "right": test.right, "remarks": [asdict(remark) for remark in remarks]}
-        click.echo(json.dumps(told))
+        result = {"passed": test.passed, "right": test.passed_seats, "remarks": [asdict(remark) for remark in remarks]}
+        click.echo(json.dumps(result))
     else:
-        click.echo("all four buttons work" if test.passed else f"not all: {', '.join(test.right) or 'none'} passed")
+        passed = ", ".join(test.passed_seats) or "none"
+        click.echo("all four buttons work" if test.passed else f"not all: {passed} passed")
     return test.passed
 
 
@@ -210,11 +211,11 @@ def _configured(path: Path) -> dict[str, str]:
     """Return the device addresses in a table's configuration. The kiosk checks the rest of it."""
     try:
         devices = tomllib.loads(path.read_text(encoding="utf-8"))["devices"]
-        told = {name: devices[name] for name in ("buttons", "scanner", "camera") if name in devices}
-        told |= {f"keyboards[{at}]": address for at, address in enumerate(devices.get("keyboards", ()))}
+        addresses = {name: devices[name] for name in ("buttons", "scanner", "camera") if name in devices}
+        addresses |= {f"keyboards[{at}]": address for at, address in enumerate(devices.get("keyboards", ()))}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError, KeyError, TypeError) as error:
         raise BadAddress(f"{path}: no devices can be read from it: {reason(error)}") from None
-    for name in ("buttons", *told):
-        if not isinstance(told.get(name), str):
+    for name in ("buttons", *addresses):
+        if not isinstance(addresses.get(name), str):
             raise BadAddress(f"{path}: devices.{name} is no text")
-    return told
+    return addresses

@@ -61,7 +61,7 @@ def this_machine(root: Path) -> Machine:
         return Machine("no Raspberry Pi", None)
 
 
-_FOUND: Final = {
+_DEVICE_PATTERNS: Final = {
     "pins": ("dev", "gpiochip*"),
     "serial": ("dev/serial/by-id", "*"),
     "camera": ("dev", "video*"),
@@ -74,7 +74,7 @@ def find_devices(root: Path) -> list[Device]:
     """Return the devices that a table can use, each kind sorted by name."""
     return [
         _device(kind, path, root)
-        for kind, (folder, named) in _FOUND.items()
+        for kind, (folder, named) in _DEVICE_PATTERNS.items()
         for path in sorted((root / folder).glob(named))
     ]
 
@@ -100,7 +100,7 @@ def _permission(kind: str, found: list[Device]) -> str:
 LIGHTS: Final = ("ACT", "PWR", "led0", "led1")
 """LEDs on the board, by their names in Raspberry Pi OS; older kernels number them."""
 
-_STILL: Final = ("none", "default-on", "input", "timer")
+_HARMLESS_TRIGGERS: Final = ("none", "default-on", "input", "timer")
 """Triggers that do not depend on what the machine does (the kernel's `Documentation/leds`; `input` is the Pi's power
 supply)."""
 
@@ -110,7 +110,7 @@ def light_troubles(root: Path) -> Iterator[HardwareTrouble]:
     for name in LIGHTS:
         # The kernel puts the active trigger in brackets; the text is empty if there is no such LED.
         marked = re.search(r"\[([^\]]+)\]", _read_text(root / "sys/class/leds" / name / "trigger"))
-        if marked and (follows := marked[1]) not in _STILL:
+        if marked and (follows := marked[1]) not in _HARMLESS_TRIGGERS:
             parameter = "pwr" if name in ("PWR", "led1") else "act"
             yield HardwareTrouble(
                 "light_tells",
@@ -129,7 +129,7 @@ def configured_troubles(addresses: Mapping[str, str], found: list[Device], root:
         here = root / path.removeprefix("/")
         if not here.exists():
             yield HardwareTrouble(
-                DeviceMissing.code, f"devices.{setting}: {path} is not there: plugged in, and by this name?"
+                DeviceMissing.code, f"devices.{setting}: {path} does not exist: is it plugged in, and is this its name?"
             )
         elif path not in listed and not os.access(here, os.R_OK | os.W_OK):
             yield HardwareTrouble(DeviceForbidden.code, f"devices.{setting}: this user may not use {path}")
@@ -167,11 +167,11 @@ class _Timex(ctypes.Structure):
 
 def clock_was_set() -> bool:
     """Return whether time synchronisation has set this machine's clock since it started, according to adjtimex(2)."""
-    asked = _Timex()  # `modes` 0 changes nothing
+    timex = _Timex()  # `modes` 0 changes nothing
     with suppress(OSError, AttributeError):
-        if ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(asked)) < 0:
+        if ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex)) < 0:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-        return not asked.status & _UNSYNCHRONISED
+        return not timex.status & _UNSYNCHRONISED
     return True  # unknown is not reported as a problem
 
 
@@ -179,17 +179,17 @@ def board_troubles(root: Path) -> Iterator[HardwareTrouble]:
     """Yield problems with the board; nothing if it does not report its state."""
     if _low_power(root):
         yield HardwareTrouble(
-            "undervoltage", "the board gets too little power: its own power supply, a short thick cable"
+            "undervoltage", "the board gets too little power: use its own power supply and a short, thick cable"
         )
     if any(degrees >= _HOT for degrees in _heat(root)):
-        yield HardwareTrouble("too_hot", f"the board has {_HOT // 1000} degrees or more: let air to it")
+        yield HardwareTrouble("too_hot", f"the board has {_HOT // 1000} degrees or more: improve its ventilation")
     yield from light_troubles(root)
 
 
 def clock_troubles(clock_was_set: Callable[[], bool] = clock_was_set) -> Iterator[HardwareTrouble]:
     """Yield a problem if the clock was never set, as at a table without a network, which can still be played at."""
     if not clock_was_set():
-        yield HardwareTrouble("clock_unset", "nobody has told this machine the time of day since it started")
+        yield HardwareTrouble("clock_unset", "this machine's clock has not been set since it started")
 
 
 def _low_power(root: Path) -> bool:

@@ -28,7 +28,7 @@ def assemble(machine: "Any", ticks_us: "Callable[[], int]", line: "Line", boot: 
     contacts = [Contact(edges, seat, _input(machine, number)) for seat, number in enumerate(BUTTONS)]
     program = Program(line, edges, contacts, lamps, boot)
     for contact in contacts:
-        contact.pin.irq(contact.moved, machine.Pin.IRQ_FALLING | machine.Pin.IRQ_RISING, hard=True)
+        contact.pin.irq(contact.on_edge, machine.Pin.IRQ_FALLING | machine.Pin.IRQ_RISING, hard=True)
     return program
 
 
@@ -41,7 +41,7 @@ def _input(machine: "Any", number: int) -> "Any":  # noqa: ANN401 - untyped in C
     return machine.Pin(number, machine.Pin.IN, machine.Pin.PULL_UP)
 
 
-ENOUGH = 64
+READ_LIMIT = 64
 """Bytes read in one turn, so that a flood of garbage does not block the loop."""
 
 WAIT_MS = 1
@@ -58,12 +58,12 @@ class Stdio:
 
     def read(self) -> bytes:
         """Return the bytes received; wait up to a millisecond if there are none."""
-        came = bytearray()
+        received = bytearray()
         wait_ms = WAIT_MS
-        while len(came) < ENOUGH and self._readable.poll(wait_ms):
-            came += self._input.read(1)  # a longer read would block until it is complete
+        while len(received) < READ_LIMIT and self._readable.poll(wait_ms):
+            received += self._input.read(1)  # a longer read would block until it is complete
             wait_ms = 0
-        return bytes(came)
+        return bytes(received)
 
     def write(self, frame: bytes) -> bool:
         """Send a frame; return False if there is no room. A lost heartbeat does no harm, and edges are sent again."""

@@ -33,7 +33,7 @@ class Edges:
     def __init__(self, ticks_us: "Callable[[], int]") -> None:
         self.ticks_us = ticks_us
         self.at = array("I", [0] * RING_SIZE)
-        self.what = bytearray(RING_SIZE)
+        self.codes = bytearray(RING_SIZE)
         """Seat times two, plus 1 if the contact closed."""
         self.head, self.tail = 0, 0
         """Where interrupts write the next edge, and where the main loop reads the next one. Each has only that
@@ -45,9 +45,9 @@ class Edges:
         tail = self.tail
         if tail == self.head:
             return None
-        what, at = self.what[tail], self.at[tail]
+        codes, at = self.codes[tail], self.at[tail]
         self.tail = (tail + 1) % RING_SIZE
-        return what >> 1, what & 1, at
+        return codes >> 1, codes & 1, at
 
 
 class Contact:
@@ -60,7 +60,7 @@ class Contact:
         """Return 1 if the contact is closed now."""
         return 1 - self.pin.value()
 
-    def moved(self, pin: "Pin") -> None:
+    def on_edge(self, pin: "Pin") -> None:
         """Store an edge. This is the interrupt handler."""
         edges = self.edges
         at = edges.ticks_us()  # before anything else
@@ -70,7 +70,7 @@ class Contact:
             edges.missed = True
             return
         edges.at[head] = at
-        edges.what[head] = self.seat * 2 + 1 - pin.value()
+        edges.codes[head] = self.seat * 2 + 1 - pin.value()
         edges.head = after
 
 

@@ -56,13 +56,13 @@ class Lamps:
 
 HEARTBEAT_US = 100_000
 
-LIVELY_US = 60_000
+BUSY_US = 60_000
 """For this long after an edge there is a heartbeat in every turn, which tells the table that no further edge came."""
 
-NAME_US = 250_000
+VERSION_US = 250_000
 """Time between two `B` frames."""
 
-DEAF_US = 3_000_000
+TABLE_TIMEOUT_US = 3_000_000
 """Silence of the table after which the lamps go off. It queries the time four times a second."""
 
 BURST = 8
@@ -77,10 +77,10 @@ class Program:
         self._splitter = FrameSplitter()
         self._clock = Microseconds(edges.ticks_us())
         self._store = Store(sum(one.is_closed() << seat for seat, one in enumerate(contacts)))
-        self._said = 0
+        self._next_to_send = 0
         """The number of the next edge to send."""
-        self._heard_at = self._moved_at = 0
-        self._beat_at, self._named_at = -HEARTBEAT_US, -NAME_US
+        self._received_at = self._last_edge_at = 0
+        self._heartbeat_at, self._version_at = -HEARTBEAT_US, -VERSION_US
 
     def turn(self) -> None:
         """Run one turn of the loop.
@@ -89,12 +89,12 @@ class Program:
         before that wait would delay the detection of a press by as much.
         """
         for kind, numbers in self._splitter.feed(self._line.read()):
-            self._hear(kind, numbers)
+            self._handle_frame(kind, numbers)
         now = self._clock.now(self._edges.ticks_us())
         self._collect(now)
-        self._say_edges()
-        self._beat(now)
-        if now - self._heard_at > DEAF_US:
+        self._send_edges()
+        self._send_heartbeat(now)
+        if now - self._received_at > TABLE_TIMEOUT_US:
             self._lamps.code = 0
         self._lamps.turn(now)
 
@@ -104,14 +104,14 @@ class Program:
         while edge is not None:
             seat, closed, ticks = edge
             self._store.add(seat, closed, self._clock.of(ticks))
-            self._moved_at = now
+            self._last_edge_at = now
             edge = self._edges.take()
         if self._edges.missed:
             self._edges.missed = False
             self._store.add(LOST, 0, now)
 
-    def _hear(self, kind: str, numbers: "list[int]") -> None:
-        now = self._heard_at = self._clock.now(self._edges.ticks_us())
+    def _handle_frame(self, kind: str, numbers: "list[int]") -> None:
+        now = self._received_at = self._clock.now(self._edges.ticks_us())
         if kind == "Q":
             self._line.write(encode_frame("R", numbers[0], now))
         elif kind == "L":
@@ -120,23 +120,23 @@ class Program:
             if kind == "A":
                 self._store.forget(numbers[1])
             else:
-                self._said = numbers[1]
-            self._said = min(max(self._said, self._store.first), self._store.next)
+                self._next_to_send = numbers[1]
+            self._next_to_send = min(max(self._next_to_send, self._store.first), self._store.next)
 
-    def _say_edges(self) -> None:
+    def _send_edges(self) -> None:
         """Send edges that are new or that were requested again."""
-        for _ in range(min(BURST, self._store.next - self._said)):
-            seat, closed, us = self._store.get(self._said)
-            if not self._line.write(encode_frame("E", self._boot, self._said, seat, closed, us)):
+        for _ in range(min(BURST, self._store.next - self._next_to_send)):
+            seat, closed, us = self._store.get(self._next_to_send)
+            if not self._line.write(encode_frame("E", self._boot, self._next_to_send, seat, closed, us)):
                 return
-            self._said += 1
+            self._next_to_send += 1
 
-    def _beat(self, now: int) -> None:
-        if now - self._named_at >= NAME_US and self._line.write(encode_frame("B", VERSION, self._boot)):
-            self._named_at = now
-        lively = self._moved_at > 0 and now - self._moved_at < LIVELY_US
-        if not lively and now - self._beat_at < HEARTBEAT_US:
+    def _send_heartbeat(self, now: int) -> None:
+        if now - self._version_at >= VERSION_US and self._line.write(encode_frame("B", VERSION, self._boot)):
+            self._version_at = now
+        busy = self._last_edge_at > 0 and now - self._last_edge_at < BUSY_US
+        if not busy and now - self._heartbeat_at < HEARTBEAT_US:
             return
         store, lamps = self._store, self._lamps.code
         if self._line.write(encode_frame("H", self._boot, store.first, store.next, store.closed, lamps, now)):
-            self._beat_at = now
+            self._heartbeat_at = now

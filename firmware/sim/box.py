@@ -25,7 +25,7 @@ _TURN_S: Final = 0.001
 
 _IDLE_S: Final = 0.01
 
-LIVELY_NS: Final = 150_000_000
+BUSY_NS: Final = 150_000_000
 """For how long after a contact's movement turns are short."""
 
 
@@ -38,7 +38,7 @@ class BoxSimulator(Closing):
         self._ppm = ppm
         self._noise = {way: LineNoise(faults or LineFaults(), seed + way) for way in (True, False)}
         """By direction: True to the table, False to the box."""
-        self._flying: list[tuple[int, int, bool, bytes]] = []
+        self._in_transit: list[tuple[int, int, bool, bytes]] = []
         self._order, self._boots = count(), count(int.from_bytes(os.urandom(3), "big"))
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
@@ -47,15 +47,15 @@ class BoxSimulator(Closing):
         self._moved_at = 0
         self._closed: set[int] = set()
         """The closed contacts, regardless of power."""
-        self._touches: list[tuple[int, int, Seat, bool]] = []
+        self._pending_touches: list[tuple[int, int, Seat, bool]] = []
         """Pending movements of contacts: time, sequence number, seat, closed."""
-        self._back_at: int | None = None
+        self._plug_in_at: int | None = None
         self.cable = WaitableCable(self.path)
         self.cable.put_in()
         self._plugged_at = time.monotonic_ns()
-        self._pulled_ns = self._away_ns = self._reset_ns = 0
+        self._unplug_after_ns = self._away_ns = self._reset_ns = 0
         self._power_on()
-        self._thread = threading.Thread(target=self._run, name="button box twin", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="simulated button box", daemon=True)
         self._thread.start()
 
     def _power_on(self) -> None:
@@ -69,8 +69,8 @@ class BoxSimulator(Closing):
     def touch(self, seat: Seat, *, closed: bool, at: int | None = None) -> None:
         """Close or open a contact now, or at a future time that is met exactly even on a busy machine."""
         with self._lock:
-            self._touches.append((time.monotonic_ns() if at is None else at, next(self._order), seat, closed))
-        self._stir()
+            self._pending_touches.append((time.monotonic_ns() if at is None else at, next(self._order), seat, closed))
+        self._wake_thread()
 
     def lamps(self) -> dict[Seat, bool]:
         """Return which lamps are lit."""
@@ -80,36 +80,36 @@ class BoxSimulator(Closing):
     def unplug(self) -> None:
         """Unplug the cable. This box has separate power, and keeps what it has stored."""
         with self._lock:
-            self._flying.clear()
+            self._in_transit.clear()
             self.cable.pull()
-        self._stir()
+        self._wake_thread()
 
     def plug(self) -> None:
         """Plug the cable in again."""
         with self._lock:
             self.cable.put_in()
-            self._plugged_at, self._back_at = time.monotonic_ns(), None
-        self._stir()
+            self._plugged_at, self._plug_in_at = time.monotonic_ns(), None
+        self._wake_thread()
 
     def reset(self) -> None:
         """Cut the power and restore it."""
         with self._lock:
             self._power_on()
 
-    def have_accidents(self, *, unplugged_ms: int, away_ms: int, reset_ms: int) -> None:
+    def schedule_accidents(self, *, unplugged_ms: int, away_ms: int, reset_ms: int) -> None:
         """Unplug the cable after `unplugged_ms` for `away_ms`, and cut the power every `reset_ms`; 0: never."""
-        self._pulled_ns, self._away_ns, self._reset_ns = unplugged_ms * MS, away_ms * MS, reset_ms * MS
+        self._unplug_after_ns, self._away_ns, self._reset_ns = unplugged_ms * MS, away_ms * MS, reset_ms * MS
 
     def _cause_accidents(self, now: int) -> None:
         if self._reset_ns and now - self._started >= self._reset_ns:
             self.reset()
-        if self._pulled_ns and self.cable.is_in and now - self._plugged_at >= self._pulled_ns:
+        if self._unplug_after_ns and self.cable.is_in and now - self._plugged_at >= self._unplug_after_ns:
             self.unplug()
-            self._back_at = now + self._away_ns
-        if self._back_at is not None and now >= self._back_at:
+            self._plug_in_at = now + self._away_ns
+        if self._plug_in_at is not None and now >= self._plug_in_at:
             self.plug()
 
-    def _stir(self) -> None:
+    def _wake_thread(self) -> None:
         with contextlib.suppress(BlockingIOError):
             os.write(self._wake, b"!")
 
@@ -122,10 +122,10 @@ class BoxSimulator(Closing):
     def _wait(self) -> None:
         """Wait for bytes, fingers, or the next turn."""
         with self._lock:
-            lively = time.monotonic_ns() - self._moved_at < LIVELY_NS or bool(self._flying or self._touches)
+            busy = time.monotonic_ns() - self._moved_at < BUSY_NS or bool(self._in_transit or self._pending_touches)
             watched = [self._woken, *([self.cable.fileno()] if self.cable.is_in else [])]
         try:
-            ready, _, _ = select.select(watched, [], [], _TURN_S if lively else _IDLE_S)
+            ready, _, _ = select.select(watched, [], [], _TURN_S if busy else _IDLE_S)
         except OSError:  # just unplugged
             return
         if self._woken in ready:
@@ -133,10 +133,10 @@ class BoxSimulator(Closing):
 
     def _turn(self) -> None:
         """Run the main loop once. The box's clock shows the time of the turn, and for an edge that of the edge."""
-        came = self.cable.receive()
+        received = self.cable.receive()
         now = time.monotonic_ns()
         self._cause_accidents(now)
-        self._send(came, now, to_table=False)
+        self._send(received, now, to_table=False)
         self._move_contacts(now)
         incoming = self._arrived(now, to_table=False)
         self._send(self._pico.turn(incoming), now, to_table=True)
@@ -144,8 +144,8 @@ class BoxSimulator(Closing):
             self.cable.send(outgoing)
 
     def _move_contacts(self, now: int) -> None:
-        due = sorted(touch for touch in self._touches if touch[0] <= now)
-        self._touches = [touch for touch in self._touches if touch not in due]
+        due = sorted(touch for touch in self._pending_touches if touch[0] <= now)
+        self._pending_touches = [touch for touch in self._pending_touches if touch not in due]
         for at, _, seat, closed in due:
             self._now = self._moved_at = max(self._now, at)
             (self._closed.add if closed else self._closed.discard)(SEATS.index(seat))
@@ -155,11 +155,11 @@ class BoxSimulator(Closing):
     def _send(self, piece: bytes, now: int, *, to_table: bool) -> None:
         if piece and self.cable.is_in:
             for at, arrived in self._noise[to_table].carry(piece, now):
-                self._flying.append((at, next(self._order), to_table, arrived))
+                self._in_transit.append((at, next(self._order), to_table, arrived))
 
     def _arrived(self, now: int, *, to_table: bool) -> bytes:
-        here = sorted(one for one in self._flying if one[0] <= now and one[2] is to_table)
-        self._flying = [one for one in self._flying if one not in here]
+        here = sorted(one for one in self._in_transit if one[0] <= now and one[2] is to_table)
+        self._in_transit = [one for one in self._in_transit if one not in here]
         return b"".join(piece for *_, piece in here)
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class BoxSimulator(Closing):
         if self._stopped:
             return
         self._stopped = True
-        self._stir()
+        self._wake_thread()
         self._thread.join()
         self.cable.close()
         os.close(self._woken)

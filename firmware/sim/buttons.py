@@ -35,7 +35,7 @@ class KernelPin(MockPin):  # type: ignore[misc] # gpiozero ships no types
 
     grounded = False
 
-    def happen(self, edges: Edges) -> None:
+    def deliver(self, edges: Edges) -> None:
         """Deliver these edges. The pin already has the level of the last one."""
         self.grounded = not edges[-1][1]
         self._change_state(edges[-1][1])
@@ -71,9 +71,9 @@ class ButtonFingers:
     ) -> None:
         self.factory = MockFactory(pin_class=KernelPin)
         self.wiring = wiring
-        """The wiring in the configuration; `_reached` is where each seat's button is really plugged in."""
+        """The wiring in the configuration; `_plugged` is where each seat's button is really plugged in."""
         turned = [seat for seat in SEATS if seat in swap]
-        self._reached = {**wiring, **{seat: wiring[other] for seat, other in zip(turned, turned[::-1], strict=True)}}
+        self._plugged = {**wiring, **{seat: wiring[other] for seat, other in zip(turned, turned[::-1], strict=True)}}
         self.stuck, self._cut = set(stuck), set[Seat]()
         """Buttons that stay down once pressed, and those whose cable is unplugged."""
         self._bounces, self._hold_s, self._late_s, self._sparks = bounces, hold_s, late_s, sparks
@@ -82,11 +82,11 @@ class ButtonFingers:
         self._random = random.Random(seed)  # noqa: S311 - simulates a shaky hand, no secret
         for seat, pins in wiring.items():
             if pins.opens is not None:
-                self._happen(pins.opens, [(clock(), False)])
+                self._deliver(pins.opens, [(clock(), False)])
             if seat in cut:
                 self.unplug(seat)
                 if cut_s:
-                    _after(cut_s, partial(self.plug, seat))
+                    _start_timer(cut_s, partial(self.plug, seat))
 
     def press(self, seat: Seat, hold_s: float | None = None) -> None:
         """Press one button and release it."""
@@ -99,13 +99,13 @@ class ButtonFingers:
         pressed = self.push(seat)
         self._sleep(max(0.0, pressed + hold_s - self._clock()))
         if seat not in self.stuck:
-            self.let_go(seat, pressed + hold_s)
+            self.release(seat, pressed + hold_s)
 
     def push(self, seat: Seat) -> float:
         """Press one button and hold it; return the time of the press."""
         return self._move(seat, self._clock(), closed=True)
 
-    def let_go(self, seat: Seat, at: float | None = None) -> None:
+    def release(self, seat: Seat, at: float | None = None) -> None:
         """Release the button."""
         self._move(seat, self._clock() if at is None else at, closed=False)
 
@@ -114,34 +114,34 @@ class ButtonFingers:
         at = self._clock()
         self._sleep(lasts_s + self._late_s)
         if seat not in self._down:
-            self._tell(seat, self._reached[seat].closes, [(at, False), (at + lasts_s, True)])
+            self._deliver_if_plugged(seat, self._plugged[seat].closes, [(at, False), (at + lasts_s, True)])
 
     def unplug(self, seat: Seat) -> None:
         """Unplug a button's cable: all its pins go high."""
         self._cut.add(seat)
-        for pin in (self._reached[seat].closes, self._reached[seat].opens):
+        for pin in (self._plugged[seat].closes, self._plugged[seat].opens):
             if pin is not None and not self.factory.pin(pin).state:
-                self._happen(pin, [(self._clock(), True)])
+                self._deliver(pin, [(self._clock(), True)])
 
     def plug(self, seat: Seat) -> None:
         """Plug a button's cable in again."""
         self._cut.discard(seat)
-        opens = self._reached[seat].opens
-        pin = self._reached[seat].closes if seat in self._down else opens
+        opens = self._plugged[seat].opens
+        pin = self._plugged[seat].closes if seat in self._down else opens
         if pin is not None:
-            self._happen(pin, [(self._clock(), False)])
+            self._deliver(pin, [(self._clock(), False)])
 
     def _move(self, seat: Seat, at: float, *, closed: bool) -> float:
         """Move both contacts of a button, the opening one first."""
-        pins = self._reached[seat]
+        pins = self._plugged[seat]
         (self._down.add if closed else self._down.discard)(seat)
         first, then = (pins.opens, pins.closes) if closed else (pins.closes, pins.opens)
         edges = self._bounce(at, level=not closed)
         self._sleep(max(0.0, edges[-1][0] - self._clock()) + self._late_s)
         if first is not None:
-            self._tell(seat, first, edges if first == pins.closes else [(at, closed)])
+            self._deliver_if_plugged(seat, first, edges if first == pins.closes else [(at, closed)])
         if then is not None:
-            self._tell(seat, then, edges if then == pins.closes else [(at, closed)])
+            self._deliver_if_plugged(seat, then, edges if then == pins.closes else [(at, closed)])
         return at
 
     def _bounce(self, at: float, *, level: bool) -> Edges:
@@ -153,15 +153,15 @@ class ButtonFingers:
                 edges.append((at, back))
         return edges
 
-    def _tell(self, seat: Seat, pin: int, edges: Edges) -> None:
+    def _deliver_if_plugged(self, seat: Seat, pin: int, edges: Edges) -> None:
         if seat not in self._cut:
-            self._happen(pin, edges)
+            self._deliver(pin, edges)
 
-    def _happen(self, pin: int, edges: Edges) -> None:
-        self.factory.pin(pin).happen(edges)
+    def _deliver(self, pin: int, edges: Edges) -> None:
+        self.factory.pin(pin).deliver(edges)
 
 
-def _after(seconds: float, do: Callable[[], None]) -> None:
+def _start_timer(seconds: float, do: Callable[[], None]) -> None:
     timer = threading.Timer(seconds, do)
     timer.daemon = True  # do not keep the program alive for the cable
     timer.start()

@@ -105,11 +105,11 @@ LATE_MS: Final = (5, 40)
 class LineFaults:
     """The faults of a line. Probabilities are per thousand."""
 
-    delay_ms: Annotated[int, "Each piece of bytes takes up to so long."] = 0
-    lost: Annotated[int, "So many bytes in a thousand vanish."] = 0
-    garbled: Annotated[int, "So many bytes in a thousand become others."] = 0
-    garbage: Annotated[int, "Before so many pieces in a thousand comes something else."] = 0
-    reordered: Annotated[int, "So many pieces in a thousand are overtaken by later ones."] = 0
+    delay_ms: Annotated[int, "Longest delay of each piece of bytes, in ms."] = 0
+    lost: Annotated[int, "Bytes in a thousand that are lost."] = 0
+    garbled: Annotated[int, "Bytes in a thousand that are changed."] = 0
+    garbage: Annotated[int, "Pieces in a thousand that are preceded by garbage."] = 0
+    reordered: Annotated[int, "Pieces in a thousand that are overtaken by later ones."] = 0
 
 
 class LineNoise:

@@ -4,7 +4,7 @@ It runs in CPython and in MicroPython, so it imports no typing. `MockMachine` co
 that the box uses.
 """
 
-from firmware.pico.assembly import BUTTONS, ENOUGH, LAMPS, assemble
+from firmware.pico.assembly import BUTTONS, LAMPS, READ_LIMIT, assemble
 
 TYPE_CHECKING = False  # MicroPython has no typing; type checkers treat this name as true
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class SimulatedPico:
 
     def read(self) -> bytes:
         """Return received bytes to the program."""
-        chunk, self.incoming = self.incoming[:ENOUGH], self.incoming[ENOUGH:]
+        chunk, self.incoming = self.incoming[:READ_LIMIT], self.incoming[READ_LIMIT:]
         return chunk
 
     def write(self, frame: bytes) -> bool:

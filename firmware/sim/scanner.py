@@ -26,13 +26,13 @@ class ScannerHabits:
     before: Annotated[str, "Text before each code, an AIM identifier for example."] = ""
     stx: Annotated[int, "1: each code begins with STX."] = 0
     encoding: Annotated[str, "`ascii`, `utf-16-le`, `utf-16-be` or `cp037` (EBCDIC)."] = "ascii"
-    repeats: Annotated[int, "How many times more each code is sent."] = 0
-    garbage: Annotated[int, "Of 100 scans, how many have noise before them."] = 0
-    piece: Annotated[int, "A code comes in pieces of so many bytes; 0: at once."] = 0
-    delay_ms: Annotated[int, "Before each piece."] = 0
-    away_every: Annotated[int, "Pulled out after so many scans; 0: never."] = 0
-    away_ms: Annotated[int, "Until it is put back."] = 3000
-    seed: Annotated[int, "Other noise."] = 0
+    repeats: Annotated[int, "How many more times each code is sent."] = 0
+    garbage: Annotated[int, "Scans in a hundred that are preceded by noise."] = 0
+    piece: Annotated[int, "Bytes of each piece in which a code arrives; 0: all at once."] = 0
+    delay_ms: Annotated[int, "Delay before each piece, in ms."] = 0
+    away_every: Annotated[int, "Scans after which it is unplugged; 0: never."] = 0
+    away_ms: Annotated[int, "How long it stays unplugged, in ms."] = 3000
+    seed: Annotated[int, "Seed of the random noise."] = 0
 
 
 class SimulatedScanner:

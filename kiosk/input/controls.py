@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from broker.protocol import AT_THE_TABLE, ArbiterPin, PinAnswer, PinMark, Seat, WinKind
-from broker.protocol.arbiter_session import begun_session, is_unproven, nonce_of
+from broker.protocol.arbiter_session import is_unproven, nonce_of, unproven_session
 from broker.rules import Profile
 from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
@@ -385,7 +385,7 @@ class Keyboard:
 
     def _begin_unproven(self, panel: ArbiterPanel, given: SealedTry, state: Table, now: int) -> str | None:
         """Let an arbiter in whose PIN is checked later; the rulings count if it was right."""
-        session = begun_session(given.session)
+        session = unproven_session(given.session)
         admitted = events.ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=session, sealed=given.sealed)
         return self._apply_with(panel_after_pin(panel, state), admitted)
 
@@ -399,7 +399,7 @@ class Keyboard:
                 self.problem = self._apply_with(panel_after_pin(checking.panel, state), admitted)
             else:
                 self._refuse_pin(checking.panel, answer, now)
-        elif state.arbiter_session == begun_session(answer.asked):
+        elif state.arbiter_session == unproven_session(answer.asked):
             if answer.session is not None:
                 self._proved = answer.asked
             else:

@@ -11,7 +11,7 @@ import msgspec
 
 from broker.protocol import Code, signing, tls
 from broker.protocol.pairing import (
-    ANCHOR_PATH,
+    AUTHORITY_PATH,
     LARGEST_ANSWER,
     PATH,
     Certificates,
@@ -79,7 +79,7 @@ def _anchor(offer: PairingOffer) -> str:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
         with closing(http.client.HTTPSConnection(offer.host, offer.port, timeout=PATIENCE_S, context=context)) as line:
-            line.request("GET", ANCHOR_PATH)
+            line.request("GET", AUTHORITY_PATH)
             with line.getresponse() as answer:
                 text = answer.read(LARGEST_ANSWER).decode("ascii") if answer.status == GIVEN else ""
         found = tls.fingerprint_of(msgspec.convert(text, Certificates))
@@ -109,7 +109,7 @@ def _connected(offer: PairingOffer, anchor: str) -> http.client.HTTPConnection:
 def _opened(keys: PairingKeys, body: bytes) -> Pairing:
     try:
         sealed = msgspec.json.decode(body, type=PairingAnswer)
-        if keys.opens(sealed):
+        if keys.verifies(sealed):
             return msgspec.json.decode(sealed.pairing, type=Pairing)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass

@@ -122,7 +122,7 @@ class PracticeHands:
         seat = KEYS.get(key)
         if seat in self._down:
             self._down.remove(seat)
-            self._fingers.let_go(seat)
+            self._fingers.release(seat)
 
     def _lay(self, key: str, state: Table, play: PlannedPlay) -> None:
         """Lay the next tray without a tick, or tip out tiles."""

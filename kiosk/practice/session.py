@@ -111,7 +111,7 @@ def practise(stop: threading.Event, table: PracticeTable, picture: Path | None =
         program = TableProgram(settings, journal, link=lambda tell: PracticeScorer(practice_plan(table.rules), tell))
         trays, fingers = SimulatedTable(), ButtonFingers()
         buttons = opened.enter_context(SeatButtons(fingers.wiring, program.report, factory=fingers.factory))
-        scans = opened.enter_context(open_scanner(table.scanner, program.report)).hand
+        scans = opened.enter_context(open_scanner(table.scanner, program.report)).simulated
         tiles = trays if table.camera == SIMULATED else None
         window.give(PracticeHands(fingers, tiles, scans, lambda: program.state, program.view))
         view = observations.picture_room((settings.config.screen.width, settings.config.screen.height))

@@ -111,7 +111,7 @@ class Device:
 
     def _open(self, settings: KioskSettings) -> Link:
         receipt = topics.RECEIPT.at(NAME, table=self.table)
-        link = Link(settings.address(), f"test-{self.key.device}", (receipt,), self.heard.put, kept=False)
+        link = Link(settings.address(), f"test-{self.key.device}", (receipt,), self.heard.put, persistent=False)
         link.start()
         return link
 

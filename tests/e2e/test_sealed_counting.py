@@ -32,7 +32,7 @@ from broker.protocol import (
     fact_hash,
     topics,
 )
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, transient_session_id
 from broker.protocol.tls import Identity
 from broker.rules import Outcome
 from broker.scorer.counting import HandCounter
@@ -58,7 +58,7 @@ class Table:
         address = Address("127.0.0.1", port, "", "", certificates.ca, identity=identity)
         self._heard: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
         read = [topic.at(NAME, table=table) for topic in (topics.RECEIPT, topics.COUNTED)]
-        self.link = Link(address, passing_id("table"), read, self._heard.put, kept=False)
+        self.link = Link(address, transient_session_id("table"), read, self._heard.put, persistent=False)
         self.link.start()
         while not self.link.up:
             self._heard.get(timeout=PATIENCE_S)

@@ -12,7 +12,7 @@ from tests.firmware.micropython.process import MicroPython, RecordedBox
 
 @pytest.fixture(scope="session")
 def flashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the files that are on a box."""
+    """Return the folder of files on a flashed box."""
     return flash(tmp_path_factory.mktemp("box"))
 
 
@@ -24,7 +24,7 @@ def micropython(flashed: Path) -> Iterator[MicroPython]:
 
 @pytest.fixture
 def start(micropython: MicroPython) -> Iterator[Start]:
-    """Return what starts boxes in CPython; at the end MicroPython must do the same, byte for byte."""
+    """Return a function that starts boxes in CPython. At the end MicroPython must send the same bytes."""
     boxes: list[RecordedBox] = []
 
     def begin(ticks_us: Callable[[], int], boot: int, closed: tuple[int, ...] = ()) -> RecordedBox:

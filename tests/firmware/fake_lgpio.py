@@ -1,5 +1,5 @@
-"""A stand-in for the module `lgpio`, as far as gpiozero's pins on a Pi call it: the chip's lines, and alerts with the
-kernel's time in ns. It lets gpiozero's real `LGPIOFactory` run without a Pi."""
+"""A substitute for the parts of the module `lgpio` that gpiozero's pins use: the chip's lines, and alerts with the
+kernel's time in ns. With it gpiozero's real `LGPIOFactory` runs without a Pi."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -8,18 +8,18 @@ Alert = Callable[[int, int, int, int], None]
 
 
 class Callback:
-    """What lgpio gives for a callback."""
+    """The object that lgpio returns for a callback."""
 
     def __init__(self, chip: "Chip", line: int) -> None:
         self._chip, self._line = chip, line
 
     def cancel(self) -> None:
-        """Hear no more."""
+        """Stop the callback."""
         del self._chip.heard[self._line]
 
 
 class Chip(ModuleType):
-    """One chip, all lines of it pulled up unless told otherwise."""
+    """A chip whose lines are all pulled up unless set otherwise."""
 
     SET_PULL_NONE, SET_PULL_UP, SET_PULL_DOWN = 1 << 7, 1 << 5, 1 << 6
     RISING_EDGE, FALLING_EDGE, BOTH_EDGES = 1, 2, 3
@@ -69,7 +69,7 @@ class Chip(ModuleType):
         return Callback(self, line)
 
     def happen(self, line: int, level: int, at: int) -> None:
-        """Let an edge happen, and tell it as lgpio's thread does."""
+        """Cause an edge and deliver it as lgpio's thread does."""
         self.levels[line] = level
         if line in self.heard:
             self.heard[line](0, line, level, at)

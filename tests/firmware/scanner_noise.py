@@ -1,4 +1,4 @@
-"""Noise for fuzzing: bytes at random, out of several alphabets, from harmless to spiteful."""
+"""Noise for fuzzing: random bytes from several alphabets."""
 
 from random import Random
 from typing import Final
@@ -8,9 +8,9 @@ ALPHABETS: Final = {
     "text": bytes(range(0x20, 0x7F)) + b"\r\n\t\x02\x03",
     "codes": b"HM10-C89 ]d\r\n",
 }
-"""Anything; what a scanner could send; only what our codes are made of, which spells plain numbers all the time."""
+"""Any bytes; characters that a scanner could send; only characters of our codes, which often spell plain numbers."""
 
 
 def noise(alphabet: bytes, length: int, chance: Random) -> bytes:
-    """Return so many bytes."""
+    """Return `length` random bytes of an alphabet."""
     return bytes(chance.choices(alphabet, k=length))

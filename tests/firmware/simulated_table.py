@@ -1,4 +1,4 @@
-"""Four buttons on mock pins, and a clock that stands still until it is told to go."""
+"""Four buttons on mock pins, and a clock that only the test advances."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +16,11 @@ __all__ = ["BOOT", "PLAIN", "Clock", "SimulatedTable", "simulated_table"]
 PLAIN = read_wiring("east=5,south=6,west=13,north=19")
 
 BOOT = 1_000_000_000_000
-"""The pins' clock began so many ns after ours."""
+"""Offset of the pins' clock from ours, in ns."""
 
 
 class Clock:
-    """Monotonic time in the test's hand."""
+    """A monotonic clock that the test controls."""
 
     def __init__(self) -> None:
         self.ns = 4_000_000_000_000
@@ -30,7 +30,7 @@ class Clock:
         return self.ns
 
     def seconds(self) -> float:
-        """Return the time as pins have it."""
+        """Return the time of the pins' clock, in s."""
         return (self.ns - BOOT) / 1e9
 
     def sleep(self, seconds: float) -> None:
@@ -39,7 +39,7 @@ class Clock:
 
 
 class SimulatedTable:
-    """What a test does to the pins, and what came of it."""
+    """The pins as driven by a test, and the reports."""
 
     def __init__(
         self, wiring: Wiring = PLAIN, limits: ContactLimits | None = None, closed: tuple[Seat, ...] = ()
@@ -51,7 +51,7 @@ class SimulatedTable:
         for seat, pins in wiring.items():
             low = pins.closes if seat in closed else pins.opens
             if low is not None:
-                self.factory.pin(low).happen([(0.0, False)])
+                self.factory.pin(low).deliver([(0.0, False)])
         self.buttons = SeatButtons(
             wiring,
             self.told.append,
@@ -64,14 +64,14 @@ class SimulatedTable:
 
     @property
     def pressed(self) -> list[tuple[Seat, int]]:
-        """The presses told so far."""
+        """The presses reported so far."""
         return [(one.seat, one.at) for one in self.told if isinstance(one, Pressed)]
 
     def drive(self, seat: Seat, *edges: tuple[float, int]) -> None:
-        """Drive a pin: to each level (0 is pressed) after so many ms."""
+        """Drive a pin to each level (0: pressed), each after a delay in ms."""
         for after_ms, level in edges:
             self.wait(after_ms)
-            self.pin(seat).happen([(self.clock.seconds(), bool(level))])
+            self.pin(seat).deliver([(self.clock.seconds(), bool(level))])
 
     def pin(self, seat: Seat) -> KernelPin:
         """Return the pin of a seat's button."""
@@ -80,7 +80,7 @@ class SimulatedTable:
         return pin
 
     def wait(self, ms: float) -> None:
-        """Let time pass, and do what is due when it is due."""
+        """Let time pass, running what is due on time."""
         end = self.clock.ns + round(ms * MS)
         while (due := self.buttons.due()) is not None and due <= end and self.clock.ns <= end:
             self.clock.ns = max(due, self.clock.ns)
@@ -94,7 +94,7 @@ class SimulatedTable:
 def simulated_table(
     wiring: Wiring = PLAIN, limits: ContactLimits | None = None, closed: tuple[Seat, ...] = ()
 ) -> Iterator[SimulatedTable]:
-    """Return a desk and let its pins go."""
+    """Yield a table, and release its pins afterwards."""
     made = SimulatedTable(wiring, limits, closed)
     with made.buttons:
         yield made

@@ -1,4 +1,4 @@
-"""What a scanner presses that types."""
+"""The key strokes of a scanner that types like a keyboard."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ ENTER = 28
 
 
 def key_strokes(text: str, layout: str) -> Iterator[tuple[int, int]]:
-    """Return each key with what it does; raises KeyError for what the layout has no key for."""
+    """Yield each key code with its value. Raises KeyError for a character that the layout lacks."""
     for char in text:
         key, shifted = (ENTER, False) if char == "\r" else KEYS_OF[layout][char]
         if shifted:

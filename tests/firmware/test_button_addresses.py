@@ -1,4 +1,4 @@
-"""Buttons by their address."""
+"""Opening buttons by address."""
 
 import queue
 
@@ -21,7 +21,7 @@ def refusal(address: str) -> FirmwareError:
     return refused.value
 
 
-def test_a_gpio_address_opens_real_pins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpio_address_opens_the_machines_pins(monkeypatch: pytest.MonkeyPatch) -> None:
     factory, told = MockFactory(), queue.Queue[Report]()
     monkeypatch.setattr(gpiozero.Device, "pin_factory", factory)
     opened = open_buttons(GOOD, told.put)
@@ -32,13 +32,13 @@ def test_a_gpio_address_opens_real_pins(monkeypatch: pytest.MonkeyPatch) -> None
     assert (opened.fingers, seen.seat) == (None, "west")
 
 
-def test_without_pins_a_gpio_address_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpio_address_without_pins_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpiozero.Device, "pin_factory", None)
     monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "no such pins")
     assert type(refusal(GOOD)) is DeviceMissing
 
 
-def test_a_simulated_address_opens_the_same_code_on_mock_pins_and_fingers_that_press() -> None:
+def test_a_simulated_address_opens_mock_pins_with_fingers() -> None:
     told: queue.Queue[Report] = queue.Queue()
     opened = open_buttons("sim://buttons?bounces=4&hold_ms=60&late_ms=2&seed=7", told.put)
     assert opened.fingers is not None
@@ -50,7 +50,7 @@ def test_a_simulated_address_opens_the_same_code_on_mock_pins_and_fingers_that_p
     assert sorted(one.seat for one in seen if isinstance(one, Released)) == sorted(SEATS)
 
 
-def test_a_simulated_address_can_have_a_cable_off_and_a_button_that_sticks() -> None:
+def test_a_simulated_address_can_have_unplugged_cables_and_stuck_buttons() -> None:
     told: queue.Queue[Report] = queue.Queue()
     opened = open_buttons("sim://buttons?cut=south,north&stuck=west&hold_ms=10", told.put)
     assert opened.fingers is not None
@@ -61,7 +61,7 @@ def test_a_simulated_address_can_have_a_cable_off_and_a_button_that_sticks() -> 
     assert {one.part for one in seen if isinstance(one, Health)} == {"button-south", "button-north"}
 
 
-def test_a_simulated_cable_that_is_off_for_a_while_is_told_and_told_to_be_back() -> None:
+def test_a_simulated_cable_can_be_unplugged_for_a_while() -> None:
     told: queue.Queue[Report] = queue.Queue()
     with open_buttons("sim://buttons?cut=south&cut_ms=1100", told.put).buttons:
         seen = [told.get(timeout=PATIENCE_S) for _ in range(2)]
@@ -90,19 +90,19 @@ def test_a_simulated_cable_that_is_off_for_a_while_is_told_and_told_to_be_back()
         ("sim://buttons?cut=east,,1", "'1' is no seat"),
     ],
 )
-def test_a_bad_address_is_refused_and_says_why(address: str, said: str) -> None:
+def test_a_bad_address_is_refused_with_a_reason(address: str, said: str) -> None:
     error = refusal(address)
     assert (type(error), error.code) == (BadAddress, "bad_device_address")
     assert said in str(error)
 
 
-def test_one_pin_for_two_seats_is_a_conflict_that_names_both() -> None:
+def test_one_pin_for_two_seats_is_refused_naming_both() -> None:
     error = refusal("gpio:east=5,south=6,west=5,north=19")
     assert (type(error), error.code) == (PinInUse, "pin_in_use")
     assert str(error) == "GPIO5 is wired to east's button and west's button"
 
 
-def test_a_simulated_box_is_opened_through_its_pseudo_terminal_and_ends_with_its_buttons() -> None:
+def test_a_simulated_box_is_opened_and_ends_with_its_buttons() -> None:
     told: queue.Queue[Report] = queue.Queue()
     opened = open_buttons("sim://box?bounces=4&hold_ms=60&delay_ms=3&ppm=80&seed=7", told.put)
     assert isinstance(opened.fingers, BoxFingers)
@@ -115,8 +115,8 @@ def test_a_simulated_box_is_opened_through_its_pseudo_terminal_and_ends_with_its
     assert not opened.fingers.box.path.exists()
 
 
-def test_a_simulated_box_is_pulled_out_and_starts_anew_by_itself() -> None:
-    """In its own time: how often, until this test has seen both, is the machine's to say."""
+def test_a_simulated_box_can_be_unplugged_and_restart_by_itself() -> None:
+    """In real time: how often both happen before the test has seen them depends on the machine."""
     told: queue.Queue[Report] = queue.Queue()
     codes: set[str | None] = set()
     with open_buttons("sim://box?unplugged_ms=900&away_ms=600&reset_ms=1300", told.put).buttons:
@@ -126,7 +126,7 @@ def test_a_simulated_box_is_pulled_out_and_starts_anew_by_itself() -> None:
             codes.add(report.code)
 
 
-def test_the_address_of_a_box_that_is_not_there_opens_and_says_so() -> None:
+def test_a_missing_box_is_reported_after_opening() -> None:
     told: queue.Queue[Report] = queue.Queue()
     with open_buttons("box:/dev/serial/by-id/no-such-box", told.put).buttons:
         missing = told.get(timeout=PATIENCE_S)
@@ -147,7 +147,7 @@ def test_the_address_of_a_box_that_is_not_there_opens_and_says_so() -> None:
         ("sim://box/east", "is no address of buttons"),
     ],
 )
-def test_a_bad_address_of_a_box_is_refused_and_says_why(address: str, said: str) -> None:
+def test_a_bad_address_of_a_box_is_refused_with_a_reason(address: str, said: str) -> None:
     with pytest.raises(BadAddress) as refused:
         open_buttons(address, lambda _: None)
     assert refused.value.code == "bad_device_address"

@@ -34,25 +34,25 @@ def table() -> Iterator[SimulatedTable]:
         yield made
 
 
-def test_a_press_is_told_with_its_seat_and_the_time_of_its_edge(table: SimulatedTable) -> None:
+def test_a_press_is_reported_with_its_seat_and_the_time_of_its_edge(table: SimulatedTable) -> None:
     edge = table.clock.ns + 500 * MS
     table.drive("west", (500, DOWN), (120, UP))
     table.wait(100)
     assert table.told == [Pressed("west", edge), Released("west", edge + 120 * MS)]
 
 
-def test_a_press_is_timed_by_its_edge_however_late_it_reaches_us(table: SimulatedTable) -> None:
+def test_a_press_has_the_time_of_its_edge_however_late_that_is_delivered(table: SimulatedTable) -> None:
     edge = table.clock.ns
     table.wait(700)
     ticks = (edge - BOOT) / 1e9
-    table.pin("west").happen([(ticks, False), (ticks + 0.25, True), (ticks + 0.5, False)])
+    table.pin("west").deliver([(ticks, False), (ticks + 0.25, True), (ticks + 0.5, False)])
     table.wait(0)
     assert table.pressed == [("west", edge), ("west", edge + 500 * MS)]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # each example presses a fresh seat's past
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # each example clears the table first
 @given(st.lists(st.integers(1, 9), max_size=9), st.integers(40, 1900), st.lists(st.integers(1, 39), max_size=9))
-def test_however_a_contact_bounces_a_press_is_one(
+def test_a_bouncing_press_is_one_press(
     table: SimulatedTable, closing: list[int], held: int, opening: list[int]
 ) -> None:
     """An even number of bounces, so that the contact ends closed, then open."""
@@ -65,7 +65,7 @@ def test_however_a_contact_bounces_a_press_is_one(
     assert table.pressed == [("south", edge)]
 
 
-def test_two_seats_at_the_same_instant_are_two_presses_of_that_instant(table: SimulatedTable) -> None:
+def test_two_seats_may_press_at_the_same_instant(table: SimulatedTable) -> None:
     edge = table.clock.ns
     for seat in ("north", "south"):
         table.drive(seat, (0, DOWN))
@@ -73,14 +73,14 @@ def test_two_seats_at_the_same_instant_are_two_presses_of_that_instant(table: Si
     assert sorted(table.pressed) == [("north", edge), ("south", edge)]
 
 
-def test_a_pulse_too_short_is_told_to_who_looks_after_the_wiring_and_to_nobody_else(table: SimulatedTable) -> None:
+def test_a_short_pulse_is_reported_only_to_the_maintainer(table: SimulatedTable) -> None:
     edge = table.clock.ns
     table.drive("east", (0, DOWN), (1, UP))
     table.wait(100)
     assert (table.told, table.short) == ([], [TooShort("east", edge, MS)])
 
 
-def test_a_long_press_and_a_stuck_button_are_told(table: SimulatedTable) -> None:
+def test_a_long_press_and_a_stuck_button_are_reported(table: SimulatedTable) -> None:
     edge = table.clock.ns
     table.drive("north", (0, DOWN))
     table.wait(31_000)
@@ -90,7 +90,7 @@ def test_a_long_press_and_a_stuck_button_are_told(table: SimulatedTable) -> None
     ]
 
 
-def test_a_button_that_is_down_at_the_start_is_stuck_and_no_press() -> None:
+def test_a_button_closed_at_the_start_is_stuck_but_not_pressed() -> None:
     with simulated_table(closed=("west",)) as table:
         assert table.told == [Health("button-west", "button_stuck", "it was closed at the start")]
         table.drive("west", (500, UP))
@@ -101,31 +101,31 @@ def test_a_button_that_is_down_at_the_start_is_stuck_and_no_press() -> None:
 # ---- edges that come late or never ---------------------------------------------------------------------
 
 
-def test_a_press_is_not_told_while_the_edge_that_ends_it_is_on_its_way(table: SimulatedTable) -> None:
-    """The pin is high again, but we have not heard of it yet: a spark, not a finger."""
+def test_a_press_is_not_reported_while_its_last_edge_is_undelivered(table: SimulatedTable) -> None:
+    """The pin is high again, but the edge is not delivered yet: a spark, not a finger."""
     edge = table.clock.ns
     table.drive("east", (0, DOWN))
     table.pin("east")._change_state(value=True)
     table.wait(5)
     assert table.told == []
-    table.pin("east").happen([((edge - BOOT) / 1e9 + 0.001, True)])
+    table.pin("east").deliver([((edge - BOOT) / 1e9 + 0.001, True)])
     table.wait(50)
     assert (table.told, table.short) == ([], [TooShort("east", edge, MS)])
 
 
-def test_a_late_edge_is_waited_for_each_time_anew(table: SimulatedTable) -> None:
+def test_every_late_edge_is_awaited(table: SimulatedTable) -> None:
     for _ in range(2):
         edge = table.clock.ns
         table.drive("east", (0, DOWN))
         table.pin("east")._change_state(value=True)
         table.wait(15)
-        table.pin("east").happen([((edge - BOOT) / 1e9 + 0.001, True)])
+        table.pin("east").deliver([((edge - BOOT) / 1e9 + 0.001, True)])
         table.wait(1000)
     assert (table.told, [short.lasted_ns for short in table.short]) == ([], [MS, MS])
 
 
-def test_a_lost_edge_is_made_up_for(table: SimulatedTable) -> None:
-    """The kernel keeps a few edges only; one lost when letting go must not call the arbiter two seconds later."""
+def test_a_lost_edge_is_inferred(table: SimulatedTable) -> None:
+    """The kernel buffers few edges; one lost at a release must not call the arbiter two seconds later."""
     edge = table.clock.ns
     table.drive("east", (0, DOWN))
     table.wait(100)
@@ -140,7 +140,7 @@ late_us = st.integers(0, EDGE_DELAY_NS // 1000 - 1000)
 
 
 def play_late(table: SimulatedTable, edges: list[tuple[int, bool]], late: int) -> None:
-    """Let west's pin move at these times (in µs), and tell each edge so much later."""
+    """Move west's pin at these times (in µs), and deliver each edge `late` µs afterwards."""
     start, pin = table.clock.ns, table.pin("west")
     steps = [(at, "moves", at, level) for at, level in edges] + [(at + late, "tells", at, level) for at, level in edges]
     for when, what, at, level in sorted(steps, key=lambda step: step[:2]):
@@ -153,8 +153,8 @@ def play_late(table: SimulatedTable, edges: list[tuple[int, bool]], late: int) -
 
 
 @given(st.lists(st.tuples(st.integers(100, 2900), st.integers(25_000, 60_000)), min_size=1, max_size=6), late_us)
-def test_sparks_whose_edges_come_late_are_no_presses(sparks: list[tuple[int, int]], late: int) -> None:
-    """Where sparks are further apart than their edges are late: else a pin that is low does not say by which it is."""
+def test_sparks_with_late_edges_do_not_count_as_presses(sparks: list[tuple[int, int]], late: int) -> None:
+    """For sparks further apart than their edges are late; otherwise a low pin does not show which spark it is."""
     times = list(accumulate((one for spark in sparks for one in spark), initial=0))[:-1]
     with simulated_table() as table:
         play_late(table, [(at, index % 2 == 1) for index, at in enumerate(times)], late)
@@ -163,7 +163,7 @@ def test_sparks_whose_edges_come_late_are_no_presses(sparks: list[tuple[int, int
 
 @given(st.integers(5, 500), late_us)
 @example(6, 19_000)
-def test_a_press_whose_edges_come_late_is_a_press_at_its_edge(held_ms: int, late: int) -> None:
+def test_a_press_with_late_edges_has_the_time_of_its_edge(held_ms: int, late: int) -> None:
     with simulated_table() as table:
         start = table.clock.ns
         play_late(table, [(0, False), (held_ms * 1000, True)], late)
@@ -175,10 +175,10 @@ def test_a_press_whose_edges_come_late_is_a_press_at_its_edge(held_ms: int, late
     st.lists(st.integers(0, 300), min_size=8, max_size=8),
 )
 @example([(30, 41)], [0, 300] * 4)
-def test_a_press_that_was_told_is_let_go_once_the_contact_is_open_however_late_its_edges_come(
+def test_every_reported_press_is_released_however_late_its_edges_are(
     presses: list[tuple[int, int]], late: list[int]
 ) -> None:
-    """Later than any edge that is waited for, too: then a press may be taken for a spark, but none stays down."""
+    """Also later than the wait for an edge: then a press may be taken for a spark, but none stays down."""
     times = list(accumulate((ms for press in presses for ms in press), initial=0))[:-1]
     told_at = list(accumulate((at + more for at, more in zip(times, late, strict=False)), max))
     with simulated_table() as table:
@@ -202,10 +202,10 @@ def test_a_press_that_was_told_is_let_go_once_the_contact_is_open_however_late_i
 def second(table: SimulatedTable, level: int) -> None:
     opens = table.wiring["east"].opens
     assert opens is not None
-    table.factory.pin(opens).happen([(table.clock.seconds(), bool(level))])
+    table.factory.pin(opens).deliver([(table.clock.seconds(), bool(level))])
 
 
-def test_a_cable_that_is_pulled_out_is_told_within_two_seconds_and_when_it_is_back() -> None:
+def test_an_unplugged_cable_is_reported_within_two_seconds_and_its_return_too() -> None:
     with simulated_table(FULL_WIRING) as table:
         second(table, UP)
         table.wait(999)
@@ -217,7 +217,7 @@ def test_a_cable_that_is_pulled_out_is_told_within_two_seconds_and_when_it_is_ba
         assert table.told == [off, Health("button-east", None)]
 
 
-def test_a_button_without_its_cable_at_the_start_is_told() -> None:
+def test_a_cable_unplugged_at_the_start_is_reported() -> None:
     with simulated_table(FULL_WIRING) as table:
         second(table, UP)
         with SeatButtons(
@@ -229,15 +229,15 @@ def test_a_button_without_its_cable_at_the_start_is_told() -> None:
         assert len(table.told) == 4
 
 
-def test_wires_that_touch_are_told() -> None:
+def test_a_short_circuit_is_reported() -> None:
     with simulated_table(FULL_WIRING) as table:
         table.drive("east", (0, DOWN))
         table.wait(1500)
         assert table.told[1:] == [Health("button-east", "button_shorted", "both contacts are closed")]
 
 
-def test_a_lost_edge_of_the_second_contact_is_no_cable_that_is_off() -> None:
-    """The edge by which it closed again was lost: before a fault is told, the pin itself is asked."""
+def test_a_lost_edge_of_the_second_contact_is_not_an_unplugged_cable() -> None:
+    """The closing edge was lost, so the pin is read again before a fault is reported."""
     with simulated_table(FULL_WIRING) as table:
         second(table, UP)
         table.factory.pin(12)._change_state(value=False)
@@ -245,7 +245,7 @@ def test_a_lost_edge_of_the_second_contact_is_no_cable_that_is_off() -> None:
         assert (table.told, table.buttons.due()) == ([], None)
 
 
-def test_a_press_of_a_button_with_two_contacts_is_a_press_and_no_fault() -> None:
+def test_a_press_with_two_contacts_is_not_a_fault() -> None:
     with simulated_table(FULL_WIRING) as table:
         edge = table.clock.ns
         second(table, UP)
@@ -258,7 +258,7 @@ def test_a_press_of_a_button_with_two_contacts_is_a_press_and_no_fault() -> None
 # ---- lamps, pins ------------------------------------------------------------------------------------------
 
 
-def test_lamps_show_what_they_are_told_and_are_out_in_the_end() -> None:
+def test_lamps_follow_their_settings_and_are_off_after_closing() -> None:
     with simulated_table(FULL_WIRING) as table:
         pin = table.factory.pin(17)
         table.buttons.show("east", "on")
@@ -269,7 +269,7 @@ def test_lamps_show_what_they_are_told_and_are_out_in_the_end() -> None:
     assert others == [False] * 3
 
 
-def test_a_button_without_a_lamp_shows_nothing(table: SimulatedTable) -> None:
+def test_setting_a_missing_lamp_has_no_effect(table: SimulatedTable) -> None:
     table.buttons.show("east", "on")
     assert {str(pin) for pin in table.factory.pins.values()} == {"GPIO5", "GPIO6", "GPIO13", "GPIO19"}
 
@@ -284,7 +284,7 @@ def test_closing_twice_is_harmless_and_frees_the_pins() -> None:
         SeatButtons(FULL_WIRING, table.told.append, factory=table.factory).close()
 
 
-def test_a_pin_that_is_taken_is_named_with_its_seat_and_the_others_are_let_go() -> None:
+def test_a_busy_pin_is_named_with_its_seat_and_the_others_are_released() -> None:
     factory = MockFactory()
     with (
         gpiozero.Button(13, pin_factory=factory),
@@ -296,7 +296,7 @@ def test_a_pin_that_is_taken_is_named_with_its_seat_and_the_others_are_let_go() 
 
 
 @pytest.mark.parametrize("error", [PermissionError("/dev/gpiochip0"), Exception("'GPIO busy'")])
-def test_pins_that_the_system_refuses_are_missing_devices(error: Exception) -> None:
+def test_pins_refused_by_the_system_raise_device_missing(error: Exception) -> None:
     class Refusing(MockFactory):  # type: ignore[misc] # gpiozero ships no types
         def pin(self, _: object) -> object:
             raise error
@@ -305,17 +305,17 @@ def test_pins_that_the_system_refuses_are_missing_devices(error: Exception) -> N
         SeatButtons(PLAIN, lambda _: None, factory=Refusing())
 
 
-def test_a_lamp_that_cannot_be_had_lets_everything_go() -> None:
+def test_a_busy_lamp_releases_all_pins() -> None:
     factory = MockFactory()
     with gpiozero.LED(22, pin_factory=factory), pytest.raises(DeviceMissing, match="the lamps: "):
         SeatButtons(FULL_WIRING, lambda _: None, factory=factory)
     SeatButtons(FULL_WIRING, lambda _: None, factory=factory).close()
 
 
-# ---- in the time of the day -------------------------------------------------------------------------------
+# ---- in real time ------------------------------------------------------------------------------------------
 
 
-def test_time_passes_by_itself() -> None:
+def test_the_ticker_lets_time_pass() -> None:
     told: queue.Queue[Report] = queue.Queue()
     fingers = ButtonFingers(bounces=3, hold_s=0.2, seed=1)
     limits = ContactLimits(held_ns=100 * MS)
@@ -327,7 +327,7 @@ def test_time_passes_by_itself() -> None:
     ]
 
 
-def test_a_lamp_that_blinks_keeps_its_beat_when_it_is_told_again() -> None:
+def test_a_blinking_lamp_keeps_its_rhythm_when_set_again() -> None:
     with simulated_table(FULL_WIRING) as table:
         table.buttons.show("east", "blink")
         thread = table.buttons._lamps._leds["east"]._blink_thread  # type: ignore[union-attr]  # gpiozero's thread, seen by nothing public
@@ -342,7 +342,7 @@ PI_4, PI_5 = 0xC03111, 0xD04170
 
 @pytest.fixture
 def chip(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chip]:
-    """Return a chip in place of lgpio's, and a gpiozero that has not chosen its pins yet."""
+    """Return a substitute chip, with a gpiozero that has not chosen its pins yet."""
     made = Chip()
     monkeypatch.setitem(sys.modules, "lgpio", made)
     monkeypatch.delitem(sys.modules, "gpiozero.pins.lgpio", raising=False)
@@ -369,7 +369,7 @@ def test_a_press_has_the_kernels_time_of_its_edge(chip: Chip, monkeypatch: pytes
     assert told == [Pressed("west", edge), Released("west", edge + 90 * MS)]
 
 
-def test_contacts_are_pulled_up_lamps_are_outputs_and_nothing_is_debounced_by_lgpio(chip: Chip) -> None:
+def test_contacts_are_pulled_up_without_debouncing_and_lamps_are_outputs(chip: Chip) -> None:
     with SeatButtons(FULL_WIRING, lambda _: None, ticking=False) as buttons:
         buttons.show("east", "on")
         assert {line for line, mode in chip.modes.items() if mode == Chip.SET_PULL_UP} == {5, 6, 13, 19, 20, 21, 12, 16}
@@ -383,7 +383,7 @@ def test_contacts_are_pulled_up_lamps_are_outputs_and_nothing_is_debounced_by_lg
     assert (chip.heard, chip.levels[17], chip.debounced) == ({}, 0, [])
 
 
-def test_closed_buttons_let_the_chip_go_so_that_another_program_has_its_lines_and_open_again(chip: Chip) -> None:
+def test_closed_buttons_release_the_chip_and_can_be_opened_again(chip: Chip) -> None:
     for _ in range(2):
         with SeatButtons(FULL_WIRING, lambda _: None, ticking=False) as buttons:
             assert len(chip.chips) == 1
@@ -391,7 +391,7 @@ def test_closed_buttons_let_the_chip_go_so_that_another_program_has_its_lines_an
         assert chip.chips == []
 
 
-def test_lgpios_pins_are_taken_and_no_others_in_their_place(chip: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_lgpios_pins_are_used(chip: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
     assert type(kernel_pins()).__name__ == "LGPIOFactory"
     monkeypatch.setattr(gpiozero.Device, "pin_factory", None)
 
@@ -403,11 +403,11 @@ def test_lgpios_pins_are_taken_and_no_others_in_their_place(chip: Chip, monkeypa
         kernel_pins()
 
 
-def test_the_offset_between_two_clocks_is_found_once_by_the_quickest_look() -> None:
+def test_the_clock_offset_is_that_of_the_quickest_reading() -> None:
     clock = Clock()
 
     class Slow:
-        """The first looks are interrupted for a second each."""
+        """A clock whose first readings are interrupted for a second each."""
 
         looks = 0
 
@@ -422,7 +422,7 @@ def test_the_offset_between_two_clocks_is_found_once_by_the_quickest_look() -> N
 
 
 class Work:
-    """Things due at times; the first `deaf` calls do nothing."""
+    """Work that is due at certain times; the first `deaf` calls do nothing."""
 
     def __init__(self, *due: int, deaf: int = 0) -> None:
         self.left, self.deaf, self.calls = [*due], deaf, 0
@@ -443,7 +443,7 @@ def ticking(work: Work) -> Ticker:
     return Ticker("test", work.due, work.pass_time, time.monotonic_ns)
 
 
-def test_what_is_due_is_done_and_not_before() -> None:
+def test_the_ticker_runs_what_is_due_and_not_before() -> None:
     due = time.monotonic_ns() + 20_000_000
     work = Work(0, due)
     ticker = ticking(work)
@@ -454,7 +454,7 @@ def test_what_is_due_is_done_and_not_before() -> None:
     assert work.calls == 2
 
 
-def test_what_could_not_be_done_yet_is_tried_again() -> None:
+def test_the_ticker_retries_what_is_still_due() -> None:
     work = Work(0, deaf=3)
     ticker = ticking(work)
     ticker.start()
@@ -463,21 +463,21 @@ def test_what_could_not_be_done_yet_is_tried_again() -> None:
     assert work.calls == 4
 
 
-def test_while_nothing_is_due_it_sleeps_without_end() -> None:
-    assert ticking(Work())._left() is None
+def test_the_ticker_sleeps_without_timeout_while_nothing_is_due() -> None:
+    assert ticking(Work())._run_due() is None
 
 
-def test_what_becomes_due_while_it_sleeps_is_done_when_it_is_told_to_look() -> None:
+def test_rescheduling_wakes_the_ticker() -> None:
     work = Work()
     ticker = ticking(work)
     ticker.start()
     work.left.append(0)
-    ticker.look()
+    ticker.reschedule()
     assert work.done.wait(PATIENCE_S)
     ticker.stop()
 
 
-def test_stopping_before_the_start_twice_and_from_itself_is_harmless() -> None:
+def test_the_ticker_may_be_stopped_before_the_start_twice_and_from_itself() -> None:
     ticker = ticking(Work())
     ticker.stop()
     ticker.stop()

@@ -1,4 +1,4 @@
-"""The drawings of the wiring: the docs have the newest ones, and no two wires lie on one another."""
+"""The wiring diagrams: those in docs/ are up to date, and no two wires overlap."""
 
 from pathlib import Path
 from typing import Final
@@ -26,12 +26,12 @@ SVG: Final = "{http://www.w3.org/2000/svg}"
 PLAIN: Final = read_wiring("east=5,south=6,west=13,north=19")
 
 
-def test_the_drawing_in_the_documents_is_what_the_code_draws() -> None:
+def test_the_header_drawing_in_docs_is_up_to_date() -> None:
     assert (ROOT / "docs" / "wiring.svg").read_text(encoding="utf-8") == draw_header_wiring(FULL_WIRING), "make docs"
 
 
 @pytest.mark.parametrize("wiring", [FULL_WIRING, PLAIN])
-def test_every_wire_begins_at_its_pin_and_all_buttons_have_ground(wiring: Wiring) -> None:
+def test_every_wire_starts_at_its_pin_and_all_buttons_have_ground(wiring: Wiring) -> None:
     drawn = ElementTree.fromstring(draw_header_wiring(wiring))  # noqa: S314 - we have just drawn it
     starts = sorted(_position(wire.attrib["points"]) for wire in drawn.iter(f"{SVG}polyline"))
     pins = [BY_GPIO[gpio].position for seat in wiring.values() for gpio in seat.used().values()]
@@ -45,16 +45,16 @@ def _position(points: str) -> int:
 
 
 @pytest.mark.parametrize("wiring", [FULL_WIRING, PLAIN])
-def test_no_two_wires_run_over_each_other(wiring: Wiring) -> None:
-    """The ground is one wire to all."""
+def test_no_two_wires_of_the_header_overlap(wiring: Wiring) -> None:
+    """All ground wires are one wire."""
     assert one_over_another(draw_header_wiring(wiring), but="#1c1b1f") == []
 
 
-def test_the_drawing_of_the_box_in_the_documents_is_what_the_code_draws() -> None:
+def test_the_box_drawing_in_docs_is_up_to_date() -> None:
     assert (ROOT / "docs" / "button-box.svg").read_text(encoding="utf-8") == draw_box_wiring(), "make docs"
 
 
-def test_every_wire_begins_at_its_pin_and_each_seat_has_its_own_ground() -> None:
+def test_every_wire_of_the_box_starts_at_its_pin_with_a_ground_for_each_seat() -> None:
     drawn = ElementTree.fromstring(draw_box_wiring())  # noqa: S314 - we have just drawn it
     starts = [wire.attrib["points"].split(maxsplit=1)[0].split(",") for wire in drawn.iter(f"{SVG}polyline")]
     assert {float(x) for x, _ in starts} == {BOX_BOARD[0]}
@@ -63,9 +63,9 @@ def test_every_wire_begins_at_its_pin_and_each_seat_has_its_own_ground() -> None
     )
 
 
-def test_no_two_wires_of_the_box_run_over_each_other() -> None:
+def test_no_two_wires_of_the_box_overlap() -> None:
     assert one_over_another(draw_box_wiring()) == []
 
 
-def test_the_pins_of_the_processor_are_where_the_datasheet_has_them() -> None:
+def test_pin_positions_are_those_of_the_datasheet() -> None:
     assert BOX_POSITIONS == (1, 2, 4, 5, 6, 7, 9, 10, 11, 12, 14, 15, 16, 17, 19, 20)

@@ -36,7 +36,7 @@ def test_a_french_keyboard_types_our_label_with_shifted_digits() -> None:
 
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
 @given(data=st.data())
-def test_what_is_typed_in_a_layout_is_read_in_it(layout: str, data: st.DataObject) -> None:
+def test_text_typed_in_a_layout_is_read_unchanged(layout: str, data: st.DataObject) -> None:
     text = data.draw(st.text(alphabet=sorted(KEYS_OF[layout]), max_size=20))
     assert typed(layout, *key_strokes(text, layout)) == text
 
@@ -49,7 +49,7 @@ def test_alt_and_digits_of_the_keypad_type_a_character_in_every_layout(layout: s
     assert typed(layout, *events) == chr(number)
 
 
-def test_of_many_digits_with_alt_the_last_four_count() -> None:
+def test_only_the_last_four_digits_with_alt_count() -> None:
     assert typed("us", *held(ALT, *tap(*[73] * 1000, 82, 82, 77, 76))) == "A"
 
 
@@ -69,17 +69,17 @@ def test_a_key_that_repeats_types_once() -> None:
     assert typed("us", (2, DOWN), (2, 2), (2, 2), (2, UP)) == "1"
 
 
-def test_caps_lock_changes_nothing_since_scanners_press_shift_as_they_need() -> None:
+def test_caps_lock_has_no_effect() -> None:
     assert typed("us", *tap(CAPS_LOCK, 30)) == "a"
 
 
 @pytest.mark.parametrize("events", [tap(F1), held(LEFT_CTRL, *tap(2)), held(ALT, *tap(96)), held(ALT, *tap(82))])
-def test_what_a_code_cannot_have_in_it_makes_the_line_unreadable(events: list[tuple[int, int]]) -> None:
+def test_keys_that_no_code_contains_make_the_line_unreadable(events: list[tuple[int, int]]) -> None:
     assert typed("us", *events) == UNREADABLE
 
 
 @given(st.lists(st.tuples(st.integers(0, 0x2FF), st.integers(-1, 3)), max_size=50), st.sampled_from(sorted(LAYOUTS)))
-def test_whatever_keys_come_what_is_typed_can_be_sent_on(events: list[tuple[int, int]], layout: str) -> None:
+def test_any_keys_give_latin_1_text(events: list[tuple[int, int]], layout: str) -> None:
     text = typed(layout, *events)
     assert text.encode("latin-1").decode("latin-1") == text
 

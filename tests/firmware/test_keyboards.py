@@ -1,4 +1,4 @@
-"""Only keyboards that are named type, and only keys that a table has; others that are plugged in are told."""
+"""Only named keyboards can type, and only a table's keys; other keyboards are reported."""
 
 import os
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ BACKSPACE, ESCAPE, DELETE, F2 = 14, 1, 111, 60
 CAN_TYPE: Final = (
     "1000000000007 ff9f207ac14057ff febeffdfffefffff fffffffffffffffe",
     "e080ffdf01cfffff fffffffffffffffe",
-    "4",  # a keyboard of one digit
+    "4",  # a keyboard with one digit
 )
 CANNOT: Final = (
     "1f0000 0 0 0 0",  # a mouse
@@ -48,7 +48,7 @@ CANNOT: Final = (
 
 
 @pytest.mark.parametrize(("keys", "types"), [*((one, True) for one in CAN_TYPE), *((one, False) for one in CANNOT)])
-def test_what_has_letters_or_digits_can_type(keys: str, types: bool) -> None:  # noqa: FBT001 - what is expected
+def test_devices_with_letters_or_digits_can_type(keys: str, types: bool) -> None:  # noqa: FBT001 - what is expected
     assert can_type(keys) is types
 
 
@@ -84,37 +84,37 @@ def plugged(tmp_path: Path) -> Plugged:
     return made
 
 
-def test_a_keyboard_that_nobody_has_named_is_told_once_and_that_it_is_gone(plugged: Plugged) -> None:
+def test_an_unnamed_keyboard_is_reported_once_and_so_is_its_removal(plugged: Plugged) -> None:
     told: list[Report] = []
     named = str(plugged.folders.opened / "by-id" / "usb-Table-event-kbd")
     watch = KeyboardWatch([named], told.append, plugged.folders)
-    watch.look()
+    watch.check()
     assert told == []
     plugged.plug_in(2, "Mouse", CANNOT[0])
     plugged.plug_in(3, "Clavier \xe9tranger\x1b[2J", CAN_TYPE[1])
-    watch.look()
-    watch.look()
+    watch.check()
+    watch.check()
     assert told == [Health(OTHER_PART, "unknown_keyboard", "Clavier ?tranger\x1b[2J")]
     plugged.pull(3)
-    watch.look()
+    watch.check()
     assert told[1:] == [Health(OTHER_PART, None, "")]
 
 
-def test_another_device_behind_the_name_of_a_known_one_is_no_other_keyboard_but_two_are(plugged: Plugged) -> None:
-    """A name by the maker's serial number can be forged: what has it is the table's keyboard."""
+def test_another_device_under_a_named_path_counts_as_the_named_keyboard(plugged: Plugged) -> None:
+    """Names contain the maker's serial number and can be forged: any device with the name is the table's keyboard."""
     told: list[Report] = []
     named = str(plugged.folders.opened / "by-id" / "usb-Table-event-kbd")
     plugged.pull(1)
     Path(named).unlink()
     plugged.plug_in(4, "The same again", CAN_TYPE[0], "usb-Table-event-kbd")
     watch = KeyboardWatch([named], told.append, plugged.folders)
-    watch.look()
+    watch.check()
     assert told == []
 
 
 @contextmanager
 def typing(path: Path, keys: Queue[str]) -> Iterator[int]:
-    """Return what writes to a named keyboard, once it is open."""
+    """Yield a file descriptor that writes to a named keyboard, once it is open."""
     os.mkfifo(path)
     writer, told = os.open(path, os.O_RDWR | os.O_NONBLOCK), Queue[Report]()
     empty = InputFolders(path.parent / "none", path.parent / "none")
@@ -129,7 +129,7 @@ def press(writer: int, *keys: int) -> None:
         os.write(writer, EVENT.pack(0, 0, EV_KEY, key, 1) + EVENT.pack(0, 0, EV_KEY, key, 0))
 
 
-def test_what_is_typed_on_a_named_keyboard_is_a_tables_keys_and_nothing_else(tmp_path: Path) -> None:
+def test_a_named_keyboard_types_only_a_tables_keys(tmp_path: Path) -> None:
     keys: Queue[str] = Queue()
     with typing(tmp_path / "kbd", keys) as writer:
         for key, value in key_strokes("D1;$8.\r", "us"):
@@ -141,13 +141,13 @@ def test_what_is_typed_on_a_named_keyboard_is_a_tables_keys_and_nothing_else(tmp
 
 
 @given(st.lists(st.tuples(st.integers(0, 0x2FF), st.integers(0, 2))), st.sampled_from(sorted(LAYOUTS)))
-def test_whatever_a_keyboard_sends_no_other_keys_come_of_it(events: list[tuple[int, int]], layout: str) -> None:
+def test_any_events_give_only_a_tables_keys(events: list[tuple[int, int]], layout: str) -> None:
     translator = KeyTranslator(LAYOUTS[layout])
     characters = "".join(translator.take(key, value) for key, value in events)
     assert {key for one in characters if (key := key_of(one))} <= ALPHABET
 
 
-def test_a_named_keyboard_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_named_keyboard_is_reported(tmp_path: Path) -> None:
     told: Queue[Report] = Queue()
     empty = InputFolders(tmp_path / "none", tmp_path / "none")
     with TableKeyboards([f"evdev:{tmp_path / 'kbd'}"], print, told.put, open_input=FakeDevice, watched=empty):
@@ -156,14 +156,14 @@ def test_a_named_keyboard_that_is_not_there_is_told(tmp_path: Path) -> None:
         assert (health.part, health.code) == (PART, "device_missing")
 
 
-def test_without_a_named_keyboard_nothing_is_watched(plugged: Plugged) -> None:
+def test_without_named_keyboards_nothing_is_watched(plugged: Plugged) -> None:
     told: list[Report] = []
     plugged.plug_in(3, "Another", CAN_TYPE[0])
     TableKeyboards((), print, told.append, watched=plugged.folders).close()
     assert told == []
 
 
-def test_an_address_is_a_path_and_a_layout() -> None:
+def test_an_address_has_a_path_and_a_layout() -> None:
     assert [(one.path, one.layout) for one in map(parse_keyboard, (f"evdev:{BY_ID}", f"evdev:{BY_ID}?layout=fr"))] == [
         (BY_ID, "us"),
         (BY_ID, "fr"),
@@ -171,6 +171,6 @@ def test_an_address_is_a_path_and_a_layout() -> None:
 
 
 @pytest.mark.parametrize("address", ["", "evdev:", "evdev:event3", "serial:/dev/ttyACM0", f"evdev:{BY_ID}?layout=de"])
-def test_what_is_no_address_is_refused(address: str) -> None:
+def test_an_invalid_address_is_refused(address: str) -> None:
     with pytest.raises(BadAddress):
         parse_keyboard(address)

@@ -1,4 +1,4 @@
-"""Devices that stay open: serial lines on pseudo-terminals, keyboards that a test types on."""
+"""Devices that stay open: serial lines on pseudo-terminals, and simulated keyboards."""
 
 import errno
 import fcntl
@@ -34,26 +34,26 @@ from tests.patience import PATIENCE_S
 
 
 class Ear:
-    """What a line tells."""
+    """The recorded callbacks of a line."""
 
     def __init__(self) -> None:
         self.bytes, self.lines = Queue[tuple[bytes, int]](), Queue[str | None]()
 
     def on_bytes(self, content: bytes, at: int) -> None:
-        """Take bytes, and leave the idle calls."""
+        """Record bytes, without the idle calls."""
         if content:
             self.bytes.put((content, at))
 
     def on_line(self, error: FirmwareError | None) -> None:
-        """Take a code."""
+        """Record a code."""
         self.lines.put(error.code if error else None)
 
     def next_line(self) -> str | None:
-        """Return what the line told next of itself."""
+        """Return the next code of the line."""
         return self.lines.get(timeout=PATIENCE_S)
 
     def hear(self, length: int) -> bytes:
-        """Return so many bytes."""
+        """Return the next `length` bytes."""
         content = b""
         while len(content) < length:
             content += self.bytes.get(timeout=PATIENCE_S)[0]
@@ -90,20 +90,20 @@ def line(plug: Plug, ear: Ear) -> Iterator[HotPlugged]:
 
 
 @pytest.mark.usefixtures("line")
-def test_what_the_device_sends_arrives_byte_for_byte(plug: Plug, ear: Ear) -> None:
+def test_bytes_from_the_device_arrive_unchanged(plug: Plug, ear: Ear) -> None:
     sent = bytes(range(256))
     plug.send(sent)
     assert ear.hear(len(sent)) == sent
 
 
-def test_bytes_carry_the_time_at_which_they_were_read(plug: Plug, ear: Ear) -> None:
+def test_bytes_have_the_time_of_reading(plug: Plug, ear: Ear) -> None:
     with opened(plug.path, ear.on_bytes, ear.on_line, clock_ns=lambda: 4711):
         ear.next_line()
         plug.send(b"x")
         assert ear.bytes.get(timeout=PATIENCE_S) == (b"x", 4711)
 
 
-def test_what_is_written_reaches_the_device(line: HotPlugged, plug: Plug) -> None:
+def test_written_bytes_reach_the_device(line: HotPlugged, plug: Plug) -> None:
     line.write(b"\x00lamp\r\n\xff")
     assert plug._master is not None
     assert select.select([plug._master], [], [], PATIENCE_S)[0]
@@ -111,7 +111,7 @@ def test_what_is_written_reaches_the_device(line: HotPlugged, plug: Plug) -> Non
 
 
 @pytest.mark.usefixtures("line")
-def test_a_line_that_is_pulled_says_so_once_and_reads_again_when_it_is_back(plug: Plug, ear: Ear) -> None:
+def test_an_unplugged_line_is_reported_once_and_reads_again_later(plug: Plug, ear: Ear) -> None:
     for turn in (b"one", b"two"):
         plug.pull()
         assert ear.next_line() == "device_unplugged"
@@ -122,9 +122,7 @@ def test_a_line_that_is_pulled_says_so_once_and_reads_again_when_it_is_back(plug
 
 
 @pytest.mark.usefixtures("line")
-def test_a_path_that_leads_to_another_device_is_a_pulled_one_even_if_the_driver_ends_no_read(
-    plug: Plug, ear: Ear, tmp_path: Path
-) -> None:
+def test_a_path_to_another_device_counts_as_unplugged(plug: Plug, ear: Ear, tmp_path: Path) -> None:
     with Plug(tmp_path / "other") as other:
         plug.path.unlink()
         plug.path.symlink_to(other.path)
@@ -133,7 +131,7 @@ def test_a_path_that_leads_to_another_device_is_a_pulled_one_even_if_the_driver_
         assert ear.hear(4) == b"here"
 
 
-def test_a_device_that_comes_later_is_opened_when_it_comes(tmp_path: Path, ear: Ear) -> None:
+def test_a_device_that_is_plugged_in_later_is_opened(tmp_path: Path, ear: Ear) -> None:
     plug = Plug(tmp_path / "late")
     with line_of(plug, ear):
         assert ear.next_line() == "device_missing"
@@ -141,7 +139,7 @@ def test_a_device_that_comes_later_is_opened_when_it_comes(tmp_path: Path, ear: 
             assert ear.next_line() is None
 
 
-def test_a_device_that_another_program_has_locked_says_so_and_is_opened_when_that_ends(plug: Plug, ear: Ear) -> None:
+def test_a_locked_device_is_reported_and_opened_once_it_is_free(plug: Plug, ear: Ear) -> None:
     other = os.open(plug.path, os.O_RDWR | os.O_NOCTTY)
     fcntl.flock(other, fcntl.LOCK_EX)
     with line_of(plug, ear):
@@ -158,31 +156,29 @@ def test_two_lines_cannot_have_one_device(line: HotPlugged, plug: Plug) -> None:
         assert second.next_line() is None
 
 
-def test_what_is_no_serial_line_is_missing(tmp_path: Path, ear: Ear) -> None:
+def test_a_path_that_is_no_serial_line_is_reported_as_missing(tmp_path: Path, ear: Ear) -> None:
     (tmp_path / "file").write_text("no line")
     with opened(tmp_path / "file", ear.on_bytes, ear.on_line):
         assert ear.next_line() == "device_missing"
 
 
-def test_one_who_may_not_open_the_device_is_told_so(plug: Plug, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forbidden_device_is_reported(plug: Plug, ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("serial.serialposix.os.open", refuse)  # root may open all, so the kernel is asked in vain
+    monkeypatch.setattr("serial.serialposix.os.open", refuse)  # root may open everything
     with line_of(plug, ear):
         assert ear.next_line() == "device_forbidden"
 
 
-def test_writing_to_what_is_not_there_is_refused(line: HotPlugged, plug: Plug, ear: Ear) -> None:
+def test_writing_to_an_unplugged_device_is_refused(line: HotPlugged, plug: Plug, ear: Ear) -> None:
     plug.pull()
     ear.next_line()
     with pytest.raises(DeviceMissing, match="is not open"):
         line.write(b"x")
 
 
-def test_writing_to_a_device_that_takes_nothing_is_refused_and_the_line_can_still_be_closed(
-    line: HotPlugged, plug: Plug, ear: Ear
-) -> None:
+def test_writing_to_a_blocked_device_is_refused_and_closing_still_works(line: HotPlugged, plug: Plug, ear: Ear) -> None:
     refused = 0
     for _ in range(16):
         try:
@@ -196,7 +192,7 @@ def test_writing_to_a_device_that_takes_nothing_is_refused_and_the_line_can_stil
     assert plug.is_in
 
 
-def test_a_closed_line_has_let_the_device_go_and_calls_nobody(line: HotPlugged, plug: Plug, ear: Ear) -> None:
+def test_a_closed_line_has_released_the_device_and_calls_nobody(line: HotPlugged, plug: Plug, ear: Ear) -> None:
     line.close()
     line.close()
     fd = os.open(plug.path, os.O_RDWR | os.O_NOCTTY)
@@ -219,7 +215,7 @@ def test_a_line_can_be_closed_from_its_own_callback(plug: Plug) -> None:
     lines[0].close()
 
 
-def test_a_flood_is_told_in_bounded_pieces(plug: Plug) -> None:
+def test_a_flood_arrives_in_bounded_pieces(plug: Plug) -> None:
     lengths, ready = Queue[int](), threading.Event()
     with opened(plug.path, lambda content, _at: lengths.put(len(content)), lambda _error: ready.set()):
         assert ready.wait(PATIENCE_S)
@@ -231,7 +227,7 @@ def test_a_flood_is_told_in_bounded_pieces(plug: Plug) -> None:
     assert (sum(told), max(told) <= CHUNK) == (64 * 1024, True)
 
 
-def test_where_nothing_comes_the_time_is_told_nonetheless(plug: Plug) -> None:
+def test_an_idle_line_still_reports_the_time(plug: Plug) -> None:
     idle = Queue[tuple[bytes, int]]()
     with opened(plug.path, lambda content, at: idle.put((content, at)), lambda _error: None):
         assert idle.get(timeout=PATIENCE_S)[0] == b""
@@ -245,7 +241,7 @@ def test_a_loop_reads_what_it_writes(ear: Ear) -> None:
 
 
 class FakeDevice(InputDevice):
-    """An input device on a named pipe, which the kernel lets nobody grab."""
+    """An input device on a named pipe, on which the kernel allows no grab."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -260,7 +256,7 @@ class FakeDevice(InputDevice):
 
 
 class Table:
-    """A keyboard that is plugged in and typed on, and what the line tells of it."""
+    """A simulated keyboard, and the recorded callbacks of its line."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.opened = path, list[FakeDevice]()
@@ -276,7 +272,7 @@ class Table:
         os.close(self._writer)
 
     def hold_on_to(self) -> None:
-        """Vanish from the path only, as with a driver that ends no read."""
+        """Disappear from the path only, as with a driver that does not end a read."""
         self.path.unlink()
 
     def send(self, *events: tuple[int, int, int]) -> None:
@@ -316,20 +312,20 @@ def table(tmp_path: Path) -> Table:
 
 
 @pytest.mark.parametrize("layout", ["us", "fr"])
-def test_what_is_typed_is_read_in_the_layout_of_the_address(table: Table, layout: str) -> None:
+def test_typed_text_is_read_in_the_layout_of_the_address(table: Table, layout: str) -> None:
     with table.line(layout):
         assert table.next_line() is None
         table.type("HM1-08-117\r", layout)
         assert table.next_typed(11) == b"HM1-08-117\r"
 
 
-def test_the_keyboard_is_ours_alone(table: Table) -> None:
+def test_the_keyboard_is_opened_for_exclusive_use(table: Table) -> None:
     with table.line():
         table.next_line()
         assert [device.grabbed for device in table.opened] == [True]
 
 
-def test_a_keyboard_that_somebody_else_has_grabbed_is_in_use_and_not_kept_open(
+def test_a_keyboard_grabbed_by_another_program_is_in_use_and_closed(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_device: FakeDevice) -> None:
@@ -342,7 +338,7 @@ def test_a_keyboard_that_somebody_else_has_grabbed_is_in_use_and_not_kept_open(
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM])
-def test_a_keyboard_that_we_may_not_open_says_so(table: Table, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+def test_a_forbidden_keyboard_is_reported(table: Table, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     def refuse(_path: str) -> FakeDevice:
         raise OSError(number, "not permitted")
 
@@ -351,7 +347,7 @@ def test_a_keyboard_that_we_may_not_open_says_so(table: Table, monkeypatch: pyte
         assert table.next_line() == "device_forbidden"
 
 
-def test_a_keyboard_that_is_pulled_says_so_and_types_again_when_it_is_back(table: Table) -> None:
+def test_an_unplugged_keyboard_is_reported_and_types_again_later(table: Table) -> None:
     with table.line():
         assert table.next_line() is None
         table.pull()
@@ -362,14 +358,14 @@ def test_a_keyboard_that_is_pulled_says_so_and_types_again_when_it_is_back(table
         assert table.next_typed(4) == b"117\r"
 
 
-def test_a_path_that_leads_nowhere_is_a_pulled_keyboard(table: Table) -> None:
+def test_a_path_that_leads_nowhere_counts_as_unplugged(table: Table) -> None:
     with table.line():
         table.next_line()
         table.hold_on_to()
         assert table.next_line() == "device_unplugged"
 
 
-def test_shift_that_was_held_when_it_was_pulled_is_not_held_when_it_is_back(table: Table) -> None:
+def test_unplugging_releases_a_held_shift_key(table: Table) -> None:
     with table.line():
         table.next_line()
         table.send((EV_KEY, 42, 1))
@@ -381,21 +377,21 @@ def test_shift_that_was_held_when_it_was_pulled_is_not_held_when_it_is_back(tabl
         assert table.next_typed(1) == b"1"
 
 
-def test_events_that_the_kernel_had_no_room_for_make_the_line_unreadable(table: Table) -> None:
+def test_events_dropped_by_the_kernel_make_the_line_unreadable(table: Table) -> None:
     with table.line():
         table.next_line()
         table.send((EV_SYN, SYN_DROPPED, 0), (EV_KEY, 2, 1))
         assert table.next_typed(2) == b"\x1a1"
 
 
-def test_a_keyboard_takes_nothing(table: Table) -> None:
+def test_writing_to_a_keyboard_is_refused(table: Table) -> None:
     with table.line() as line:
         table.next_line()
         with pytest.raises(DeviceMissing, match="takes no 1 bytes"):
             line.write(b"x")
 
 
-def test_a_closed_line_has_let_the_keyboard_go_at_once(table: Table) -> None:
+def test_closing_releases_the_keyboard_at_once(table: Table) -> None:
     line = table.line()
     table.next_line()
     line.close()

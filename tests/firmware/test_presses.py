@@ -1,4 +1,4 @@
-"""From edges to presses, changeover contacts and chatter."""
+"""Presses from edges, changeover contacts, and chatter."""
 
 import pytest
 from hypothesis import given
@@ -29,38 +29,32 @@ def east(*edges: tuple[int, bool]) -> list[ContactOutcome]:
 
 
 @given(presses(), st.integers(0, 10**15), st.lists(st.integers(0, 5 * 10**9), max_size=5))
-def test_however_a_contact_bounces_one_press_is_one_at_its_first_edge(
-    press: list[int], start: int, ticks: list[int]
-) -> None:
+def test_a_bouncing_press_is_one_press_at_its_first_edge(press: list[int], start: int, ticks: list[int]) -> None:
     bounced = play({"east": wave(start, [(press, S)])}, [start + tick for tick in ticks])
     assert pressed(bounced) == [("east", start)]
 
 
 @given(noises(), st.integers(0, 10**15))
-def test_pulses_that_are_each_shorter_than_a_fingers_are_never_a_press(noise: list[int], start: int) -> None:
+def test_pulses_shorter_than_a_fingers_are_never_a_press(noise: list[int], start: int) -> None:
     outcomes = play({"east": wave(start, [(noise, S)])})
     assert {type(one) for one in outcomes} == {TooShort}
 
 
 @given(st.lists(st.tuples(presses(), pause), max_size=4), st.lists(st.integers(0, 20 * S), max_size=8))
-def test_what_is_told_does_not_depend_on_how_often_the_time_is_told(
-    bursts: list[tuple[list[int], int]], ticks: list[int]
-) -> None:
+def test_outcomes_do_not_depend_on_how_often_time_passes(bursts: list[tuple[list[int], int]], ticks: list[int]) -> None:
     whole = wave(0, bursts)
     assert play({"east": whole}, ticks) == play({"east": whole})
 
 
 @given(st.lists(st.tuples(st.one_of(presses(), noises()), pause), max_size=5))
-def test_presses_and_releases_of_a_seat_alternate_and_their_times_never_go_back(
-    bursts: list[tuple[list[int], int]],
-) -> None:
+def test_presses_and_releases_of_a_seat_alternate_in_order_of_time(bursts: list[tuple[list[int], int]]) -> None:
     told = [one for one in play({"east": wave(0, bursts)}) if isinstance(one, Pressed | Released)]
     assert [type(one) for one in told] == [Pressed, Released] * (len(told) // 2)
     assert [one.at for one in told] == sorted(one.at for one in told)
 
 
 def solid_closings(durations: list[int]) -> int:
-    """Count the presses of a waveform in another way: solid closings between which it was open for long enough."""
+    """Count a waveform's presses independently: solid closings separated by long enough openings."""
     count, is_open = 0, True
     for index, lasted in enumerate(durations):
         if index % 2:
@@ -82,7 +76,7 @@ def test_every_waveform_has_as_many_presses_as_solid_closings(
     assert len(pressed(outcomes)) == solid_closings(durations)
 
 
-def test_a_press_is_told_when_it_has_lasted_as_long_as_a_fingers_and_not_before() -> None:
+def test_a_press_is_reported_once_it_has_lasted_long_enough() -> None:
     machine = Presses()
     assert machine.edge("east", closed=True, at=100) == []
     assert machine.due() == 100 + LIMITS.finger_ns
@@ -90,7 +84,7 @@ def test_a_press_is_told_when_it_has_lasted_as_long_as_a_fingers_and_not_before(
     assert machine.pass_time(100 + LIMITS.finger_ns) == [Pressed("east", 100)]
 
 
-def test_a_bounce_begins_the_wait_anew_and_keeps_the_first_edge() -> None:
+def test_a_bounce_restarts_the_wait_and_keeps_the_first_edge() -> None:
     machine = Presses()
     for at, closed in [(0, True), (MS, False), (2 * MS, True)]:
         assert machine.edge("east", closed=closed, at=at) == []
@@ -98,42 +92,42 @@ def test_a_bounce_begins_the_wait_anew_and_keeps_the_first_edge() -> None:
     assert machine.pass_time(5 * MS) == [Pressed("east", 0)]
 
 
-def test_a_pulse_too_short_is_told_with_how_long_it_was() -> None:
+def test_a_short_pulse_is_reported_with_its_length() -> None:
     assert east((7 * MS, True), (9 * MS, False)) == [TooShort("east", 7 * MS, 2 * MS)]
 
 
-def test_of_a_burst_the_longest_pulse_is_told() -> None:
+def test_a_burst_is_reported_with_its_longest_pulse() -> None:
     edges = [(0, True), (1 * MS, False), (2 * MS, True), (4 * MS, False), (5 * MS, True), (6 * MS, False)]
     assert east(*edges) == [TooShort("east", 0, 2 * MS)]
 
 
-def test_a_spark_well_before_a_press_does_not_lend_it_its_time() -> None:
+def test_a_spark_before_a_press_does_not_change_its_time() -> None:
     spark, press = [(0, True), (MS, False)], [(MS + LIMITS.bounce_ns, True), (S, False)]
     assert pressed(east(*spark, *press)) == [("east", MS + LIMITS.bounce_ns)]
 
 
-def test_a_contact_that_chatters_for_too_long_begins_anew() -> None:
+def test_a_contact_that_chatters_for_too_long_starts_over() -> None:
     chatter = [(at * MS, at % 2 == 0) for at in range(32)]
     edges: Wave = [*chatter, (33 * MS, True), (S, False)]
     assert east(*edges)[:2] == [TooShort("east", 0, MS), Pressed("east", 33 * MS)]
 
 
-def test_letting_go_is_told_with_the_first_edge_of_the_opening() -> None:
+def test_a_release_has_the_time_of_its_first_edge() -> None:
     opening = [(500 * MS, False), (501 * MS, True), (502 * MS, False)]
     assert east((0, True), *opening) == [Pressed("east", 0), Released("east", 500 * MS)]
 
 
-def test_a_contact_that_opens_for_a_moment_under_a_finger_stays_one_press() -> None:
+def test_a_brief_opening_during_a_press_does_not_end_it() -> None:
     slip = [(500 * MS, False), (539 * MS, True)]
     assert east((0, True), *slip, (900 * MS, False)) == [Pressed("east", 0), Released("east", 900 * MS)]
 
 
-def test_a_contact_that_closes_again_for_as_long_as_under_a_finger_was_not_let_go_before() -> None:
+def test_closing_again_for_long_enough_continues_the_press() -> None:
     edges = [(500 * MS, False), (501 * MS, True), (501 * MS + LIMITS.finger_ns, False)]
     assert east((0, True), *edges) == [Pressed("east", 0), Released("east", 501 * MS + LIMITS.finger_ns)]
 
 
-def test_who_has_let_go_for_long_enough_presses_again() -> None:
+def test_after_a_long_enough_release_the_next_closing_is_a_new_press() -> None:
     edges = [(0, True), (60 * MS, False), (100 * MS, True), (160 * MS, False)]
     assert east(*edges) == [
         *(Pressed("east", 0), Released("east", 60 * MS)),
@@ -142,11 +136,11 @@ def test_who_has_let_go_for_long_enough_presses_again() -> None:
 
 
 @pytest.mark.parametrize(("held", "told"), [(2 * S - 1, []), (2 * S, [Held("east", 0)])])
-def test_who_holds_for_two_seconds_calls_the_arbiter(held: int, told: list[ContactOutcome]) -> None:
+def test_holding_for_two_seconds_calls_the_arbiter(held: int, told: list[ContactOutcome]) -> None:
     assert east((0, True), (held, False)) == [Pressed("east", 0), *told, Released("east", held)]
 
 
-def test_a_long_press_is_told_while_it_lasts_and_once() -> None:
+def test_a_long_press_is_reported_once_while_it_lasts() -> None:
     machine = Presses()
     machine.edge("east", closed=True, at=0)
     machine.pass_time(S)
@@ -154,14 +148,14 @@ def test_a_long_press_is_told_while_it_lasts_and_once() -> None:
     assert [machine.pass_time(at) for at in (2 * S - 1, 2 * S, 3 * S)] == [[], [Held("east", 0)], []]
 
 
-def test_a_button_that_stays_closed_is_stuck_and_well_when_it_opens() -> None:
+def test_a_button_that_stays_closed_is_stuck_until_it_opens() -> None:
     assert east((0, True), (31 * S, False)) == [
         *(Pressed("east", 0), Held("east", 0), EAST_STUCK),
         *(Released("east", 31 * S), EAST_WELL),
     ]
 
 
-def test_a_button_that_is_closed_at_the_start_is_stuck_and_no_press() -> None:
+def test_a_button_closed_at_the_start_is_stuck_but_not_pressed() -> None:
     machine = Presses()
     stuck = Health("button-east", "button_stuck", "it was closed at the start")
     assert machine.begin({"east": True, "south": False}) == [stuck]
@@ -172,7 +166,7 @@ def test_a_button_that_is_closed_at_the_start_is_stuck_and_no_press() -> None:
     assert machine.pass_time(203 * S) == [Pressed("east", 202 * S)]
 
 
-def test_an_edge_to_where_the_contact_is_changes_nothing() -> None:
+def test_an_edge_without_a_change_is_ignored() -> None:
     machine = Presses()
     assert machine.edge("east", closed=False, at=0) == []
     assert machine.due() is None
@@ -181,7 +175,7 @@ def test_an_edge_to_where_the_contact_is_changes_nothing() -> None:
     assert machine.pass_time(3 * MS) == [Pressed("east", 0)]
 
 
-def test_a_released_seat_waits_for_nothing() -> None:
+def test_nothing_is_due_after_a_release() -> None:
     machine = Presses()
     machine.edge("east", closed=True, at=0)
     machine.edge("east", closed=False, at=60 * MS)
@@ -190,13 +184,13 @@ def test_a_released_seat_waits_for_nothing() -> None:
     assert machine.due() is None
 
 
-def test_other_limits_are_taken() -> None:
+def test_limits_can_be_configured() -> None:
     machine = Presses(ContactLimits(finger_ns=1, held_ns=5))
     machine.edge("east", closed=True, at=0)
     assert machine.pass_time(5) == [Pressed("east", 0), Held("east", 0)]
 
 
-def test_nothing_of_one_seat_is_told_of_another() -> None:
+def test_seats_do_not_affect_each_other() -> None:
     outcomes = play({"east": [(0, True), (60 * MS, False)], "west": [(0, True), (3 * S, False)]})
     assert of("east", outcomes) == east((0, True), (60 * MS, False))
 
@@ -207,19 +201,19 @@ ticks = st.lists(st.integers(0, 20_000 * MS), max_size=8)
 
 
 @given(waves, ticks)
-def test_presses_are_told_in_the_order_of_their_first_edges(wired: dict[Seat, Wave], when: list[int]) -> None:
+def test_presses_are_reported_in_the_order_of_their_first_edges(wired: dict[Seat, Wave], when: list[int]) -> None:
     told = [at for _, at in pressed(play(wired, when))]
     assert told == sorted(told)
 
 
 @given(waves, ticks)
-def test_a_seat_gives_what_it_would_give_alone(wired: dict[Seat, Wave], when: list[int]) -> None:
+def test_a_seat_gives_the_same_outcomes_alone_and_together(wired: dict[Seat, Wave], when: list[int]) -> None:
     together = play(wired, when)
     assert {seat: of(seat, together) for seat in SEATS} == {seat: play({seat: wired[seat]}) for seat in SEATS}
 
 
 @given(st.permutations(SEATS), st.lists(presses(), min_size=4, max_size=4), st.integers(1, 5 * MS))
-def test_who_was_first_by_a_nanosecond_is_first(order: list[Seat], fingers: list[list[int]], apart: int) -> None:
+def test_a_press_earlier_by_a_nanosecond_is_first(order: list[Seat], fingers: list[list[int]], apart: int) -> None:
     wired = {
         seat: wave(rank * apart, [(finger, 5000 * MS)])
         for rank, (seat, finger) in enumerate(zip(order, fingers, strict=True))
@@ -227,7 +221,7 @@ def test_who_was_first_by_a_nanosecond_is_first(order: list[Seat], fingers: list
     assert pressed(play(wired)) == [(seat, rank * apart) for rank, seat in enumerate(order)]
 
 
-def test_a_press_waits_for_an_earlier_edge_that_is_undecided() -> None:
+def test_a_press_waits_for_an_earlier_undecided_edge() -> None:
     machine = Presses()
     machine.edge("east", closed=True, at=0)
     machine.edge("south", closed=True, at=1 * MS)
@@ -252,7 +246,7 @@ def test_a_press_does_not_wait_for_an_edge_of_the_same_instant() -> None:
     assert machine.pass_time(3 * MS) == [Pressed("south", 0)]
 
 
-def test_a_press_that_waited_for_a_spark_is_told_when_the_spark_is_known_for_one() -> None:
+def test_a_press_that_waited_is_reported_once_the_spark_is_recognised() -> None:
     machine = Presses()
     machine.edge("east", closed=True, at=0)
     machine.edge("south", closed=True, at=1)
@@ -261,8 +255,8 @@ def test_a_press_that_waited_for_a_spark_is_told_when_the_spark_is_known_for_one
     assert machine.pass_time(12 * MS) == [TooShort("east", 0, 2 * MS), Pressed("south", 1)]
 
 
-def test_no_press_waits_for_ever_for_a_contact_that_chatters() -> None:
-    """East chatters without end; it has begun a moment before south presses."""
+def test_no_press_waits_forever_for_a_chattering_contact() -> None:
+    """East chatters endlessly, starting shortly before south presses."""
     machine, told = Presses(), []
     south = 10 * MS
     for at in range(100):
@@ -275,14 +269,14 @@ def test_no_press_waits_for_ever_for_a_contact_that_chatters() -> None:
     assert at * MS <= LIMITS.burst_ns + LIMITS.finger_ns + LIMITS.bounce_ns
 
 
-def test_edges_of_different_seats_that_come_in_the_wrong_order_keep_their_times() -> None:
+def test_edges_of_different_seats_in_the_wrong_order_keep_their_times() -> None:
     machine = Presses()
     machine.edge("south", closed=True, at=1 * MS)
     machine.edge("east", closed=True, at=0)
     assert machine.pass_time(4 * MS) == [Pressed("east", 0), Pressed("south", 1 * MS)]
 
 
-def test_where_a_contact_is_follows_its_edges() -> None:
+def test_is_closed_follows_the_edges() -> None:
     machine = Presses()
     seen = [machine.is_closed("east")]
     for at, closed in [(0, True), (1, False), (2, True), (3000 * MS, True), (3001 * MS, False), (3002 * MS, True)]:
@@ -300,7 +294,7 @@ def at_rest() -> Changeover:
     return Changeover("east", closes=False, opens=True, since=0)
 
 
-def test_at_rest_and_pressed_nothing_is_due() -> None:
+def test_nothing_is_due_at_rest_or_while_pressed() -> None:
     button = at_rest()
     assert button.due() is None
     assert button.edge(opens=False, at=5) == []
@@ -309,7 +303,7 @@ def test_at_rest_and_pressed_nothing_is_due() -> None:
     assert button.due() is None
 
 
-def test_both_open_for_long_is_a_cable_that_is_off_told_once() -> None:
+def test_two_open_contacts_are_reported_once_as_an_unplugged_cable() -> None:
     button = at_rest()
     button.edge(opens=False, at=5)
     assert button.pass_time(4 + CHANGEOVER_FAULT_NS) == []
@@ -318,19 +312,19 @@ def test_both_open_for_long_is_a_cable_that_is_off_told_once() -> None:
     assert button.edge(opens=True, at=10 * CHANGEOVER_FAULT_NS) == [CONTACTS_WELL]
 
 
-def test_both_closed_for_long_is_wires_that_touch() -> None:
+def test_two_closed_contacts_are_reported_as_a_short_circuit() -> None:
     button = at_rest()
     assert [*button.edge(closes=True, at=5), *button.pass_time(5 + CHANGEOVER_FAULT_NS)] == [TOUCH]
 
 
-def test_an_edge_that_comes_after_it_was_due_tells_first_what_was() -> None:
+def test_a_late_edge_first_reports_what_was_due() -> None:
     button = at_rest()
     button.edge(opens=False, at=0)
     assert button.edge(opens=True, at=2 * CHANGEOVER_FAULT_NS) == [OFF, CONTACTS_WELL]
 
 
 @given(st.lists(st.tuples(st.integers(1, 3 * CHANGEOVER_FAULT_NS), st.booleans(), st.booleans()), max_size=12))
-def test_ill_and_well_alternate_and_the_last_is_what_is(steps: list[tuple[int, bool, bool]]) -> None:
+def test_faults_and_recoveries_of_two_contacts_alternate(steps: list[tuple[int, bool, bool]]) -> None:
     button, told, at = at_rest(), list[Health](), 0
     for after, first, level in steps:
         at += after
@@ -346,18 +340,18 @@ CONTACT_WELL = Health("contact-east", None)
 APART = CHATTER_WITHIN_NS // (CHATTER_PULSES - 1)
 
 
-def test_five_short_pulses_in_ten_seconds_are_a_contact_that_chatters() -> None:
+def test_five_short_pulses_in_ten_seconds_are_chatter() -> None:
     contact = Chatter("east")
     assert [contact.pulse(at * APART) for at in range(CHATTER_PULSES)] == [[], [], [], [], [ILL]]
 
 
-def test_pulses_that_come_more_slowly_are_nothing() -> None:
+def test_slower_pulses_are_not_chatter() -> None:
     contact = Chatter("east")
     assert [contact.pulse(at * (APART + 1)) for at in range(50)] == [[]] * 50
     assert contact.due() is None
 
 
-def test_it_is_told_once_and_well_again_a_minute_after_the_last_pulse() -> None:
+def test_chatter_is_reported_once_and_clears_after_a_quiet_minute() -> None:
     contact = Chatter("east")
     told = [one for at in range(50) for one in contact.pulse(at * MS)]
     assert told == [Health("contact-east", "button_chatters", "5 pulses in 0.0 s")]
@@ -368,7 +362,7 @@ def test_it_is_told_once_and_well_again_a_minute_after_the_last_pulse() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 2 * CHATTER_QUIET_NS), st.booleans()), max_size=40))
-def test_ill_and_well_are_told_by_turns(steps: list[tuple[int, bool]]) -> None:
+def test_chatter_and_recovery_alternate(steps: list[tuple[int, bool]]) -> None:
     contact, now, told = Chatter("east"), 0, list[Health]()
     for after, pulse in steps:
         now += after
@@ -378,7 +372,7 @@ def test_ill_and_well_are_told_by_turns(steps: list[tuple[int, bool]]) -> None:
     assert [one.code is None for one in told] == [index % 2 == 1 for index in range(len(told))]
 
 
-def test_a_contact_that_chatters_can_still_press_and_is_well_when_it_has_been_quiet() -> None:
+def test_a_chattering_contact_can_still_press_and_recovers() -> None:
     machine, told = Presses(), []
     for pulse in range(CHATTER_PULSES):
         at = pulse * 100 * MS

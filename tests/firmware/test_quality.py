@@ -1,4 +1,4 @@
-"""What the room says of its quality is held to what is there: each rule points to a test or a page that exists."""
+"""Each rule in quality.yaml points to an existing test or page."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ RULE: Final = re.compile(
     r"  where: (?P<path>[\w./-]+)(?:::(?P<test>\w+))?\n"
     r"  comment: (?P<comment>[A-Za-z](?:(?!: | #).)+\.)"
 )
-"""A part of YAML small enough to be read without a library: plain values that need no quotes."""
+"""A subset of YAML that needs no library: plain values without quotes."""
 
 
 def rules() -> list[re.Match[str]]:
@@ -29,19 +29,19 @@ def names_of_tests(path: Path) -> set[str]:
     return {node.name for node in body if isinstance(node, ast.FunctionDef)}
 
 
-def test_every_rule_is_done_to_do_or_exempt_and_named_once() -> None:
+def test_every_rule_has_a_valid_status_and_a_unique_name() -> None:
     names = [rule["name"] for rule in rules()]
     assert sorted(set(names)) == sorted(names)
     assert {rule["status"] for rule in rules()} <= {"done", "todo", "exempt"}
 
 
-def test_every_rule_points_to_something_that_is_there() -> None:
+def test_every_rule_points_to_an_existing_file_and_test() -> None:
     assert [rule["name"] for rule in rules() if not (ROOT / rule["path"]).is_file()] == []
     named = [rule for rule in rules() if rule["test"]]
     assert [rule["test"] for rule in named if rule["test"] not in names_of_tests(ROOT / rule["path"])] == []
 
 
-def test_a_rule_about_behaviour_that_is_done_names_the_test_that_proves_it() -> None:
+def test_every_done_rule_about_behaviour_names_its_test() -> None:
     done = [rule for rule in rules() if rule["status"] == "done" and rule["path"].startswith("tests/")]
     assert [rule["name"] for rule in done if not rule["test"]] == []
     assert len(done) > len(rules()) / 2

@@ -1,6 +1,6 @@
-"""Noise on a scanner's line: nothing breaks, nothing grows, and only labels that noise really spells are scanned.
+"""Noise on a scanner's line: no failure, no growing memory, and no scans but of labels that the noise really spells.
 
-`python -m tests.benchmarks.hands.scanner` does the same with a million bytes over a pty, and measures.
+`python -m tests.benchmarks.hands.scanner` does the same with a million bytes over a pty, and measures it.
 """
 
 import re
@@ -16,13 +16,13 @@ from firmware.scan_reader import ScanReader
 from tests.firmware.scanner_noise import ALPHABETS, noise
 
 LABEL = re.compile(rb"(?<=[\r\n\t\x03])\x02? *(?:\][A-Za-z]\w)?HM(?:1-(\d\d)-|(\d\d))(\d{3}) *(?=[\r\n\t\x03])")
-"""A line that is a label, which noise may spell as anybody may."""
+"""A line that is a label, which noise may spell by chance."""
 
 BYTES = 100_000
 
 
 def reports_of(content: bytes, chance: Random, *, longest_pause_ms: int) -> list[Scanned | NotScanned]:
-    """Send it in pieces as a line would give them."""
+    """Send the content in pieces, as a line delivers it; return the reports."""
     reader, now, at, told = ScanReader(), 0, 0, list[Scanned | NotScanned]()
     reader.opened(now)
     while at < len(content):
@@ -34,7 +34,7 @@ def reports_of(content: bytes, chance: Random, *, longest_pause_ms: int) -> list
 
 
 @pytest.mark.parametrize("alphabet", sorted(ALPHABETS))
-def test_a_flood_of_noise_scans_nothing_that_it_does_not_spell(alphabet: str) -> None:
+def test_noise_scans_only_labels_that_it_really_spells(alphabet: str) -> None:
     content = noise(ALPHABETS[alphabet], BYTES, Random(5))
     reports = reports_of(content, Random(6), longest_pause_ms=99)
     spelt = {(int(tile), (dashed or plain).decode()) for dashed, plain, tile in LABEL.findall(content)}
@@ -43,7 +43,7 @@ def test_a_flood_of_noise_scans_nothing_that_it_does_not_spell(alphabet: str) ->
 
 
 @pytest.mark.parametrize("alphabet", sorted(ALPHABETS))
-def test_noise_with_pauses_breaks_nothing(alphabet: str) -> None:
+def test_noise_with_pauses_gives_only_valid_reports(alphabet: str) -> None:
     chance = Random(7)
     content = noise(ALPHABETS[alphabet], BYTES, chance)
     reports = reports_of(content, chance, longest_pause_ms=2 * round(IDLE_S * 1000))
@@ -51,7 +51,7 @@ def test_noise_with_pauses_breaks_nothing(alphabet: str) -> None:
     assert [report for report in reports if isinstance(report, Scanned) and not 1 <= report.serial <= 136] == []
 
 
-def test_noise_without_end_takes_no_memory() -> None:
+def test_endless_noise_uses_no_memory() -> None:
     reader, content = ScanReader(), noise(ALPHABETS["bytes"], BYTES, Random(8))
     reader.take(content, 1)
     tracemalloc.start()
@@ -63,7 +63,7 @@ def test_noise_without_end_takes_no_memory() -> None:
         tracemalloc.stop()
 
 
-def test_after_noise_the_next_scan_is_read() -> None:
+def test_a_scan_after_noise_is_read() -> None:
     reader = ScanReader()
     reader.take(noise(ALPHABETS["bytes"], BYTES, Random(9)), 0)
     reader.take(b"", 600 * MS)

@@ -1,4 +1,4 @@
-"""Scanners by their address, what they report, and what docs/scanners.md says of them."""
+"""Scanners by address, their reports, and the examples in docs/scanners.md."""
 
 import re
 import threading
@@ -29,7 +29,7 @@ SIM: Final = "sim://scanner?double_ms=0"
 
 
 class Bench:
-    """A scanner and what it tells."""
+    """A scanner and its reports."""
 
     def __init__(self, address: str) -> None:
         self.told = Queue[Report]()
@@ -37,11 +37,11 @@ class Bench:
 
     @property
     def hand(self) -> SimulatedScanner:
-        assert self.opened.hand is not None
-        return self.opened.hand
+        assert self.opened.simulated is not None
+        return self.opened.simulated
 
     def next(self) -> tuple[object, ...]:
-        """Return the next report in short."""
+        """Return the next report in short form."""
         match self.told.get(timeout=PATIENCE_S):
             case Scanned(serial, set_text, _):
                 return serial, set_text
@@ -53,7 +53,7 @@ class Bench:
                 raise AssertionError(other)
 
     def until(self, *last: object) -> list[tuple[object, ...]]:
-        """Return what is told before this."""
+        """Return the reports before this one."""
         return list(iter(self.next, last))
 
 
@@ -78,7 +78,7 @@ def address(**habits: object) -> str:
     [address(terminator=name, stx=stx) for name in sorted({*TERMINATORS} - {"none"}) for stx in (0, 1)],
     indirect=True,
 )
-def test_a_scan_is_told_whatever_common_frame_it_comes_in(bench: Bench) -> None:
+def test_a_scan_is_reported_with_every_common_terminator(bench: Bench) -> None:
     bench.hand.scan("HM1-08-117")
     assert bench.next() == (117, "08")
 
@@ -86,7 +86,7 @@ def test_a_scan_is_told_whatever_common_frame_it_comes_in(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "bench", [address(piece=1), address(piece=4, delay_ms=1), address(before="%5Dd1")], indirect=True
 )
-def test_a_scan_in_pieces_or_with_its_symbology_is_one_scan(bench: Bench) -> None:
+def test_a_scan_in_pieces_or_with_an_aim_identifier_is_one_scan(bench: Bench) -> None:
     bench.hand.scan("HM1-08-117")
     assert bench.next() == (117, "08")
     bench.hand.scan("HM1-08-118")
@@ -94,32 +94,32 @@ def test_a_scan_in_pieces_or_with_its_symbology_is_one_scan(bench: Bench) -> Non
 
 
 @pytest.mark.parametrize("bench", ["sim://scanner?repeats=4"], indirect=True)
-def test_a_scanner_that_reads_the_same_again_and_again_scans_once(bench: Bench) -> None:
+def test_a_repeatedly_read_code_is_one_scan(bench: Bench) -> None:
     bench.hand.scan("HM1-08-117")
     bench.hand.scan("HM1-08-118")
     assert [bench.next(), bench.next()] == [(117, "08"), (118, "08")]
 
 
 @pytest.mark.parametrize("bench", [address(garbage=100)], indirect=True)
-def test_a_scan_with_noise_before_it_is_no_tile(bench: Bench) -> None:
+def test_a_scan_after_noise_on_the_same_line_is_not_a_tile(bench: Bench) -> None:
     bench.hand.scan("HM1-08-117")
     code, _ = bench.next()
     assert code == "scan_garbled"
 
 
 @pytest.mark.parametrize("bench", [address(terminator="none")], indirect=True)
-def test_a_scanner_that_ends_no_line_is_told(bench: Bench) -> None:
+def test_a_scanner_without_terminator_is_reported(bench: Bench) -> None:
     bench.hand.scan("HM1-08-117")
     assert bench.next() == ("scan_cut", "HM1-08-117")
 
 
 @pytest.mark.parametrize("bench", [address(encoding="utf-16-le"), address(encoding="cp037")], indirect=True)
-def test_a_scanner_with_another_encoding_is_told(bench: Bench) -> None:
+def test_a_scanner_with_a_wrong_encoding_is_reported(bench: Bench) -> None:
     bench.hand.scan("HM1-08-117")
     assert bench.next()[0] == "scan_wrong_encoding"
 
 
-def test_a_scanner_that_is_pulled_and_put_back_scans_again(bench: Bench) -> None:
+def test_a_scanner_that_is_unplugged_and_plugged_in_scans_again(bench: Bench) -> None:
     for serial in (1, 2, 3):
         bench.hand.plug.pull()
         assert bench.next() == ("scanner", "device_unplugged")
@@ -129,12 +129,12 @@ def test_a_scanner_that_is_pulled_and_put_back_scans_again(bench: Bench) -> None
         assert bench.next() == (serial, "08")
 
 
-def test_a_scanner_that_is_said_to_be_well_reads_the_shortest_code_at_once(bench: Bench) -> None:
+def test_a_healthy_scanner_reads_the_shortest_code_at_once(bench: Bench) -> None:
     bench.hand.scan("7")
     assert bench.next() == (7, None)
 
 
-def test_a_flood_of_noise_scans_nothing_and_the_next_scan_is_read(bench: Bench) -> None:
+def test_noise_scans_nothing_and_the_next_scan_is_read(bench: Bench) -> None:
     bench.hand.send(noise(ALPHABETS["bytes"], 50_000, Random(3)) + b"\r")
     bench.hand.scan("HM1-08-117")
     told = bench.until(117, "08")
@@ -143,11 +143,11 @@ def test_a_flood_of_noise_scans_nothing_and_the_next_scan_is_read(bench: Bench) 
 
 
 @pytest.mark.parametrize("sent", [1, 7, 8, 9, 10])
-def test_a_scanner_that_is_pulled_in_the_middle_of_a_scan_makes_up_no_tile(bench: Bench, sent: int) -> None:
+def test_unplugging_during_a_scan_never_gives_a_tile(bench: Bench, sent: int) -> None:
     frame = bench.hand.frame("HM1-08-117")
     bench.hand.send(frame[:sent])
     bench.hand.plug.pull()
-    before = bench.until("scanner", "device_unplugged")  # the kernel may lose the end of what was sent
+    before = bench.until("scanner", "device_unplugged")  # the kernel may lose the end of the bytes sent
     assert before in [[], *([("scan_cut", "HM1-08-117"[:length])] for length in range(2, 11))]
     bench.hand.plug.put_in()
     assert bench.until("scanner", None) == []
@@ -155,7 +155,7 @@ def test_a_scanner_that_is_pulled_in_the_middle_of_a_scan_makes_up_no_tile(bench
     assert bench.next() == (118, "08")
 
 
-def test_a_scanner_that_is_plugged_in_later_works_then(tmp_path: Path) -> None:
+def test_a_scanner_that_is_plugged_in_later_works(tmp_path: Path) -> None:
     with Plug(tmp_path / "later") as plug:
         plug.pull()
         bench = Bench(f"serial:{plug.path}?baud=115200&bits=7&parity=even&stop=2")
@@ -167,13 +167,13 @@ def test_a_scanner_that_is_plugged_in_later_works_then(tmp_path: Path) -> None:
             assert bench.next() == (117, "08")
 
 
-def test_pulling_is_noticed_and_coming_back_is_used_within_the_two_seconds_that_are_promised() -> None:
-    # Without a stopwatch: nothing waits longer than one idle wait, then one pause between tries.
+def test_unplugging_and_return_are_noticed_within_two_seconds() -> None:
+    # Not measured: nothing waits for longer than one idle wait and one pause between attempts.
     assert IDLE_S + RETRY_S < PROMISED_S
 
 
 @pytest.mark.parametrize("bench", [address(away_every=2, away_ms=1)], indirect=True)
-def test_a_twin_can_be_one_that_is_pulled_out_now_and_then(bench: Bench) -> None:
+def test_a_simulated_scanner_can_be_unplugged_repeatedly(bench: Bench) -> None:
     bench.hand.scan("HM1-08-001")
     assert bench.next() == (1, "08")
     bench.hand.scan("HM1-08-002")
@@ -182,7 +182,7 @@ def test_a_twin_can_be_one_that_is_pulled_out_now_and_then(bench: Bench) -> None
     assert bench.next() == (3, "08")
 
 
-def test_a_closed_scanner_leaves_nothing_behind_and_may_be_closed_again() -> None:
+def test_a_closed_scanner_leaves_nothing_behind() -> None:
     bench = Bench(SIM)
     path = bench.hand.plug.path
     bench.opened.close()
@@ -194,7 +194,7 @@ def test_a_closed_scanner_leaves_nothing_behind_and_may_be_closed_again() -> Non
 BY_ID = "/dev/serial/by-id/usb-Zebra_DS2208_24053-if00"
 
 
-def test_a_serial_scanner_is_as_scanners_come_from_the_factory_unless_said_otherwise() -> None:
+def test_the_default_settings_are_a_scanners_factory_settings() -> None:
     parsed = parse_scanner(f"serial:{BY_ID}")
     assert (parsed.line, parsed.reader) == (
         SerialSettings(BY_ID, 9600, 8, "N", 1),
@@ -202,7 +202,7 @@ def test_a_serial_scanner_is_as_scanners_come_from_the_factory_unless_said_other
     )
 
 
-def test_a_serial_scanners_settings_are_taken() -> None:
+def test_the_settings_of_a_serial_scanner_are_applied() -> None:
     parsed = parse_scanner(
         f"serial:{BY_ID}?baud=115200&bits=7&parity=even&stop=2&prefix=%5BT&suffix=%2B&plain=three&double_ms=250"
     )
@@ -210,12 +210,12 @@ def test_a_serial_scanners_settings_are_taken() -> None:
     assert parsed.reader == ReaderSettings(CodeSettings("[T", "+", "three"), 250)
 
 
-def test_a_scanner_that_types_has_a_layout() -> None:
+def test_a_scanner_that_types_has_a_keyboard_layout() -> None:
     address = "evdev:/dev/input/by-id/usb-Scanner-event-kbd"
     assert [parse_scanner(address + more).settings["layout"] for more in ("", "?layout=fr")] == ["us", "fr"]
 
 
-def test_a_simulated_scanner_has_habits() -> None:
+def test_the_settings_of_a_simulated_scanner_are_applied() -> None:
     assert parse_scanner("sim://scanner").habits == ScannerHabits()
     assert parse_scanner("sim://scanner?terminator=etx&stx=1&garbage=5&before=%5Dd1").habits == ScannerHabits(
         terminator="etx", stx=1, garbage=5, before="]d1"
@@ -223,9 +223,9 @@ def test_a_simulated_scanner_has_habits() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(SCANNER_SETTINGS))
-def test_what_is_taken_where_nothing_is_said_may_also_be_said(kind: str) -> None:
+def test_defaults_may_be_given_explicitly(kind: str) -> None:
     place = "//scanner" if kind == "sim" else "/dev/x"
-    said = "&".join(f"{name}={one.usual}" for name, one in SCANNER_SETTINGS[kind].items())
+    said = "&".join(f"{name}={one.default}" for name, one in SCANNER_SETTINGS[kind].items())
     assert parse_scanner(f"{kind}:{place}?{said}") == parse_scanner(f"{kind}:{place}")
 
 
@@ -259,23 +259,23 @@ def test_what_is_taken_where_nothing_is_said_may_also_be_said(kind: str) -> None
         "sim://scanner?double_ms=١",
     ],
 )
-def test_what_no_scanner_can_have_is_refused(address: str) -> None:
+def test_invalid_scanner_addresses_are_refused(address: str) -> None:
     with pytest.raises(BadAddress):
         parse_scanner(address)
 
 
-def test_a_setting_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_setting_is_refused_with_a_list_of_the_known_ones() -> None:
     with pytest.raises(BadAddress, match="no setting 'speed'; there are prefix, suffix, plain, double_ms, baud"):
         parse_scanner("serial:/dev/ttyUSB0?speed=9600")
 
 
-def test_a_setting_that_is_said_twice_is_refused() -> None:
-    with pytest.raises(BadAddress, match="baud is said twice"):
+def test_a_setting_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(BadAddress, match="baud is given twice"):
         parse_scanner("serial:/dev/ttyUSB0?baud=9600&baud=19200")
 
 
 @given(st.text(max_size=60) | st.from_regex(r"(serial|evdev|sim):/?/?[a-z/]*\?([a-z_]*=[a-z0-9%]*&?)*"))
-def test_whatever_is_configured_is_an_address_or_refused(address: str) -> None:
+def test_any_text_is_a_valid_address_or_refused(address: str) -> None:
     with suppress(BadAddress):
         parse_scanner(address)
 
@@ -285,11 +285,11 @@ PAGE: Final = (ROOT / "docs" / "scanners.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("address", re.findall(r'^scanner = "(.*)"$', PAGE, re.MULTILINE))
-def test_the_example_is_an_address(address: str) -> None:
+def test_the_example_on_the_page_is_a_valid_address(address: str) -> None:
     assert parse_scanner(address).kind == "serial"
 
 
-def test_what_is_told_to_be_printed_is_read() -> None:
+def test_codes_recommended_for_printing_are_read() -> None:
     table = PAGE.partition("## What to print")[2].partition("##")[0]
     rows = re.findall(r"^\| (`[^|]*`) \|", table, re.MULTILINE)
     codes = [code for row in rows for code in re.findall(r"`(.*?)`", row)]

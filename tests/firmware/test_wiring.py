@@ -1,4 +1,4 @@
-"""A wiring is read, or refused with what is wrong with it; it is checked against the pins that a Pi has."""
+"""Wirings are parsed, or refused with a reason, and checked against the pins of a Pi."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def refusal(text: str) -> FirmwareError:
     return refused.value
 
 
-def test_pins_are_read_in_any_order_and_with_blanks_and_given_in_the_order_of_the_seats() -> None:
+def test_pins_are_parsed_in_any_order_and_returned_in_seat_order() -> None:
     wiring = read_wiring("north=19, west=13+12/22,east=5/17 ,south=06")
     assert [*wiring] == [*SEATS]
     assert wiring == {
@@ -48,7 +48,7 @@ def test_pins_are_read_in_any_order_and_with_blanks_and_given_in_the_order_of_th
         ("east=" + "9" * 5000, "expected one of"),
     ],
 )
-def test_a_wiring_that_cannot_be_is_refused_and_says_why(text: str, said: str) -> None:
+def test_an_impossible_wiring_is_refused_with_a_reason(text: str, said: str) -> None:
     error = refusal(text)
     assert (type(error), error.code) == (BadAddress, "bad_device_address")
     assert said in str(error)
@@ -62,13 +62,13 @@ def test_a_wiring_that_cannot_be_is_refused_and_says_why(text: str, said: str) -
         ("east=5+5,south=6,west=13,north=19", "GPIO5 is wired to east's button and east's second contact"),
     ],
 )
-def test_one_pin_for_two_things_is_a_conflict_that_names_both(text: str, said: str) -> None:
+def test_one_pin_for_two_things_is_refused_naming_both(text: str, said: str) -> None:
     error = refusal(text)
     assert (type(error), error.code, str(error)) == (PinInUse, "pin_in_use", said)
 
 
 @pytest.mark.parametrize("pin", [0, 1])
-def test_the_pins_that_the_pi_needs_to_start_are_refused(pin: int) -> None:
+def test_pins_that_the_pi_needs_to_start_are_refused(pin: int) -> None:
     error = refusal(f"east=5,south=6,west=13/{pin},north=19")
     assert (type(error), error.code) == (PinReserved, "pin_reserved")
     assert str(error).startswith(f"GPIO{pin} (west's lamp) is kept for the identification chip")
@@ -83,13 +83,13 @@ def test_every_other_pin_of_the_header_can_be_used() -> None:
         assert wiring["east"] == SeatPins(pin)
 
 
-def test_the_header_has_forty_pins_of_which_twenty_eight_have_a_number() -> None:
+def test_the_header_has_forty_pins_and_twenty_eight_numbers() -> None:
     assert [pin.position for pin in HEADER] == [*range(1, 41)]
     assert sorted(BY_GPIO) == [*range(28)]
     assert [pin.position for pin in HEADER if pin.name == "GND"] == [6, 9, 14, 20, 25, 30, 34, 39]
 
 
-def test_the_headers_of_all_boards_that_we_support_are_alike() -> None:
+def test_all_supported_boards_have_the_same_header() -> None:
     assert {header(model) for model in REVISIONS} == {HEADER}
 
 
@@ -103,7 +103,7 @@ def test_the_headers_of_all_boards_that_we_support_are_alike() -> None:
         (5, ""),
     ],
 )
-def test_a_pin_says_what_else_it_is_for(gpio: int, also: str) -> None:
+def test_a_pin_lists_its_other_functions(gpio: int, also: str) -> None:
     assert BY_GPIO[gpio].also == also
 
 
@@ -112,7 +112,7 @@ def test_the_nearest_ground_is_found(position: int, ground: int) -> None:
     assert ground_beside(position) == ground
 
 
-def test_what_pins_are_switched_over_to_here_is_named_with_how_to_switch_it_back(tmp_path: Path) -> None:
+def test_pins_with_another_function_are_described_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "dev").mkdir()
     assert pins_in_use([2, 5, 9], "5B", tmp_path) == []
     for sign in ("i2c-1", "spidev0.0", "serial0"):

@@ -1,4 +1,4 @@
-"""Waveforms of contacts: lists of (time in ns, closed) that begin open and change each time."""
+"""Waveforms of contacts: lists of (time in ns, closed) that start open and alternate."""
 
 from collections.abc import Iterable
 from itertools import accumulate
@@ -13,23 +13,23 @@ LIMITS = ContactLimits()
 Wave = list[tuple[int, bool]]
 
 spark = st.integers(1, LIMITS.finger_ns - 1)
-"""Closed for too short to be a finger."""
+"""Closed for too short a time for a finger."""
 
 gap = st.integers(1, LIMITS.bounce_ns - 1)
-"""Open for so short that the contact still bounces."""
+"""Open for so short a time that the contact still bounces."""
 
 pause = st.integers(LIMITS.release_ns, 5_000 * MS)
-"""Open for long enough to be let go."""
+"""Open for long enough to count as released."""
 
 
 def flat(pairs: Iterable[tuple[int, int]]) -> list[int]:
-    """Return pairs one after the other."""
+    """Return the numbers of all pairs in order."""
     return [one for pair in pairs for one in pair]
 
 
 @st.composite
 def presses(draw: st.DrawFn) -> list[int]:
-    """Return one finger's press as durations, closed first: it bounces, holds, bounces, and opens."""
+    """Return the durations of one press, closed first: it bounces, holds, bounces, and opens."""
     closing = draw(st.lists(st.tuples(spark, gap), max_size=2))
     held = draw(st.integers(LIMITS.finger_ns, 4_000 * MS))
     opening = draw(st.lists(st.tuples(gap, spark), max_size=3))
@@ -38,7 +38,7 @@ def presses(draw: st.DrawFn) -> list[int]:
 
 @st.composite
 def noises(draw: st.DrawFn) -> list[int]:
-    """Return pulses that no finger makes as durations, closed first."""
+    """Return the durations of pulses too short for a finger, closed first."""
     return [*flat(draw(st.lists(st.tuples(spark, gap), max_size=6))), draw(spark)]
 
 
@@ -49,12 +49,12 @@ def wave(start: int, bursts: Iterable[tuple[list[int], int]]) -> Wave:
 
 
 def flat_bursts(bursts: Iterable[tuple[list[int], int]]) -> list[int]:
-    """Return all durations one after the other; closed and open alternate."""
+    """Return all durations in order; closed and open alternate."""
     return [one for durations, after in bursts for one in (*durations, after)]
 
 
 def play(waves: dict[Seat, Wave], ticks: Iterable[int] = (), limits: ContactLimits = LIMITS) -> list[ContactOutcome]:
-    """Feed a machine with all edges, and ticks between them, in order of time; then a long while."""
+    """Process all edges and ticks in order of time, then a long time without any; return the outcomes."""
     machine = Presses(limits)
     told = machine.begin(dict.fromkeys(SEATS, False))
     edges = [(at, 1, index, seat, closed) for seat, w in waves.items() for index, (at, closed) in enumerate(w)]
@@ -64,10 +64,10 @@ def play(waves: dict[Seat, Wave], ticks: Iterable[int] = (), limits: ContactLimi
 
 
 def pressed(outcomes: Iterable[ContactOutcome]) -> list[tuple[Seat, int]]:
-    """Return the presses alone."""
+    """Return seat and time of the presses."""
     return [(one.seat, one.at) for one in outcomes if isinstance(one, Pressed)]
 
 
 def of(seat: Seat, outcomes: Iterable[ContactOutcome]) -> list[ContactOutcome]:
-    """Return what was told of one seat."""
+    """Return the outcomes of one seat."""
     return [one for one in outcomes if (one.part == f"button-{seat}" if isinstance(one, Health) else one.seat == seat)]

@@ -1,4 +1,4 @@
-"""What is wrong with a drawing of wires. They may cross; where two lie in one line one cannot tell which is which."""
+"""Finds overlapping wires in a drawing. Wires may cross, but if two overlap nobody can tell them apart."""
 
 import re
 from itertools import pairwise
@@ -7,7 +7,7 @@ Segment = tuple[str, float, float, float]
 
 
 def one_over_another(drawing: str, *, but: str = "") -> list[tuple[int, int]]:
-    """Return the pairs of wires that lie in one line, by their order in the drawing; those of one colour may."""
+    """Return the pairs of overlapping wires, by their order in the drawing. Wires of the colour `but` may overlap."""
     lines = re.findall(r'points="([^"]*)"[^>]* stroke="(#[0-9a-f]+)"', drawing)
     segments = [
         (wire, segment) for wire, (points, colour) in enumerate(lines) if colour != but for segment in _segments(points)

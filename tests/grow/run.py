@@ -20,7 +20,7 @@ from broker.event import STANDINGS
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
 from broker.protocol import parse_topic, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, transient_session_id
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
@@ -168,7 +168,7 @@ class Grown:
         standby.wait_for(r"^Standby: up to date", PATIENCE_S)
         self.kill(name)
         self.running[name] = standby
-        self.displays[name].reach(("127.0.0.1", second.port))
+        self.displays[name].set_other_brokers(("127.0.0.1", second.port))
         standby.wait_for(r"^Desk: ", PATIENCE_S)
         return True
 
@@ -207,9 +207,13 @@ class Grown:
         """Look at what is public somewhere."""
         public = (topics.PUBLIC_TRAVELLER.at(NAME), topics.PUBLIC_STANDINGS.at(NAME))
         link = Link(
-            address, passing_id("grow-display"), public, lambda heard: self.ledger.hear(where, heard), kept=False
+            address,
+            transient_session_id("grow-display"),
+            public,
+            lambda heard: self.ledger.hear(where, heard),
+            persistent=False,
         )
-        link.reach(*others)
+        link.set_other_brokers(*others)
         link.start()
         self.displays[where] = link
 

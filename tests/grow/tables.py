@@ -122,7 +122,7 @@ class SimulatedTable(threading.Thread):
                 self._at_centre = {*range(1, message.centre.upto + 1)} - {*message.centre.lacks}
         elif isinstance(message, ScorerState) and message.standby and self._link:
             host, _, port = message.standby.rpartition(":")
-            self._link.reach((host, int(port)))
+            self._link.set_other_brokers((host, int(port)))
 
     def _beat(self) -> None:
         beat = Beat(id=uuid.uuid4().hex, event=self._event.name, table=self.table, device=self._key.device, start=1)

@@ -73,7 +73,7 @@ class AtTheBox:
     def clock_slack_ns(self) -> float:
         """By how much a press's time can be wrong: on a busy machine much, until one answer comes quickly."""
         session = self.buttons._link._session
-        return session.clock.slack_ns(session.clock._known.us) if session and session.clock._known else float("inf")
+        return session.clock.slack_ns(session.clock._bounds.us) if session and session.clock._bounds else float("inf")
 
     def presses(self) -> list[ButtonPressed]:
         """Return the presses that the journal has kept since the program was opened."""

@@ -21,7 +21,7 @@ class Roaming(Link):
 
     def move(self, place: Place) -> None:
         self.moves.append(place)
-        self._place = place
+        self._broker = place
 
 
 def state(**more: Any) -> ScorerState:  # noqa: ANN401 - any of its fields
@@ -48,7 +48,7 @@ def test_what_the_scorer_said_of_its_standby_is_known_after_a_start_without_the_
     brokers.take(state(standby="10.0.0.6:1884"), 0)
     again = Roaming()
     Brokers(again, tmp_path)
-    assert (again.place, again._others) == (FIRST, [SECOND])
+    assert (again.place, again._other_brokers) == (FIRST, [SECOND])
 
 
 def test_a_table_goes_where_the_scorer_has_moved_and_begins_there_next_time(link: Roaming, tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_table_goes_where_the_scorer_has_moved_and_begins_there_next_time(link
     assert link.moves == [SECOND]
     again = Roaming()
     Brokers(again, tmp_path)
-    assert (again.place, again._others) == (SECOND, [FIRST])
+    assert (again.place, again._other_brokers) == (SECOND, [FIRST])
 
 
 @pytest.mark.parametrize(("after", "moves"), [(GONE_NS - 1, []), (GONE_NS, [SECOND])])

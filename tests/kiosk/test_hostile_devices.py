@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from firmware.box.box import ButtonBox
 from firmware.box.codec import encode_frame
-from firmware.box.link import AHEAD_NS, BoxLink, happened_by
+from firmware.box.link import AHEAD_NS, BoxLink, limit_to_near_future
 from firmware.presses import MS
 from firmware.reports import Health, Held, Pressed, Report, Scanned, TooShort
 from firmware.scanners import open_scanner
@@ -167,7 +167,7 @@ def test_a_hold_calls_and_is_no_hu_where_a_slow_line_makes_its_press_lie_ahead(t
 
 @given(st.integers(0, 2**50), st.integers(1, 10**9), st.integers(1_000, 10**9))
 def test_presses_that_lie_ahead_keep_their_order(now: int, ahead: int, later: int) -> None:
-    first, second = (happened_by(now, now + ahead + more) for more in (0, later))
+    first, second = (limit_to_near_future(now, now + ahead + more) for more in (0, later))
     assert first < second <= now + 2 * AHEAD_NS or second == now + ahead + later
 
 
@@ -199,7 +199,7 @@ def test_a_flood_of_frames_of_ever_other_boxes_is_drained_and_the_screen_stays(t
             flood = encode_frame("H", boot, 0, 0, 15 * (boot % 2), 0, boot)
             for report in link.received(flood, table.time.now).reports:
                 table.program.report(report)
-        assert link._splitter._kept == b""
+        assert link._splitter._buffer == b""
         table.program.step(timeout=0)
         assert table.is_in(Phase.PLAYING)
         assert [one for one in table.happened()[len(before) :] if isinstance(one, ButtonPressed)] == []

@@ -211,8 +211,8 @@ def test_fingers_a_scan_and_a_camera_without_tiles_are_seen_through_the_real_lin
         table.until(lambda seen: seen.remark is not None and seen.remark.said == "wrong_seat")
         table.program.key("x")
         table.program.key("x")
-        assert table.scanner.hand is not None
-        table.scanner.hand.scan("HM1-02-117")
+        assert table.scanner.simulated is not None
+        table.scanner.simulated.scan("HM1-02-117")
         table.until(lambda seen: seen.scan is not None)
         table.program.key("n")
         table.until(lambda seen: seen.picture.view is not None and seen.picture.wrong != ())

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from broker.export.pmn.notation import read_records
 from broker.export.pmn.record import (
-    DOES,
+    ACTION_OF_LETTER,
     HU,
     NumberedAction,
     PmnFan,
@@ -42,10 +42,10 @@ from broker.rules import (
 from broker.rules.mcr import Hu, Judge, PlayState, Ruleset, StepRefused, apply_action, count_hu, replay_actions
 
 
-class JudgeOf(Struct, frozen=True):
-    """How a record's hands are valued: the referee asks the judge `of(record)` for the value of a hu."""
+class RecordJudge(Struct, frozen=True):
+    """How a record's hands are valued: the referee asks the judge `for_record(record)` for the value of a hu."""
 
-    of: Callable[[PmnRecord], Judge]
+    for_record: Callable[[PmnRecord], Judge]
     fans: Callable[[Hu], tuple[PmnFan, ...]] | None = None
     """Returns the fan of a winner's hand; None if hands are not counted."""
 
@@ -55,7 +55,7 @@ JudgeName = Literal["green-book", "1998", "declared"]
 JUDGE_NAMES: Final[tuple[JudgeName, ...]] = get_args(JudgeName)
 
 
-def judge_named(how: JudgeName) -> JudgeOf:
+def judge_named(how: JudgeName) -> RecordJudge:
     """Return the judge with a name: a rule book by which hands are counted, or `declared`."""
     return declared_judge if how == "declared" else counting_judge(how)
 
@@ -69,23 +69,23 @@ def _declared(record: PmnRecord) -> Judge:
     return judge
 
 
-declared_judge: Final = JudgeOf(_declared)
+declared_judge: Final = RecordJudge(_declared)
 """Trusts the record: each winner's hand has the value given in Fan."""
 
 
-def counting_judge(ruleset: Ruleset) -> JudgeOf:
+def counting_judge(ruleset: Ruleset) -> RecordJudge:
     """Return a judge that counts each hand again."""
 
     def judge(hu: Hu) -> int:
         return count_hu(hu, ruleset).fan
 
-    return JudgeOf(lambda _: judge, lambda hu: counted_fans(count_hu(hu, ruleset)))
+    return RecordJudge(lambda _: judge, lambda hu: counted_fans(count_hu(hu, ruleset)))
 
 
-WALL: Final = TRAY - ROWS[0]
+WALL_TILES: Final = TRAY - ROWS[0]
 
 
-def judge_record(record: PmnRecord, judge_of: JudgeOf, profile: Profile | None = None) -> PlayState | None:
+def judge_record(record: PmnRecord, record_judge: RecordJudge, profile: Profile | None = None) -> PlayState | None:
     """Replay a record and return the final state of the play; None if the record does not contain the steps.
 
     `profile` replaces the record's own. Raises RecordError: the code of the rule that is broken, or `play_unfinished`,
@@ -96,12 +96,12 @@ def judge_record(record: PmnRecord, judge_of: JudgeOf, profile: Profile | None =
     with within_tag("Penalty"):
         _refuse_other_fines(record, rules)
     if record.hands is None or record.steps is None:
-        _without_play(record, rules)
+        _check_without_play(record, rules)
         return None
-    play = _replayed(record, judge_of, rules)
+    play = _replayed(record, record_judge, rules)
     with within_tag("Fan"):
         _refuse_other_winners(record, play)
-        _refuse_other_fans(record, play, judge_of)
+        _refuse_other_fans(record, play, record_judge)
     with within_tag("Result"):
         _refuse_other_result(record, outcome_of(play), rules)
     return play
@@ -123,40 +123,40 @@ def deal_of_record(record: PmnRecord) -> Deal:
 def _walls_of_draws(record: PmnRecord) -> Mapping[Seat, tuple[str, ...]]:
     used = Counter(tile for hand in (record.hands or {}).values() for tile in hand)
     for tile in used:
-        _refuse_five(tile, used, "Deal")
+        _refuse_fifth_tile(tile, used, "Deal")
     walls: dict[Seat, list[str]] = {seat: [] for seat in SEATS}
     for number, step in enumerate(record.steps or (), 1):
-        if step.letter == "T" and step.tile and len(walls[step.seat]) < WALL:
+        if step.letter == "T" and step.tile and len(walls[step.seat]) < WALL_TILES:
             used[step.tile] += 1
-            _refuse_five(step.tile, used, "Play", number)
+            _refuse_fifth_tile(step.tile, used, "Play", number)
             walls[step.seat].append(step.tile)
-    left = (Counter(FULL_SET) - used).elements()
-    return {seat: (*wall, *(next(left) for _ in range(WALL - len(wall)))) for seat, wall in walls.items()}
+    remaining = (Counter(FULL_SET) - used).elements()
+    return {seat: (*wall, *(next(remaining) for _ in range(WALL_TILES - len(wall)))) for seat, wall in walls.items()}
 
 
-def _refuse_five(tile: str, used: Counter[str], tag: str, step: int | None = None) -> None:
+def _refuse_fifth_tile(tile: str, used: Counter[str], tag: str, step: int | None = None) -> None:
     if used[tile] > COPIES:
         raise RecordError("fifth_tile", f"this is a fifth {tile}", tag=tag, step=step)
 
 
-def _replayed(record: PmnRecord, judge_of: JudgeOf, rules: Profile) -> PlayState:
+def _replayed(record: PmnRecord, record_judge: RecordJudge, rules: Profile) -> PlayState:
     with within_tag("Deal"):
         deal = deal_of_record(record)
-    moved = list(actions_of(record.steps or ()))
+    numbered, judge = list(actions_of(record.steps or ())), record_judge.for_record(record)
     with within_tag("Play"):
         try:
-            play = replay_actions(deal, (one.action for one in moved), rules.payments, judge_of.of(record))
+            play = replay_actions(deal, (one.action for one in numbered), rules.payments, judge)
         except StepRefused as problem:
-            raise RecordError(problem.code, problem.reason, step=_step(moved, problem, judge_of.of(record))) from None
+            raise RecordError(problem.code, problem.reason, step=_failed_step(numbered, problem, judge)) from None
         if play.turns.over is None:
-            last = moved[-1].step if moved else 1
-            raise RecordError("play_unfinished", f"nobody has won, and {play.turns.turn} could go on", step=last)
+            last = numbered[-1].step if numbered else 1
+            raise RecordError("play_unfinished", f"nobody has won, and {play.turns.turn} could continue", step=last)
     return play
 
 
-def _step(moved: list[NumberedAction], problem: StepRefused, judge: Judge) -> int:
+def _failed_step(numbered: list[NumberedAction], problem: StepRefused, judge: Judge) -> int:
     """Return the step that is wrong. If several declare hu together, it is the first that could not join the others."""
-    first, action = moved[problem.step - 1]
+    first, action = numbered[problem.step - 1]
     for joined in range(1, len(action.seats)):
         try:
             apply_action(problem.play, structs.replace(action, seats=action.seats[:joined]), judge)
@@ -174,15 +174,15 @@ def _refuse_other_winners(record: PmnRecord, play: PlayState) -> None:
             raise RuleError("wrong_hand_value", f"{seat}'s hand is worth {value}, not {record.winners[seat]}")
 
 
-def _refuse_other_fans(record: PmnRecord, play: PlayState, judge_of: JudgeOf) -> None:
+def _refuse_other_fans(record: PmnRecord, play: PlayState, record_judge: RecordJudge) -> None:
     """Compare the fan named in Fan with the counted ones. The totals are already known to agree."""
-    if (fans_of := judge_of.fans) is None:
+    if (fans_of := record_judge.fans) is None:
         return
     for hu in (win.hu for win in play.wins):
-        right = fans_of(hu)
-        if differs_from_count(record.fans[hu.seat], right):
-            told = write_fans(record.fans[hu.seat])
-            raise RuleError("other_fan", f"{hu.seat}'s hand is {write_fans(right)}, not {told}")
+        expected = fans_of(hu)
+        if differs_from_count(record.fans[hu.seat], expected):
+            named = write_fans(record.fans[hu.seat])
+            raise RuleError("other_fan", f"{hu.seat}'s hand is {write_fans(expected)}, not {named}")
 
 
 def _names(seats: Mapping[Seat, int]) -> str:
@@ -203,28 +203,28 @@ def outcome_of_points(record: PmnRecord, rules: Profile) -> Outcome:
     raise RuleError("wrong_points", "no way of winning with these hand values gives the points of Result")
 
 
-def _without_play(record: PmnRecord, rules: Profile) -> None:
+def _check_without_play(record: PmnRecord, rules: Profile) -> None:
     if record.hands is not None:
         with within_tag("Deal"):
             deal_of_record(record)
     elif record.walls is not None:
         used = Counter(tile for wall in record.walls.values() for tile in wall)
         for tile in used:
-            _refuse_five(tile, used, "Walls")
+            _refuse_fifth_tile(tile, used, "Walls")
     with within_tag("Result"):
         outcome_of_points(record, rules)
 
 
 def _refuse_other_result(record: PmnRecord, outcome: Outcome, rules: Profile) -> None:
-    right = seat_points(outcome, rules.payments)
-    if right != dict(record.points):
-        told = " ".join(str(right[seat]) for seat in SEATS)
-        raise RuleError("wrong_points", f"under {rules.id} the points of this play are {told}")
+    expected = seat_points(outcome, rules.payments)
+    if expected != dict(record.points):
+        points = " ".join(str(expected[seat]) for seat in SEATS)
+        raise RuleError("wrong_points", f"under {rules.id} the points of this play are {points}")
 
 
 def _refuse_other_fines(record: PmnRecord, rules: Profile) -> None:
     if other := sorted(set(record.fines.values()) - set(rules.false_hu.fines.value)):
-        raise RuleError("fine_not_in_profile", f"{rules.id} knows no fine of {other[0]} IMP")
+        raise RuleError("fine_not_in_profile", f"{rules.id} has no fine of {other[0]} IMP")
 
 
 STANDARD_INPUT: Final = Path("-")
@@ -245,16 +245,16 @@ class RecordVerdict(Struct, frozen=True):
 
     def row(self) -> dict[str, Any]:
         """Return the verdict as a JSON object."""
-        told = {"file": self.file, "record": self.number, "line": self.line, "ok": self.problem is None}
+        row = {"file": self.file, "record": self.number, "line": self.line, "ok": self.problem is None}
         if self.problem is None:
-            return {**told, "replayed": self.replayed}
+            return {**row, "replayed": self.replayed}
         where = {"line": self.problem.line, "step": self.problem.step}
-        return {**told, "error": {"code": self.problem.code, "message": str(self.problem.text), **where}}
+        return {**row, "error": {"code": self.problem.code, "message": str(self.problem.text), **where}}
 
     def sentence(self) -> str:
         """Return the verdict as a sentence."""
         if self.problem is None:
-            return f"{self.file}:{self.line}: all right{'' if self.replayed else ', as far as it tells'}"
+            return f"{self.file}:{self.line}: all right{'' if self.replayed else ', as far as it is known'}"
         step = f"step {self.problem.step}: " if self.problem.step else ""
         return f"{self.file}:{self.problem.line or self.line}: {step}{self.problem.code}: {self.problem.text}"
 
@@ -276,15 +276,17 @@ def read_verdicts(path: Path) -> Iterator[RecordVerdict]:
         yield RecordVerdict(file, 1, 1, problem=RecordError("bad_notation", "there is no record in this file"))
 
 
-def judged_verdicts(path: Path, judge_of: JudgeOf, rules: Profile | None) -> Iterator[RecordVerdict]:
+def judged_verdicts(path: Path, record_judge: RecordJudge, rules: Profile | None) -> Iterator[RecordVerdict]:
     """Read a file's records and replay them."""
     for verdict in read_verdicts(path):
-        yield verdict if verdict.record is None else _judged(verdict, verdict.record, judge_of, rules)
+        yield verdict if verdict.record is None else _judged(verdict, verdict.record, record_judge, rules)
 
 
-def _judged(verdict: RecordVerdict, record: PmnRecord, judge_of: JudgeOf, rules: Profile | None) -> RecordVerdict:
+def _judged(
+    verdict: RecordVerdict, record: PmnRecord, record_judge: RecordJudge, rules: Profile | None
+) -> RecordVerdict:
     try:
-        return replace(verdict, replayed=judge_record(record, judge_of, rules) is not None)
+        return replace(verdict, replayed=judge_record(record, record_judge, rules) is not None)
     except RecordError as problem:
         line = verdict.lines.get(problem.tag or "", verdict.line)
         return replace(verdict, problem=RecordError(problem.code, problem.text, line=line, step=problem.step))
@@ -313,10 +315,10 @@ def describe_record(record: PmnRecord) -> str:
 def _lines(record: PmnRecord) -> Iterator[str]:
     yield f"{record.event}, {record.date}: deal {record.board}, prevalent wind {record.prevalent_wind}"
     for seat in SEATS:
-        hand = " ".join(record.hands[seat]) if record.hands else "hand not told"
+        hand = " ".join(record.hands[seat]) if record.hands else "hand unknown"
         yield f"  {seat:5} {record.players[seat]}: {hand}"
     if record.steps is None:
-        yield "  how it was played is not told"
+        yield "  its steps are unknown"
     for number, step in enumerate(record.steps or (), 1):
         yield f"  {number:3}. {_step_text(step)}"
     for seat, value in record.winners.items():
@@ -327,8 +329,8 @@ def _lines(record: PmnRecord) -> Iterator[str]:
 
 
 def _step_text(step: Step) -> str:
-    if step.letter in DOES:
-        return f"{step.seat} {VERBS[DOES[step.letter]]} {step.tile}"
+    if step.letter in ACTION_OF_LETTER:
+        return f"{step.seat} {VERBS[ACTION_OF_LETTER[step.letter]]} {step.tile}"
     return f"{step.seat} declares hu" if step.letter == HU else "nobody wins"
 
 

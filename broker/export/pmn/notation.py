@@ -58,16 +58,16 @@ class RecordBlock(Struct, frozen=True):
 
 def split_records(file: BinaryIO) -> Iterator[RecordBlock]:
     """Yield the records of a file, valid or not. Blocks of comments are skipped. Raises OSError."""
-    first, lines, told = 1, list[bytes](), False
+    first, lines, has_tags = 1, list[bytes](), False
     for number, line in enumerate(chain(_lines(file), (b"",)), 1):
         if line.strip():
             first = first if lines else number
             lines += [line][: MOST_LINES + 1 - len(lines)]
-            told = told or not line.lstrip().startswith(COMMENT_LINE)
+            has_tags = has_tags or not line.lstrip().startswith(COMMENT_LINE)
         else:
-            if told:
+            if has_tags:
                 yield RecordBlock(first, tuple(lines))
-            lines, told = [], False
+            lines, has_tags = [], False
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
@@ -167,7 +167,7 @@ def _refuse_unless_new(name: str, tags: Mapping[str, PmnTag], line: int) -> None
             "unknown_tag", f"{name[:40]!r} is no tag{f'; {near[0]} is meant?' if near else ''}", line=line
         )
     if name in tags:
-        text = f"{name} was told in line {tags[name].line} already; between two records there is a blank line"
+        text = f"{name} is already in line {tags[name].line}; separate records by a blank line"
         raise RecordError("duplicate_tag", text, line=line)
 
 
@@ -220,32 +220,32 @@ def read_records(file: BinaryIO) -> Iterator[FoundRecord]:
 def read_record(tags: Mapping[str, PmnTag]) -> PmnRecord:
     """Parse one record. Raises RecordError with tag and line, and in Play with the step."""
 
-    def of(name: str, reader: Callable[[str], T]) -> T:
+    def required(name: str, reader: Callable[[str], T]) -> T:
         with within_tag(name, tags[name].line):
             return reader(tags[name].value)
 
-    def known(name: str, reader: Callable[[str], T | None]) -> T | None:
-        return of(name, reader) if name in tags else None
+    def optional(name: str, reader: Callable[[str], T | None]) -> T | None:
+        return required(name, reader) if name in tags else None
 
-    of("Scoring", _scoring)
-    of("Starting", _starting)
+    required("Scoring", _scoring)
+    required("Starting", _starting)
     return PmnRecord(
-        board=of("Board", _number),
-        prevalent_wind=of("PWind", _wind),
-        points=of("Result", _four_numbers),
-        hands=of("Deal", _or_none(_hands)),
-        walls=known("Walls", _or_none(_walls)),
-        steps=of("Play", _or_none(read_play)),
-        fans=of("Fan", _fans),
-        fines=of("Penalty", _fines),
-        event=of("Event", _text),
-        site=of("Site", _text),
-        date=of("Date", _date),
-        players={seat: of(seat.capitalize(), _text) for seat in SEATS},
-        dealer=known("Dealer", _chair),
-        table=known("Table", _number),
-        round=known("Round", _number),
-        profile=known("Profile", _profile),
+        board=required("Board", _number),
+        prevalent_wind=required("PWind", _wind),
+        points=required("Result", _four_numbers),
+        hands=required("Deal", _or_none(_hands)),
+        walls=optional("Walls", _or_none(_walls)),
+        steps=required("Play", _or_none(read_play)),
+        fans=required("Fan", _fans),
+        fines=required("Penalty", _fines),
+        event=required("Event", _text),
+        site=required("Site", _text),
+        date=required("Date", _date),
+        players={seat: required(seat.capitalize(), _text) for seat in SEATS},
+        dealer=optional("Dealer", _chair),
+        table=optional("Table", _number),
+        round=optional("Round", _number),
+        profile=optional("Profile", _profile),
     )
 
 

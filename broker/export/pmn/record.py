@@ -104,7 +104,7 @@ LETTERS: Final = "cdbwr"
 FLOWERS: Final = "f"
 """PMN has eight flowers; duplicate plays have none (MIL). A hand ends with the bare letter."""
 
-OURS: Final[dict[str, str]] = {
+OUR_TILE: Final[dict[str, str]] = {
     **{f"{letter}{rank}": f"{rank}{suit}" for letter, suit in zip("cdb", "mps", strict=True) for rank in range(1, 10)},
     **{f"w{rank}": f"{rank}z" for rank in range(1, 5)},
     "r1": "7z",
@@ -113,17 +113,17 @@ OURS: Final[dict[str, str]] = {
 }
 """Our name for each of PMN's tiles. PMN does not define the order of the dragons: red, green, white is our reading."""
 
-THEIRS: Final[dict[str, str]] = {ours: theirs for theirs, ours in OURS.items()}
+PMN_TILE: Final[dict[str, str]] = {ours: theirs for theirs, ours in OUR_TILE.items()}
 
-ORDER: Final[dict[str, int]] = {ours: at for at, ours in enumerate(OURS.values())}
+ORDER: Final[dict[str, int]] = {ours: at for at, ours in enumerate(OUR_TILE.values())}
 """A tile's position in a hand as PMN writes it."""
 
 
 def read_tile(written: str) -> str:
     """Return our name for one of PMN's tiles. Raises RuleError `unknown_pmn_tile`."""
-    if written not in OURS:
+    if written not in OUR_TILE:
         raise RuleError("unknown_pmn_tile", f"{written[:20]!r} is no tile: c1..c9, d1..d9, b1..b9, w1..w4, r1..r3")
-    return OURS[written]
+    return OUR_TILE[written]
 
 
 def read_tiles(written: str) -> tuple[str, ...]:
@@ -141,14 +141,14 @@ def write_hand(tiles: Iterable[str]) -> str:
     """Return a hand in PMN, sorted: `c7d345677b3689w2r1f`."""
     digits = dict.fromkeys(LETTERS + FLOWERS, "")
     for tile in in_order(tiles):
-        written = THEIRS[tile]
+        written = PMN_TILE[tile]
         digits[written[0]] += written[1]
     return "".join(letter + found for letter, found in digits.items())
 
 
 def write_wall(tiles: Iterable[str]) -> str:
     """Return tiles in PMN in the order in which they lie: `r2b66d1`."""
-    runs = groupby((THEIRS[tile] for tile in tiles), key=lambda written: written[0])
+    runs = groupby((PMN_TILE[tile] for tile in tiles), key=lambda written: written[0])
     return "".join(letter + "".join(written[1] for written in run) for letter, run in runs)
 
 
@@ -182,13 +182,13 @@ NO_FAN: Final = 0
 KONGS: Final = "concealed_kong_and_melded_kong"
 """PMN's number 82, in addition to the book's 81."""
 
-CHOSEN: Final = {**dict.fromkeys(range(69, 73), 69), **dict.fromkeys(range(77, 80), 77)}
+INTERCHANGEABLE: Final = {**dict.fromkeys(range(69, 73), 69), **dict.fromkeys(range(77, 80), 77)}
 """Fan of one point among which the winner may choose, each mapped to the first of its kind: pairs of chows, of which a
 chow may join only some, and the wait (the 3 that ends 1233 is an edge wait and a single wait). Any choice is
 correct."""
 
-LAST: Final = 82
-MOST: Final = 999
+LAST_FAN_NUMBER: Final = 82
+HIGHEST_HAND_VALUE: Final = 999
 
 ENTRY: Final = re.compile(r"(?P<number>[0-9]{1,2})(?:/(?P<fan>[0-9]{1,3}))?/(?P<times>[0-9]{1,2})")
 """Number, value, times. PMN's first release had no value; the Green Book's is used then."""
@@ -219,22 +219,22 @@ def differs_from_count(named: tuple[PmnFan, ...], right: tuple[PmnFan, ...]) -> 
 def _kinds(fans: Iterable[PmnFan]) -> Counter[tuple[int, int]]:
     kinds: Counter[tuple[int, int]] = Counter()
     for fan in fans:
-        kinds[CHOSEN.get(fan.number, fan.number), fan.fan] += fan.times
+        kinds[INTERCHANGEABLE.get(fan.number, fan.number), fan.fan] += fan.times
     return kinds
 
 
 def read_fans(written: str) -> tuple[PmnFan, ...]:
     """Parse one winner's fan: `39/8/1.62/2/1`. Raises RuleError `bad_tag`."""
     fans = tuple(_read_fan(entry) for entry in written.split("."))
-    if not 0 < hand_value(fans) <= MOST:
+    if not 0 < hand_value(fans) <= HIGHEST_HAND_VALUE:
         raise RuleError("bad_tag", f"a hand value of {hand_value(fans)} cannot be")
     return fans
 
 
 def _read_fan(entry: str) -> PmnFan:
     found = ENTRY.fullmatch(entry)
-    if not found or int(found["number"]) > LAST:
-        raise RuleError("bad_tag", f"{entry[:20]!r} is no fan: number/value/times, numbers up to {LAST}")
+    if not found or int(found["number"]) > LAST_FAN_NUMBER:
+        raise RuleError("bad_tag", f"{entry[:20]!r} is no fan: number/value/times, numbers up to {LAST_FAN_NUMBER}")
     number = int(found["number"])
     if found["fan"] is None and number == NO_FAN:
         raise RuleError("bad_tag", "a hand value whose fan are not told is written 0/VALUE/1")
@@ -247,7 +247,7 @@ def write_fans(fans: tuple[PmnFan, ...]) -> str:
     return ".".join(map(str, fans)) if fans else "None"
 
 
-DOES: Final[dict[str, Do]] = {
+ACTION_OF_LETTER: Final[dict[str, Do]] = {
     "T": "draw",
     "D": "discard",
     "C": "chow",
@@ -258,7 +258,7 @@ DOES: Final[dict[str, Do]] = {
 }
 """Letters of actions with a tile. Flowers (`R`) are not played."""
 
-LETTER: Final[dict[Do, str]] = {do: letter for letter, do in DOES.items()}
+LETTER_OF_ACTION: Final[dict[Do, str]] = {do: letter for letter, do in ACTION_OF_LETTER.items()}
 
 HU: Final = "H"
 OLD_HU: Final = "M"
@@ -266,7 +266,9 @@ OLD_HU: Final = "M"
 NOBODY: Final = "N"
 JUST_TAKEN: Final = "z1"
 
-TOKEN: Final = re.compile(rf"(?:[{''.join(DOES)}][0-3][a-z][0-9]|[{HU}{OLD_HU}][0-3](?:[a-z][0-9])?|{NOBODY}[0-3])")
+TOKEN: Final = re.compile(
+    rf"(?:[{''.join(ACTION_OF_LETTER)}][0-3][a-z][0-9]|[{HU}{OLD_HU}][0-3](?:[a-z][0-9])?|{NOBODY}[0-3])"
+)
 
 
 class NumberedAction(NamedTuple):
@@ -314,7 +316,7 @@ def _hu(seat: Seat, tile: str | None, before: list[Step]) -> Step:
     """Return a hu step. Its tile, if given, must be that of the last step that has one."""
     last = next((step.tile for step in reversed(before) if step.tile), None)
     if tile is not None and tile != last:
-        raise RuleError("bad_play", f"the tile that {seat} can win on is {THEIRS.get(last or '', 'none')}")
+        raise RuleError("bad_play", f"the tile that {seat} can win on is {PMN_TILE.get(last or '', 'none')}")
     return Step(HU, seat)
 
 
@@ -322,7 +324,7 @@ def write_play(steps: Iterable[Step]) -> str:
     """Return the steps as the value of Play, without blanks."""
     written, taken = [], None
     for step in steps:
-        tile = THEIRS[step.tile] if step.tile else ""
+        tile = PMN_TILE[step.tile] if step.tile else ""
         just_taken = step.letter == "D" and taken == (step.seat, step.tile)
         written.append(f"{step.letter}{SEAT_INDEX[step.seat]}{JUST_TAKEN if just_taken else tile}")
         taken = (step.seat, step.tile) if step.letter == "T" else None
@@ -334,22 +336,22 @@ def actions_of(steps: Iterable[Step]) -> Iterator[NumberedAction]:
     last = ""
     for declaring, run in groupby(enumerate(steps, 1), key=lambda numbered: numbered[1].letter == HU):
         listed = list(run)
-        yield from _declared(listed, last) if declaring else _done(listed, last)
+        yield from _hu_actions(listed, last) if declaring else _other_actions(listed, last)
         number, last = listed[-1][0], listed[-1][1].letter
     if last == "D":
         yield NumberedAction(number, Action("no_claim"))
 
 
-def _done(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedAction]:
+def _other_actions(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedAction]:
     for number, step in numbered:
         if step.letter == NOBODY or (step.letter == "T" and last == "D"):
             yield NumberedAction(number, Action("no_claim"))
         if step.letter != NOBODY:
-            yield NumberedAction(number, Action(DOES[step.letter], step.seat, _named(step)))
+            yield NumberedAction(number, Action(ACTION_OF_LETTER[step.letter], step.seat, _referee_tile(step)))
         last = step.letter
 
 
-def _declared(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedAction]:
+def _hu_actions(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedAction]:
     """Yield the actions of a run of hu. On another's tile all win together; on a drawn tile only the first can."""
     own = 0 if last in ("D", "B") else 1
     yield from (NumberedAction(number, Action("self_hu", step.seat)) for number, step in numbered[:own])
@@ -357,7 +359,7 @@ def _declared(numbered: list[tuple[int, Step]], last: str) -> Iterator[NumberedA
         yield NumberedAction(others[0][0], Action("hu_on_discard", seats=tuple(step.seat for _, step in others)))
 
 
-def _named(step: Step) -> str | None:
+def _referee_tile(step: Step) -> str | None:
     """Return the tile by which the referee knows the action. For a chow it is the lowest, PMN names the middle one."""
     if step.letter != "C" or not step.tile:
         return step.tile
@@ -374,6 +376,6 @@ def steps_of(actions: Iterable[Action]) -> Iterator[Step]:
         elif action.do == "chow" and action.tile:
             yield Step("C", action.actors[0], f"{int(action.tile[0]) + 1}{action.tile[1]}")
         elif action.do != "no_claim":
-            yield Step(LETTER[action.do], action.actors[0], action.tile)
+            yield Step(LETTER_OF_ACTION[action.do], action.actors[0], action.tile)
     if passed:
         yield Step(NOBODY, SEATS[0])

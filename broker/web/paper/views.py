@@ -17,7 +17,7 @@ from broker.errors import RuleError, ScorerError
 from broker.event import BookedPlay, DealRecord, Event
 from broker.event.setup import from_file
 from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_none_or_many
-from broker.export.pdf import spelled, unprintable_names
+from broker.export.pdf import printed_spellings, unprintable_names
 from broker.i18n import N_
 from broker.rulings import StandIn, substitute_of
 from broker.rulings.paper import (
@@ -85,7 +85,7 @@ class PaperPage:
         event = self._scorer.rulings.room.event
         with self._printing:
             made = blank_sheets(event, self._deals, tables=tables, rounds=rounds, stand_ins=self._stand_ins())
-            with spelled(event):
+            with printed_spellings(event):
                 content = blank_sheets_pdf(refuse_none_or_many(made), translator_for(request).language)
         return render.pdf_response(content, f"{self._event.name}-sheets.pdf")
 

@@ -27,7 +27,7 @@ from broker.event import (
     tables_of_rounds,
 )
 from broker.export.archive import BY_NAME
-from broker.export.pdf import spelled, unprintable_names
+from broker.export.pdf import printed_spellings, unprintable_names
 from broker.export.printed_results import Row as PrizeRow
 from broker.export.printed_results import group_name, members_of, name_of, prize_of
 from broker.export.seating import SEATING_PRINTS, seating_pdf
@@ -81,7 +81,7 @@ class CeremonyPage:
         values = {
             "final": snapshot.final,
             "groups": winners(snapshot) if snapshot.final else (),
-            "booklet": BY_NAME["booklet.pdf"].lacking(snapshot.event) is None,
+            "booklet": BY_NAME["booklet.pdf"].reason_unavailable(snapshot.event) is None,
             "unprintable": unprintable_names(snapshot.event),
             "event_title": snapshot.event.plan.title,
         }
@@ -171,7 +171,7 @@ class SeatingPage:
         """Return one of SEATING_PRINTS as PDF."""
         snapshot = self._sheets.snapshot(Visitor())
         event = snapshot.event
-        with spelled(event):
+        with printed_spellings(event):
             content = await run_in_threadpool(
                 seating_pdf, event, kind, translator_for(request), snapshot.seated_plan, snapshot.stand_ins
             )

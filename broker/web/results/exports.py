@@ -146,7 +146,7 @@ class ExportsPage:
         return replay_page(open_stored_event(self._folder), _, deal, back=f"/deal/{deal}?lang={_.language}")
 
     def _listed(self, one: Export) -> "ListedExport":
-        why, lacking = None, one.lacking(self._room.planned)
+        why, lacking = None, one.reason_unavailable(self._room.planned)
         if lacking:
             why = problems.PROBLEM[lacking.code]
         elif one.at_the_end and not self._feed.current.final:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from broker.event import Event, RiichiBooking, SessionKey
-from broker.export.pdf import spelled, unprintable_names
+from broker.export.pdf import printed_spellings, unprintable_names
 from broker.export.session_sheet import SessionSheet, make_session_sheet, session_pdf
 from broker.i18n import N_
 from broker.people import Right
@@ -147,6 +147,6 @@ class SessionsPage:
             raise RuleError(
                 "no_such_session", N_("there is no sheet of table {table}, round {round}", table=key[0], round=key[1])
             )
-        with spelled(self._sessions.event):
+        with printed_spellings(self._sessions.event):
             content = session_pdf(found.sheet)
         return render.pdf_response(content, f"riichi-{key[0]}-{key[1]}.pdf")

@@ -20,7 +20,7 @@ from broker.export.pdf import (
     PageHeading,
     PageLine,
     pages_pdf,
-    spelled,
+    printed_spellings,
     striped_rows,
 )
 from broker.i18n import N_
@@ -119,7 +119,7 @@ class RegisterPage:
             for entry, time in listed
         )
         heading = self._heading(request, str(_("Infractions")))
-        with spelled(self._rulings.event):
+        with printed_spellings(self._rulings.event):
             content = register_pdf(heading, [str(_(title)) for title in COLUMNS], lines)
         return render.pdf_response(content, "infractions.pdf")
 
@@ -143,7 +143,7 @@ class RegisterPage:
         change, counts, appeal, until = found
         parts = self._parts(request, change, counts=counts, appeal=appeal, until=until)
         _ = translator_for(request)
-        with spelled(event):
+        with printed_spellings(event):
             content = ruling_pdf(self._heading(request, str(_("Record of a ruling"))), parts)
         return render.pdf_response(content, "ruling.pdf")
 

@@ -22,7 +22,7 @@ from broker.people import Account, Authentication, PeopleStoreBroken, database
 from broker.people.errors import BadOrder, OrderGivenBefore, OrderUnsent, TablesUnheard
 from broker.protocol import LAST_TABLE, MOST_ORDERS_KEPT, Command, Count, Name, Order, TableNo, encode, topics
 from broker.protocol.arbiter_session import SessionKey
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, transient_session_id
 from broker.scorer import TableView, ViewFeed
 from broker.web import (
     Access,
@@ -271,7 +271,11 @@ class DeskLink:
         # It must subscribe to something to notice that it is connected. Alerts are few, and the desk may read them.
         self._connected = threading.Event()
         self._link = Link(
-            address, passing_id(f"homologue-{event}-desk"), [topics.ALERT.at(event)], self._told, kept=False
+            address,
+            transient_session_id(f"homologue-{event}-desk"),
+            [topics.ALERT.at(event)],
+            self._told,
+            persistent=False,
         )
         self.orders = OrderDesk(event, auth, self._link, sessions)
 

@@ -26,7 +26,7 @@ from broker.mqtt import Certificates, Credentials
 from broker.people import Authentication
 from broker.protocol import Refused
 from broker.protocol.pairing import (
-    ANCHOR_PATH,
+    AUTHORITY_PATH,
     PATH,
     Pairing,
     PairingAnswer,
@@ -168,7 +168,7 @@ class PairingPage:
             *form_page(self._access, "/pairing", self._page, self._do, WHO),
             self._access.route("/pairing/pin", form_handler(self._page, self._set_pin), WHO, ("POST",)),
             Route(PATH, self.take, methods=["POST"]),
-            *([Route(ANCHOR_PATH, self.authority)] if self._anchor else ()),
+            *([Route(AUTHORITY_PATH, self.authority)] if self._anchor else ()),
         ]
 
     # ---- people -----------------------------------------------------------------------------

@@ -74,7 +74,7 @@ class Table:
     def _happen(self, edges: list[Edge]) -> None:
         for at, seat, closed in edges:
             time.sleep(max(0, at - time.monotonic_ns()) / 1e9)
-            self._factory.pin(WIRING[seat].closes).happen([(at / 1e9, not closed)])
+            self._factory.pin(WIRING[seat].closes).deliver([(at / 1e9, not closed)])
 
 
 def percentile(values: list[float], share: float) -> float:

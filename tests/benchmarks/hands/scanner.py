@@ -41,9 +41,9 @@ class Bench:
     @property
     def hand(self) -> SimulatedScanner:
         """Who scans."""
-        if self.opened.hand is None:
+        if self.opened.simulated is None:
             raise AssertionError(ADDRESS)
-        return self.opened.hand
+        return self.opened.simulated
 
     def until(self, last: Callable[[Report], bool]) -> list[Report]:
         """Return what is told up to this."""

@@ -27,7 +27,7 @@ from broker.mqtt.mosquitto import find_mosquitto
 from broker.mqtt.nats import NatsBroker, find_nats_server
 from broker.mqtt.process import MqttBrokerSettings
 from broker.protocol import Confirmed, HallRow, LogMessage, SigningKey, encode, topics
-from broker.protocol.link import Address, Incoming, Link, passing_id
+from broker.protocol.link import Address, Incoming, Link, transient_session_id
 from broker.store import SqliteJournal
 from tests.broker.halls.places import HALLS
 from tests.broker.scorer.small import NAME, deals, plan, registry
@@ -159,7 +159,7 @@ class Outbox(Way):
         centre = Centre(lambda: event, HallsFile(self.folder), journal, [], lambda _: False, lambda: 0, time.monotonic)
         address = Address("127.0.0.1", broker.port, "scorer", known.password("scorer"))
         heard = [topics.HALL_ROW.at(NAME), topics.HALL_STATE.at(NAME)]
-        link = Link(address, passing_id("scorer"), heard, news.put)
+        link = Link(address, transient_session_id("scorer"), heard, news.put)
         link.start()
         while not self._ended.is_set():
             batch = []

@@ -264,6 +264,15 @@ def test_a_whole_event_goes_out_and_comes_back_by_command(over: Path, tmp_path: 
     assert export("results", folder).stdout == export("results", over).stdout
 
 
+def test_an_import_reports_the_number_of_messages_in_the_journal(declared: Path, tmp_path: Path) -> None:
+    path, folder = tmp_path / "cup.json", tmp_path / "again"
+    export("json", declared, "--whole", "--output", path)
+    messages = [entry["message"] for entry in json.loads(path.read_text())["journal"]]
+    assert any("decision" in message for message in messages)
+    done = CliRunner().invoke(homologue, ["event", "import", str(path), str(folder)])
+    assert done.stdout.startswith(f"{folder}: {len(messages)} messages in the journal. Start it with")
+
+
 @pytest.mark.parametrize("which", ["standings", "travellers"])
 def test_pages_to_print_are_written_as_pdf(under_way: Path, tmp_path: Path, which: str) -> None:
     path = tmp_path / "x.pdf"

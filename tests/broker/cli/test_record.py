@@ -49,7 +49,7 @@ def test_each_record_has_a_line_of_json() -> None:
 def test_a_record_without_its_play_is_right_as_far_as_it_tells() -> None:
     lines = [line for line in example().splitlines() if "[Play" not in line]
     done = record("check", "-", given="\n".join([*lines, '[Play "?"]']))
-    assert (done.exit_code, done.stdout) == (0, "-:1: all right, as far as it tells\n")
+    assert (done.exit_code, done.stdout) == (0, "-:1: all right, as far as it is known\n")
 
 
 def test_hands_are_counted_unless_the_record_is_to_be_believed() -> None:

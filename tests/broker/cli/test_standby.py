@@ -31,7 +31,7 @@ from broker.mqtt.access import Credentials
 from broker.people.accounts import AuditLog
 from broker.people.copies import open_people
 from broker.protocol import Beat, ScorerAsked, ScorerState, decode_on_topic, encode, topics
-from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
+from broker.protocol.link import Address, Incoming, Link, LinkChanged, transient_session_id
 from broker.scorer import lease, space
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, keep_lease
 from broker.scorer.space import DiskSpace
@@ -58,7 +58,9 @@ class Other:
         """`kept`: whether the broker tells of it at once."""
         self._term, self._answers, self._heard = term, answers, 0
         self._up = Event()
-        self.link = Link(address, passing_id("other"), [topics.SCORER_ASKED.at(NAME)], self._hear, kept=False)
+        self.link = Link(
+            address, transient_session_id("other"), [topics.SCORER_ASKED.at(NAME)], self._hear, persistent=False
+        )
         self.link.start()
         assert self._up.wait(PATIENCE_S)
         if kept:

@@ -1,4 +1,4 @@
-"""What is written of an event says whether it is final, by one rule: that of the desk."""
+"""All exports of an event agree with the desk on whether it is final."""
 
 import json
 import zipfile
@@ -28,7 +28,7 @@ def test_each_printed_page_has_the_anchor(over: Path, name: str) -> None:
     assert check_anchor(over, anchor).holds
 
 
-def test_nothing_that_is_written_is_final_before_the_head_arbiter_has_said_so(over: Path) -> None:
+def test_no_export_is_final_before_the_head_arbiter_declares_it(over: Path) -> None:
     at, found = datetime.fromtimestamp(AT / 1000, UTC), []
     for said in ([], [(FinalDeclared(), None, None)]):
         stored = ruled(said)

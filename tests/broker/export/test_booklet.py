@@ -1,4 +1,4 @@
-"""The booklet, read back from the PDF: a page a deal with its walls, and none before the standings are final."""
+"""The booklet, read back from the PDF: a page for each deal, and only once the standings are final."""
 
 from datetime import UTC, datetime
 from io import BytesIO
@@ -23,7 +23,7 @@ NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
 
 def signs(faces: tuple[str, ...]) -> str:
-    """Return how tiles are written, one after the other."""
+    """Return the printed signs of tiles, joined."""
     return "".join("".join(tile_signs(face)) for face in faces)
 
 
@@ -37,7 +37,7 @@ def test_each_deal_has_a_page_with_all_four_trays_in_the_order_of_drawing(declar
         assert f"Deal{number}" in page
 
 
-def test_dots_are_as_large_as_they_stand_for_tables_and_each_datum_has_a_stroke(declared: Path) -> None:
+def test_dots_grow_with_the_number_of_tables_and_each_datum_has_a_stroke(declared: Path) -> None:
     sheet = deal_sheet(open_stored_event(declared).room.snapshot(), 2)
     drawn = SeatPoints(sheet, {}, dict.fromkeys(SEATS, "A seat"))
     canvas = Canvas(BytesIO(), pageCompression=0)
@@ -56,7 +56,7 @@ def test_dots_are_as_large_as_they_stand_for_tables_and_each_datum_has_a_stroke(
 
 
 @pytest.mark.parametrize("language", languages())
-def test_it_is_the_same_each_time_and_tells_who_leads_and_what_to_talk_about(declared: Path, language: str) -> None:
+def test_the_booklet_is_reproducible_and_names_leaders_and_highlights(declared: Path, language: str) -> None:
     stored, _ = open_stored_event(declared), Translator(language)
     made = booklet_pdf(stored, _, NOON)
     assert made == booklet_pdf(stored, _, NOON)
@@ -67,14 +67,14 @@ def test_it_is_the_same_each_time_and_tells_who_leads_and_what_to_talk_about(dec
     ] == []
 
 
-def test_there_is_none_before_the_standings_are_final(over: Path) -> None:
+def test_the_booklet_is_refused_before_the_standings_are_final(over: Path) -> None:
     source = ExportSource(over, open_stored_event(over), Translator(), NOON)
     with pytest.raises(RuleError) as refused:
         BY_NAME["booklet.pdf"].content(source)
     assert refused.value.code == "not_final"
 
 
-def test_par_is_in_booklet_and_travellers_once_the_standings_are_final(over: Path) -> None:
+def test_par_is_printed_once_the_standings_are_final(over: Path) -> None:
     before = text_of(travellers_pdf(open_stored_event(with_par(over)), Translator("en"), NOON))
     assert "Par" not in "".join(before)
     stored = open_stored_event(declare(over))

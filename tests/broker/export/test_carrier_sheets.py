@@ -1,4 +1,4 @@
-"""What lies in a carrier tells every serial and no face, and can be read in three languages."""
+"""A carrier sheet shows every serial and no face, in three languages."""
 
 import csv
 import io
@@ -64,7 +64,7 @@ def test_a_sheet_is_one_page_of_a4(cup: Path, language: str) -> None:
 
 
 @pytest.mark.parametrize("language", languages())
-def test_a_sheet_gives_every_serial_in_its_place_row_by_row(cup: Path, language: str) -> None:
+def test_a_sheet_shows_every_serial_in_its_place(cup: Path, language: str) -> None:
     serials = [word for word in words_of(cup / language / "deal-0005.pdf") if word.bottom - word.top > 17]
     numbers = [word for word in serials if word.text.isdigit() and word.top > 160]
     rows = sorted({word.top for word in numbers})
@@ -75,7 +75,7 @@ def test_a_sheet_gives_every_serial_in_its_place_row_by_row(cup: Path, language:
 
 
 @pytest.mark.parametrize("language", languages())
-def test_nothing_on_a_sheet_leaves_the_page_or_meets_its_code(cup: Path, language: str) -> None:
+def test_nothing_on_a_sheet_leaves_the_page_or_overlaps_the_qr_code(cup: Path, language: str) -> None:
     words = words_of(cup / language / "deal-0005.pdf")
     outside = [w for w in words if w.left < 30 or w.right > PAGE[0] - 30 or w.top < 20 or w.bottom > PAGE[1] - 10]
     on_the_code = [word for word in words if word.right > 465 and word.top < 128]
@@ -97,7 +97,7 @@ def test_words_of_a_sheet_do_not_overlap(cup: Path, language: str) -> None:
 
 
 @pytest.mark.parametrize("language", languages())
-def test_no_face_is_on_a_sheet_nor_in_what_programs_get(cup: Path, language: str) -> None:
+def test_no_face_is_on_a_sheet_or_in_its_json_and_csv(cup: Path, language: str) -> None:
     assert FACE.findall(text_of(cup / language / "deal-0005.pdf")) == []
     for name in ("deal-0005.json", "deal-0005.csv"):
         assert FACE.findall((cup / language / name).read_text(encoding="utf-8").replace(LONG, "")) == []
@@ -114,7 +114,7 @@ def test_no_salt_is_on_a_sheet(cup: Path) -> None:
 
 
 @pytest.mark.parametrize("language", languages())
-def test_a_sheet_says_deal_winds_dealer_set_and_form(cup: Path, language: str) -> None:
+def test_a_sheet_shows_deal_winds_dealer_set_and_form(cup: Path, language: str) -> None:
     said, _ = text_of(cup / language / "deal-0005.pdf").replace(" ", ""), Translator(language)
     form = form_hash(serial_order(read_deals(cup)[4].deal(), sets_of(cup)[5]))
     expected = [
@@ -126,10 +126,10 @@ def test_a_sheet_says_deal_winds_dealer_set_and_form(cup: Path, language: str) -
         *(_("seat wind: {wind}", wind=_(SEAT_NAMES[seat])) for seat in SEATS),
     ]
     assert [text for text in expected if "".join(text.split()) not in said] == []
-    assert said.count(_("DEALER")) == (2 if language == "zh" else 1)  # 庄家 is in the head as well
+    assert said.count(_("DEALER")) == (2 if language == "zh" else 1)  # 庄家 is also in the heading
 
 
-def test_the_code_of_a_sheet_can_be_read_and_says_which_deal_it_is(cup: Path, tmp_path: Path) -> None:
+def test_the_qr_code_of_a_sheet_identifies_its_deal(cup: Path, tmp_path: Path) -> None:
     sheet = str(cup / "fr" / "deal-0005.pdf")
     subprocess.run(["pdftoppm", "-r", "100", "-gray", "-singlefile", sheet, str(tmp_path / "page")], check=True)
     picture = cv2.imread(str(tmp_path / "page.pgm"), cv2.IMREAD_GRAYSCALE)
@@ -137,7 +137,7 @@ def test_the_code_of_a_sheet_can_be_read_and_says_which_deal_it_is(cup: Path, tm
     assert [code.text for code in zxingcpp.read_barcodes(picture)] == ["homologue:deal:cup:5"]
 
 
-def test_programs_get_the_rows_and_the_form_that_a_table_gets(cup: Path) -> None:
+def test_the_json_has_the_rows_and_form_that_a_table_receives(cup: Path) -> None:
     said = json.loads((cup / "en" / "deal-0005.json").read_text())
     deal = read_deals(cup)[4]
     order = serial_order(deal.deal(), sets_of(cup)[5])
@@ -147,7 +147,7 @@ def test_programs_get_the_rows_and_the_form_that_a_table_gets(cup: Path) -> None
     }  # fmt: skip
 
 
-def test_spreadsheets_get_a_line_a_place(cup: Path) -> None:
+def test_the_csv_has_one_line_for_each_place(cup: Path) -> None:
     lines = list(csv.DictReader(io.StringIO((cup / "en" / "deal-0005.csv").read_text())))
     order = serial_order(read_deals(cup)[4].deal(), sets_of(cup)[5])
     for seat in SEATS:
@@ -159,7 +159,7 @@ def test_spreadsheets_get_a_line_a_place(cup: Path) -> None:
     assert len(lines) == len(FULL_SET)
 
 
-def test_asked_twice_every_byte_is_the_same(cup: Path, tmp_path: Path) -> None:
+def test_exporting_again_gives_the_same_bytes(cup: Path, tmp_path: Path) -> None:
     done("export", cup, "--output", tmp_path)
     before = contents(tmp_path)
     (tmp_path / "deal-0003.pdf").unlink()
@@ -168,13 +168,13 @@ def test_asked_twice_every_byte_is_the_same(cup: Path, tmp_path: Path) -> None:
     assert contents(tmp_path) == before
 
 
-def test_another_sheet_of_that_name_stays(cup: Path, tmp_path: Path) -> None:
+def test_an_existing_file_is_not_overwritten(cup: Path, tmp_path: Path) -> None:
     (tmp_path / "deal-0002.pdf").write_text("something else")
     assert codes("export", cup, "--deal", 2, "--output", tmp_path) == ["file_exists"]
     assert contents(tmp_path) == {"deal-0002.pdf": b"something else"}
 
 
-def test_deals_that_are_not_there_or_lie_in_no_set_are_all_named(cup: Path, tmp_path: Path) -> None:
+def test_missing_deals_and_unregistered_sets_are_all_reported(cup: Path, tmp_path: Path) -> None:
     assert codes("export", cup, "--deal", 7, "--deal", 8, "--output", tmp_path / "x") == ["deal_unknown"] * 2
     for name in ("event.toml", "deals.json"):
         (tmp_path / name).write_bytes((cup / name).read_bytes())

@@ -1,4 +1,4 @@
-"""The document of a whole event makes the event again; that of everybody tells nobody what is not theirs to know."""
+"""A whole document can be imported again; a public one reveals nothing secret."""
 
 import json
 from contextlib import closing
@@ -42,7 +42,7 @@ def written(folder: Path, *, whole: bool = True, embargoed: bool = False) -> byt
 
 
 def again(folder: Path, name: str = "again") -> Path:
-    """Write an event's document, and make another folder from it."""
+    """Export an event's document and import it into another folder."""
     path = folder.parent / f"{name}.json"
     path.write_bytes(written(folder))
     restore_event(read_document(path), folder.parent / name)
@@ -55,15 +55,13 @@ def bodies(folder: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize("rounds", [0, 3, 4])
-def test_an_event_made_from_its_document_gives_the_same_document(tmp_path: Path, rounds: int) -> None:
+def test_an_imported_event_exports_the_same_document(tmp_path: Path, rounds: int) -> None:
     folder = event_folder(tmp_path / "cup", until_round(rounds))
     (folder / PLAYERS).write_text("id,name,country,club,ema,first_name,last_name\np01,Player 1,FRA,=x,04010023,A,B\n")
     assert written(again(folder)) == written(folder)
 
 
-def test_facts_of_which_each_names_the_hash_of_the_one_before_are_stored_byte_for_byte_as_they_were(
-    tmp_path: Path,
-) -> None:
+def test_imported_facts_keep_their_bytes_and_hash_chain(tmp_path: Path) -> None:
     last: dict[int, str] = {}
     chained = []
     for one in until_round(2):
@@ -76,7 +74,7 @@ def test_facts_of_which_each_names_the_hash_of_the_one_before_are_stored_byte_fo
 @pytest.mark.parametrize(
     ("version", "without"), [(1, {"unplayed", "beside", "team_standings"}), (2, {"team_standings"})]
 )
-def test_a_document_of_an_earlier_version_is_read_as_before(tmp_path: Path, version: int, without: set[str]) -> None:
+def test_a_document_of_an_earlier_version_can_be_imported(tmp_path: Path, version: int, without: set[str]) -> None:
     folder = event_folder(tmp_path / "cup")
     made = json.loads(written(folder))
     path = tmp_path / "first.json"
@@ -85,7 +83,7 @@ def test_a_document_of_an_earlier_version_is_read_as_before(tmp_path: Path, vers
     assert written(tmp_path / "again") == written(folder)
 
 
-def test_rulings_come_back_and_count_as_they_did(tmp_path: Path) -> None:
+def test_imported_rulings_still_apply(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", until_round(2))
     journal = SqliteJournal(folder / STORE, NAME)
     rulings = Scorer(event(), journal, folder, lambda: 1_800_000_000_000).rulings
@@ -97,7 +95,7 @@ def test_rulings_come_back_and_count_as_they_did(tmp_path: Path) -> None:
     assert open_stored_event(new).room.play((3, 3)).settled
 
 
-def test_a_ruling_on_what_the_event_does_not_have_is_refused(tmp_path: Path) -> None:
+def test_a_ruling_on_an_unknown_play_is_refused(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", [])
     ruling = Ruling(
         id="ruling-0001",
@@ -121,7 +119,7 @@ def test_a_ruling_on_what_the_event_does_not_have_is_refused(tmp_path: Path) -> 
     assert (refused.value.code, (tmp_path / "new").exists()) == ("journal_refused", False)
 
 
-def test_everybody_s_document_has_no_number_no_set_and_nothing_under_embargo(tmp_path: Path) -> None:
+def test_the_public_document_has_no_numbers_no_sets_and_nothing_under_embargo(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", until_round(3))
     (folder / PLAYERS).write_text("id,name,country,club,national,ema\np01,Player 1,FRA,Club,N1,04010023\n")
     said = written(folder, whole=False)
@@ -131,7 +129,7 @@ def test_everybody_s_document_has_no_number_no_set_and_nothing_under_embargo(tmp
     assert '"FRA"' in said.decode()
 
 
-def test_a_play_of_the_wrong_deal_is_told_once_neither_of_the_two_deals_is_under_embargo(tmp_path: Path) -> None:
+def test_a_play_of_the_wrong_deal_stays_secret_while_either_deal_is_under_embargo(tmp_path: Path) -> None:
     here, missing = event().bookings[1, 1], event().bookings[1, 2]
     said = [one for one in whole_event() if (one.table, one.fact.round) != (missing.table, missing.round)]
     folder = event_folder(tmp_path / "cup", said)
@@ -147,7 +145,7 @@ def test_a_play_of_the_wrong_deal_is_told_once_neither_of_the_two_deals_is_under
     assert [one for one in told if not isinstance(one, LogMessage) or (one.table, one.fact.round) == (1, 1)] == []
 
 
-def test_once_it_is_over_everybody_may_have_all_but_the_sets(tmp_path: Path) -> None:
+def test_after_the_event_only_the_sets_stay_secret(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup")
     made = event_document(folder, open_stored_event(folder))
     assert (len(made.deals), len(made.groups), len(made.standings), made.sets) == (4, 5, 16, {})
@@ -155,7 +153,7 @@ def test_once_it_is_over_everybody_may_have_all_but_the_sets(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("rounds", "told"), [(3, {"whole": True, "embargoed": True}), (4, {"plain": True})])
-def test_a_team_event_has_the_standings_of_its_teams_where_it_has_those_of_players(
+def test_team_standings_are_included_whenever_those_of_players_are(
     tmp_path: Path, rounds: int, told: dict[str, bool]
 ) -> None:
     said = [one for round_ in range(1, rounds + 1) for table in range(1, 5) for one in team_event.said(table, round_)]
@@ -169,14 +167,14 @@ def test_a_team_event_has_the_standings_of_its_teams_where_it_has_those_of_playe
     assert sorted(one.team for one in stored.room.team_rows()) == sorted(team_event.TEAMS)
 
 
-def test_of_what_is_not_whole_no_event_is_made(tmp_path: Path) -> None:
+def test_a_partial_document_cannot_be_imported(tmp_path: Path) -> None:
     made = event_document(event_folder(tmp_path / "cup"), open_stored_event(tmp_path / "cup"))
     with pytest.raises(RuleError) as refused:
         restore_event(made, tmp_path / "new")
     assert (refused.value.code, (tmp_path / "new").exists()) == ("not_whole", False)
 
 
-def test_a_result_that_no_table_could_have_sent_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+def test_an_impossible_result_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup")
     path = tmp_path / "forged.json"
     path.write_text(written(folder).decode().replace('"east": 42', '"east": 420', 1), encoding="utf-8")
@@ -185,7 +183,7 @@ def test_a_result_that_no_table_could_have_sent_is_refused_and_nothing_is_writte
     assert (refused.value.code, (tmp_path / "new").exists()) == ("journal_refused", False)
 
 
-def test_nothing_is_written_over(tmp_path: Path) -> None:
+def test_an_existing_folder_is_not_overwritten(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup")
     with pytest.raises(RuleError) as refused:
         restore_event(event_document(folder, open_stored_event(folder), whole=True), folder)
@@ -199,7 +197,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.floats(0, 1), cut=st.integers(0, 40), put=st.binary(max_size=20))
-def test_rubbish_is_refused_by_code_or_read_as_a_document(
+def test_a_damaged_document_is_refused_with_a_code(
     good: bytes, tmp_path: Path, at: float, cut: int, put: bytes
 ) -> None:
     begin = int(at * len(good))
@@ -212,7 +210,7 @@ def test_rubbish_is_refused_by_code_or_read_as_a_document(
         assert refused.code in {"malformed", "journal_refused", "bad_event", "folder_taken", "not_whole"}  # noqa: PT017 - it may also be read as a document
 
 
-def test_the_form_in_the_documents_is_that_of_the_code() -> None:
+def test_the_schema_in_docs_is_up_to_date() -> None:
     page = (ROOT / "docs" / "event-document.json").read_text(encoding="utf-8")
     assert page == document_schema(), "make docs"
     assert json.loads(page)["$ref"] == "#/$defs/Document"

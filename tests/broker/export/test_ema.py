@@ -1,4 +1,4 @@
-"""The EMA report: the association's columns, and no number that nobody gave."""
+"""The EMA report: the association's columns, and no invented numbers."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def listed(tmp_path: Path, text: str, encoding: str = "utf-8") -> Path:
     return path
 
 
-def test_a_player_has_these_columns(over: Path) -> None:
+def test_a_line_has_the_associations_columns(over: Path) -> None:
     stored = open_stored_event(over)
     lines = ema_report(stored, {"p01": Entrant("04010023", "Lefèvre", "Anne", "FRA")}).text.splitlines()
     (ranked,) = [line for line in stored.room.snapshot().ranking if line.name == "p01"]
@@ -39,7 +39,7 @@ def test_places_and_scores_are_those_of_the_standings(over: Path) -> None:
     ]
 
 
-def test_a_missing_number_is_empty_and_told_and_no_name_is_cut_up(over: Path) -> None:
+def test_missing_numbers_are_reported_and_names_are_not_split(over: Path) -> None:
     made = ema_report(open_stored_event(over), {"p02": Entrant("", "Li", "Wei", "")})
     rows = {row["last_name"]: row for row in table(made.text)}
     assert len(made.without_number) == 16
@@ -47,7 +47,7 @@ def test_a_missing_number_is_empty_and_told_and_no_name_is_cut_up(over: Path) ->
     assert (rows["Player 1"]["first_name"], rows["Player 1"]["country"]) == ("", "")
 
 
-def test_first_and_last_names_of_the_event_s_own_list_are_in_their_columns(over: Path) -> None:
+def test_first_and_last_names_come_from_the_events_player_list(over: Path) -> None:
     (over / PLAYERS).write_text("id,name,ema,first_name,last_name\np01,Anne L.,4010023,Anne,Lefèvre\np02,Li Wei,,,\n")
     stored = open_stored_event(over)
     rows = table(ema_report(stored, entrants_of(over, stored.event)).text)
@@ -55,12 +55,12 @@ def test_first_and_last_names_of_the_event_s_own_list_are_in_their_columns(over:
     assert {("Anne", "Lefèvre", "04010023"), ("", "Li Wei", ""), ("", "Player 3", "")} <= named
 
 
-def test_who_has_not_played_is_not_in_it(tmp_path: Path) -> None:
+def test_players_without_a_play_are_left_out(tmp_path: Path) -> None:
     first_table = [message for message in until_round(1) if message.table == 1]
     assert len(table(ema_report(open_stored_event(event_folder(tmp_path, first_table)), {}).text)) == 4
 
 
-def test_the_list_of_players_is_read_whatever_a_spreadsheet_made_of_it(tmp_path: Path) -> None:
+def test_the_player_list_may_have_been_saved_by_a_spreadsheet(tmp_path: Path) -> None:
     text = '\ufeffid,club,country,first_name,last_name,ema\r\np01,x,fra,Anne,"Lefèvre, Dr.", 4010023 \r\np02,,,,,\r\n'
     assert read_entrants(listed(tmp_path, text)) == {
         "p01": Entrant("04010023", "Lefèvre, Dr.", "Anne", "FRA"),
@@ -82,7 +82,7 @@ def test_the_list_of_players_is_read_whatever_a_spreadsheet_made_of_it(tmp_path:
         (HEAD + "p01,,A\n", ""),
     ],
 )
-def test_a_list_that_cannot_be_used_is_refused_in_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_an_invalid_player_list_is_refused_with_its_line(tmp_path: Path, text: str, told: str) -> None:
     path = listed(tmp_path, text)
     if not told:
         assert read_entrants(path) == {"p01": Entrant("", "A", "", "")}
@@ -93,7 +93,7 @@ def test_a_list_that_cannot_be_used_is_refused_in_its_line(tmp_path: Path, text:
     assert told in problem.value.text
 
 
-def test_what_is_no_list_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_player_list_is_refused(tmp_path: Path) -> None:
     for path in (listed(tmp_path, HEAD + "p01,,\x01,A,FRA\n"), tmp_path / "none.csv", tmp_path):
         with pytest.raises(RuleError) as problem:
             read_entrants(path)

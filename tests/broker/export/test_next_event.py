@@ -1,4 +1,4 @@
-"""What an event's desk exports for the next event is taken by set-up and by command as it is: nothing is retyped."""
+"""The list exported for the next event is accepted by set-up and by command without changes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +30,7 @@ def of_players() -> Plan:
 
 
 def over(folder: Path, of: Plan) -> Path:
-    """Return the folder of an event that is declared final."""
+    """Return the folder of an event whose standings are final."""
     made = event_folder(
         folder,
         [message for table in range(1, 5) for round_ in range(1, 5) for message in said(table, round_, 9 * table)]
@@ -60,14 +60,14 @@ Take = Callable[[Path, str, int], None]
 
 
 def new_event(tmp_path: Path) -> Path:
-    """Return the folder of an event that has a name alone."""
+    """Return the folder of an event that has only a name."""
     (folder := tmp_path / "final").mkdir()
     write_plan(folder, replace(plan(), name="final", players=(), plays=()))
     return folder
 
 
 @WAYS
-def test_players_come_over_with_places_imps_numbers_and_clubs_the_best_first(tmp_path: Path, take: Take) -> None:
+def test_the_best_players_are_taken_over_with_places_imps_numbers_and_clubs(tmp_path: Path, take: Take) -> None:
     before, folder = over(tmp_path / "cup", of_players()), new_event(tmp_path)
     stored = open_stored_event(before)
     best = stored.room.snapshot().standings[:5]
@@ -85,7 +85,7 @@ def test_players_come_over_with_places_imps_numbers_and_clubs_the_best_first(tmp
 
 
 @WAYS
-def test_teams_come_over_with_their_players(tmp_path: Path, take: Take) -> None:
+def test_teams_are_taken_over_with_their_players(tmp_path: Path, take: Take) -> None:
     before, folder = over(tmp_path / "cup", team_event().plan), new_event(tmp_path)
     stored = open_stored_event(before)
     best = stored.room.team_rows()[:1]
@@ -100,13 +100,13 @@ def test_teams_come_over_with_their_players(tmp_path: Path, take: Take) -> None:
 
 
 @pytest.mark.parametrize("of", [of_players(), team_event().plan], ids=["players", "teams"])
-def test_the_list_and_the_folder_say_the_same(tmp_path: Path, of: Plan) -> None:
+def test_the_exported_list_and_the_folder_give_the_same_lines(tmp_path: Path, of: Plan) -> None:
     before = over(tmp_path / "cup", of)
     stored = open_stored_event(before)
     assert [*from_file(next_event_csv(before, stored), "standings", read_standings)] == next_event_lines(before, stored)
 
 
-def test_a_part_of_an_imp_stays_exact(tmp_path: Path) -> None:
+def test_fractions_of_an_imp_stay_exact(tmp_path: Path) -> None:
     path = tmp_path / "next-event.csv"
     path.write_text("place,player,name,imp\n1,p1,Ada,'-7/3\n2,p2,Bob,0.5\n", encoding="utf-8")
     assert read_standings(path) == (EarlierLine(1, "-7/3", "p1", name="Ada"), EarlierLine(2, "1/2", "p2", name="Bob"))

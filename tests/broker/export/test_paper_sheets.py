@@ -1,4 +1,4 @@
-"""Blank sheets: one a play, two on a page, each with its seats, names and key."""
+"""Blank sheets: one for each play, two on a page, with seats, names and key."""
 
 from pathlib import Path
 
@@ -38,24 +38,24 @@ def test_every_play_has_its_sheet_with_key_seats_and_names() -> None:
 
 
 @pytest.mark.parametrize("language", languages())
-def test_every_language_has_its_words(language: str) -> None:
+def test_sheets_are_printed_in_every_language(language: str) -> None:
     (page,) = made(language, tables=(2,), rounds=(1,))
     assert {"en": "Signature", "fr": "Défausseur", "zh": "点炮"}[language] in page
 
 
-def test_the_document_is_called_what_it_is() -> None:
+def test_the_title_of_the_document_is_translated() -> None:
     deals = {deal.number: deal for deal in small.deals()}
     document = pypdfium2.PdfDocument(blank_sheets_pdf(blank_sheets(small.event(), deals, tables=(2,)), "fr"))
     assert document.get_metadata_dict()["Title"] == "Feuilles vierges"
 
 
-def test_sheets_of_one_table_are_printed_by_command(tmp_path: Path) -> None:
+def test_the_command_prints_the_sheets_of_one_table(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup")
     assert ask(folder, "--table", 3, "--output", tmp_path / "3.pdf").exit_code == 0
     assert len(text_of((tmp_path / "3.pdf").read_bytes())) == 2
 
 
-def test_sheets_of_a_table_that_does_not_play_are_refused(tmp_path: Path) -> None:
+def test_a_table_without_plays_is_refused(tmp_path: Path) -> None:
     done = ask(event_folder(tmp_path / "cup"), "--table", 9)
     assert (done.exit_code, "no_plays" in done.stderr) == (1, True)
 
@@ -63,7 +63,7 @@ def test_sheets_of_a_table_that_does_not_play_are_refused(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "name", ["Wilhelmina Alexandra von Reserve-Hohenstein-Schillingsfürst zu Waldenburg", "長" * 60]
 )
-def test_a_long_name_is_written_whole_and_no_smaller_than_can_be_read(name: str) -> None:
+def test_a_long_name_is_printed_whole_and_legibly(name: str) -> None:
     plan = small.plan()
     event = Event(
         replace(plan, players=tuple(replace(one, name=name) for one in plan.players)), small.deals(), small.registry()

@@ -1,4 +1,4 @@
-"""Printed pages: any title fits, no line is lost or cut, and a deal stays on one page if a page holds it."""
+"""Printed pages: any title fits, no line is lost, and a block that fits stays on one page."""
 
 import io
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ from broker.export.pdf import (
     fit_text,
     font_runs,
     is_printable,
-    spelled,
+    printed_spellings,
     spelling_notes,
     striped_rows,
     tables_pdf,
@@ -59,11 +59,11 @@ def test_a_title_in_any_script_fits_and_is_drawn(title: str, bold: bool) -> None
     )
 
 
-def test_a_short_title_is_written_large_and_whole() -> None:
+def test_a_short_title_keeps_the_largest_size() -> None:
     assert fit_text("A small cup", 400, 16, 9) == ("A small cup", 16)
 
 
-def test_a_longer_title_is_written_smaller_and_only_then_cut() -> None:
+def test_a_long_title_is_reduced_before_it_is_cut() -> None:
     title = "Open European MCR Duplicate Championship, individual event"
     text, size = fit_text(title, 300, 16, 9)
     assert (text, 9 < size < 16) == (title, True)
@@ -91,11 +91,11 @@ def test_a_longer_title_is_written_smaller_and_only_then_cut() -> None:
         ("ไ", [FontRun("Helvetica", "?")]),
     ],
 )
-def test_each_word_is_written_in_the_first_font_that_has_it(text: str, written: list[FontRun]) -> None:
+def test_each_word_uses_the_first_font_that_covers_it(text: str, written: list[FontRun]) -> None:
     assert font_runs(text) == written
 
 
-def test_every_letter_of_extended_latin_is_written_as_it_is() -> None:
+def test_every_extended_latin_letter_is_printed_unchanged() -> None:
     latin = [chr(code) for code in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00)) if chr(code).isalpha()]
     assert [letter for letter in latin if "".join(run.text for run in font_runs(letter)) != letter] == []
 
@@ -115,7 +115,7 @@ def test_every_letter_of_extended_latin_is_written_as_it_is() -> None:
         ("김한국 李伟 Łódź", "김한국 李伟 Łódź"),
     ],
 )
-def test_pictographs_are_left_out_of_prints_and_rare_letters_are_written(name: str, printed: str) -> None:
+def test_pictographs_are_omitted_and_rare_letters_printed(name: str, printed: str) -> None:
     assert "".join(run.text for run in font_runs(name)) == printed
     (page,) = pages([PageBlock((), (PageLine("row", (PageCell(name), PageCell("4"))),))])
     assert "".join(page).replace(" ", "") == f"{printed}41of1".replace(" ", "")
@@ -127,13 +127,13 @@ def test_bold_letters_are_bold() -> None:
 
 
 SIZE = (100 * mm, 100 * mm)
-"""Of a page that holds sixteen lines."""
+"""A page with room for sixteen lines."""
 
 COLUMNS: Columns = ((40 * mm, "left"), (20 * mm, "right"))
 
 
 def pages(blocks: list[PageBlock]) -> list[list[str]]:
-    """Return the lines of each page, and its number last."""
+    """Return the lines of each page, ending with its number."""
 
     def number(canvas: Canvas, page: int, total: int) -> None:
         draw_text(canvas, (20 * mm, 2 * mm), f"{page} of {total}", 8)
@@ -150,7 +150,7 @@ def block(name: int, count: int) -> PageBlock:
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=8))
-def test_every_row_is_there_once_in_order_below_a_head_and_each_page_has_its_number(counts: list[int]) -> None:
+def test_rows_are_complete_and_in_order_with_a_head_and_number_on_each_page(counts: list[int]) -> None:
     found = pages([block(at, count) for at, count in enumerate(counts)])
     rows = [line for page in found for line in page[:-1] if not line.startswith("head")]
     assert rows == [f"{at}.{row}" for at, count in enumerate(counts) for row in range(count)]
@@ -159,26 +159,26 @@ def test_every_row_is_there_once_in_order_below_a_head_and_each_page_has_its_num
 
 
 @given(st.lists(st.integers(1, 14), min_size=1, max_size=8))
-def test_what_a_page_holds_stays_on_one_page(counts: list[int]) -> None:
+def test_a_block_that_fits_stays_on_one_page(counts: list[int]) -> None:
     found = pages([block(at, count) for at, count in enumerate(counts)])
     assert [sum(f"head {at}" in page for page in found) for at in range(len(counts))] == [1] * len(counts)
 
 
 @pytest.mark.parametrize("name", ["Élodie Château-Thierry de Montmorency-Laval", "欧阳修竹" * 8, "Dvořák" * 12])
-def test_a_name_that_is_too_long_goes_on_in_the_next_line(name: str) -> None:
+def test_a_long_name_wraps_to_the_next_line(name: str) -> None:
     row = PageLine("row", (PageCell(name), PageCell("4")))
     (page,) = pages([PageBlock((), (row,))])
     assert sorted("".join(page).replace(" ", "")) == sorted(f"{name}41of1".replace(" ", ""))
 
 
-def test_a_word_of_a_name_that_is_too_long_is_broken_at_its_hyphen() -> None:
+def test_a_long_word_wraps_at_its_hyphen() -> None:
     row = PageLine("row", (PageCell("Marie-Hélène Beauregard-Desrosiers-Sarrazin"), PageCell("4")))
     (page,) = pages([PageBlock((), (row,))])
-    told = "|".join(page).replace("\x02", "-|")  # so it tells of a hyphen at which a word goes on in the next line
+    told = "|".join(page).replace("\x02", "-|")  # pdfium marks a hyphen at a line break in this way
     assert told.startswith("Marie-Hélène|Beauregard-Desrosiers-|Sarrazin")
 
 
-def test_a_name_that_is_made_smaller_gets_no_blank_after_its_hyphens() -> None:
+def test_a_reduced_name_has_no_space_after_its_hyphens() -> None:
     name = "Anne Beauregard-Desrosiers-Sarrazin"
     for wide, high in product(range(60, 121, 10), (8, 10, 12, 15, 20)):
         out = io.BytesIO()
@@ -188,7 +188,7 @@ def test_a_name_that_is_made_smaller_gets_no_blank_after_its_hyphens() -> None:
         assert "- " not in pypdfium2.PdfDocument(out.getvalue())[0].get_textpage().get_text_bounded()
 
 
-def test_a_text_crosses_as_many_columns_as_it_takes() -> None:
+def test_a_cell_may_span_several_columns() -> None:
     wide = "a text that is wider than its column"
     (page,) = pages([PageBlock((), (PageLine("row", (PageCell(wide, columns=2),)),))])
     assert page[0] == wide
@@ -219,22 +219,22 @@ def text_of(content: bytes) -> str:
 
 
 @pytest.mark.parametrize("name", [one.name for one in BY_NAME.values() if one.name.endswith(".pdf")])
-def test_every_printed_export_has_the_spelling_and_question_marks_where_there_is_none(folder: Path, name: str) -> None:
+def test_exports_print_the_listed_spelling_or_question_marks(folder: Path, name: str) -> None:
     stored = open_stored_event(folder)
     source = ExportSource(folder, stored, Translator("en"), datetime(2026, 5, 1, tzinfo=UTC))
     text = text_of(BY_NAME[name].content(source))
     assert ("Al-Ali" in text, "Other" in text, "????" in text) == (True, False, True)
 
 
-def test_the_seating_plan_and_place_cards_have_it_too(folder: Path) -> None:
+def test_seating_plan_and_cards_print_the_listed_spelling(folder: Path) -> None:
     event = open_event(folder)
-    with spelled(event):
+    with printed_spellings(event):
         texts = [text_of(seating_pdf(event, kind, Translator("en"))) for kind in ("names", "tables", "cards")]
     assert ["Muhammad" in text for text in texts] == [True] * 3
     assert "Muhammad" not in text_of(seating_pdf(event, "names", Translator("en")))
 
 
-def test_the_sheet_of_a_riichi_session_has_it_too_from_the_desk_and_from_the_command(tmp_path: Path) -> None:
+def test_riichi_session_sheets_print_the_listed_spelling(tmp_path: Path) -> None:
     booked = RiichiBooking(1, 7, "riichi-montreal", dict(zip(SEATS, ("p01", "p02", "p03", "p04"), strict=True)))
     players = tuple(replace(one, name=NAMES.get(one.id, one.name)) for one in plan().players)
     club = Plan(name=NAME, title="Club", profile="oedmc-2020", players=players, riichi=(booked,))
@@ -252,7 +252,7 @@ def test_the_sheet_of_a_riichi_session_has_it_too_from_the_desk_and_from_the_com
     assert (done.exit_code, [name in done.stderr for name in (ARABIC, HEBREW, THAI)]) == (0, [False, True, True])
 
 
-def test_who_cannot_be_printed_is_named_by_the_list_the_event_and_the_commands(folder: Path) -> None:
+def test_unprintable_names_are_reported_by_list_event_and_commands(folder: Path) -> None:
     assert unprintable_names(open_event(folder)) == (("p02", HEBREW), ("p03", THAI))
     assert [code for code, _text in spelling_notes(read_players(folder / PLAYERS))] == ["name_unprintable"] * 2
     for said in (["export", "certificates"], ["event", "seating"]):
@@ -264,5 +264,5 @@ def test_who_cannot_be_printed_is_named_by_the_list_the_event_and_the_commands(f
     ("text", "printable"),
     [("Ada?", True), ("Łódź 杯 김", True), ("Žižka", True), (ARABIC, False), (f"Ada {THAI}", False)],
 )
-def test_a_question_mark_of_ones_own_is_none_for_want_of_letters(text: str, *, printable: bool) -> None:
+def test_a_name_with_its_own_question_mark_is_printable(text: str, *, printable: bool) -> None:
     assert is_printable(text) == printable

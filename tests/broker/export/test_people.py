@@ -1,4 +1,4 @@
-"""Who sat there and where players come from, in every file that an event is exported as or printed from."""
+"""Substitutes and players' origins in every export and print."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ GONE, INSTEAD, SINCE = "p07", "Ada Reserve", 3
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small event as it was played; from the third round on somebody sat in player 7's place."""
+    """The small event, in which a substitute replaces player 7 from the third round on."""
     made = event_folder(tmp_path_factory.mktemp("people") / "cup")
     listed = [
         ListedPlayer(one, ("FR", "Paris MC", "", "") if one.id == GONE else ("", "", "", "")) for one in plan().players
@@ -57,14 +57,14 @@ def text_of(content: bytes) -> str:
     return "\n".join(page.get_textpage().get_text_bounded() for page in pypdfium2.PdfDocument(content))
 
 
-def test_results_name_the_substitute_and_the_player_s_origin_in_columns_of_their_own(stored: StoredEvent) -> None:
+def test_results_have_columns_for_substitute_country_and_club(stored: StoredEvent) -> None:
     rows = [row for row in table(results.results_csv(results.event_result_rows(stored))) if row["player"] == GONE]
     told = {int(row["round"]): (row["name"], row["sat"], row["country"], row["club"]) for row in rows}
     assert {row["name"] for row in rows} == {"Player 7"}
     assert told == {at: ("Player 7", INSTEAD if at >= SINCE else "", "FR", "Paris MC") for at in range(1, 5)}
 
 
-def test_a_record_names_who_sat_there_and_for_whom(stored: StoredEvent) -> None:
+def test_a_record_names_the_substitute_and_the_player_replaced(stored: StoredEvent) -> None:
     named = {
         record.round: next(name for name in record.players.values() if "Player 7" in name)
         for record in event.event_records(stored)
@@ -81,7 +81,7 @@ def test_a_record_names_who_sat_there_and_for_whom(stored: StoredEvent) -> None:
         ("zh", f"* 第 {{table}} 桌，{{seat}}：{INSTEAD}（代Player 7）"),
     ],
 )
-def test_printed_travellers_mark_the_player_and_say_below_who_sat_there(
+def test_printed_travellers_mark_the_player_and_name_the_substitute_below(
     stored: StoredEvent, language: str, said: str
 ) -> None:
     text, name = text_of(travellers_pdf(stored, Translator(language), NOON)), Translator(language)
@@ -91,16 +91,14 @@ def test_printed_travellers_mark_the_player_and_say_below_who_sat_there(
         for seat, player in play.players.items()
         if player == GONE and play.round >= SINCE
     ]
-    between = "" if language == "zh" else " "  # where a font ends within a line, a reader of PDF may see a gap
+    between = "" if language == "zh" else " "  # a PDF reader may see a gap where the font changes within a line
     letters = between.join(text.split())
     assert [letters.count(between.join(line.split())) for line in lines] == [1, 1]
     assert (text.count("*Player 7 (FR)"), text.count("Player 7 (FR)")) == (2, 4)
 
 
 @pytest.mark.parametrize("language", languages())
-def test_printed_standings_have_a_column_for_country_and_club_where_anybody_s_is_known(
-    stored: StoredEvent, language: str
-) -> None:
+def test_printed_standings_have_country_and_club_if_any_is_known(stored: StoredEvent, language: str) -> None:
     _ = Translator(language)
     text = text_of(standings_pdf(stored, _, NOON))
     assert [word for word in ("FR", "Paris MC", _("Country"), _("Club")) if word not in text] == []
@@ -114,7 +112,7 @@ def test_the_standings_file_has_country_and_club_last(stored: StoredEvent) -> No
     assert (line["country"], line["club"]) == ("FR", "Paris MC")
 
 
-def test_a_blank_sheet_has_the_name_of_who_signs_it_and_below_for_whom(folder: Path, tmp_path: Path) -> None:
+def test_a_blank_sheet_names_the_substitute_and_the_player_replaced(folder: Path, tmp_path: Path) -> None:
     (play,) = [one for one in plan().plays if one.round == SINCE and GONE in one.players.values()]
     asked = ["--table", play.table, "--round", SINCE, "--output", tmp_path / "sheet.pdf"]
     done = CliRunner().invoke(homologue, ["event", "sheets", *map(str, (folder, *asked))])
@@ -123,7 +121,7 @@ def test_a_blank_sheet_has_the_name_of_who_signs_it_and_below_for_whom(folder: P
     assert (text.count(INSTEAD), text.count(f"{GONE} · for Player 7")) == (1, 1)
 
 
-def test_without_a_list_and_a_ruling_nothing_is_added(tmp_path: Path) -> None:
+def test_without_player_list_and_substitutes_nothing_is_added(tmp_path: Path) -> None:
     stored = open_stored_event(event_folder(tmp_path / "cup"))
     text = text_of(travellers_pdf(stored, Translator("en"), NOON)) + text_of(
         standings_pdf(stored, Translator("en"), NOON)

@@ -1,4 +1,4 @@
-"""The points table: what it says is what is paid, on the screen and on paper."""
+"""The points table shows the payments that the rules give, as text and as PDF."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def text_of(pdf: bytes) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("dealer", [True, False])
-def test_each_cell_is_what_the_points_function_pays(dealer: bool) -> None:  # noqa: FBT001 - a case
+def test_each_cell_is_what_the_payment_function_returns(dealer: bool) -> None:  # noqa: FBT001 - a case
     for fu, cells in points_rows(MONTREAL, dealer=dealer):
         for han, cell in zip(HAN, cells, strict=True):
             ron = riichi_payments(PaidWin(han, fu, dealer, self_drawn=False), MONTREAL.points).discarder_pays
@@ -44,13 +44,13 @@ def test_limits_are_named_with_their_han() -> None:
     ]
 
 
-def test_where_no_yakuman_is_counted_the_sanbaiman_goes_on() -> None:
+def test_without_counted_yakuman_a_sanbaiman_has_no_upper_limit() -> None:
     uncounted = with_setting(MONTREAL, "points", "counted_yakuman", "sanbaiman")
     assert [han for _, han, _ in limit_rows(uncounted, dealer=False)] == ["5", "6-7", "8-10", "11+", ""]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_paper_is_one_page_with_every_number_of_the_screen(language: Language) -> None:
+def test_the_pdf_is_one_page_with_every_number_of_the_text(language: Language) -> None:
     pages, text = text_of(points_table_pdf(MONTREAL, language))
     numbers = {
         str(number)
@@ -68,7 +68,7 @@ def test_the_same_table_gives_the_same_bytes() -> None:
     assert points_table_pdf(MONTREAL, "fr") == points_table_pdf(MONTREAL, "fr")
 
 
-def test_rounding_up_to_a_mangan_shows_in_the_table() -> None:
+def test_kiriage_mangan_shows_in_the_table() -> None:
     rounding = with_setting(MONTREAL, "points", "kiriage", setting=True)
     changed = {
         (fu, han)
@@ -81,7 +81,7 @@ def test_rounding_up_to_a_mangan_shows_in_the_table() -> None:
     assert changed == {(30, 4), (60, 3)}
 
 
-def test_the_command_shows_the_table_and_writes_it(tmp_path: Path) -> None:
+def test_the_command_prints_the_table_and_writes_the_pdf(tmp_path: Path) -> None:
     shown = CliRunner().invoke(homologue, ["riichi", "table", "--language", "fr"])
     assert (shown.exit_code, shown.stdout) == (0, points_table_text(MONTREAL, "fr") + "\n")
     path = tmp_path / "table.pdf"
@@ -89,6 +89,6 @@ def test_the_command_shows_the_table_and_writes_it(tmp_path: Path) -> None:
     assert (written.exit_code, path.read_bytes()) == (0, points_table_pdf(MONTREAL, "ja"))
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_an_unwritable_output_path_is_reported(tmp_path: Path) -> None:
     told = CliRunner().invoke(homologue, ["riichi", "table", "--output", str(tmp_path / "gone" / "table.pdf")])
     assert (told.exit_code, "[file_missing]" in told.stderr) == (1, True)

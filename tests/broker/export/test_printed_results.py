@@ -1,4 +1,4 @@
-"""Standings and travellers as they are printed, read back from the PDF."""
+"""Printed standings and travellers, read back from the PDF."""
 
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -43,7 +43,7 @@ def text_of(content: bytes) -> list[str]:
     ("language", "final", "last"),
     [("en", "Final", "Page 2 of 2"), ("fr", "Définitif", "Page 2 sur 2"), ("zh", "最终", "第 2 页，共 2 页")],
 )
-def test_each_page_says_what_it_is_of_whom_when_and_how_final(
+def test_each_page_shows_title_rules_time_and_whether_it_is_final(
     declared: Path, language: str, final: str, last: str
 ) -> None:
     pages = text_of(travellers_pdf(open_stored_event(declared), Translator(language), NOON))
@@ -53,7 +53,7 @@ def test_each_page_says_what_it_is_of_whom_when_and_how_final(
     assert last in pages[-1]
 
 
-def test_travellers_tell_points_imps_fines_and_who_won_from_whom(over: Path) -> None:
+def test_travellers_show_winners_discarders_fines_and_fouled_groups(over: Path) -> None:
     text = "\n".join(text_of(travellers_pdf(open_stored_event(over), Translator("en"), NOON)))
     assert [
         word
@@ -63,7 +63,7 @@ def test_travellers_tell_points_imps_fines_and_who_won_from_whom(over: Path) -> 
 
 
 @pytest.mark.parametrize("language", languages())
-def test_travellers_tell_plays_without_points_and_imps_of_no_play(language: str) -> None:
+def test_travellers_list_plays_without_points_and_imps_outside_plays(language: str) -> None:
     first, second = small.event().bookings[1, 1], small.event().bookings[1, 2]
     east, north = first.players["east"], first.players["north"]
     gives: dict[str, AwardGiven] = {**dict.fromkeys(first.players.values(), 0), east: 5, north: -3}
@@ -90,26 +90,26 @@ def test_travellers_tell_plays_without_points_and_imps_of_no_play(language: str)
     ] == []
 
 
-def test_a_deal_under_embargo_is_not_printed_unless_asked_for(under_way: Path) -> None:
+def test_a_deal_under_embargo_is_printed_only_on_request(under_way: Path) -> None:
     stored = open_stored_event(under_way)
     assert "Deal 1" not in "".join(text_of(travellers_pdf(stored, Translator("en"), NOON)))
     asked = "".join(text_of(travellers_pdf(stored, Translator("en"), NOON, embargoed=True)))
     assert [word for word in ("Deal 1", "Provisional", "3 of 4 plays") if word not in asked] == []
 
 
-def test_standings_are_those_of_the_room_with_every_name_whole(tmp_path: Path) -> None:
+def test_standings_show_every_name_whole(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", until_round(3))
     names = ("欧阳修竹", "Søren Kjær", "Élodie Château-Thierry de Montmorency-Laval")
     players = [replace(one, name=name) for one, name in zip(small.plan().players, names, strict=False)]
     plan = replace(small.plan(), players=(*players, *small.plan().players[3:]))
     save_event(folder, plan, small.deals(), small.registry())
     (page,) = text_of(standings_pdf(open_stored_event(folder), Translator("fr"), NOON))
-    letters = "".join(page.split())  # where a font ends within a name, a reader of PDF may see a gap
+    letters = "".join(page.split())  # a PDF reader may see a gap where the font changes within a name
     told = (*names, "parties : 12 sur 16", "Provisoire")
     assert [name for name in told if "".join(name.split()) not in letters] == []
 
 
-def test_who_has_no_standing_is_named_below_it_and_where_imps_come_from(tmp_path: Path) -> None:
+def test_players_without_standing_and_carried_over_imps_are_noted_below(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", until_round(3))
     one, *others = small.plan().players
     earlier = Earlier("Saturday", "", (EarlierPlace(others[0].id, 1, 30),))
@@ -129,7 +129,7 @@ def test_the_same_content_gives_the_same_bytes(over: Path) -> None:
     assert standings_pdf(stored, Translator("en"), NOON) == standings_pdf(stored, Translator("en"), NOON)
 
 
-def test_the_travellers_of_sections_say_which_section_it_is_and_no_group_of_tiles() -> None:
+def test_travellers_of_sections_name_the_section_and_no_group() -> None:
     room = EventState(staged_event())
     room.load(play_rounds(staged_event(), (1, 2), Random(7), {}))
     stored = StoredEvent(staged_event(), room, {deal.number: deal for deal in staged_deals()}, {})
@@ -147,7 +147,7 @@ def test_the_certificate_of_a_team_names_each_of_its_players(language: str) -> N
     assert lacking == []
 
 
-def test_of_a_team_event_the_teams_are_printed_above_their_players(tmp_path: Path) -> None:
+def test_in_a_team_event_teams_are_printed_above_players(tmp_path: Path) -> None:
     said = [one for table in range(1, 5) for round_ in range(1, 5) for one in team_event_said(table, round_)]
     stored = open_stored_event(event_folder(tmp_path / "cup", said, team_event().plan))
     text = " ".join(" ".join(text_of(standings_pdf(stored, Translator("en"), NOON))).split())
@@ -155,7 +155,7 @@ def test_of_a_team_event_the_teams_are_printed_above_their_players(tmp_path: Pat
     assert f"Teams Place Team IMP Fines Deals {' '.join(rows)} Players Place Name" in text
 
 
-def test_a_long_title_ends_before_how_far_the_event_is() -> None:
+def test_a_long_title_does_not_overlap_the_progress() -> None:
     heading = PageHeading(
         title="Grand Open " * 9,
         kind="Standings",

@@ -1,4 +1,4 @@
-"""Replays: what the browser shows is what the referee knows, and nothing before the standings are final."""
+"""Replays show the referee's state, and only once the standings are final."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ NOON = datetime(2026, 5, 2, 12, 0, tzinfo=UTC)
 
 
 def random_record(seed: int) -> tuple[PmnRecord, list[Action], list[PlayState]]:
-    """Play at random, with kongs; the states are those after each action."""
+    """Play a deal at random, with kongs; return its record, actions and the state after each action."""
     states = [*at_random(seed)]
     actions = [action for _, action in states]
     deal = states[0][0].deal
@@ -49,7 +49,7 @@ SHOWN = """count => table(data.deals[0].plays[0], count).map(one =>
 
 
 @pytest.mark.parametrize("seed", [1, 10, 15, 30])
-def test_the_browser_shows_what_the_referee_knows(browser: Browser, seed: int) -> None:
+def test_the_page_shows_the_same_state_as_the_referee(browser: Browser, seed: int) -> None:
     record, actions, after = random_record(seed)
     page = browser.new_page()
     faults: list[str] = []
@@ -75,14 +75,14 @@ SWIPE = """to => [["touchstart", 200], ["touchend", to]].forEach(([kind, clientX
 })"""
 
 
-def test_keys_and_swipes_go_on_and_a_telephone_shows_one_seat_a_table(browser: Browser) -> None:
+def test_keys_and_swipes_change_the_turn_and_a_phone_shows_one_seat_per_table(browser: Browser) -> None:
     records = [replace(random_record(seed)[0], board=1) for seed in (1, 10)]
     page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
     page.set_content(page_of_records(records, "Replay", Translator()))
     turn, seats = page.locator("#now"), page.locator(".seat:visible")
     page.keyboard.press("ArrowRight")
     page.evaluate(SWIPE, 100)
-    page.evaluate(SWIPE, 190)  # a touch
+    page.evaluate(SWIPE, 190)  # too short for a swipe
     assert (turn.inner_text(), seats.count()) == ("turn 2", 2)
     page.keyboard.press("ArrowLeft")
     page.evaluate(SWIPE, 300)
@@ -91,7 +91,7 @@ def test_keys_and_swipes_go_on_and_a_telephone_shows_one_seat_a_table(browser: B
     page.close()
 
 
-def test_chairs_have_the_players_that_their_deal_s_page_shows(browser: Browser) -> None:
+def test_players_are_shown_by_chair(browser: Browser) -> None:
     record = replace(random_record(1)[0], dealer="south", players=dict(zip(SEATS, "ABCD", strict=True)))
     page = browser.new_page()
     page.set_content(page_of_records([record], "Replay", Translator()))
@@ -99,7 +99,7 @@ def test_chairs_have_the_players_that_their_deal_s_page_shows(browser: Browser) 
     page.close()
 
 
-def test_steps_that_are_not_proved_are_marked_and_names_do_no_harm(browser: Browser) -> None:
+def test_unproved_steps_are_marked_and_names_are_escaped(browser: Browser) -> None:
     record, actions, _ = random_record(1)
     named = replace(record, players=dict.fromkeys(SEATS, "</script><b>Eve"))
     thrown = next(number for number, action in enumerate(actions, 1) if action.do == "discard")
@@ -113,7 +113,7 @@ def test_steps_that_are_not_proved_are_marked_and_names_do_no_harm(browser: Brow
 
 
 @pytest.mark.parametrize("language", languages())
-def test_an_event_s_page_has_its_known_plays(declared: Path, language: str) -> None:
+def test_the_page_of_an_event_has_its_known_plays(declared: Path, language: str) -> None:
     plain = open_stored_event(declared)
     write_hands(declared, [drawn_out(plain, result.round, message.table) for message, result in plain.results()])
     page = replay_page(open_stored_event(declared), Translator(language))
@@ -123,7 +123,7 @@ def test_an_event_s_page_has_its_known_plays(declared: Path, language: str) -> N
     assert "{{" not in page
 
 
-def test_there_is_none_before_the_standings_are_final(over: Path) -> None:
+def test_the_replay_is_refused_before_the_standings_are_final(over: Path) -> None:
     source = ExportSource(over, open_stored_event(over), Translator(), NOON)
     with pytest.raises(RuleError) as refused:
         BY_NAME["replay.html"].content(source)

@@ -1,4 +1,4 @@
-"""All plays as CSV: every number of the event is there, and nothing that a spreadsheet would run."""
+"""All plays as CSV: complete, and without formulas that a spreadsheet would run."""
 
 import csv
 import io
@@ -36,21 +36,21 @@ def table(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def test_a_row_is_this() -> None:
+def test_a_row_has_these_columns() -> None:
     plays = [
         ScoredPlay(1, 1, PLAYERS, dict(zip(SEATS, (42, -8, -8, -26), strict=True)), fines={"west": 4}, form="a"),
         ScoredPlay(1, 2, PLAYERS, dict(zip(SEATS, (0, 0, 0, 0), strict=True)), form="a"),
         ScoredPlay(1, 3, PLAYERS, dict(zip(SEATS, (0, 0, 0, 0), strict=True)), form="a"),
     ]
 
-    def told(play: ScoredPlay, seat: Seat) -> results.Row:
+    def details(play: ScoredPlay, seat: Seat) -> results.Row:
         row: results.Row = {"event": "cup", "name": play.players[seat].upper()}
         won = 18 if seat == "east" else None
         return row | (
             {"round": 2, "win": "discard", "hand_value": won, "discarder": "north"} if play.table == 1 else {}
         )
 
-    rows = list(results.result_rows(compare_plays(plays, load_mcr()), told=told))
+    rows = list(results.result_rows(compare_plays(plays, load_mcr()), details=details))
     assert results.results_csv(rows).splitlines()[:4] == [
         "event,round,table,deal,form,seat,player,name,points,hand_value,win,discarder,datum,imp,fine,award,sat,country,club,instead",
         "cup,2,1,1,a,east,p1,P1,42,18,discard,north,14,7,0,0,,,,",
@@ -67,7 +67,7 @@ def test_the_rows_of_an_event_add_up_to_its_standings(over: Path) -> None:
     assert totals == {line.name: line.imp for line in stored.room.snapshot().ranking}
 
 
-def test_each_play_and_seat_has_one_row_with_what_the_table_said(over: Path) -> None:
+def test_each_seat_of_each_play_has_one_row_with_the_tables_result(over: Path) -> None:
     stored = open_stored_event(over)
     rows = {
         (row["table"], row["round"], row["seat"]): row
@@ -84,20 +84,20 @@ def test_each_play_and_seat_has_one_row_with_what_the_table_said(over: Path) -> 
             assert row["fine"] == str(result.fines[seat].imp if seat in result.fines else 0)
 
 
-def test_a_fouled_deal_is_compared_with_its_own_form_alone(over: Path) -> None:
+def test_a_fouled_deal_is_compared_only_within_its_own_form(over: Path) -> None:
     rows = table(results.results_csv(results.event_result_rows(open_stored_event(over))))
     fouled = [row for row in rows if row["form"] == OTHER_FORM]
     assert {(row["table"], row["round"]) for row in fouled} == {("3", "2")}
     assert [row["datum"] for row in fouled] == [row["points"] for row in fouled]
 
 
-def test_deals_that_a_table_has_still_to_play_are_left_out_unless_asked_for(under_way: Path) -> None:
+def test_deals_under_embargo_are_included_only_on_request(under_way: Path) -> None:
     stored = open_stored_event(under_way)
     assert results.event_result_rows(stored) == []
     assert len(results.event_result_rows(stored, embargoed=True)) == 48
 
 
-def test_plays_in_json_have_a_row_a_seat_with_rulings_last() -> None:
+def test_plays_in_json_give_one_row_per_seat_with_rulings_last() -> None:
     rows = table(
         results.results_csv(export.rows_of_plays(read_plays(enumerate(LINES.splitlines(), 1), load_mcr()), load_mcr()))
     )
@@ -112,7 +112,7 @@ def test_plays_in_json_have_a_row_a_seat_with_rulings_last() -> None:
     assert told == [{"player": "h", "name": "h", "fine": "4", "award": "20"}]
 
 
-def test_the_standings_of_plays_in_json_are_those_of_their_rows() -> None:
+def test_standings_of_plays_in_json_equal_the_sum_of_their_rows() -> None:
     plays = read_plays(enumerate(LINES.splitlines(), 1), load_mcr())
     totals: Counter[str] = Counter()
     for row in table(results.results_csv(export.rows_of_plays(plays, load_mcr()))):
@@ -120,7 +120,7 @@ def test_the_standings_of_plays_in_json_are_those_of_their_rows() -> None:
     assert {**totals, "i": 0} == {line.player: line.imp for line in export.standings_of(plays, load_mcr())}
 
 
-def test_a_refused_line_ends_it(tmp_path: Path) -> None:
+def test_one_invalid_line_refuses_the_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "plays.jsonl"
     path.write_text("\ufeff" + LINES + LINES.splitlines()[0], encoding="utf-8")
     with pytest.raises(RuleError) as problem:
@@ -128,14 +128,14 @@ def test_a_refused_line_ends_it(tmp_path: Path) -> None:
     assert problem.value.code == "duplicate_play"
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RuleError) as problem:
         export.read_played_lines(tmp_path / "none", load_mcr())
     assert problem.value.code == "unreadable"
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), st.fractions(-50, 50, max_denominator=99))
-def test_hostile_names_come_back_and_begin_no_formula(name: str, imp: Fraction) -> None:
+def test_hostile_names_survive_and_start_no_formula(name: str, imp: Fraction) -> None:
     (read,) = table(results.results_csv([{"event": "=1+1", "name": name, "imp": decimal(imp)}]))
     assert read["name"] in {name, f"'{name}"}
     assert read["name"].lstrip()[:1] not in {*"=+-@＝＋－＠"}

@@ -1,4 +1,4 @@
-"""What is revealed is what was committed to, and whatever was changed is found."""
+"""Revealed deals match the commitment, and every change is detected."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.broker.event.deals.asking import ask, codes, contents, done
 
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with three deals, all of them revealed."""
+    """Return a folder with three revealed deals."""
     folder = tmp_path_factory.mktemp("cup")
     done("new", "--event", "cup", "--deals", 3, folder)
     done("reveal", folder, "--output", folder / "revealed.json")
@@ -36,18 +36,18 @@ def verdicts(cup: Path, said: object, *options: str) -> tuple[int, list[Any]]:
 
 
 def found(cup: Path, said: object) -> dict[int, str | None]:
-    """Return for each revealed deal the code of what is wrong; the exit code has to agree."""
+    """Return the error code of each revealed deal. The exit code must agree."""
     code, lines = verdicts(cup, said)
     assert [line["as_committed"] for line in lines] == ["error" not in line for line in lines]
     assert code == (1 if any("error" in line for line in lines) else 0)
     return {line["deal"]: line.get("error", {}).get("code") for line in lines}
 
 
-def test_what_is_revealed_is_verified(cup: Path) -> None:
+def test_revealed_deals_pass_verification(cup: Path) -> None:
     assert found(cup, revealed(cup)) == {1: None, 2: None, 3: None}
 
 
-def test_verify_needs_nothing_of_the_organisers_folder(cup: Path, tmp_path: Path) -> None:
+def test_verification_needs_only_the_public_files(cup: Path, tmp_path: Path) -> None:
     for name in ("revealed.json", "commitment.json"):
         (tmp_path / name).write_bytes((cup / name).read_bytes())
     root = json.loads((cup / "commitment.json").read_text())["root"]
@@ -58,7 +58,7 @@ def test_verify_needs_nothing_of_the_organisers_folder(cup: Path, tmp_path: Path
     ]
 
 
-def test_any_two_tiles_that_change_places_are_found(cup: Path) -> None:
+def test_swapping_any_two_tiles_is_detected(cup: Path) -> None:
     place = st.tuples(st.sampled_from(SEATS), st.integers(0, 33))
 
     @given(st.sampled_from([0, 1, 2]), place, place)
@@ -73,7 +73,7 @@ def test_any_two_tiles_that_change_places_are_found(cup: Path) -> None:
     law()
 
 
-def test_any_tile_that_becomes_another_is_found(cup: Path) -> None:
+def test_changing_any_tile_is_detected(cup: Path) -> None:
     @given(st.sampled_from(SEATS), st.integers(0, 33), st.sampled_from([*KINDS, "0m", "", "1M"]))
     def law(seat: str, place: int, face: str) -> None:
         said = revealed(cup)
@@ -93,30 +93,30 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("field", "value"), CHANGES)
-def test_another_wind_dealer_or_salt_is_found(cup: Path, field: str, value: str) -> None:
+def test_changing_wind_dealer_or_salt_is_detected(cup: Path, field: str, value: str) -> None:
     said = revealed(cup)
     assert said["deals"][0][field] != value
     said["deals"][0][field] = value
     assert found(cup, said) == {1: "deal_differs", 2: None, 3: None}
 
 
-def test_another_event_is_found(cup: Path) -> None:
+def test_changing_the_event_is_detected(cup: Path) -> None:
     assert found(cup, {**revealed(cup), "event": "cap"}) == dict.fromkeys((1, 2, 3), "other_event")
 
 
-def test_deals_that_change_numbers_are_found(cup: Path) -> None:
+def test_swapping_the_numbers_of_two_deals_is_detected(cup: Path) -> None:
     said = revealed(cup)
     said["deals"][0]["number"], said["deals"][1]["number"] = 2, 1
     assert found(cup, said) == {1: "deal_differs", 2: "deal_differs", 3: None}
 
 
-def test_a_deal_that_nobody_committed_to_is_found(cup: Path) -> None:
+def test_a_deal_outside_the_commitment_is_detected(cup: Path) -> None:
     said = revealed(cup)
     said["deals"][0]["number"] = 4
     assert found(cup, said) == {4: "deal_not_committed", 2: None, 3: None}
 
 
-def test_a_deal_that_is_told_in_two_ways_is_found(cup: Path) -> None:
+def test_a_deal_revealed_twice_is_detected(cup: Path) -> None:
     said = revealed(cup)
     said["deals"].append({**said["deals"][0], "dealer": "west"})
     assert found(cup, said) == {1: "deal_twice", 2: None, 3: None}
@@ -126,13 +126,13 @@ def test_a_deal_that_is_told_in_two_ways_is_found(cup: Path) -> None:
     assert codes("verify", cup / "said.json", "--commitment", cup / "commitment.json") == ["malformed"]
 
 
-def test_a_seat_more_or_less_is_found(cup: Path) -> None:
+def test_a_missing_seat_is_detected(cup: Path) -> None:
     said = revealed(cup)
     del said["deals"][0]["faces"]["north"]
     assert found(cup, said) == {1: "not_a_deal", 2: None, 3: None}
 
 
-def test_people_are_told_which_deal_is_not_what_was_committed_to(cup: Path) -> None:
+def test_the_command_names_the_deal_that_differs(cup: Path) -> None:
     said = revealed(cup)
     said["deals"][1]["dealer"] = "west"
     said["deals"].pop()
@@ -150,7 +150,7 @@ def test_people_are_told_which_deal_is_not_what_was_committed_to(cup: Path) -> N
 
 
 @pytest.mark.parametrize("change", ["hash", "number", "event", "root", "missing", "twice"])
-def test_a_commitment_that_was_changed_afterwards_is_found(cup: Path, change: str) -> None:
+def test_changing_the_commitment_is_detected(cup: Path, change: str) -> None:
     said = json.loads((cup / "commitment.json").read_text())
     match change:
         case "hash":
@@ -168,7 +168,7 @@ def test_a_commitment_that_was_changed_afterwards_is_found(cup: Path, change: st
     assert codes("verify", cup / "revealed.json", "--commitment", cup / "changed.json") == [expected]
 
 
-def test_a_whole_other_commitment_is_found_by_the_root_that_was_announced(cup: Path, tmp_path: Path) -> None:
+def test_the_announced_root_detects_another_commitment(cup: Path, tmp_path: Path) -> None:
     root = json.loads((cup / "commitment.json").read_text())["root"]
     done("new", "--event", "cup", "--deals", 3, tmp_path)
     done("reveal", tmp_path, "--output", tmp_path / "revealed.json")
@@ -178,7 +178,7 @@ def test_a_whole_other_commitment_is_found_by_the_root_that_was_announced(cup: P
 
 
 @pytest.mark.parametrize("length", [0, 1, 8, 63])
-def test_a_part_of_the_root_is_not_the_root(cup: Path, length: int) -> None:
+def test_a_partial_root_is_refused(cup: Path, length: int) -> None:
     root = json.loads((cup / "commitment.json").read_text())["root"]
     asked = ("verify", cup / "revealed.json", "--commitment", cup / "commitment.json", "--root")
     assert done(*asked, f" {root.upper()} ").count(": as committed") == 3
@@ -189,38 +189,38 @@ def test_a_part_of_the_root_is_not_the_root(cup: Path, length: int) -> None:
 
 @pytest.mark.parametrize("written", [b"", b"{}", b"[]", b"\xff", b"[" * 100_000, b'{"schema": 2}'])
 @pytest.mark.parametrize("which", ["revealed", "commitment"])
-def test_rubbish_is_refused(cup: Path, tmp_path: Path, which: str, written: bytes) -> None:
+def test_garbage_is_refused(cup: Path, tmp_path: Path, which: str, written: bytes) -> None:
     (tmp_path / "rubbish").write_bytes(written)
     paths = {"revealed": cup / "revealed.json", "commitment": cup / "commitment.json"} | {which: tmp_path / "rubbish"}
     assert codes("verify", paths["revealed"], "--commitment", paths["commitment"]) == ["malformed"]
 
 
-def test_single_deals_are_revealed_and_the_others_stay_secret(cup: Path, tmp_path: Path) -> None:
+def test_revealing_single_deals_keeps_the_others_secret(cup: Path, tmp_path: Path) -> None:
     done("reveal", cup, "--deal", 3, "--deal", 1, "--output", tmp_path / "some.json")
     text = (tmp_path / "some.json").read_text()
     assert found(cup, json.loads(text)) == {1: None, 3: None}
     assert [deal.number for deal in read_deals(cup) if str(deal.salt) in text] == [1, 3]
 
 
-def test_asked_twice_the_public_file_is_the_same_and_for_everybody(cup: Path, tmp_path: Path) -> None:
+def test_the_public_file_may_be_written_again_and_is_readable_by_all(cup: Path, tmp_path: Path) -> None:
     for _ in range(2):
         done("reveal", cup, "--output", tmp_path / "public.json")
     assert {path.name for path in tmp_path.iterdir()} == {"public.json"}
     assert oct((tmp_path / "public.json").stat().st_mode & 0o777) == "0o644"
 
 
-def test_nothing_is_written_over(cup: Path, tmp_path: Path) -> None:
+def test_an_existing_file_is_not_overwritten(cup: Path, tmp_path: Path) -> None:
     (tmp_path / "public.json").write_text("something else")
     assert codes("reveal", cup, "--output", tmp_path / "public.json") == ["file_exists"]
     assert contents(tmp_path) == {"public.json": b"something else"}
 
 
-def test_all_deals_that_are_not_there_are_named(cup: Path, tmp_path: Path) -> None:
+def test_all_missing_deals_are_reported(cup: Path, tmp_path: Path) -> None:
     assert codes("reveal", cup, "--deal", 8, "--deal", 9, "--output", tmp_path / "x") == ["deal_unknown"] * 2
     assert contents(tmp_path) == {}
 
 
-def test_deals_that_were_changed_after_the_commitment_are_not_revealed(cup: Path, tmp_path: Path) -> None:
+def test_deals_changed_after_the_commitment_are_not_revealed(cup: Path, tmp_path: Path) -> None:
     for name in ("deals.json", "commitment.json"):
         (tmp_path / name).write_bytes((cup / name).read_bytes())
     changed = (tmp_path / "deals.json").read_text().replace('"dealer":"east"', '"dealer":"west"')
@@ -235,7 +235,7 @@ def committed(folder: Path) -> Path:
     return folder
 
 
-def test_a_deal_that_a_table_has_still_to_play_is_revealed_only_if_asked_for(
+def test_a_deal_that_is_still_to_be_played_is_revealed_only_on_request(
     over: Path, under_way: Path, tmp_path: Path
 ) -> None:
     assert codes("reveal", committed(under_way), "--output", tmp_path / "x.json") == ["deal_not_played"] * 4
@@ -246,7 +246,7 @@ def test_a_deal_that_a_table_has_still_to_play_is_revealed_only_if_asked_for(
     assert codes("reveal", under_way, "--output", tmp_path / "z.json") == ["deal_not_played"]
 
 
-def test_an_event_that_has_got_another_name_is_not_what_was_committed_to(over: Path, tmp_path: Path) -> None:
+def test_a_renamed_event_does_not_match_its_commitment(over: Path, tmp_path: Path) -> None:
     plan = (committed(over) / "event.toml").read_text()
     (over / "event.toml").write_text(plan.replace('name = "cup"', 'name = "mug"', 1))
     assert codes("reveal", over, "--output", tmp_path / "x.json") == ["other_event"]

@@ -1,4 +1,4 @@
-"""The seating on paper: everybody's every place, once on each list, and on a card of their own."""
+"""The printed seating plan: each place once on each list, and a card for each player."""
 
 import re
 from collections import Counter
@@ -56,7 +56,7 @@ def test_each_player_has_a_card(cup: Event) -> None:
     assert all(any(one.name in page for page in pages) for one in cup.players.values())
 
 
-def test_a_substitute_stands_on_each_print_where_they_sit_and_the_player_where_they_do(cup: Event) -> None:
+def test_each_print_shows_the_substitute_and_the_player_at_their_own_places(cup: Event) -> None:
     known, player = [StandIn("p07", 3, "Ida Berg")], cup.players["p07"].name
     places = seating_of(cup.plan)["p07"]
     before, after = places[:2], places[2:]
@@ -72,7 +72,7 @@ def test_a_substitute_stands_on_each_print_where_they_sit_and_the_player_where_t
 
 
 @pytest.mark.parametrize("name", ["Wilhelmina Alexandra " * 4 + "zu Waldenburg", "W" * 100, "長" * 100])
-def test_a_long_name_on_a_card_stands_clear_of_the_title_and_the_places(cup: Event, name: str) -> None:
+def test_a_long_name_on_a_card_overlaps_no_other_text(cup: Event, name: str) -> None:
     players = tuple(replace(one, name=name) for one in cup.plan.players)
     plan = replace(cup.plan, players=players, public_address="https://results.example.org")
     page = pypdfium2.PdfDocument(seating_pdf(Event(plan, deals(), registry()), "cards", Translator("en")))[0]
@@ -91,16 +91,14 @@ def test_the_same_plan_gives_the_same_bytes_in_each_language(cup: Event, kind: s
     assert seating_pdf(cup, kind, Translator(language)) == seating_pdf(cup, kind, Translator(language))
 
 
-def test_it_is_printed_before_the_event_has_started(tmp_path: Path) -> None:
+def test_the_command_prints_cards_before_the_event_has_started(tmp_path: Path) -> None:
     folder, output = event_folder(tmp_path / "cup"), tmp_path / "cards.pdf"
     done = CliRunner().invoke(event_seating, [str(folder), "--cards", "--output", str(output)])
     assert (done.exit_code, done.output) == (0, "")
     assert output.read_bytes().startswith(b"%PDF")
 
 
-def test_what_is_printed_once_the_event_has_begun_leaves_out_plays_that_do_not_take_place(
-    tmp_path: Path, cup: Event
-) -> None:
+def test_plays_that_do_not_take_place_are_left_out(tmp_path: Path, cup: Event) -> None:
     folder = event_folder(tmp_path / "cup", until_round(2))
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal)

@@ -1,4 +1,4 @@
-"""Whatever was ruled: the files of an event add up to the standings at the desk, and say nothing under embargo."""
+"""After any rulings the exports add up to the desk's standings and reveal nothing under embargo."""
 
 import csv
 import io
@@ -77,7 +77,7 @@ UNTIL = st.sampled_from([2, 3, 4])
 
 
 def ruled(rulings: Iterable[Said], heard: list[LogMessage] | None = None) -> StoredEvent:
-    """Return an event in which this was heard, and then ruled."""
+    """Return an event after these facts and then these rulings."""
     room = room_of(heard)
     for one in rulings:
         room.apply(ruling(room, *one))
@@ -85,12 +85,12 @@ def ruled(rulings: Iterable[Said], heard: list[LogMessage] | None = None) -> Sto
 
 
 def shown(stored: StoredEvent, *, embargoed: bool) -> Snapshot:
-    """Return what the desk shows to arbiters, or to everybody."""
+    """Return the desk's snapshot for arbiters (`embargoed`) or for everybody."""
     return stored.room.snapshot() if embargoed else open_part(stored.room.snapshot())
 
 
 def scored(stored: StoredEvent, *, embargoed: bool) -> dict[str, list[dict[str, object]]]:
-    """Return what `homologue score` says of the exported plays."""
+    """Return the output of `homologue score` for the exported plays."""
     (answer,) = ask("score", *results.play_lines(stored, embargoed=embargoed).splitlines())
     assert set(answer) == {"travellers", "standings"}, answer
     return dict(answer)
@@ -113,7 +113,7 @@ def check_scored(stored: StoredEvent, *, embargoed: bool, places: bool = True) -
 
 
 def sums(stored: StoredEvent, *, embargoed: bool) -> list[Counter[str]]:
-    """Add up what each player has, in the file for spreadsheets and in the document."""
+    """Return each player's total in the CSV and in the document."""
     in_file, in_document = Counter[str](), Counter[str]()
     for row in csv.DictReader(io.StringIO(results.results_csv(results.event_result_rows(stored, embargoed=embargoed)))):
         in_file[row["player"]] += int(row["imp"] or 0) - int(row["fine"]) + int(row["award"])
@@ -124,8 +124,8 @@ def sums(stored: StoredEvent, *, embargoed: bool) -> list[Counter[str]]:
     for unplayed in document._unplayed(stored, everything=embargoed):
         for one in unplayed.seats.values():
             in_document[one.player] += one.award - one.fine
-    for beside in document._beside(stored):
-        in_document[beside.player] += beside.award - beside.fine
+    for outside in document._outside_plays(stored):
+        in_document[outside.player] += outside.award - outside.fine
     return [in_file, in_document]
 
 
@@ -137,7 +137,7 @@ def check_sums(stored: StoredEvent, *, embargoed: bool) -> None:
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
 @pytest.mark.parametrize("rounds", [2, 4])
-def test_after_every_kind_of_ruling_the_files_say_what_the_desk_says(kind: str, rounds: int) -> None:
+def test_after_every_kind_of_ruling_the_files_agree_with_the_desk(kind: str, rounds: int) -> None:
     stored = ruled(EVERY_KIND[kind], until_round(rounds))
     for embargoed in (True, False):
         check_scored(stored, embargoed=embargoed)
@@ -145,7 +145,7 @@ def test_after_every_kind_of_ruling_the_files_say_what_the_desk_says(kind: str, 
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
-def test_a_ruling_that_is_taken_back_leaves_the_exported_plays_as_they_were(kind: str) -> None:
+def test_undoing_a_ruling_restores_the_exported_plays(kind: str) -> None:
     stored = ruled(EVERY_KIND[kind])
     for entry in reversed(list(stored.room.book.entries.values())):
         if stored.room.book.counts(entry.id) and not isinstance(entry.decision, Undo):
@@ -154,14 +154,14 @@ def test_a_ruling_that_is_taken_back_leaves_the_exported_plays_as_they_were(kind
 
 
 @given(sequences(), UNTIL)
-def test_the_exported_plays_give_imps_fines_and_places_of_the_desk(rulings: list[Said], rounds: int) -> None:
+def test_exported_plays_give_the_desks_imps_fines_and_places(rulings: list[Said], rounds: int) -> None:
     stored = ruled(rulings, until_round(rounds))
     check_scored(stored, embargoed=True)
     check_scored(stored, embargoed=False)
 
 
 @given(sequences(), UNTIL)
-def test_the_rows_and_the_document_add_up_to_the_standings_of_the_desk(rulings: list[Said], rounds: int) -> None:
+def test_rows_and_document_add_up_to_the_desks_standings(rulings: list[Said], rounds: int) -> None:
     stored = ruled(rulings, until_round(rounds))
     check_sums(stored, embargoed=True)
     check_sums(stored, embargoed=False)
@@ -183,7 +183,9 @@ OF_TEAMS: dict[str, AnyDecision] = {
 
 @pytest.mark.parametrize(("kind", "play"), [*((kind, PLAY) for kind in OF_TEAMS), ("award", None), ("fine", None)])
 @pytest.mark.parametrize("rounds", [3, 4])
-def test_in_a_team_event_too(kind: str, play: tuple[int, int] | None, rounds: int, tmp_path: Path) -> None:
+def test_exported_plays_of_a_team_event_give_the_desks_standings(
+    kind: str, play: tuple[int, int] | None, rounds: int, tmp_path: Path
+) -> None:
     room = EventState(team_event())
     room.load(one for table in range(1, 5) for round_ in range(1, rounds + 1) for one in said(table, round_))
     room.apply(ruling(room, OF_TEAMS[kind], play))
@@ -200,7 +202,7 @@ BROUGHT: Final = ((3, 1), (-3, 2), (40, 3))
 """IMPs and places in the standings of an earlier event."""
 
 
-def test_of_an_event_that_begins_from_another_the_lines_say_what_is_carried_over_and_who_is_a_guest() -> None:
+def test_lines_contain_carried_over_imps_and_guests() -> None:
     of = plan()
     earlier = Earlier("Saturday", "2/3", tuple(EarlierPlace(f"p{at:02}", at, imp) for imp, at in BROUGHT))
     players = (*of.players[:-1], replace(of.players[-1], without_standing=True))
@@ -214,7 +216,7 @@ def test_of_an_event_that_begins_from_another_the_lines_say_what_is_carried_over
     check_scored(stored, embargoed=True)
 
 
-def test_of_a_team_event_that_begins_from_another_too(tmp_path: Path) -> None:
+def test_lines_of_a_team_event_contain_carried_over_imps_and_guests(tmp_path: Path) -> None:
     guests = TEAMS["Team D"]
     earlier = Earlier(
         "Saturday", "", (), tuple(EarlierPlace(f"Team {'ABC'[at - 1]}", at, 90 * imp) for imp, at in BROUGHT)
@@ -234,7 +236,7 @@ def test_of_a_team_event_that_begins_from_another_too(tmp_path: Path) -> None:
     assert len(answer["standings"]) == 3
 
 
-def test_sections_are_compared_by_themselves_in_the_exported_plays_too() -> None:
+def test_exported_plays_keep_sections_apart() -> None:
     room = EventState(staged_event())
     room.load(play_rounds(staged_event(), (1, 2), Random(7), {}))
     stored = StoredEvent(staged_event(), room, {}, {})
@@ -244,7 +246,7 @@ def test_sections_are_compared_by_themselves_in_the_exported_plays_too() -> None
 
 
 NOTED = """\
-% Table 2, round 1, deal 2: beside the points.
+% Table 2, round 1, deal 2: in addition to the points.
 % p06 Player 6: -3 IMP, fined 5 IMP
 
 % Table 1, round 2, deal 2: adjusted by an arbiter: it has no points, and is in no datum.
@@ -254,14 +256,14 @@ NOTED = """\
 
 % Table 4, round 2, deal 1: declared void: it counts for nobody, and is in no datum.
 
-% Of no play.
+% Outside all plays.
 % p01 Player 1: +20 IMP
 % p06 Player 6: fined 4 IMP
 % p16 Player 16: -7 IMP
 """
 
 
-def test_what_pmn_has_no_tag_for_stands_in_comments_and_each_record_is_right() -> None:
+def test_what_fits_no_pmn_tag_is_in_comments() -> None:
     fined = event().bookings[2, 1].players["east"]
     said: list[Said] = [
         *EVERY_KIND["adjusted"],
@@ -279,6 +281,6 @@ def test_what_pmn_has_no_tag_for_stands_in_comments_and_each_record_is_right() -
     assert text[text.index("%") :] == NOTED
 
 
-def test_nothing_of_a_deal_under_embargo_stands_in_comments() -> None:
+def test_comments_contain_nothing_under_embargo() -> None:
     stored = ruled([one for said in EVERY_KIND.values() for one in said], until_round(2))
-    assert [note for note in pmn_notes(stored) if not note.startswith("Of no play.")] == []
+    assert [note for note in pmn_notes(stored) if not note.startswith("Outside all plays.")] == []

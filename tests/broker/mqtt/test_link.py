@@ -150,7 +150,7 @@ def test_a_link_on_whose_thread_something_fails_says_so_and_comes_back(
 def test_what_is_retained_comes_again_since_the_broker_may_have_sent_the_one_before(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("broker.protocol.link.LISTEN_AGAIN_S", 0.0)
+    monkeypatch.setattr("broker.protocol.link.RESUBSCRIBE_S", 0.0)
     place, table, heard = topics.RECEIPT.at(EVENT, table=3), user_of("table", 3), queue.Queue[Incoming | LinkChanged]()
     hall.client("scorer").say(place, b"retained", retain=True)
     hall.await_retained(place, 3, b"retained")
@@ -167,7 +167,7 @@ def test_a_link_that_stops_while_it_connects_says_good_bye(hall: Hall, monkeypat
     place, user = topics.STATE.at(EVENT, table=3), user_of("table", 3)
     connecting, left = threading.Event(), threading.Event()
     address = Address(hall.broker.host, hall.broker.port, user, hall.credentials.password(user))
-    link = Link(address, f"link-{hall.name}", [], lambda _: None, Will(place, b"lost"), kept=False)
+    link = Link(address, f"link-{hall.name}", [], lambda _: None, Will(place, b"lost"), persistent=False)
     connect, disconnect = link._client._create_socket_connection, link._client.disconnect
 
     def connect_late() -> socket.socket:
@@ -194,7 +194,7 @@ def test_a_link_that_stops_while_it_connects_says_good_bye(hall: Hall, monkeypat
 def test_a_link_that_stops_while_it_subscribes_again_waits_for_that(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("broker.protocol.link.LISTEN_AGAIN_S", 0.0)
+    monkeypatch.setattr("broker.protocol.link.RESUBSCRIBE_S", 0.0)
     again, closed, left = threading.Event(), threading.Event(), threading.Event()
     link = link_of(hall, user_of("table", 3), hall.broker.port, queue.Queue())
     client = link._client

@@ -156,7 +156,7 @@ def test_a_link_comes_back_from_a_broker_that_hangs_up_in_the_middle_of_a_handsh
     with closing(Proxy(hall.broker.port)) as network:
         network.lose_answer_to(CLIENT_HELLO)
         address = Address("127.0.0.1", network.port, "scorer", "", hall.certificates.ca, identity=scorer)
-        link = Link(address, "link", [LOG.format(table="+")], changes.put, kept=False)
+        link = Link(address, "link", [LOG.format(table="+")], changes.put, persistent=False)
         link.start()
         try:
             told = [changes.get(timeout=PATIENCE_S) for _ in range(2)]

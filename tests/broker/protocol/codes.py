@@ -1,7 +1,7 @@
 """Writes docs/codes.md: `python -m tests.broker.protocol.codes` (`make docs`).
 
-A code's row has what the program itself says with it, from the source, and what docs/codes.toml adds: what it means
-where the texts leave that open, and what to do where they do not tell.
+A code's row has its texts from the source, and what docs/codes.toml adds: its meaning where the texts leave that open,
+and what to do about it.
 """
 
 import ast
@@ -34,13 +34,13 @@ RAISED_WITH: Final = frozenset(
         "refuse_if",
     ]
 )
-"""Calls whose first text is a code, and whose next is what people read."""
+"""Calls whose first text is a code and whose next one is for people."""
 
 HAS_CODES: Final = re.compile(rf"\b(?:{'|'.join(RAISED_WITH)})\(|\bcode=|_CODES\b")
-"""What a file has in which there are any: reading the others takes seconds."""
+"""Matches files that contain codes. Parsing the others would take seconds."""
 
 MOST_TEXTS: Final = 3
-"""A code with more texts than these is told by docs/codes.toml alone."""
+"""If a code has more texts than this, only docs/codes.toml explains it."""
 
 HEAD: Final = """# Error codes
 
@@ -68,9 +68,9 @@ def given_by(room: str) -> dict[str, list[str]]:
 
 
 def in_source(source: str) -> Iterator[tuple[str, str]]:
-    """Return the codes in one file, of calls that refuse, classes that have one, sets and tables named `..._CODES`.
+    """Yield the codes in one file, each with its text or an empty one.
 
-    With each comes its text, or an empty one.
+    They come from refusing calls, error classes, and sets and tables named `..._CODES`.
     """
     written: dict[str, ast.expr] = {}
     for node in _in_order(ast.parse(source)) if HAS_CODES.search(source) else ():
@@ -89,16 +89,16 @@ def in_source(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
-    """Return all nodes in the order of the source: a text may be written before the call that refuses with it."""
+    """Yield all nodes in the order of the source, as a text may be assigned before the call that uses it."""
     yield tree
     for child in ast.iter_child_nodes(tree):
         yield from _in_order(child)
 
 
 def _of_call(arguments: list[ast.expr], further: int, written: dict[str, ast.expr]) -> list[tuple[str, str]]:
-    """Return the first text among arguments, which is the code, and the text so much further on.
+    """Return the first text among the arguments, which is the code, and the text `further` arguments after it.
 
-    `written` are the texts that have names.
+    `written`: the texts that were assigned to names.
     """
     for at, one in enumerate(arguments):
         if isinstance(one, ast.Constant) and isinstance(one.value, str):
@@ -110,7 +110,7 @@ def _of_call(arguments: list[ast.expr], further: int, written: dict[str, ast.exp
 
 
 def _listed(value: ast.expr) -> Iterator[tuple[str, str]]:
-    """Return the codes of a set, or of a table with their texts."""
+    """Yield the codes of a set, or those of a table with their texts."""
     match value:
         case ast.Call(func=ast.Name(id="frozenset"), args=[ast.Set(elts=codes)]):
             yield from ((ast.literal_eval(code), "") for code in codes)
@@ -121,7 +121,7 @@ def _listed(value: ast.expr) -> Iterator[tuple[str, str]]:
 
 
 def text_of(arguments: list[ast.expr]) -> str:
-    """Return the text with which arguments begin, with … for each value in it; or an empty one."""
+    """Return the text at the start of the arguments, with … for each value in it; empty if there is none."""
     match arguments[:1]:
         case [ast.Constant(value=str(text))]:
             return re.sub(r"\{\w+\}", "…", text)
@@ -133,7 +133,7 @@ def text_of(arguments: list[ast.expr]) -> str:
 
 
 def added() -> dict[str, dict[str, str]]:
-    """Return docs/codes.toml: the rooms, each with who is told, and codes with what is added."""
+    """Return docs/codes.toml: an introduction for each room, and additions for codes."""
     return tomllib.loads((ROOT / "docs" / "codes.toml").read_text(encoding="utf-8"))
 
 
@@ -151,7 +151,7 @@ def _section(room: str, about: str, told: dict[str, str]) -> str:
 
 
 def _quoted(texts: list[str]) -> str:
-    """Return the texts of a code where they are few."""
+    """Return the texts of a code, or nothing if there are too many."""
     few = texts if len(texts) <= MOST_TEXTS else []
     return " / ".join(re.sub(r"([|<>*_`])", _escaped, text[:1].upper() + text[1:]) for text in few)
 

@@ -1,4 +1,4 @@
-"""Messages as programs of other versions say them."""
+"""Messages as sent by newer and older programs."""
 
 import json
 
@@ -8,7 +8,7 @@ from broker.protocol import Message
 
 
 def grown(value: object) -> object:
-    """Return a value as a newer program may say it: with more fields in every struct, but not in mappings."""
+    """Return a value as a newer program may send it: with additional fields in every struct, but not in mappings."""
     if isinstance(value, Struct):
         fields = {field.encode_name: grown(getattr(value, field.name)) for field in structs.fields(value)}
         config = value.__struct_config__
@@ -22,7 +22,7 @@ def grown(value: object) -> object:
 
 
 def shrunk(value: object) -> object:
-    """Return a value as an older program may say it: without any field that can be left out."""
+    """Return a value as an older program may send it: without any optional field."""
     if isinstance(value, Struct):
         config = value.__struct_config__
         needed = [one for one in structs.fields(value) if one.default is NODEFAULT and one.default_factory is NODEFAULT]

@@ -1,4 +1,4 @@
-"""A message's struct taken apart: every leaf with the way to it."""
+"""The leaf types of a message's struct, with their paths."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from msgspec import inspect
 
 
 def leaves(kind: Any) -> Iterator[tuple[str, inspect.Type]]:  # noqa: ANN401 - any type that msgspec knows
-    """Return each leaf of a type with its way: `plays[].players{}.name`; `{}?` are the keys of a mapping."""
+    """Yield each leaf of a type with its path, such as `plays[].players{}.name`; `{}?` are the keys of a mapping."""
     yield from _leaves("", inspect.type_info(kind))
 
 

@@ -1,4 +1,4 @@
-"""Any message, made from its struct alone: a field that is added tomorrow is tried tomorrow."""
+"""Strategies for any message, derived from its struct, so that new fields are tested without further work."""
 
 import re
 import sys
@@ -48,7 +48,7 @@ def _of(kind: inspect.Type) -> st.SearchStrategy[Any]:
 
 @cache
 def _of_struct(kind: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
-    """Return any value of a struct, made of the same strategies wherever it stands: each is examined only once."""
+    """Return any value of a struct. Cached, so that each struct is examined only once."""
     of = inspect.type_info(kind)
     assert isinstance(of, inspect.StructType)
     return st.builds(kind, **{field.name: _of(field.type) for field in of.fields})

@@ -1,4 +1,4 @@
-"""The wire's document says what the table of topics says, and the file in docs/ is it."""
+"""The AsyncAPI document matches the table of topics, and the file in docs/ is up to date."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ DOCUMENT = asyncapi.asyncapi_document()
 
 
 def references(part: Any) -> Iterator[str]:  # noqa: ANN401 - any piece of JSON
-    """Return every reference in a document: `$ref` and the mapping of a discriminator."""
+    """Yield every reference in a document: `$ref` and the mapping of a discriminator."""
     if isinstance(part, list):
         for one in part:
             yield from references(one)
@@ -30,18 +30,18 @@ def references(part: Any) -> Iterator[str]:  # noqa: ANN401 - any piece of JSON
 
 
 def resolve(reference: str) -> Any:  # noqa: ANN401 - any piece of JSON
-    """Follow a reference; KeyError where it leads nowhere."""
+    """Return what a reference points to. Raises KeyError."""
     place: Any = DOCUMENT
     for step in reference.removeprefix("#/").split("/"):
         place = place[step]
     return place
 
 
-def test_the_document_in_docs_is_what_the_code_says() -> None:
+def test_the_document_in_docs_is_up_to_date() -> None:
     assert FILE.read_text(encoding="utf-8") == asyncapi.asyncapi_text(), "docs/asyncapi.json is stale: run `make docs`"
 
 
-def test_every_run_prints_the_same() -> None:
+def test_every_run_gives_the_same_output() -> None:
     printed = subprocess.run(
         [sys.executable, "-m", "broker.protocol.asyncapi"],
         env={"PYTHONHASHSEED": "1", "PYTHONIOENCODING": "utf-8"},
@@ -52,13 +52,13 @@ def test_every_run_prints_the_same() -> None:
     assert printed.stdout.decode() == asyncapi.asyncapi_text()
 
 
-def test_every_reference_leads_somewhere() -> None:
+def test_every_reference_can_be_resolved() -> None:
     found = list(references(DOCUMENT))
     assert len(found) > len(TOPICS)
     assert [reference for reference in found if not reference.startswith("#/") or not resolve(reference)] == []
 
 
-def test_every_schema_is_reached_from_a_message() -> None:
+def test_every_schema_is_used_by_a_message() -> None:
     reached: set[str] = set()
     waiting = [f"#/components/schemas/{topic.message.__name__}" for topic in TOPICS]
     while waiting:
@@ -70,7 +70,7 @@ def test_every_schema_is_reached_from_a_message() -> None:
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
-def test_a_channel_says_address_parameters_and_largest_payload(topic: Topic) -> None:
+def test_a_channel_has_address_parameters_and_payload_limit(topic: Topic) -> None:
     channel = DOCUMENT["channels"][topic.name]
     levels = {level.strip("{}") for level in topic.pattern.split("/") if level.startswith("{")}
     assert (channel["address"], channel["x-max-bytes"]) == (topic.pattern, topic.limit)
@@ -79,7 +79,7 @@ def test_a_channel_says_address_parameters_and_largest_payload(topic: Topic) -> 
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
-def test_operations_say_who_sends_and_who_receives_and_how(topic: Topic) -> None:
+def test_operations_match_writers_readers_and_qos(topic: Topic) -> None:
     ours = {
         (operation["x-role"], operation["action"]): operation["bindings"]["mqtt"]
         for operation in DOCUMENT["operations"].values()
@@ -90,9 +90,9 @@ def test_operations_say_who_sends_and_who_receives_and_how(topic: Topic) -> None
     assert ours == sent | received
 
 
-def test_operations_are_as_many_as_rights() -> None:
+def test_there_is_one_operation_for_each_right() -> None:
     assert len(DOCUMENT["operations"]) == sum(1 + len(topic.readers) for topic in TOPICS)
 
 
-def test_the_document_names_no_machine() -> None:
+def test_the_document_names_no_server() -> None:
     assert "servers" not in DOCUMENT

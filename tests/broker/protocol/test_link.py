@@ -1,13 +1,13 @@
-"""The id of a program's session: the same at each start, and nobody else's to know."""
+"""Session ids: the same at each start, and secret."""
 
 from pathlib import Path
 
 import pytest
 
-from broker.protocol.link import SESSION_FILE, passing_id, session_id
+from broker.protocol.link import SESSION_FILE, session_id, transient_session_id
 
 
-def test_it_is_the_same_at_each_start_another_in_each_folder_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
+def test_a_session_id_is_stable_unique_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
@@ -17,13 +17,13 @@ def test_it_is_the_same_at_each_start_another_in_each_folder_and_kept_for_its_ow
     assert {(folder / SESSION_FILE).stat().st_mode & 0o777 for folder in folders} == {0o600}
 
 
-def test_brokers_take_it_as_an_id() -> None:
-    assert set(passing_id("homologue-cup-2026-asks")) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
-    assert len({passing_id("x") for _ in range(100)}) == 100
+def test_a_transient_session_id_is_valid_and_unique() -> None:
+    assert set(transient_session_id("homologue-cup-2026-asks")) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert len({transient_session_id("x") for _ in range(100)}) == 100
 
 
 @pytest.mark.parametrize("damage", ["exposed", "empty", "rubbish"])
-def test_a_secret_that_others_could_read_or_that_is_none_is_made_anew(tmp_path: Path, damage: str) -> None:
+def test_an_exposed_or_invalid_secret_is_replaced(tmp_path: Path, damage: str) -> None:
     first = session_id("x", tmp_path)
     file = tmp_path / SESSION_FILE
     if damage == "exposed":
@@ -35,5 +35,5 @@ def test_a_secret_that_others_could_read_or_that_is_none_is_made_anew(tmp_path: 
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_without_room_for_it_there_is_one_all_the_same(tmp_path: Path) -> None:
+def test_a_session_id_is_returned_even_if_it_cannot_be_stored(tmp_path: Path) -> None:
     assert session_id("x", tmp_path / "there is no such folder").startswith("x-")

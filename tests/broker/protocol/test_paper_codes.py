@@ -1,4 +1,4 @@
-"""Codes on paper: a carrier's sheet names its deal, and a receipt code proves what was confirmed."""
+"""Codes on paper: a carrier's sheet identifies its deal, and a receipt code proves what was confirmed."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ from tests.broker.scorer.small import OUTCOMES, fact, result
     st.sampled_from(["", "]Q1", "SCAN "]),
     st.sampled_from(["", " ", ";"]),
 )
-def test_what_was_written_is_read_whatever_a_scanner_puts_around_it(
+def test_a_carrier_code_is_read_despite_a_scanners_prefix_and_suffix(
     event: str, deal: int, before: str, after: str
 ) -> None:
     sheet = CarrierCode(event, deal)
@@ -54,7 +54,7 @@ def test_what_was_written_is_read_whatever_a_scanner_puts_around_it(
         "homologue:round:cup:7",
     ],
 )
-def test_anything_else_is_no_sheet(text: str) -> None:
+def test_other_texts_are_not_carrier_codes(text: str) -> None:
     assert read_carrier_code(text) is None
 
 
@@ -68,22 +68,22 @@ results = st.builds(
 
 
 @given(results)
-def test_table_and_scorer_make_the_same_code_of_what_went_over_the_wire(message: LogMessage) -> None:
+def test_table_and_scorer_compute_the_same_receipt_code(message: LogMessage) -> None:
     assert receipt_code(decode(LogMessage, encode(message))) == receipt_code(message)
 
 
 @given(results, results)
-def test_whatever_else_was_confirmed_has_another_code(one: LogMessage, other: LogMessage) -> None:
+def test_different_results_have_different_codes(one: LogMessage, other: LogMessage) -> None:
     assert (receipt_code(one) == receipt_code(other)) == (confirmed_text(one) == confirmed_text(other))
 
 
 @given(results, st.integers(0, 10**12), st.integers(1, 1000))
-def test_neither_the_clock_nor_the_number_of_the_fact_is_in_it(message: LogMessage, at: int, seq: int) -> None:
+def test_clock_and_number_of_a_fact_do_not_affect_its_code(message: LogMessage, at: int, seq: int) -> None:
     assert receipt_code(replace(message, at=at, seq=seq)) == receipt_code(message)
 
 
 @given(results)
-def test_anybody_can_check_a_code_with_common_tools(message: LogMessage) -> None:
+def test_a_code_can_be_checked_with_common_tools(message: LogMessage) -> None:
     digest = hashlib.sha256(confirmed_text(message).encode()).hexdigest()
     bits = "".join(f"{CODE_ALPHABET.index(one):05b}" for one in receipt_code(message).replace("-", ""))
     assert (digest, f"{int(bits, 2):020x}") == (receipt_digest(message), digest[:20])
@@ -91,7 +91,7 @@ def test_anybody_can_check_a_code_with_common_tools(message: LogMessage) -> None
 
 
 @given(results)
-def test_a_code_is_read_as_people_write_it(message: LogMessage) -> None:
+def test_a_code_is_read_as_people_type_it(message: LogMessage) -> None:
     code = receipt_code(message)
     typed = code.lower().replace("-", " ").replace("0", "o").replace("1", "l")
     assert read_receipt_code(typed) == read_receipt_code(code) == code
@@ -100,7 +100,7 @@ def test_a_code_is_read_as_people_write_it(message: LogMessage) -> None:
 @pytest.mark.parametrize(
     "typed", ["", "ABCD", "ABCD-EFGH-JKMN-PQR!", "ABCD-EFGH-JKMN-PQRSU", "é" * 16, "A" * 100, "U" * 16]
 )
-def test_what_is_no_code_is_read_as_none(typed: str) -> None:
+def test_an_invalid_code_is_none(typed: str) -> None:
     assert read_receipt_code(typed) is None
 
 

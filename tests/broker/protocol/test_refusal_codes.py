@@ -1,4 +1,4 @@
-"""Every stable code is in docs/codes.md under its room, with what it says there and what docs/codes.toml adds."""
+"""Every stable code is in docs/codes.md under its room, with its texts and the additions of docs/codes.toml."""
 
 import re
 from typing import Final
@@ -12,11 +12,11 @@ from tests.broker.protocol.shapes import leaves
 ROOMS: Final = tuple(added()["rooms"])
 
 
-def test_the_page_is_as_the_source_and_what_is_added_make_it() -> None:
+def test_the_page_in_docs_is_up_to_date() -> None:
     assert (ROOT / "docs" / "codes.md").read_text(encoding="utf-8") == page(), "make docs"
 
 
-def test_every_room_that_gives_codes_has_a_section() -> None:
+def test_every_room_with_codes_has_a_section() -> None:
     folders = {
         "broker",
         "kiosk",
@@ -27,18 +27,18 @@ def test_every_room_that_gives_codes_has_a_section() -> None:
     assert {room for room in folders if given_by(room)} == {*ROOMS}
 
 
-def test_every_code_says_something() -> None:
+def test_every_code_has_a_text() -> None:
     assert re.findall(r"^\| `(\w+)` \|  \|  \|$", page(), re.MULTILINE) == []
 
 
-def test_what_is_added_is_of_codes_that_are_given_and_is_a_sentence() -> None:
+def test_additions_are_sentences_about_existing_codes() -> None:
     codes = {code for room in ROOMS for code in given_by(room)}
     told = added()["codes"]
     assert [*told] == sorted(codes & {*told})
     assert [one for one in told.values() if not re.fullmatch(r"[A-Z`*\[].*\.", one)] == []
 
 
-def test_every_code_is_one_that_a_message_may_carry() -> None:
+def test_every_code_is_valid_in_a_message() -> None:
     ((_, kind),) = leaves(Code)
     pattern = getattr(kind, "pattern", None)
     assert isinstance(pattern, str)
@@ -77,5 +77,5 @@ def test_the_text_beside_a_code_is_found(source: str, text: str) -> None:
         ('code = "a_code"', []),
     ],
 )
-def test_a_code_is_found_however_it_is_written(source: str, codes: list[str]) -> None:
+def test_a_code_is_found_in_every_way_of_raising_it(source: str, codes: list[str]) -> None:
     assert [code for code, _ in in_source(source)] == codes

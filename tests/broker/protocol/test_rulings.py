@@ -1,4 +1,4 @@
-"""The words of a ruling: each kind is about one sort of thing, and says whom it names."""
+"""Kinds of ruling: the scope of each and the players that it names."""
 
 from typing import Any, get_args
 
@@ -21,14 +21,12 @@ from broker.protocol import (
 from broker.protocol.rulings import EVENT_DECISIONS
 
 
-def test_every_kind_is_about_a_play_a_deal_or_the_event_but_awards_and_fines_which_may_be_of_a_play_or_of_none() -> (
-    None
-):
+def test_every_kind_of_ruling_is_classified() -> None:
     assert {*PLAY_DECISIONS, *DEAL_DECISIONS, *EVENT_DECISIONS, Award, FineRuled} == set(get_args(AnyDecision))
     assert len(PLAY_DECISIONS) + len(DEAL_DECISIONS) + len(EVENT_DECISIONS) + 2 == len(get_args(AnyDecision))
 
 
-def test_what_is_ruled_at_a_table_is_of_one_play() -> None:
+def test_rulings_made_at_a_table_concern_one_play() -> None:
     assert set(get_args(TableDecision)) <= {*PLAY_DECISIONS, FineRuled}
 
 
@@ -43,5 +41,5 @@ def test_what_is_ruled_at_a_table_is_of_one_play() -> None:
         (SeatsPlayed(players={"east": "p02", "south": "p01"}), "seats_played", ["p02", "p01"]),
     ],
 )
-def test_a_ruling_says_its_kind_and_names_its_players(decision: Any, kind: str, players: list[str]) -> None:  # noqa: ANN401 - any kind
+def test_a_ruling_has_its_kind_and_players(decision: Any, kind: str, players: list[str]) -> None:  # noqa: ANN401 - any kind
     assert (decision_kind(decision), list(players_named(decision))) == (kind, players)

@@ -1,6 +1,6 @@
-"""The table of topics and the codec: what is said where, by whom, and that nothing on the wire gives a face away.
+"""The table of topics and the codec: who sends what on which topic, and that no message to a table reveals a face.
 
-Whatever arrives is decoded or refused, and no message outgrows its topic's limit.
+Incoming messages are decoded or refused, and no message exceeds its topic's limit.
 """
 
 import json
@@ -43,7 +43,7 @@ from tests.examples import COSTLY
 
 
 @given(st.sampled_from(TOPICS), of_type(EventName), of_type(TableNo), of_type(DealNo), of_type(HallName))
-def test_every_topic_parses_back_to_itself(topic: Topic, event: str, table: int, deal: int, hall: str) -> None:
+def test_every_topic_survives_a_round_trip(topic: Topic, event: str, table: int, deal: int, hall: str) -> None:
     levels = {"table": table, "deal": deal, "hall": hall}
     said = {name: value for name, value in levels.items() if f"{{{name}}}" in topic.pattern}
     assert parse_topic(topic.at(event, table=table, deal=deal, hall=hall)) == ParsedTopic(topic, event, **said)  # type: ignore[arg-type] # by name
@@ -97,24 +97,24 @@ def test_every_topic_parses_back_to_itself(topic: Topic, event: str, table: int,
     ],
     ids=ascii,
 )
-def test_nothing_else_is_a_topic(text: str) -> None:
+def test_other_texts_are_not_topics(text: str) -> None:
     assert parse_topic(text) is None
 
 
 @given(st.text(st.sampled_from("hm/cup+#$ 3tablelogs\n٣"), max_size=30))
-def test_what_is_read_as_a_topic_is_written_the_same_way(text: str) -> None:
+def test_a_parsed_topic_is_written_in_the_same_way(text: str) -> None:
     place = parse_topic(text)
     if place is not None:
         assert place.topic.at(place.event, table=place.table, deal=place.deal, hall=place.hall) == text
 
 
-def test_a_level_left_out_is_a_wildcard_and_zero_is_not_left_out() -> None:
+def test_an_omitted_level_is_a_wildcard_but_zero_is_not() -> None:
     assert topics.LOG.at("cup") == "hm/cup/table/+/log"
     assert topics.TRAVELLER.at("cup") == "hm/cup/traveller/+"
     assert topics.LOG.at("cup", table=0) == "hm/cup/table/0/log"
 
 
-def test_each_topic_lies_under_its_event() -> None:
+def test_each_topic_starts_with_its_event() -> None:
     assert [topic.name for topic in TOPICS if not topic.at("cup").startswith("hm/cup/")] == []
 
 
@@ -122,11 +122,11 @@ def test_each_kind_of_message_has_one_topic() -> None:
     assert len({topic.message for topic in TOPICS}) == len(TOPICS) == len({topic.pattern for topic in TOPICS})
 
 
-def test_nobody_reads_what_they_write_themselves_but_one_scorer_what_another_says() -> None:
+def test_only_scorers_read_topics_that_they_write() -> None:
     assert [topic.name for topic in TOPICS if topic.writer in topic.readers] == ["scorer", "scorer_asked"]
 
 
-def test_what_is_kept_for_latecomers_is_state_and_never_an_event() -> None:
+def test_only_state_is_retained() -> None:
     assert {topic.name for topic in TOPICS if topic.retain} == {
         "state",
         "receipt",
@@ -149,7 +149,7 @@ READ_BY_TABLES = [topic for topic in TOPICS if "table" in topic.readers]
 
 
 def text_fields() -> dict[str, str | None]:
-    """Return every field with free text that a table reads, and the pattern that it has to fit."""
+    """Return every text field that a table reads, with its pattern."""
     return {
         f"{topic.name}: {way}": kind.pattern
         for topic in READ_BY_TABLES
@@ -158,12 +158,12 @@ def text_fields() -> dict[str, str | None]:
     }
 
 
-def test_a_table_reads_receipts_its_assignment_how_it_is_served_orders_the_pins_hash_answers_and_nothing_else() -> None:
+def test_a_table_reads_only_these_topics() -> None:
     names = ["scorer", "receipt", "assignment", "served", "kept", "order", "pin", "counted"]
     assert [topic.name for topic in READ_BY_TABLES] == names
 
 
-def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_a_rule_profile_or_sealed() -> None:
+def test_a_table_reads_only_these_text_fields() -> None:
     assert set(text_fields()) == {
         "scorer: id",
         "scorer: event",
@@ -229,13 +229,13 @@ def test_every_text_that_a_table_reads_is_a_name_a_code_an_address_a_rule_profil
     }
 
 
-def test_what_a_counted_hand_is_told_by_has_no_room_for_a_face() -> None:
+def test_the_value_of_a_hand_cannot_contain_a_face() -> None:
     patterns = {pattern for way, pattern in text_fields().items() if way.startswith("counted: answer")}
     assert None not in patterns
     assert not any(re.search(pattern or "", face) for pattern in patterns for face in (*KINDS, "0m", "0p", "0s"))
 
 
-def test_no_choice_that_a_table_reads_is_a_face() -> None:
+def test_no_literal_that_a_table_reads_is_a_face() -> None:
     choices = {
         value
         for topic in READ_BY_TABLES
@@ -247,12 +247,12 @@ def test_no_choice_that_a_table_reads_is_a_face() -> None:
     assert choices.isdisjoint(KINDS)
 
 
-def test_nothing_that_a_table_reads_is_of_any_type() -> None:
+def test_a_table_reads_no_untyped_value() -> None:
     kinds = {type(kind) for topic in READ_BY_TABLES for _, kind in leaves(topic.message)}
     assert kinds == {inspect.IntType, inspect.StrType, inspect.LiteralType, inspect.NoneType, inspect.BoolType}
 
 
-def test_the_tiles_of_a_tray_are_numbers_from_1_to_136() -> None:
+def test_tiles_of_a_tray_are_serials_from_1_to_136() -> None:
     trays = {
         (kind.ge, kind.le)
         for topic in READ_BY_TABLES
@@ -262,7 +262,7 @@ def test_the_tiles_of_a_tray_are_numbers_from_1_to_136() -> None:
     assert trays == {(1, 136)}
 
 
-def test_a_result_on_the_wire_has_the_hand_value_and_never_the_hand() -> None:
+def test_a_result_message_has_the_hand_value_but_no_hand() -> None:
     (log,) = (topic for topic in TOPICS if topic.name == "log")
     texts = {way for way, kind in leaves(log.message) if isinstance(kind, inspect.StrType)}
     fines = {"fact.fines{}.reason", "fact.fines{}.author", "fact.fines{}.session"}
@@ -312,7 +312,7 @@ def changed(change: Callable[[dict[str, Any]], None]) -> bytes:
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
-def test_every_message_comes_back_as_it_was_sent(topic: Topic) -> None:
+def test_every_message_survives_a_round_trip(topic: Topic) -> None:
     @COSTLY
     @given(messages(topic))
     def law(message: Message) -> None:
@@ -323,7 +323,7 @@ def test_every_message_comes_back_as_it_was_sent(topic: Topic) -> None:
     law()
 
 
-def test_the_order_that_the_refusals_below_are_made_from_is_taken() -> None:
+def test_the_unchanged_order_is_accepted() -> None:
     assert decode_on_topic(ORDER_TOPIC, encode(ORDER))[1] == ORDER
 
 
@@ -361,7 +361,7 @@ def test_a_message_with_a_wrong_field_is_malformed(change: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
-def test_fields_of_a_newer_program_are_passed_over_wherever_they_stand(topic: Topic) -> None:
+def test_unknown_fields_of_a_newer_program_are_ignored(topic: Topic) -> None:
     @COSTLY
     @given(messages(topic))
     def law(message: Message) -> None:
@@ -372,18 +372,18 @@ def test_fields_of_a_newer_program_are_passed_over_wherever_they_stand(topic: To
     law()
 
 
-def test_a_name_said_twice_in_a_field_that_is_not_known_is_malformed() -> None:
+def test_a_duplicate_name_in_an_unknown_field_is_malformed() -> None:
     said = encode(ORDER)[:-1] + b',"newer":{"a":1%s}}'
     assert decode_on_topic(ORDER_TOPIC, said % b"")[1] == ORDER
     assert refusal(ORDER_TOPIC, said % b',"a":1') == "malformed"
 
 
-def test_fields_that_are_known_are_checked_beside_those_that_are_not() -> None:
+def test_known_fields_are_checked_beside_unknown_ones() -> None:
     assert refusal(ORDER_TOPIC, changed(lambda said: said.update({"newer": 1, "command": "shut_down"}))) == "malformed"
 
 
 @pytest.mark.parametrize("name", ["id", "event", "table", "seq", "command", "author"])
-def test_a_message_without_one_of_its_fields_is_malformed(name: str) -> None:
+def test_a_message_without_a_required_field_is_malformed(name: str) -> None:
     assert refusal(ORDER_TOPIC, changed(lambda said: said.pop(name))) == "malformed"
 
 
@@ -413,12 +413,12 @@ def test_a_message_without_one_of_its_fields_is_malformed(name: str) -> None:
     ],
     ids=lambda payload: payload[-25:].decode("ascii", errors="replace").replace("\x00", ""),
 )
-def test_what_is_not_exactly_one_json_object_of_ours_is_malformed(payload: bytes) -> None:
+def test_anything_but_one_valid_json_object_is_malformed(payload: bytes) -> None:
     assert payload != encode(ORDER)
     assert refusal(ORDER_TOPIC, payload) == "malformed"
 
 
-def test_a_name_said_twice_deep_inside_is_malformed() -> None:
+def test_a_nested_duplicate_name_is_malformed() -> None:
     said = b'{"schema":1,"id":"state-001","event":"cup","table":3,"seq":0,"device":"kiosk-03","start":1,"count":1,'
     said += b'"lifecycle":"ready","state":"waiting","round":null,"deal":null,"unsent":0,"calling":false,'
     said += b'"health":{"camera":"dark"%s}}'
@@ -426,7 +426,7 @@ def test_a_name_said_twice_deep_inside_is_malformed() -> None:
     assert refusal("hm/cup/table/3/state", said % b',"camera":"gone"') == "malformed"
 
 
-def test_a_payload_may_have_as_many_bytes_as_the_topic_allows_and_no_more() -> None:
+def test_a_payload_above_the_limit_is_too_large() -> None:
     for topic in TOPICS:
         name = topic.at("cup", table=3, deal=3, hall="paris")
         assert refusal(name, b" " * topic.limit) == "malformed", name
@@ -452,17 +452,17 @@ def test_a_traveller_on_the_topic_of_another_deal_is_refused() -> None:
     assert refusal("hm/cup/traveller/5", said) == "wrong_deal"
 
 
-def test_what_is_said_on_no_topic_of_ours_is_not_even_read() -> None:
+def test_a_message_on_an_unknown_topic_is_refused() -> None:
     assert refusal("hm/cup/orders/3", encode(ORDER)) == "unknown_topic"
 
 
 @given(st.sampled_from(TOPICS), st.binary(max_size=300))
-def test_any_bytes_are_refused_as_malformed(topic: Topic, payload: bytes) -> None:
+def test_random_bytes_are_malformed(topic: Topic, payload: bytes) -> None:
     assert refusal(topic.at("cup", table=3, deal=3, hall="paris"), payload) == "malformed"
 
 
 @given(any_message(), st.data())
-def test_a_message_with_a_byte_changed_is_taken_or_refused_but_breaks_nothing(
+def test_a_corrupted_message_is_accepted_or_refused_without_other_errors(
     said: tuple[Topic, Message], data: st.DataObject
 ) -> None:
     topic, message = said
@@ -477,14 +477,14 @@ def test_a_message_with_a_byte_changed_is_taken_or_refused_but_breaks_nothing(
         assert decode_on_topic(at(topic, message), encode(back))[1] == back
 
 
-def test_the_text_of_a_refusal_is_short_whatever_was_sent() -> None:
+def test_the_text_of_a_refusal_is_bounded() -> None:
     with pytest.raises(Refused) as refused:
         decode_on_topic(f"hm/{'x' * 3000}", encode(ORDER))
     assert len(refused.value.text) <= 300
 
 
 WORST = "\x01"
-"""Takes six bytes in JSON, more than any other character."""
+"""A character that takes six bytes in JSON, more than any other."""
 
 
 def longest(kind: inspect.Type) -> Any:  # noqa: ANN401 - a value of any type
@@ -522,7 +522,7 @@ def longest_leaf(kind: inspect.Type) -> object:
 
 
 def keys(kind: inspect.DictType) -> list[Any]:
-    """Return as many keys as a mapping may have: its words, or different texts of the greatest length."""
+    """Return as many keys as a mapping may have, each as long as possible."""
     if isinstance(kind.key_type, inspect.LiteralType):
         return list(kind.key_type.values)
     text = longest(kind.key_type)
@@ -532,7 +532,7 @@ def keys(kind: inspect.DictType) -> list[Any]:
 
 
 def bound(limit: int | None) -> int:
-    """Return a bound, which every list, text and number here has to have."""
+    """Return a bound, which every list, text and number must have."""
     assert limit is not None
     return limit
 
@@ -548,7 +548,7 @@ def test_the_longest_message_fits_its_topic(name: str) -> None:
     assert len(encode(longest(inspect.type_info(topic.message)))) <= topic.limit
 
 
-def test_what_several_threads_may_read_has_its_decoder_when_the_module_is_imported() -> None:
+def test_decoders_of_all_topics_are_created_at_import() -> None:
     count = "print(topics.decoder.cache_info().currsize, len({one.message for one in topics.TOPICS}))"
     done = subprocess.run(
         [sys.executable, "-c", f"from broker.protocol import topics; {count}"],

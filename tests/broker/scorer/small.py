@@ -33,7 +33,7 @@ from broker.protocol import (
     SigningKey,
     TableState,
     encode,
-    kept_form,
+    stored_form,
     topics,
     with_sender,
 )
@@ -283,7 +283,7 @@ TOPIC_OF: Final = {LogMessage: topics.LOG, TableState: topics.STATE, Beat: topic
 def sent(message: LogMessage | TableState | Beat) -> tuple[str, bytes]:
     """Return topic and payload of what a table says, a fact as the device that serves it sends it."""
     if isinstance(message, LogMessage):
-        body = with_sender(kept_form(encode(signed(message))), message.sender or DEVICES[0])
+        body = with_sender(stored_form(encode(signed(message))), message.sender or DEVICES[0])
         return topics.LOG.at(message.event, table=message.table), body
     topic = TOPIC_OF[type(message)]
     return topic.at(message.event, table=message.table), encode(message)

@@ -35,7 +35,7 @@ from broker.protocol import (
     is_signed_by,
     topics,
 )
-from broker.protocol.arbiter_session import LASTS_MS, PinPlace, begun_session, seal_pin
+from broker.protocol.arbiter_session import SESSION_LIFETIME_MS, PinPlace, seal_pin, unproven_session
 from broker.scorer import access
 from broker.scorer.access import MOST_IN_ALL, PinCheck
 from broker.scorer.lease import Lease
@@ -170,7 +170,7 @@ def paused(table: int, session: str | None, author: str = AT_THE_TABLE) -> Pause
 
 
 def by_desk(room: Room, table: int, author: str = "Anne", command: str = "admit") -> str:
-    return room.scorer.live.access.sessions.open(table, command, author, nonce(7), NOW + LASTS_MS)
+    return room.scorer.live.access.sessions.open(table, command, author, nonce(7), NOW + SESSION_LIFETIME_MS)
 
 
 def session_of(answer: PinAnswer | None) -> str:
@@ -370,8 +370,8 @@ def test_the_desk_lets_an_arbiter_in_under_the_own_name_and_no_other(room: Room)
 def test_a_forged_ruling_of_a_table_is_refused_with_an_alert(room: Room) -> None:
     """The device signs it, and no arbiter was let in."""
     elsewhere = by_desk(room, 2)
-    made_up = f"pin.{nonce(1)}.{NOW + LASTS_MS}.{nonce(2)}"
-    forged = void(1, None), void(1, elsewhere, "Anne"), void(1, made_up), void(1, begun_session(nonce(3)))
+    made_up = f"pin.{nonce(1)}.{NOW + SESSION_LIFETIME_MS}.{nonce(2)}"
+    forged = void(1, None), void(1, elsewhere, "Anne"), void(1, made_up), void(1, unproven_session(nonce(3)))
     assert room.send(1, *forged) == ["session_missing", "session_unknown", "session_unknown", "session_unknown"]
     assert {code for code, _ in room.alerts()} == {"session_missing", "session_unknown"}
     assert room.scorer.state.book.of((1, 1)) == []
@@ -406,7 +406,7 @@ def test_a_session_ends_when_its_arbiter_leaves_or_another_is_let_in(room: Room)
 
 def test_a_session_of_yesterday_opens_nothing(room: Room) -> None:
     session = session_of(room.give(1, PIN, nonce(1)))
-    room.clock.read = lambda: NOW + LASTS_MS + 1
+    room.clock.read = lambda: NOW + SESSION_LIFETIME_MS + 1
     assert room.send(1, let_in(1, session)) == ["session_ended"]
 
 
@@ -471,14 +471,14 @@ def chained(*facts: Fact, table: int = 1, first: int = 1, before: str | None = N
 
 def offline(room: Room, pin: str, number: int = 1, table: int = 1) -> tuple[LetIn, Ruled, Left]:
     """Return what an arbiter does at a table that hears of no scorer."""
-    session = begun_session(nonce(number))
+    session = unproven_session(nonce(number))
     sealed = room.seal(table, pin, nonce(number))
     return let_in(table, session, sealed=sealed), void(table, session), left(table, session)
 
 
 def test_what_was_ruled_offline_counts_once_the_pin_proves_right(room: Room) -> None:
     assert room.send(1, confirmed(1), *offline(room, PIN)) == [None] * 4
-    assert room.said(1).answer == PinAnswer(asked=nonce(1), session=begun_session(nonce(1)))
+    assert room.said(1).answer == PinAnswer(asked=nonce(1), session=unproven_session(nonce(1)))
     assert len(room.scorer.state.book.of((1, 1))) == 1
 
 

@@ -28,7 +28,7 @@ from broker.protocol import (
     encode,
     fact_hash,
     is_signed_by,
-    kept_form,
+    stored_form,
     topics,
     with_sender,
 )
@@ -79,7 +79,7 @@ SIGNED = chained(OURS, *FACTS)
 
 def bytes_of(message: LogMessage, sender: str = OURS.device) -> bytes:
     """Return what a device sends."""
-    return with_sender(kept_form(encode(message)), sender)
+    return with_sender(stored_form(encode(message)), sender)
 
 
 def codes(hall: Hall) -> list[str]:
@@ -96,7 +96,7 @@ def test_what_an_admitted_device_has_signed_is_kept_byte_for_byte_and_can_be_ver
     for one in SIGNED:
         hall.arrive(LOG, bytes_of(one))
     bodies = [body for _, body in hall.journal.entries()][1:]
-    assert bodies == [kept_form(encode(one)) for one in SIGNED]
+    assert bodies == [stored_form(encode(one)) for one in SIGNED]
     assert all(is_signed_by(OURS.public, body, decode(LogMessage, body).signature) for body in bodies)
 
 
@@ -234,7 +234,7 @@ def test_what_is_not_signed_by_a_device_of_the_table_is_refused_told_and_changes
 @given(st.data())
 def test_whatever_byte_is_changed_a_fact_is_refused(data: st.DataObject) -> None:
     admissions = Admissions([admitted(OURS)])
-    payload = kept_form(encode(SIGNED[0]))
+    payload = stored_form(encode(SIGNED[0]))
     at = data.draw(st.integers(0, len(payload) - 1))
     forged = (
         payload[:at]
@@ -249,7 +249,7 @@ def test_whatever_byte_is_changed_a_fact_is_refused(data: st.DataObject) -> None
 def test_nothing_can_be_added_behind_a_signature(hall: Hall, more: bytes) -> None:
     """Readers pass over fields that they do not know; what is signed has none behind the signature."""
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
-    hall.arrive(LOG, kept_form(encode(SIGNED[0])).removesuffix(b"}") + more + b"}")
+    hall.arrive(LOG, stored_form(encode(SIGNED[0])).removesuffix(b"}") + more + b"}")
     assert (stored(hall), hall.ear.told("alert")["code"]) == ([], "malformed" if b"seq" in more else "bad_signature")
 
 
@@ -258,7 +258,7 @@ def test_nothing_behind_a_signature_vouches_for_a_fact(hall: Hall) -> None:
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     forged = encode(replace(FACTS[0], device=OURS.device, signature="0" * 128))
     for names in (b',"before":"%b"', b',"sender":"0","before":"%b"', b',"sender":"0","more":1,"before":"%b"'):
-        vouching = kept_form(encode(SIGNED[1])).removesuffix(b"}") + names % fact_hash(forged).encode() + b"}"
+        vouching = stored_form(encode(SIGNED[1])).removesuffix(b"}") + names % fact_hash(forged).encode() + b"}"
         for payload in (forged, vouching):
             hall.scorer._inbox.put(Incoming(LOG, payload, lambda: None))
         hall.scorer.step(timeout=0)
@@ -280,7 +280,7 @@ def test_facts_that_are_proven_together_are_those_that_would_be_one_by_one(kinds
         (made,) = chained(key, replace(FACTS[0], seq=seq), before=None if kind == "cut" else before)
         if kind == "forged":
             made = replace(made, signature="0" * 128)
-        payloads.append(kept_form(encode(made)))
+        payloads.append(stored_form(encode(made)))
         before = fact_hash(payloads[-1])
     admissions.prove(payloads)
     proven = False
@@ -445,8 +445,8 @@ def test_a_player_may_have_an_id_that_is_the_name_of_a_field(player: str) -> Non
     fined = FineRuled(takes={"p01": 2, player: 2})
     ruled = Ruled(round=1, deal=1, decision=fined, author="Ada", role="table_arbiter", reason="a false hu")
     (said,) = chained(OURS, replace(FACTS[0], fact=ruled))
-    kept = kept_form(bytes_of(said))
-    assert (kept_form(kept), fact_hash(kept)) == (kept, fact_hash(bytes_of(said)))
+    kept = stored_form(bytes_of(said))
+    assert (stored_form(kept), fact_hash(kept)) == (kept, fact_hash(bytes_of(said)))
     assert is_signed_by(OURS.public, kept, said.signature)
 
 

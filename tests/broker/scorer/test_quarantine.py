@@ -223,7 +223,7 @@ def test_what_a_batch_brings_late_has_its_table_judged_again_once(hall: Hall, mo
     assert hall.scorer.state.plays_at(1) == 2
     judged = list[Fact]()
     _watch(monkeypatch, "follow", judged)
-    _watch(monkeypatch, "count", judged)
+    _watch(monkeypatch, "add", judged)
     hall.hear(*lost)
     assert hall.scorer.state.plays_at(1) == 4
     assert len(judged) == len(said)

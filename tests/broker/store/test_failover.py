@@ -56,7 +56,7 @@ class Table:
             Address(broker.host, broker.port, user, password),
             client_id=f"homologue-{NAME}-table-{table}",
             topics=(topics.RECEIPT.at(NAME, table=table),),
-            tell=self._news.put,
+            on_event=self._news.put,
         )
         self._link.start()
 

@@ -1,4 +1,4 @@
-"""Bytes that should change nothing: chance, pieces of frames, frames with a bit turned over, much too long lines."""
+"""Garbage that must have no effect: random bytes, pieces of frames, frames with a flipped bit, overlong lines."""
 
 import random
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ ALPHABET: Final = b"!BHERQANL 0123456789abcdef\n"
 
 
 def garbage(total: int, seed: int) -> Iterator[bytes]:
-    """Return so many bytes in pieces; no frame among them is whole, unless by a chance of one in 2**32."""
+    """Yield `total` bytes in pieces. A valid frame among them has a probability of 2**-32."""
     chance = random.Random(seed)
     while total > 0:
         piece = KINDS[chance.randrange(len(KINDS))](chance)[:total]

@@ -1,4 +1,4 @@
-"""The box on a pseudo-terminal: pyserial, threads and all, with what is flashed at the other end."""
+"""The box on a pseudo-terminal, with pyserial, threads, and the flashed program at the other end."""
 
 import queue
 import time
@@ -20,7 +20,7 @@ WELL = Health("buttons", None)
 
 
 class Table:
-    """What a table is told, in a queue."""
+    """A table's end of the box, with its reports in a queue."""
 
     def __init__(self, twin: BoxSimulator) -> None:
         self.twin, self.told = twin, queue.Queue[Report]()
@@ -31,7 +31,7 @@ class Table:
         return self.told.get(timeout=PATIENCE_S)
 
     def until(self, kind: type[Report]) -> Report:
-        """Wait for a report of a kind; on a busy machine the box seems silent in between."""
+        """Wait for a report of one kind. On a busy machine the box may seem silent in between."""
         while not isinstance(report := self.next(), kind):
             pass
         return report
@@ -46,8 +46,8 @@ def table() -> Iterator[Table]:
             yield made
 
 
-def test_a_press_comes_through_in_the_time_of_this_machine(table: Table) -> None:
-    """Within a second, for a busy machine answers late; how exact it is, is for simulated time and the benchmark."""
+def test_a_press_has_the_time_of_this_machine(table: Table) -> None:
+    """Within a second, as a busy machine is late. Precision is tested in simulated time and by the benchmark."""
     before = time.monotonic_ns()
     table.twin.touch("south", closed=True)
     pressed = table.until(Pressed)
@@ -60,7 +60,7 @@ def test_a_press_comes_through_in_the_time_of_this_machine(table: Table) -> None
     assert pressed.at < released.at
 
 
-def test_presses_through_a_bad_line_come_once_each_and_in_order() -> None:
+def test_presses_over_a_bad_line_arrive_once_and_in_order() -> None:
     faults = LineFaults(delay_ms=5, lost=3, garbled=3, garbage=50, reordered=50)
     with BoxSimulator(faults, seed=3) as twin:
         table = Table(twin)
@@ -76,7 +76,7 @@ def test_presses_through_a_bad_line_come_once_each_and_in_order() -> None:
     assert table.told.empty() or not isinstance(table.told.queue[0], Pressed)
 
 
-def test_a_box_that_is_pulled_out_is_told_and_what_it_stored_comes_when_it_is_back(table: Table) -> None:
+def test_an_unplugged_box_is_reported_and_delivers_its_edges_when_it_is_back(table: Table) -> None:
     table.twin.unplug()
     gone = table.next()
     assert isinstance(gone, Health)
@@ -88,13 +88,13 @@ def test_a_box_that_is_pulled_out_is_told_and_what_it_stored_comes_when_it_is_ba
     assert pressed.seat == "north"
 
 
-def test_a_box_that_starts_anew_is_told(table: Table) -> None:
+def test_a_restart_of_the_box_is_reported(table: Table) -> None:
     table.twin.reset()
     assert table.next() == Health("buttons", "box_reset", "the box has restarted")
     assert table.next() == WELL
 
 
-def test_a_box_that_starts_anew_under_a_finger_lets_it_go_and_makes_no_press_of_it(table: Table) -> None:
+def test_a_restart_during_a_press_releases_it_and_makes_no_new_press(table: Table) -> None:
     table.twin.touch("west", closed=True)
     assert isinstance(table.next(), Pressed)
     table.twin.reset()
@@ -106,7 +106,7 @@ def test_a_box_that_starts_anew_under_a_finger_lets_it_go_and_makes_no_press_of_
     ]
 
 
-def test_a_box_that_is_not_there_yet_works_when_it_comes(tmp_path: Path) -> None:
+def test_a_box_that_is_plugged_in_later_works(tmp_path: Path) -> None:
     told = queue.Queue[Report]()
     path = tmp_path / "box"
     with ButtonBox(str(path), told.put), BoxSimulator() as twin:
@@ -117,7 +117,7 @@ def test_a_box_that_is_not_there_yet_works_when_it_comes(tmp_path: Path) -> None
         assert told.get(timeout=PATIENCE_S) == WELL
 
 
-def test_lamps_follow_and_go_out_when_the_table_goes(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lamps_follow_and_go_out_when_the_table_closes(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     lit = queue.Queue[int | None]()
     monkeypatch.setattr(table.twin._pico.board.Pin.made[LAMPS[SEATS.index("west")]], "value", lit.put)
     table.box.show("west", "on")
@@ -126,7 +126,7 @@ def test_lamps_follow_and_go_out_when_the_table_goes(table: Table, monkeypatch: 
     assert lit.get(timeout=PATIENCE_S) == 0
 
 
-def test_a_button_that_stays_down_is_held(table: Table) -> None:
+def test_a_long_press_is_reported_as_held(table: Table) -> None:
     table.twin.touch("east", closed=True)
     pressed = table.until(Pressed)
     assert isinstance(pressed, Pressed)

@@ -1,4 +1,4 @@
-"""The box's time on ours: within a millisecond, whatever drifts, delays or wraps."""
+"""Times of the box are mapped to within a millisecond, despite drift, delays and wraps."""
 
 import pytest
 from hypothesis import given
@@ -11,18 +11,18 @@ from tests.firmware.box.year import live
 MS = 1_000_000
 
 ROUNDED_NS = 5_000
-"""The box counts whole microseconds, at this time and at those of the queries."""
+"""Rounding errors: the box counts whole microseconds, both for this time and for those of the queries."""
 
 
 @pytest.mark.parametrize(("ppm", "swing_ppm", "pull_ppm"), [(-100, 5, 100), (100, 10, 500)])
-def test_hours_of_queries_are_never_off_by_a_millisecond(ppm: float, swing_ppm: float, pull_ppm: float) -> None:
-    """Ten wraps of the ticks, and a time server that pulls as hard as it can; a year of it is a benchmark."""
+def test_mapped_times_stay_within_a_millisecond_for_hours(ppm: float, swing_ppm: float, pull_ppm: float) -> None:
+    """Ten wraps of the ticks, while time synchronisation slews as fast as it can. The benchmark covers a year."""
     worst = live(0.125, ppm=ppm, swing_ppm=swing_ppm, pull_ppm=pull_ppm)
     assert worst.wraps == 10
     assert worst.error_ns <= MS
 
 
-def test_a_clock_maps_nothing_until_it_has_asked_often_enough() -> None:
+def test_a_clock_is_ready_only_after_enough_queries() -> None:
     clock = BoxClock()
     for at in range(ENOUGH_QUERIES):
         assert not clock.ready
@@ -34,8 +34,8 @@ def test_a_clock_maps_nothing_until_it_has_asked_often_enough() -> None:
     st.integers(-100, 100),
     st.lists(st.tuples(st.integers(1, 20), st.integers(0, 50_000), st.integers(0, 50_000)), min_size=4, max_size=60),
 )
-def test_a_time_is_never_more_wrong_than_the_clock_says(ppm: int, queries: list[tuple[int, int, int]]) -> None:
-    """Seconds between queries, and microseconds there and back."""
+def test_the_error_of_a_time_never_exceeds_the_slack(ppm: int, queries: list[tuple[int, int, int]]) -> None:
+    """`queries`: the pause before each in s, and its delays out and back in µs."""
     clock, now_us = BoxClock(), 0
     for pause_s, there, back in queries:
         now_us += pause_s * 1_000_000
@@ -45,7 +45,7 @@ def test_a_time_is_never_more_wrong_than_the_clock_says(ppm: int, queries: list[
         assert abs(clock.to_ns(box_us) - true) <= clock.slack_ns(box_us) + ROUNDED_NS
 
 
-def test_one_slow_query_changes_nothing() -> None:
+def test_a_slow_query_changes_nothing() -> None:
     clock = BoxClock()
     for s in range(10):
         clock.add(s * 1_000_000, s * 1000 * MS, s * 1000 * MS + MS)
@@ -54,15 +54,15 @@ def test_one_slow_query_changes_nothing() -> None:
     assert clock.to_ns(9_500_000) == before
 
 
-def test_a_quick_way_there_and_another_querys_quick_way_back_bound_the_time_together() -> None:
+def test_two_queries_together_narrow_the_bounds() -> None:
     clock = BoxClock()
-    clock.add(1_000_000, 1_000 * MS, 1_001 * MS)  # quick there, 1 ms back
-    clock.add(1_000_001, 999 * MS + 1000, 1_000 * MS + 1000)  # 1 ms there, quick back
+    clock.add(1_000_000, 1_000 * MS, 1_001 * MS)  # fast out, 1 ms back
+    clock.add(1_000_001, 999 * MS + 1000, 1_000 * MS + 1000)  # 1 ms out, fast back
     assert clock.to_ns(1_000_001) == 1_000 * MS + 1000
     assert clock.slack_ns(1_000_001) <= 2
 
 
-def test_after_a_jump_that_no_drift_explains_the_newest_query_is_believed() -> None:
+def test_after_a_clock_jump_only_the_newest_query_counts() -> None:
     clock = BoxClock()
     clock.add(0, 0, MS)
     clock.add(1_000_000, 5_000 * MS, 5_002 * MS)
@@ -70,7 +70,7 @@ def test_after_a_jump_that_no_drift_explains_the_newest_query_is_believed() -> N
 
 
 @given(st.integers(0, PERIOD - 1), st.lists(st.integers(0, PERIOD - 1), max_size=50))
-def test_microseconds_do_not_wrap(first: int, steps: list[int]) -> None:
+def test_microseconds_never_wrap(first: int, steps: list[int]) -> None:
     true, unwrapped = first, Microseconds(first)
     for step in steps:
         true += step
@@ -78,7 +78,7 @@ def test_microseconds_do_not_wrap(first: int, steps: list[int]) -> None:
 
 
 @given(st.integers(0, 2**40), st.integers(-(PERIOD // 2), PERIOD // 2 - 1))
-def test_an_edge_a_while_ago_has_its_time_though_ticks_wrapped_since(now: int, ago: int) -> None:
+def test_an_earlier_edge_keeps_its_time_across_a_wrap(now: int, ago: int) -> None:
     unwrapped = Microseconds(0)
     for part in range(4):
         unwrapped.now(now * (part + 1) // 4 % PERIOD)

@@ -1,4 +1,4 @@
-"""The line protocol's laws, in CPython and in real MicroPython."""
+"""Properties of the line protocol, in CPython and in real MicroPython."""
 
 from typing import Protocol
 
@@ -21,7 +21,7 @@ noise = st.one_of(st.binary(max_size=200), st.text("!EH 0123456789abcdef\n", max
 
 
 class Codec(Protocol):
-    """One side's codec."""
+    """The codec of one implementation."""
 
     def encode(self, kind: str, *numbers: int) -> bytes: ...
 
@@ -29,7 +29,7 @@ class Codec(Protocol):
 
 
 class Here:
-    """CPython's."""
+    """The codec in CPython."""
 
     def encode(self, kind: str, *numbers: int) -> bytes:
         return encode_frame(kind, *numbers)
@@ -40,7 +40,7 @@ class Here:
 
 
 class There:
-    """MicroPython's."""
+    """The codec in MicroPython."""
 
     def __init__(self, micropython: MicroPython) -> None:
         self._micropython = micropython
@@ -58,7 +58,7 @@ def codec(request: pytest.FixtureRequest) -> Codec:
     return Here() if request.param == "cpython" else There(request.getfixturevalue("micropython"))
 
 
-def test_micropython_is_what_answers(micropython: MicroPython) -> None:
+def test_the_micropython_process_runs_micropython(micropython: MicroPython) -> None:
     assert micropython.ask("version") == "micropython"
 
 
@@ -70,17 +70,15 @@ def test_micropython_is_what_answers(micropython: MicroPython) -> None:
         (("L", [255]), b"!L 255 ac20fd6a\n"),
     ],
 )
-def test_a_frame_is_written_like_this(codec: Codec, frame: Frame, line: bytes) -> None:
-    """Flashed boxes read it so: a change needs another version."""
+def test_a_frame_has_this_form(codec: Codec, frame: Frame, line: bytes) -> None:
+    """Flashed boxes read this form; a change needs a new protocol version."""
     kind, numbers = frame
     assert codec.encode(kind, *numbers) == line
     assert codec.split(line) == ([frame], 0)
 
 
 @given(st.lists(frames, max_size=8), st.data())
-def test_frames_are_read_as_they_were_written_in_whatever_pieces_they_come(
-    codec: Codec, sent: list[Frame], data: st.DataObject
-) -> None:
+def test_frames_survive_any_chunking(codec: Codec, sent: list[Frame], data: st.DataObject) -> None:
     line = b"".join(codec.encode(kind, *numbers) for kind, numbers in sent)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(line)), max_size=8)))
     pieces = [line[a:b] for a, b in zip([0, *cuts], [*cuts, len(line)], strict=True)]
@@ -88,15 +86,15 @@ def test_frames_are_read_as_they_were_written_in_whatever_pieces_they_come(
 
 
 @given(noise, frames)
-def test_after_garbage_the_next_frame_is_read(codec: Codec, garbage: bytes, frame: Frame) -> None:
+def test_a_frame_after_garbage_is_read(codec: Codec, garbage: bytes, frame: Frame) -> None:
     kind, numbers = frame
     read, _ = codec.split(garbage, codec.encode(kind, *numbers))
     assert read[-1:] == [frame]
 
 
 @given(frames, st.data())
-def test_a_frame_that_was_changed_is_refused(codec: Codec, frame: Frame, data: st.DataObject) -> None:
-    """Bits turned over in four bytes in a row: a burst that the CRC notices for sure."""
+def test_a_corrupted_frame_is_refused(codec: Codec, frame: Frame, data: st.DataObject) -> None:
+    """Flipped bits in up to four consecutive bytes: a burst that the CRC always detects."""
     kind, numbers = frame
     line = codec.encode(kind, *numbers)
     at = data.draw(st.integers(0, len(line) - 2))
@@ -109,7 +107,7 @@ def test_a_frame_that_was_changed_is_refused(codec: Codec, frame: Frame, data: s
 
 
 @given(frames, st.data())
-def test_a_frame_that_lost_bytes_is_refused(codec: Codec, frame: Frame, data: st.DataObject) -> None:
+def test_a_truncated_frame_is_refused(codec: Codec, frame: Frame, data: st.DataObject) -> None:
     kind, numbers = frame
     line = codec.encode(kind, *numbers)
     start = data.draw(st.integers(0, len(line) - 2))
@@ -118,26 +116,26 @@ def test_a_frame_that_lost_bytes_is_refused(codec: Codec, frame: Frame, data: st
 
 
 @given(st.one_of(noise, frames.map(lambda frame: encode_frame(frame[0], *frame[1])[:-1])))
-def test_whatever_is_read_would_be_written_so(line: bytes) -> None:
+def test_a_decoded_frame_encodes_to_the_same_line(line: bytes) -> None:
     frame = decode_frame(line)
     assert frame is None or encode_frame(frame[0], *frame[1]) == line + b"\n"
 
 
 @given(noise)
-def test_both_read_the_same_in_garbage(micropython: MicroPython, garbage: bytes) -> None:
+def test_cpython_and_micropython_read_the_same_from_garbage(micropython: MicroPython, garbage: bytes) -> None:
     assert Here().split(garbage) == There(micropython).split(garbage)
 
 
 @pytest.mark.parametrize(
     "line", [b"!B 01 1", b"!B +1 1", b"!B  1 1", b"!B 1", b"!B 1 1 1", b"!Z 1", b"! 1 1", b"!B 1 -1"]
 )
-def test_a_line_with_a_good_crc_that_nobody_would_write_is_refused(codec: Codec, line: bytes) -> None:
+def test_a_malformed_line_with_a_valid_crc_is_refused(codec: Codec, line: bytes) -> None:
     assert codec.split(line + b" " + frame_check(line + b" "))[0] == []
 
 
-def test_a_line_without_end_is_not_kept() -> None:
+def test_an_endless_line_is_not_buffered() -> None:
     splitter = FrameSplitter()
     for _ in range(1000):
         splitter.feed(b"!" + b"1" * LONGEST_FRAME)
-        assert len(splitter._kept) <= LONGEST_FRAME
+        assert len(splitter._buffer) <= LONGEST_FRAME
     assert splitter.feed(b"1\n" + encode_frame("L", 1)) == [("L", [1])]

@@ -1,4 +1,4 @@
-"""Garbage on either port: no crash, no press that nobody made, no memory that grows. A million of it: the benchmark."""
+"""Garbage on either port: no crash, no invented press, no growing memory. The benchmark uses a million bytes."""
 
 from pathlib import Path
 
@@ -16,15 +16,15 @@ from tests.firmware.micropython.process import MicroPython
 BYTES = 60_000
 
 IN_USE = 48 * 1024
-"""Bytes of the 192 KB that a Pico's program has."""
+"""Limit for the memory in use, in bytes, of the 192 KB that a Pico's program has."""
 
 
-def test_garbage_on_the_tables_port_tells_nothing_and_stops_nothing() -> None:
+def test_garbage_on_the_tables_port_reports_nothing_and_stops_nothing() -> None:
     world = World()
     world.settle()
     for piece in garbage(BYTES, seed=1):
         world._take(world.link.received(piece, world.now))
-        assert len(world.link._splitter._kept) <= LONGEST_FRAME
+        assert len(world.link._splitter._buffer) <= LONGEST_FRAME
     assert world.reports == []
     world.link.received(b"\n", world.now)
     world.press("east")
@@ -32,7 +32,7 @@ def test_garbage_on_the_tables_port_tells_nothing_and_stops_nothing() -> None:
     assert [type(report) for report in world.reports] == [Pressed, Released]
 
 
-def test_garbage_on_the_boxs_port_stops_nothing_and_lights_nothing() -> None:
+def test_garbage_on_the_boxs_port_stops_nothing_and_lights_no_lamp() -> None:
     world = World()
     world.settle()
     for piece in garbage(BYTES, seed=2):
@@ -46,10 +46,10 @@ def test_garbage_on_the_boxs_port_stops_nothing_and_lights_nothing() -> None:
     assert [type(report) for report in world.told(Pressed, Released)] == [Pressed, Released]
 
 
-def test_garbage_takes_no_memory_on_the_box_in_micropython(flashed: Path) -> None:
-    """Three times as many bytes as it may have in use; what is in use goes up and down as MicroPython collects.
+def test_garbage_does_not_fill_the_boxs_memory_in_micropython(flashed: Path) -> None:
+    """Send three times as many bytes as may be in use. Usage goes up and down as MicroPython collects garbage.
 
-    In a process of its own: one that other tests have used holds their boxes too.
+    It runs in its own process, because a shared one holds other tests' boxes too.
     """
     now = iter(range(0, 1 << 30, 1000))
     with MicroPython(flashed) as micropython:
@@ -73,7 +73,7 @@ presses = st.lists(st.tuples(st.sampled_from(SEATS), st.integers(4, 200), st.int
 
 @COSTLY
 @given(faults, st.integers(0, 2**16), presses)
-def test_however_bad_the_line_is_each_press_is_told_once_and_in_order(
+def test_each_press_is_reported_once_and_in_order_over_any_bad_line(
     bad: LineFaults, seed: int, pressed: list[tuple[str, int, int]]
 ) -> None:
     world = World(ppm=seed % 200 - 100)
@@ -93,10 +93,8 @@ def test_however_bad_the_line_is_each_press_is_told_once_and_in_order(
 @given(
     st.integers(0, 2**16), st.lists(st.sampled_from(["press", "unplug", "plug", "reset", "table", "wait"]), max_size=10)
 )
-def test_whatever_happens_no_press_is_made_up_and_none_is_lost_that_the_box_had_stored(
-    seed: int, happens: list[str]
-) -> None:
-    """A box that loses its power loses what it had not handed on, and nothing else."""
+def test_no_press_is_invented_and_no_stored_press_is_lost(seed: int, happens: list[str]) -> None:
+    """A box that loses power loses only the edges that were not acknowledged."""
     world, made, safe = World(), list[str](), list[str]()
     world.settle()
     for at, what in enumerate(happens):
@@ -112,7 +110,7 @@ def test_whatever_happens_no_press_is_made_up_and_none_is_lost_that_the_box_had_
             case "plug" if not world.plugged:
                 world.plug()
             case "reset":
-                if not world.plugged:  # what was pressed since it was unplugged may be gone
+                if not world.plugged:  # presses since it was unplugged may be lost
                     safe = [report.seat for report in world.reports if isinstance(report, Pressed)]
                 world.power_on()
             case "table":
@@ -128,8 +126,8 @@ def test_whatever_happens_no_press_is_made_up_and_none_is_lost_that_the_box_had_
     assert world.reports == [] or world.told(Health)[-1:] in ([], [Health("buttons", None)])
 
 
-def test_two_presses_a_millisecond_apart_are_in_order_a_hundred_times_of_a_hundred_on_a_bad_line() -> None:
-    """A thousand times, and over a pseudo-terminal: the benchmark."""
+def test_presses_a_millisecond_apart_keep_their_order_on_a_bad_line() -> None:
+    """The benchmark does this a thousand times, and over a pseudo-terminal."""
     world = World(ppm=80)
     world.settle()
     noise = LineNoise(LineFaults(delay_ms=15, lost=1, garbled=1, garbage=50, reordered=50), 5)

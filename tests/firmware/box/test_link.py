@@ -1,4 +1,4 @@
-"""The table's end of the line to the box, against the program that is flashed."""
+"""The table's end of the line, tested against the flashed program."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ CLOSED, OPEN = 1, 0
 
 
 def ready(*, wrong_by_ns: int = 0) -> BoxSession:
-    """Return a session whose clock is ready, and as wrong as queries that are slow on one way make it."""
+    """Return a session whose clock is ready and wrong by this much, as after queries that are slow in one direction."""
     session = BoxSession(7, 0)
     for us in (0, 100, 200, 300):
         session.clock.add(us, us * 1000, us * 1000 + 2 * wrong_by_ns)
@@ -23,13 +23,13 @@ def ready(*, wrong_by_ns: int = 0) -> BoxSession:
 
 
 def sent(session: BoxSession) -> list[tuple[str, list[int]]]:
-    """Return the frames that the session wants to send, and forget them."""
+    """Return and clear the frames that the session wants to send."""
     frames = FrameSplitter().feed(b"".join(session.outgoing))
     session.outgoing.clear()
     return frames
 
 
-def test_two_presses_keep_their_order_where_the_mapping_of_time_changes_between_them() -> None:
+def test_presses_keep_their_order_if_the_time_mapping_changes_between_them() -> None:
     session = ready(wrong_by_ns=900_000)
     session.edge(0, EAST, CLOSED, 10_000, 0)
     session.edge(1, SOUTH, CLOSED, 10_500, 0)
@@ -40,7 +40,7 @@ def test_two_presses_keep_their_order_where_the_mapping_of_time_changes_between_
     assert second == [Pressed("south", 10_900_001)]
 
 
-def test_an_edge_is_acknowledged_only_when_what_it_meant_has_been_told() -> None:
+def test_an_edge_is_acknowledged_only_after_its_press_was_reported() -> None:
     session = ready()
     session.edge(0, EAST, CLOSED, 10_000, 0)
     assert session.heartbeat(0, 1, 109_999, 0) == [Pressed("east", 10_000_000)]
@@ -53,7 +53,7 @@ def test_an_edge_is_acknowledged_only_when_what_it_meant_has_been_told() -> None
     assert sent(session) == []
 
 
-def test_a_missing_edge_is_asked_for_every_fifty_milliseconds() -> None:
+def test_a_missing_edge_is_requested_every_fifty_milliseconds() -> None:
     session = ready()
     for now in (0, 49 * MS, 50 * MS):
         session.edge(1, EAST, OPEN, 10_000, now)
@@ -67,7 +67,7 @@ def test_time_does_not_pass_while_an_edge_is_missing() -> None:
     assert session.heartbeat(0, 2, 5_000_000, 0) == []
 
 
-def test_a_pulse_that_was_no_fingers_is_told_with_its_time_on_this_machines_clock() -> None:
+def test_a_short_pulse_is_reported_with_this_machines_time() -> None:
     session = ready(wrong_by_ns=400_000)
     session.edge(0, EAST, CLOSED, 10_000, 0)
     session.edge(1, EAST, OPEN, 10_200, 0)
@@ -85,9 +85,9 @@ def test_edges_wait_in_the_box_until_the_clock_is_ready() -> None:
     assert sent(session) == [("N", [7, 0])]
 
 
-def test_edges_that_somebody_else_has_taken_are_lost_to_us_and_that_is_told() -> None:
+def test_edges_acknowledged_by_another_program_are_reported_as_lost() -> None:
     session = ready()
-    lost = Health("buttons", "box_overflow", "the box had no more room: presses may be missing")
+    lost = Health("buttons", "box_overflow", "the box had no room for more edges: presses may be missing")
     assert session.heartbeat(5, 5, 20_000, 0) == [lost]
     assert session.edge(5, LOST, OPEN, 30_000, 0) == [lost]
     assert session.edge(6, EAST, CLOSED, 40_000, 0) == []
@@ -102,17 +102,17 @@ def world(start: Start) -> World:
 
 
 def presses(world: World) -> list[str]:
-    """Return who was told to have pressed."""
+    """Return the seats of the reported presses."""
     return [report.seat for report in world.reports if isinstance(report, Pressed)]
 
 
 def near(report: Report, at: int) -> bool:
-    """Return whether a report has this time, within the millisecond that is promised."""
+    """Return whether a report has this time, to within the promised millisecond."""
     assert isinstance(report, Pressed | Released | Held)
     return abs(report.at - at) <= MILLISECOND
 
 
-def test_a_press_is_told_with_its_seat_and_the_times_of_its_edges(world: World) -> None:
+def test_a_press_is_reported_with_its_seat_and_the_times_of_its_edges(world: World) -> None:
     at = world.press("west", 80)
     world.run(100)
     first, second = world.reports
@@ -121,14 +121,14 @@ def test_a_press_is_told_with_its_seat_and_the_times_of_its_edges(world: World) 
     assert near(second, at + 80 * MILLISECOND)
 
 
-def test_a_press_is_told_within_seven_milliseconds_on_a_good_line(world: World) -> None:
-    """Three of them for the finger, one for the line, and the turns."""
+def test_a_press_is_reported_within_seven_milliseconds_on_a_good_line(world: World) -> None:
+    """Three of them for the finger, one for the line, the rest for turns of the loops."""
     world.touch("east", closed=True)
     world.run(7)
     assert presses(world) == ["east"]
 
 
-def test_a_contact_that_bounces_is_one_press_at_its_first_edge(world: World) -> None:
+def test_a_bouncing_contact_is_one_press_at_its_first_edge(world: World) -> None:
     at = world.touch("north", closed=True)
     for closed in (False, True, False, True):
         world.run(1)
@@ -140,13 +140,13 @@ def test_a_contact_that_bounces_is_one_press_at_its_first_edge(world: World) -> 
     assert near(world.reports[0], at)
 
 
-def test_a_pulse_that_is_too_short_for_a_finger_is_nothing(world: World) -> None:
+def test_a_pulse_too_short_for_a_finger_is_ignored(world: World) -> None:
     world.press("south", 2)
     world.run(400)
     assert world.reports == []
 
 
-def test_a_long_press_is_told_with_the_time_of_its_press(world: World) -> None:
+def test_a_long_press_has_the_time_of_its_press(world: World) -> None:
     world.press("east", 2200)
     world.run(100)
     pressed, held, released = world.reports
@@ -169,7 +169,7 @@ def test_presses_a_millisecond_apart_keep_their_order(world: World) -> None:
     assert times == sorted(times)
 
 
-def test_what_was_pressed_while_the_cable_was_out_comes_when_it_is_back_once_and_at_its_time(world: World) -> None:
+def test_presses_while_unplugged_arrive_later_once_and_with_their_times(world: World) -> None:
     world.unplug()
     at = [world.press(seat, 90) for seat in ("south", "east")]
     world.run(1500)
@@ -187,8 +187,8 @@ def test_what_was_pressed_while_the_cable_was_out_comes_when_it_is_back_once_and
     assert world.told(Health) == [Health("buttons", "device_unplugged", "gone"), Health("buttons", None)]
 
 
-def test_after_an_hour_without_the_table_a_press_still_has_its_time() -> None:
-    """Two crystals have drifted apart by a third of a second: edges wait until the box has been asked again."""
+def test_a_press_after_an_hour_without_the_table_has_the_right_time() -> None:
+    """The crystals have drifted apart by a third of a second, so edges wait for new queries."""
     world = World(ppm=90)
     world.settle()
     world.unplug()
@@ -203,7 +203,7 @@ def test_after_an_hour_without_the_table_a_press_still_has_its_time() -> None:
     assert near(world.told(Pressed)[0], at)
 
 
-def test_nobody_holds_a_button_only_because_the_line_is_silent(world: World) -> None:
+def test_a_silent_line_does_not_turn_a_press_into_a_hold(world: World) -> None:
     world.touch("east", closed=True)
     world.run(50)
     world.unplug()
@@ -216,7 +216,7 @@ def test_nobody_holds_a_button_only_because_the_line_is_silent(world: World) -> 
     assert len(world.told(Released)) == 1
 
 
-def test_edges_that_a_line_loses_are_asked_for_again(world: World) -> None:
+def test_lost_edges_are_requested_again(world: World) -> None:
     lost: list[bytes] = []
 
     def losing(chunk: bytes, now: int) -> list[tuple[int, bytes]]:
@@ -233,7 +233,7 @@ def test_edges_that_a_line_loses_are_asked_for_again(world: World) -> None:
     assert near(world.reports[0], at)
 
 
-def test_edges_that_come_in_another_order_are_put_in_theirs(world: World) -> None:
+def test_reordered_edges_are_sorted(world: World) -> None:
     world.to_table = lambda chunk, now: [(now + (20 if b"!E" in chunk else 1) * MILLISECOND, chunk)]
     world.press("east", 100)
     world.press("south", 100)
@@ -241,8 +241,8 @@ def test_edges_that_come_in_another_order_are_put_in_theirs(world: World) -> Non
     assert presses(world) == ["east", "south"]
 
 
-def test_asking_for_an_edge_acknowledges_none_before_it(start: Start) -> None:
-    """They are the next program's too, should this one end before it has told what they mean."""
+def test_requesting_an_edge_acknowledges_none_before_it(start: Start) -> None:
+    """The next program needs them if this one ends before it has reported them."""
     ticks = iter(range(0, 1_000_000, 5000))
     box = start(lambda: next(ticks), 77, ())
     for closed in (1, 0, 1):
@@ -253,8 +253,8 @@ def test_asking_for_an_edge_acknowledges_none_before_it(start: Start) -> None:
     assert [numbers[1:3] for kind, numbers in again if kind == "H"] == [[0, 3]]
 
 
-def test_an_answer_to_another_programs_query_is_not_ours() -> None:
-    """It may have waited in the cable since long before."""
+def test_a_reply_to_another_programs_query_is_ignored() -> None:
+    """The reply may be old: it may have waited in the cable."""
     world = World()
     world.settle()
     assert world.link._session is not None
@@ -264,14 +264,14 @@ def test_an_answer_to_another_programs_query_is_not_ours() -> None:
     assert clock.to_ns(10**6) == before
 
 
-def test_acknowledgements_that_are_lost_make_no_second_press(world: World) -> None:
+def test_lost_acknowledgements_cause_no_second_press(world: World) -> None:
     world.to_box = lambda chunk, now: [] if b"!A" in chunk else good(chunk, now)
     world.press("east", 100)
     world.run(1500)
     assert presses(world) == ["east"]
 
 
-def test_a_box_that_starts_anew_is_told_and_works_and_no_press_is_made_up(world: World) -> None:
+def test_a_restarted_box_is_reported_and_works_without_inventing_a_press(world: World) -> None:
     world.press("east", 100)
     world.run(300)
     world.reports.clear()
@@ -284,7 +284,7 @@ def test_a_box_that_starts_anew_is_told_and_works_and_no_press_is_made_up(world:
     assert near(world.told(Pressed)[0], at)
 
 
-def test_a_box_that_starts_anew_lets_go_of_whoever_was_pressing(world: World) -> None:
+def test_a_restarted_box_releases_pressed_buttons(world: World) -> None:
     world.touch("west", closed=True)
     world.run(100)
     world.power_on(closed=(2,))
@@ -301,7 +301,7 @@ def test_a_box_that_starts_anew_lets_go_of_whoever_was_pressing(world: World) ->
     assert presses(world) == ["west"]
 
 
-def test_a_table_that_starts_anew_is_told_what_nobody_had_taken(world: World) -> None:
+def test_a_restarted_table_receives_unacknowledged_edges(world: World) -> None:
     world.press("east", 100)
     world.run(300)
     world.unplug()
@@ -315,7 +315,7 @@ def test_a_table_that_starts_anew_is_told_what_nobody_had_taken(world: World) ->
     assert near(world.told(Pressed)[0], at)
 
 
-def test_a_press_that_goes_on_while_the_table_starts_anew_is_told(world: World) -> None:
+def test_a_press_that_lasts_while_the_table_restarts_is_reported(world: World) -> None:
     world.unplug()
     at = world.touch("east", closed=True)
     world.run(500)
@@ -329,7 +329,7 @@ def test_a_press_that_goes_on_while_the_table_starts_anew_is_told(world: World) 
     assert len(world.told(Released)) == 1
 
 
-def test_a_table_that_starts_anew_makes_no_press_of_a_button_that_was_pressed_before(world: World) -> None:
+def test_a_restarted_table_does_not_report_an_old_press_again(world: World) -> None:
     world.touch("east", closed=True)
     world.run(300)
     world.reports.clear()
@@ -344,10 +344,10 @@ def test_a_table_that_starts_anew_makes_no_press_of_a_button_that_was_pressed_be
     assert world.reports[2:] == [Health("button-east", None)]
 
 
-def test_a_silent_box_is_noticed_within_two_seconds_and_works_within_two_when_it_speaks(world: World) -> None:
+def test_a_silent_box_is_reported_within_two_seconds_and_recovers(world: World) -> None:
     world.to_table = lambda *_: []
     world.run(1900)
-    assert world.reports == [Health("buttons", "box_silent", "nothing comes from the box: is it flashed?")]
+    assert world.reports == [Health("buttons", "box_silent", "nothing is received from the box: is it flashed?")]
     world.to_table = good
     world.press("east", 100)
     world.run(1500)
@@ -355,7 +355,7 @@ def test_a_silent_box_is_noticed_within_two_seconds_and_works_within_two_when_it
     assert presses(world) == ["east"]
 
 
-def test_lamps_are_what_they_are_told_to_be_off_on_or_blinking(world: World) -> None:
+def test_lamps_are_off_on_or_blinking_as_set(world: World) -> None:
     world.link.lamps = 1 | 2 << 4
     shown = []
     for _ in range(20):
@@ -367,7 +367,7 @@ def test_lamps_are_what_they_are_told_to_be_off_on_or_blinking(world: World) -> 
     assert world.box.lamps() == [0, 0, 0, 0]
 
 
-def test_lamps_go_out_where_the_table_is_silent_and_come_back_with_it(world: World) -> None:
+def test_lamps_go_out_while_the_table_is_silent(world: World) -> None:
     world.link.lamps = 1 << 2
     world.run(300)
     assert world.box.lamps() == [0, 1, 0, 0]
@@ -379,7 +379,7 @@ def test_lamps_go_out_where_the_table_is_silent_and_come_back_with_it(world: Wor
     assert world.box.lamps() == [0, 1, 0, 0]
 
 
-def test_the_time_goes_on_where_the_box_begins_to_count_anew(start: Start) -> None:
+def test_times_stay_right_when_the_boxs_ticks_wrap(start: Start) -> None:
     world = World(start=start, ppm=-60, boot_ticks=(1 << 30) - 2_000_000)
     world.settle()
     world.run(1500)
@@ -389,7 +389,7 @@ def test_the_time_goes_on_where_the_box_begins_to_count_anew(start: Start) -> No
     assert near(world.reports[1], at + 1000 * MILLISECOND)
 
 
-def test_edges_for_which_there_is_no_room_are_told_to_be_lost_and_make_no_press(start: Start) -> None:
+def test_an_overflow_is_reported_and_makes_no_press(start: Start) -> None:
     world = World(start=start)
     world.settle()
     world.unplug()
@@ -405,11 +405,11 @@ def test_edges_for_which_there_is_no_room_are_told_to_be_lost_and_make_no_press(
     world.run(4000)
     assert world.told(Health) == [
         Health("buttons", None),
-        Health("buttons", "box_overflow", "the box had no more room: presses may be missing"),
+        Health("buttons", "box_overflow", "the box had no room for more edges: presses may be missing"),
         Health("buttons", None),
     ]
     assert world.told(Held) == []
-    assert "west" not in presses(world)  # it was pressed when there was no more room
+    assert "west" not in presses(world)  # pressed while the store was full
     world.touch("west", closed=False)
     world.run(100)
     world.press("west", 50)
@@ -417,7 +417,7 @@ def test_edges_for_which_there_is_no_room_are_told_to_be_lost_and_make_no_press(
     assert presses(world)[-1] == "west"
 
 
-def test_a_box_of_another_version_is_refused_and_its_edges_stay_where_they_are() -> None:
+def test_a_box_of_another_version_is_refused_and_keeps_its_edges() -> None:
     world = World()
     world.settle()
     world.to_table = lambda _, now: good(encode_frame("B", VERSION + 1, 77) + encode_frame("E", 77, 0, 0, 1, 5), now)
@@ -430,8 +430,8 @@ def test_a_box_of_another_version_is_refused_and_its_edges_stay_where_they_are()
     assert world.reports[-1] == Health("buttons", None)
 
 
-def test_cpython_and_micropython_say_the_same_byte_for_byte(start: Start) -> None:
-    """So they do in each test here (see the fixture `start`); in this one all that a box can say is said."""
+def test_cpython_and_micropython_send_the_same_bytes(start: Start) -> None:
+    """Every test here checks this (fixture `start`); in this one the box sends every kind of frame."""
     world = World(start=start, ppm=35, boot_ticks=(1 << 30) - 400_000)
     world.run(200)
     for seat in SEATS:
@@ -456,8 +456,8 @@ well_formed = st.sampled_from(sorted(FRAME_FIELDS)).flatmap(
 
 
 @given(st.lists(well_formed, max_size=60))
-def test_frames_that_make_no_sense_stop_neither_side(frames: list[bytes]) -> None:
-    """As another program would say them, with a good CRC."""
+def test_nonsensical_frames_stop_neither_side(frames: list[bytes]) -> None:
+    """Frames with a valid CRC, as another program might send them."""
     world = World()
     world.settle()
     for frame in frames:

@@ -1,4 +1,4 @@
-"""A table and a box on a line, in a time that goes only when it is told to."""
+"""A table and a box on a line, in simulated time."""
 
 from collections.abc import Callable
 from itertools import count
@@ -13,7 +13,7 @@ MILLISECOND: Final = 1_000_000
 US: Final = 1_000
 
 Carry = Callable[[bytes, int], list[tuple[int, bytes]]]
-"""What a line makes of bytes that are sent at a time: which bytes arrive, and when."""
+"""Maps bytes sent at a time to the bytes that arrive, each piece with its time."""
 
 
 class Device(Protocol):
@@ -27,7 +27,7 @@ class Device(Protocol):
 
 
 Start = Callable[[Callable[[], int], int, tuple[int, ...]], Device]
-"""Returns a box: its clock, its boot id, which contacts are closed."""
+"""Starts a box with this clock, boot id and closed contacts."""
 
 
 def good(chunk: bytes, now: int) -> list[tuple[int, bytes]]:
@@ -36,7 +36,7 @@ def good(chunk: bytes, now: int) -> list[tuple[int, bytes]]:
 
 
 class World:
-    """Turns both sides by steps of a millisecond, and remembers what was reported."""
+    """Runs both sides in steps of a millisecond and records the reports."""
 
     def __init__(self, *, start: Start = SimulatedPico, ppm: int = 0, boot_ticks: int = 12_345) -> None:
         self.now = 7_000_000_000_000
@@ -45,7 +45,7 @@ class World:
         self.to_table: Carry = good
         self.plugged = True
         self._flying: list[tuple[int, int, bool, bytes]] = []
-        """When, in which order sent, to the table or not, what."""
+        """Pieces on the way: arrival time, sequence number, whether to the table, bytes."""
         self._order = count()
         self.link, self.reports = BoxLink(), list[Report]()
         self.bytes_seen = b""
@@ -71,42 +71,42 @@ class World:
                 self._take(self.link.received(self._arrived(to_table=True), self.now))
 
     def hours(self, hours: int) -> None:
-        """Let much time pass, in which only the box runs, and looks at its clock often enough."""
+        """Let hours pass in which only the box runs, often enough to unwrap its clock."""
         for _ in range(hours * 600):
             self.now += 6000 * MILLISECOND
             self.box.turn()
 
     def settle(self) -> None:
-        """Let the two find each other; forget what was said of that."""
+        """Let both sides synchronise; clear the reports about it."""
         self.run(300)
         assert self.reports[-1] == Health("buttons", None)
         self.reports.clear()
 
     def touch(self, seat: Seat, *, closed: bool) -> int:
-        """Close or open a contact; give when."""
+        """Close or open a contact; return the time."""
         self.box.touch(SEATS.index(seat), int(closed))
         return self.now
 
     def press(self, seat: Seat, ms: int = 100) -> int:
-        """Press and let go; give when it was pressed."""
+        """Press and release; return the time of the press."""
         at = self.touch(seat, closed=True)
         self.run(ms)
         self.touch(seat, closed=False)
         return at
 
     def unplug(self) -> None:
-        """Pull the cable at the table's end; the box keeps its power."""
+        """Unplug the cable at the table's end; the box keeps its power."""
         self.plugged = False
         self._flying.clear()
         self._take(self.link.closed("device_unplugged", "gone"))
 
     def plug(self) -> None:
-        """Put it back."""
+        """Plug the cable in again."""
         self.plugged = True
         self._take(self.link.opened(self.now))
 
     def restart_table(self) -> None:
-        """Start the table's program again; the box goes on."""
+        """Restart the table's program while the box keeps running."""
         self.link = BoxLink()
         self._take(self.link.opened(self.now))
 

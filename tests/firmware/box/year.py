@@ -1,4 +1,4 @@
-"""Years of heartbeats on a simulated clock: two crystals that drift, a line that delays, ticks that wrap."""
+"""Years of clock queries in simulated time: drifting crystals, a delaying line, wrapping ticks."""
 
 import math
 import random
@@ -14,28 +14,28 @@ DAY_S: Final = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Worst:
-    """What came of it."""
+    """The worst result of a simulation."""
 
     queries: int
     wraps: int
     error_ns: int
-    """The most by which a mapped time was wrong."""
+    """Greatest error of a mapped time."""
 
 
 PULL_EVERY_S: Final = 1_200
 PULL_S: Final = 60
-"""A time server pulls our clock for so long, once this way and once that."""
+"""Time synchronisation slews our clock for this long, alternately in each direction."""
 
 
 class Crystal:
-    """The box's clock as ours sees it: off by so many millionths, warmer by day than by night, ours pulled at times."""
+    """The box's clock relative to ours: constant drift in ppm, daily temperature drift, and slews of our clock."""
 
     def __init__(self, ppm: float, swing_ppm: float, pull_ppm: float) -> None:
         self._rate, self._swing = 1 + ppm / 1e6, swing_ppm / 1e6 * DAY_S / math.tau
         self._pull = pull_ppm / 1e6
 
     def us(self, s: float) -> int:
-        """Return the true count of microseconds after so many seconds of ours."""
+        """Return the box's true time in µs after some seconds of our clock."""
         back, since = divmod(s, PULL_EVERY_S)
         pulled = min(since, PULL_S)
         shift = self._pull * (PULL_S - pulled if back % 2 else pulled)
@@ -43,7 +43,7 @@ class Crystal:
 
 
 def delays(chance: random.Random) -> tuple[float, float]:
-    """Return how long a query and its reply take: mostly as over USB, sometimes far too long, and never evenly."""
+    """Return the delays of a query and its reply in s: usually those of USB, sometimes far longer, never equal."""
     if chance.random() < 0.03:
         return chance.random() * 0.2, chance.random() * 0.2
     return 0.0001 + chance.random() * 0.0009, 0.0001 + chance.random() * 0.0007
@@ -52,7 +52,7 @@ def delays(chance: random.Random) -> tuple[float, float]:
 def live(
     days: float, *, every_s: float = 0.25, ppm: float = 60, swing_ppm: float = 5, pull_ppm: float = 500, seed: int = 1
 ) -> Worst:
-    """Send queries for so long; look at the mapping after each one, and just before the next."""
+    """Send queries for some days; check the mapping after each one and just before the next."""
     chance, crystal, clock = random.Random(seed), Crystal(ppm, swing_ppm, pull_ppm), BoxClock()
     unwrapped = Microseconds(0)
     error, count, wraps, ticks_before = 0.0, 0, 0, 0

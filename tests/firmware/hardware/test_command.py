@@ -1,4 +1,4 @@
-"""`homologue table hardware` as a person calls it."""
+"""The command `homologue table hardware`."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(homologue, ["table", "hardware", *arguments])
 
 
-def test_without_anything_it_lists_this_machine() -> None:
+def test_without_arguments_it_lists_this_machine() -> None:
     told = json.loads(run("--json").stdout)
     assert sorted(told) == ["board", "devices", "troubles", "wires"]
     assert told["wires"] == []
@@ -32,13 +32,13 @@ def test_the_wires_are_those_of_the_configuration(tmp_path: Path) -> None:
     ]
 
 
-def test_a_keyboard_that_the_configuration_names_and_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_configured_keyboard_is_reported(tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     keyboard = "/dev/input/by-id/usb-None-event-kbd"
     buttons = 'buttons = "gpio:east=5,south=6,west=13,north=19"'
     config.write_text(f'[devices]\n{buttons}\nkeyboards = ["evdev:{keyboard}?layout=fr"]\n', encoding="utf-8")
     said = run(str(config), "--json").stdout
-    assert f"devices.keyboards[0]: {keyboard} is not there" in said
+    assert f"devices.keyboards[0]: {keyboard} does not exist" in said
 
 
 @pytest.mark.parametrize("text", ["", "[devices]\n", "devices = 3\n", "[devices]\nbuttons = 3\n", "[", "\xff"])
@@ -67,16 +67,16 @@ def test_buttons_that_are_not_on_pins_have_no_wires() -> None:
     assert json.loads(run("--buttons", "sim://buttons", "--json").stdout)["wires"] == []
 
 
-def test_a_test_needs_to_know_which_buttons() -> None:
+def test_a_test_needs_the_address_of_the_buttons() -> None:
     assert run("--test").exit_code == 2
 
 
-def test_four_simulated_players_who_press_when_asked_pass() -> None:
+def test_four_simulated_players_pass_the_self_test() -> None:
     told = run("--buttons", "sim://buttons?hold_ms=20", "--test")
     assert (told.exit_code, told.stdout.splitlines()[-1]) == (0, "all four buttons work")
 
 
-def test_exchanged_plugs_and_a_cable_that_is_off_fail_and_are_named() -> None:
+def test_swapped_plugs_and_an_unplugged_cable_fail_the_self_test() -> None:
     told = run("--buttons", "sim://buttons?hold_ms=20&swap=east,south&cut=west", "--test", "--wait", "1.2", "--json")
     result = json.loads(told.stdout)
     assert (told.exit_code, result["passed"], result["right"]) == (1, False, ["north"])
@@ -90,17 +90,17 @@ def test_exchanged_plugs_and_a_cable_that_is_off_fail_and_are_named() -> None:
     ]
 
 
-def test_presses_that_are_too_short_fail_and_say_how_short() -> None:
+def test_presses_that_are_too_short_fail_with_their_length() -> None:
     told = run("--buttons", "sim://buttons?hold_ms=1", "--test", "--wait", "0.5")
     assert (told.exit_code, told.stdout.count("1.0 ms is too short for a finger")) == (1, 4)
 
 
-def test_a_bad_address_of_a_test_is_refused() -> None:
+def test_a_test_with_a_bad_address_is_refused() -> None:
     told = run("--buttons", "sim://buttons?x=1", "--test", "--json")
     assert (told.exit_code, json.loads(told.stdout)["error"]["code"]) == (1, "bad_device_address")
 
 
-def test_the_lamp_of_the_seat_asked_blinks_and_stays_on_when_it_was_right(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lamp_blinks_while_a_seat_is_asked_and_stays_on_once_it_passed(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[tuple[Seat, Lamp]] = []
     monkeypatch.setattr(SeatButtons, "show", lambda _, seat, lamp: shown.append((seat, lamp)))
     assert run_self_test("sim://buttons?hold_ms=20", 60, lambda _: None).passed

@@ -1,4 +1,4 @@
-"""What is connected, and what keeps it from working."""
+"""Connected devices, and problems that keep them from working."""
 
 import struct
 from pathlib import Path
@@ -14,7 +14,7 @@ PLAIN = read_wiring("east=5,south=6,west=13,north=19")
 
 @pytest.fixture
 def pi(tmp_path: Path) -> Path:
-    """Lay out a Pi 5 with everything."""
+    """Return the root of a simulated Pi 5 with all devices."""
     tree = tmp_path / "proc/device-tree"
     (tree / "system").mkdir(parents=True)
     (tree / "model").write_text("Raspberry Pi 5 Model B Rev 1.0\0")
@@ -36,7 +36,7 @@ def pi(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_pi_and_what_is_plugged_into_it_are_listed(pi: Path) -> None:
+def test_a_pi_and_its_devices_are_listed(pi: Path) -> None:
     seen = inspect_hardware(None, pi)
     assert seen.board == Machine("Raspberry Pi 5 Model B Rev 1.0", "5B")
     assert seen.devices == (
@@ -49,14 +49,14 @@ def test_a_pi_and_what_is_plugged_into_it_are_listed(pi: Path) -> None:
 
 
 @pytest.mark.parametrize("broken", [None, b"", b"\0", b"\xff\xff\xff\xff"])
-def test_a_machine_that_is_no_pi_is_told_as_that(tmp_path: Path, broken: bytes | None) -> None:
+def test_a_machine_that_is_not_a_pi_is_recognised(tmp_path: Path, broken: bytes | None) -> None:
     if broken is not None:
         (tmp_path / "proc/device-tree/system").mkdir(parents=True)
         (tmp_path / "proc/device-tree/model").write_bytes(broken)
     assert inspect_hardware(None, tmp_path).board == Machine("no Raspberry Pi", None)
 
 
-def test_what_may_not_be_used_is_named_with_what_to_do(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forbidden_devices_are_reported_with_a_remedy(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda path, _: "video" in str(path))
     assert [(one.code, one.text) for one in inspect_hardware(None, pi).troubles] == [
         ("device_forbidden", "/dev/gpiochip4: sudo adduser $USER gpio, and log in again"),
@@ -65,7 +65,7 @@ def test_what_may_not_be_used_is_named_with_what_to_do(pi: Path, monkeypatch: py
     ]
 
 
-def test_wires_are_listed_with_their_pin_and_the_ground_beside(pi: Path) -> None:
+def test_wires_are_listed_with_pin_and_nearest_ground(pi: Path) -> None:
     seen = inspect_hardware(read_wiring("east=5+20/17,south=6,west=13,north=10"), pi)
     assert [(wire.seat, wire.what, wire.gpio, wire.position, wire.ground, wire.also) for wire in seen.wires] == [
         ("east", "button", 5, 29, 30, ""),
@@ -77,7 +77,7 @@ def test_wires_are_listed_with_their_pin_and_the_ground_beside(pi: Path) -> None
     ]
 
 
-def test_pins_that_belong_to_something_else_here_are_troubles(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pins_with_another_function_are_reported(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("firmware.hardware.command.find_spec", lambda _: object())
     assert inspect_hardware(PLAIN, pi).troubles == ()
     (trouble,) = inspect_hardware(read_wiring("east=2,south=6,west=13,north=19"), pi).troubles
@@ -85,17 +85,17 @@ def test_pins_that_belong_to_something_else_here_are_troubles(pi: Path, monkeypa
     assert trouble.text.startswith("GPIO2 belongs to I2C here")
 
 
-def test_a_pi_without_lgpio_is_told_what_to_install(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pi_without_lgpio_is_reported_with_a_remedy(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("firmware.hardware.command.find_spec", lambda _: None)
     (trouble,) = inspect_hardware(PLAIN, pi).troubles
     assert (trouble.code, "make setup" in trouble.text) == ("device_missing", True)
 
 
-def test_pins_without_a_pi_are_a_trouble(tmp_path: Path) -> None:
+def test_pins_without_a_pi_are_reported(tmp_path: Path) -> None:
     assert [one.code for one in inspect_hardware(PLAIN, tmp_path).troubles] == ["device_missing"]
 
 
-def test_the_text_says_everything_that_the_object_says(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_contains_the_whole_report(pi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda *_: False)
     seen = inspect_hardware(PLAIN, pi)
     text = "\n".join(hardware_text(seen))
@@ -105,7 +105,7 @@ def test_the_text_says_everything_that_the_object_says(pi: Path, monkeypatch: py
 
 
 def wrote(root: Path, **files: str) -> Path:
-    """Lay out what the kernel tells, by the file's name in a folder of its own."""
+    """Write the kernel's sensor files below a root."""
     folder = root / {"temp": "sys/class/thermal/thermal_zone0"}.get(next(iter(files)), "sys/class/hwmon/hwmon1")
     folder.mkdir(parents=True)
     for name, text in files.items():
@@ -118,22 +118,22 @@ def told(root: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("temperature", "codes"), [("79999", []), ("80000", ["too_hot"]), ("no number", [])])
-def test_a_board_is_too_hot_from_where_it_slows_down(tmp_path: Path, temperature: str, codes: list[str]) -> None:
+def test_a_board_is_too_hot_from_80_degrees(tmp_path: Path, temperature: str, codes: list[str]) -> None:
     assert told(wrote(tmp_path, temp=temperature)) == codes
 
 
 @pytest.mark.parametrize(
     ("sensor", "alarm", "codes"), [("rpi_volt", "1", ["undervoltage"]), ("rpi_volt", "0", []), ("nvme", "1", [])]
 )
-def test_the_pis_own_alarm_tells_of_too_little_power(tmp_path: Path, sensor: str, alarm: str, codes: list[str]) -> None:
+def test_undervoltage_is_read_from_the_pis_own_alarm(tmp_path: Path, sensor: str, alarm: str, codes: list[str]) -> None:
     assert told(wrote(tmp_path, name=sensor, in0_lcrit_alarm=alarm)) == codes
 
 
-def test_a_machine_that_tells_nothing_is_not_blamed(tmp_path: Path) -> None:
+def test_missing_sensors_cause_no_report(tmp_path: Path) -> None:
     assert told(tmp_path) == []
 
 
-def test_a_clock_that_nobody_has_set_is_told() -> None:
+def test_an_unset_clock_is_reported() -> None:
     assert [one.code for one in clock_troubles(lambda: False)] == ["clock_unset"]
     assert [*clock_troubles(lambda: True)] == []
 
@@ -165,29 +165,27 @@ def troubles(machine: Path, addresses: dict[str, str] | None = ADDRESSES) -> lis
     return [(one.code, one.text) for one in inspect_hardware(None, machine, addresses).troubles]
 
 
-def test_a_table_that_has_what_its_configuration_names_has_no_trouble(machine: Path) -> None:
+def test_a_table_with_all_configured_devices_has_no_trouble(machine: Path) -> None:
     assert troubles(machine) == []
 
 
-def test_each_device_that_is_not_where_the_configuration_says_is_named(machine: Path) -> None:
+def test_each_missing_configured_device_is_reported(machine: Path) -> None:
     (machine / "dev/serial/by-id/usb-Box-if00").unlink()
     (machine / "dev/video0").unlink()
     assert troubles(machine) == [
         (
             "device_missing",
-            "devices.buttons: /dev/serial/by-id/usb-Box-if00 is not there: plugged in, and by this name?",
+            "devices.buttons: /dev/serial/by-id/usb-Box-if00 does not exist: is it plugged in, and is this its name?",
         ),
-        ("device_missing", "devices.camera: /dev/video0 is not there: plugged in, and by this name?"),
+        ("device_missing", "devices.camera: /dev/video0 does not exist: is it plugged in, and is this its name?"),
     ]
 
 
-def test_what_is_no_path_is_looked_for_by_nobody(machine: Path) -> None:
+def test_addresses_without_a_device_path_are_not_checked(machine: Path) -> None:
     assert troubles(machine, {"buttons": "sim://buttons", "camera": "picamera:0", "scanner": "sim://scanner"}) == []
 
 
-def test_a_device_that_is_not_listed_and_may_not_be_used_is_named(
-    machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_forbidden_device_outside_the_list_is_reported(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (machine / "dev/ttyAMA3").touch()
     monkeypatch.setattr("os.access", lambda path, _: "ttyAMA3" not in str(path))
     assert troubles(machine, {"scanner": "serial:/dev/ttyAMA3"}) == [
@@ -196,7 +194,7 @@ def test_a_device_that_is_not_listed_and_may_not_be_used_is_named(
 
 
 @pytest.mark.parametrize("trigger", ["mmc0", "cpu", "disk-activity", "heartbeat", "kbd-capslock"])
-def test_a_light_that_follows_what_the_machine_does_is_told_with_how_to_still_it(machine: Path, trigger: str) -> None:
+def test_a_light_that_reveals_activity_is_reported_with_a_remedy(machine: Path, trigger: str) -> None:
     light(machine, "ACT", f"none timer [{trigger}] default-on\n")
     how = "dtparam=act_led_trigger=none in /boot/firmware/config.txt, and restart"
     assert troubles(machine) == [
@@ -205,12 +203,12 @@ def test_a_light_that_follows_what_the_machine_does_is_told_with_how_to_still_it
 
 
 @pytest.mark.parametrize("triggers", ["[none] mmc0", "none mmc0 [default-on]", "none [input]", "", "none mmc0"])
-def test_lights_that_stand_still_are_no_trouble(machine: Path, triggers: str) -> None:
+def test_lights_that_reveal_nothing_are_not_reported(machine: Path, triggers: str) -> None:
     for name in LIGHTS:
         light(machine, name, triggers)
     assert troubles(machine) == []
 
 
-def test_the_lights_of_a_machine_that_is_no_tables_are_its_own_affair(machine: Path) -> None:
+def test_lights_are_checked_only_on_a_tables_machine(machine: Path) -> None:
     light(machine, "ACT", "none [mmc0]")
     assert troubles(machine, None) == []

@@ -1,4 +1,4 @@
-"""The self-test: each seat in turn must press its own button in time; whatever else happens is said."""
+"""The self-test: each seat in turn must press its own button in time; anything else causes a remark."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +21,7 @@ def begun() -> SelfTest:
     return test
 
 
-def test_who_presses_when_asked_passes_and_the_next_is_asked() -> None:
+def test_a_seat_passes_when_it_presses_and_the_next_is_asked() -> None:
     test, remarks = begun(), list[Remark]()
     for at, seat in enumerate(SEATS, 1):
         remarks += test.take(Pressed(seat, at * S), at * S)
@@ -29,23 +29,23 @@ def test_who_presses_when_asked_passes_and_the_next_is_asked() -> None:
         *(("east", "right"), ("south", "asked"), ("south", "right"), ("west", "asked")),
         *(("west", "right"), ("north", "asked"), ("north", "right")),
     ]
-    assert (test.asked, test.right, test.passed) == (None, [*SEATS], True)
+    assert (test.asked, test.passed_seats, test.passed) == (None, [*SEATS], True)
 
 
-def test_another_seat_is_named_and_the_one_asked_can_still_pass() -> None:
+def test_a_press_at_another_seat_is_reported_and_the_seat_can_still_pass() -> None:
     test = begun()
     (wrong,) = test.take(Pressed("south", S), S)
-    text = "east was asked, but south's button was pressed: wrong player, or plugs exchanged?"
+    text = "east was asked, but south's button was pressed: wrong player, or plugs swapped?"
     assert wrong == Remark("east", "wrong_seat", text, other="south")
     assert said(test.take(Pressed("east", 2 * S), 2 * S))[0] == ("east", "right")
 
 
-def test_a_pulse_too_short_is_told_with_its_length() -> None:
+def test_a_short_pulse_is_reported_with_its_length() -> None:
     (short,) = begun().take(TooShort("east", S, 1_234_567), S)
     assert short.text.startswith("east: 1.2 ms is too short for a finger")
 
 
-def test_what_is_said_has_its_values_beside_the_sentence_for_a_screen_in_another_language() -> None:
+def test_remarks_contain_their_values_for_translation() -> None:
     test = begun()
     remarks = [
         *test.take(Pressed("west", S), S),
@@ -63,36 +63,36 @@ def test_what_is_said_has_its_values_beside_the_sentence_for_a_screen_in_another
     ]
 
 
-def test_who_does_not_press_in_time_fails_and_the_next_is_asked() -> None:
+def test_a_seat_that_does_not_press_in_time_fails() -> None:
     test = begun()
     assert test.pass_time(WAIT - 1) == []
     assert said(test.pass_time(WAIT)) == [("east", "timed_out"), ("south", "asked")]
     for seat in SEATS[1:]:
         test.take(Pressed(seat, WAIT + S), WAIT + S)
-    assert (test.asked, test.right, test.passed) == (None, [*SEATS[1:]], False)
+    assert (test.asked, test.passed_seats, test.passed) == (None, [*SEATS[1:]], False)
     assert test.pass_time(100 * WAIT) == []
 
 
-def test_a_press_from_before_it_was_asked_does_not_count() -> None:
+def test_a_press_before_the_request_does_not_count() -> None:
     test = begun()
     test.take(Pressed("east", 5 * S), 6 * S)
     assert test.take(Pressed("south", 5 * S), 7 * S) == []
     assert test.asked == "south"
 
 
-def test_an_ill_button_is_said_and_fails_the_test_unless_it_gets_well() -> None:
+def test_a_faulty_button_fails_the_test_unless_the_fault_clears() -> None:
     test = begun()
     (ill,) = test.take(Health("button-west", "button_stuck", "it was closed at the start"), S)
     text = "west: button_stuck: it was closed at the start"
     assert ill == Remark("east", "ill", text, other="west", code="button_stuck")
     for seat in SEATS:
         test.take(Pressed(seat, 2 * S), 2 * S)
-    assert (test.right, test.passed) == ([*SEATS], False)
+    assert (test.passed_seats, test.passed) == ([*SEATS], False)
     test.take(Health("button-west", None), 3 * S)
     assert test.passed
 
 
-def test_getting_well_is_said_of_what_was_ill_only() -> None:
+def test_only_a_faulty_part_can_recover() -> None:
     test = begun()
     assert test.take(Health("buttons", None), S) == []
     test.take(Health("buttons", "device_unplugged", "gone"), S)
@@ -109,7 +109,7 @@ reports = st.one_of(
 
 
 @given(st.lists(st.tuples(st.integers(0, 20 * S), reports), max_size=30))
-def test_whatever_is_told_the_test_ends_within_its_time(steps: list[tuple[int, Report | TooShort]]) -> None:
+def test_the_test_always_ends_in_time(steps: list[tuple[int, Report | TooShort]]) -> None:
     test, now = begun(), 0
     for after, told in steps:
         now += after
@@ -119,4 +119,4 @@ def test_whatever_is_told_the_test_ends_within_its_time(steps: list[tuple[int, R
         now = max(now, test.due or 0)
         test.pass_time(now)
     assert test.asked is None
-    assert test.right == [seat for seat in SEATS if seat in test.right]
+    assert test.passed_seats == [seat for seat in SEATS if seat in test.passed_seats]

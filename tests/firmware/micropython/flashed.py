@@ -1,4 +1,4 @@
-"""What is on a box after flashing: `firmware/pico/flash` itself, with a folder in the place of the Pico."""
+"""The files on a flashed box: the real `firmware/pico/flash`, with a folder in place of the Pico."""
 
 import os
 import subprocess
@@ -14,11 +14,11 @@ set -eu
 cp -r "$6" "$PICO/"
 cp "${11}" "$PICO/main.py"
 """
-"""Does what mpremote does with the words that are said to it, and nothing with any others."""
+"""A substitute for mpremote that accepts only the arguments that `flash` passes."""
 
 
 def flash(folder: Path) -> Path:
-    """Return a folder with the files that a Pico would have."""
+    """Flash into a folder and return it."""
     pico, tools = folder / "pico", folder / "tools"
     pico.mkdir()
     tools.mkdir()

@@ -1,4 +1,4 @@
-"""Real MicroPython in a process of its own, asked line by line."""
+"""Real MicroPython in its own process, controlled line by line."""
 
 import json
 import subprocess
@@ -14,14 +14,14 @@ HERE: Final = Path(__file__).parent
 INSTALLED: Final = HERE / "node_modules" / ".package-lock.json"
 
 AT_ONCE: Final = 20
-"""As many steps leave no more garbage than the box has room for: it is collected between two commands only."""
+"""Steps in one command. More would fill the box's memory, as garbage is collected only between commands."""
 
 
 class MicroPython:
-    """The process; boxes in it are numbered."""
+    """The process. Its boxes are numbered."""
 
     def __init__(self, flashed: Path) -> None:
-        """Start it with the files that are on a box."""
+        """Start it with the files of a flashed box."""
         assert INSTALLED.exists(), f"MicroPython for the tests is not installed: npm ci --prefix {HERE}"
         self._process = subprocess.Popen(
             ["node", str(HERE / "run.mjs"), str(flashed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -29,7 +29,7 @@ class MicroPython:
         self.numbers = count(1)
 
     def ask(self, name: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
-        """Do one command of `serve.py`. Raises AssertionError with what MicroPython raised."""
+        """Run one command of `serve.py`. Raises AssertionError with MicroPython's exception."""
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
@@ -40,7 +40,7 @@ class MicroPython:
         return result
 
     def start(self, ticks_us: Callable[[], int], boot: int, closed: tuple[int, ...] = ()) -> "RealBox":
-        """Return a box power."""
+        """Return a newly started box."""
         return RealBox(self, ticks_us, boot, closed)
 
     def __enter__(self) -> Self:
@@ -55,7 +55,7 @@ class MicroPython:
 
 
 class RealBox:
-    """What is flashed, running in MicroPython."""
+    """The flashed program, running in MicroPython."""
 
     def __init__(
         self, micropython: MicroPython, ticks_us: Callable[[], int], boot: int, closed: tuple[int, ...]
@@ -81,7 +81,7 @@ class RealBox:
 
 
 class RecordedBox:
-    """A box in CPython that remembers what was done to it and what it said, for MicroPython to do the same."""
+    """A box in CPython that records its steps and results, to repeat them in MicroPython."""
 
     def __init__(self, ticks_us: Callable[[], int], boot: int, closed: tuple[int, ...]) -> None:
         self._ticks_us, self._now = ticks_us, ticks_us()
@@ -113,7 +113,7 @@ class RecordedBox:
         self._said.append(said)
 
     def repeat_in(self, micropython: MicroPython) -> None:
-        """Do the same in MicroPython. Raises AssertionError where it says something else."""
+        """Repeat the steps in MicroPython. Raises AssertionError if a result differs."""
         number = next(micropython.numbers)
         for at in range(0, len(self._steps), AT_ONCE):
             said = micropython.ask("repeat", number, self._steps[at : at + AT_ONCE])

@@ -1,4 +1,4 @@
-"""Runs in MicroPython: boxes that do what the test says, with memory locked while an interrupt runs."""
+"""Runs in MicroPython: boxes controlled by the tests, with the heap locked while an interrupt runs."""
 
 # mypy: ignore-errors
 # ruff: noqa: ANN001, ANN201, ANN204, ARG002 - MicroPython has no typing, and its modules' functions these arguments
@@ -15,13 +15,13 @@ boxes = {}
 
 
 class Clock:
-    """The box's ticks, in the test's hand."""
+    """The box's ticks, set by the test."""
 
     def __init__(self, now):
         self.now = now
 
     def ticks(self):
-        """Return what `ticks_us` says."""
+        """Return the value of `ticks_us`."""
         return self.now
 
 
@@ -50,27 +50,27 @@ def touch(box, ticks, seat, closed):
 
 
 def lamps(box):
-    """Say which lamps are lit."""
+    """Return which lamps are lit."""
     return boxes[box][1].lamps()
 
 
 def repeat(box, steps):
-    """Do what was done to a box in CPython; give what came of each step."""
+    """Repeat steps that were done in CPython; return the result of each."""
     return [COMMANDS[name](box, *arguments) for name, *arguments in steps]
 
 
 def memory():
-    """Say how many bytes are in use. They are collected between two commands, never within one."""
+    """Return the bytes in use. Garbage is collected between commands, never within one."""
     return gc.mem_alloc()
 
 
 def encode(kind, numbers):
-    """Write a frame."""
+    """Encode a frame."""
     return codec.encode_frame(kind, *numbers).hex()
 
 
 def split(chunks):
-    """Read what comes in pieces."""
+    """Decode frames from chunks."""
     splitter = codec.FrameSplitter()
     frames = []
     for chunk in chunks:
@@ -79,11 +79,11 @@ def split(chunks):
 
 
 class Stop(Exception):
-    """The test has seen enough."""
+    """Ends the main program."""
 
 
 class Machine(MockMachine):
-    """A Pico's `machine`, whose watchdog ends the program after so many turns."""
+    """A Pico's `machine`, whose watchdog ends the program after some turns."""
 
     def __init__(self, turns, cause, held):
         super().__init__()
@@ -92,7 +92,7 @@ class Machine(MockMachine):
             self.Pin(number, self.Pin.IN).level = 0
 
     def reset_cause(self):
-        """Say why it has started."""
+        """Return the reason for the start."""
         return self._cause
 
     def WDT(self, timeout):  # noqa: N802 - MicroPython's name
@@ -108,7 +108,7 @@ class Machine(MockMachine):
 
 
 class Cable:
-    """`sys` and `select`, as far as the box uses them: bytes come, bytes go, or there is no room for them."""
+    """The parts of `sys` and `select` that the box uses: bytes in and out, or a full output."""
 
     POLLIN, POLLOUT = 1, 4
 
@@ -117,22 +117,22 @@ class Cable:
         self.stdin = self.stdout = self.buffer = self
 
     def poll(self, timeout=None):
-        """Make a poll object, or ask it."""
+        """Return a poll object."""
         return Poll(self)
 
     def read(self, size):
-        """Return bytes; it would block for ever where there are none."""
+        """Return bytes. The real one would block forever if there are too few."""
         assert len(self._incoming) >= size, "blocked"
         chunk, self._incoming = self._incoming[:size], self._incoming[size:]
         return chunk
 
     def write(self, frame):
-        """Take bytes."""
+        """Accept bytes."""
         assert not self._full, "blocked"
         self.written += frame
 
     def ready(self, flag):
-        """Say whether bytes can be read, or written."""
+        """Return whether bytes can be read, or written."""
         return not self._full if flag == self.POLLOUT else len(self._incoming) > 0
 
 
@@ -143,7 +143,7 @@ class Poll:
         self._cable = cable
 
     def register(self, stream, flag):
-        """Take in what to wait for."""
+        """Register a stream."""
         self._stream, self._flag = stream, flag
 
     def poll(self, timeout):
@@ -152,7 +152,7 @@ class Poll:
 
 
 class Ticker:
-    """`time`: half a millisecond later whenever somebody looks."""
+    """`time`, which advances half a millisecond at each reading."""
 
     now = 0
 
@@ -163,12 +163,12 @@ class Ticker:
 
 
 class Interpreter:
-    """`micropython`: what it was told of Ctrl-C."""
+    """`micropython`, which records the setting for Ctrl-C."""
 
     interrupt = 3
 
     def kbd_intr(self, char):
-        """Choose what interrupts the program; -1 is nothing."""
+        """Set the character that interrupts the program; -1: none."""
         self.interrupt = char
 
 
@@ -176,12 +176,12 @@ class System:
     """`os`."""
 
     def urandom(self, size):
-        """Return chance that is none."""
+        """Return bytes that are not random."""
         return bytes(range(1, size + 1))
 
 
 def run_main(incoming, turns, cause, held, full):
-    """Run `main.py` itself, with everything around it in our hands. Give what came of it."""
+    """Run the real `main.py` with substitutes for its imports; return the observed results."""
     machine, cable, interpreter = Machine(turns, cause, held), Cable(bytes.fromhex(incoming), full), Interpreter()
     outside = {
         "machine": machine,
@@ -216,7 +216,7 @@ def run_main(incoming, turns, cause, held, full):
 
 
 def version():
-    """Say what this is."""
+    """Return the name of the implementation."""
     return sys.implementation.name
 
 
@@ -235,7 +235,7 @@ COMMANDS = {
 
 
 def answer(line):
-    """Do one command: `[name, argument, ...]`; give `["ok", result]` or `["error", text]`."""
+    """Run one command, `[name, argument, ...]`; return `["ok", result]` or `["error", text]`."""
     name, *arguments = json.loads(line)
     try:
         return json.dumps(["ok", COMMANDS[name](*arguments)])

@@ -1,11 +1,11 @@
-"""MicroPython for the tests is pinned as everything else is."""
+"""MicroPython for the tests is pinned like everything else."""
 
 import json
 
 from tests.firmware.micropython.process import HERE
 
 
-def test_the_lock_file_pins_by_hash_and_names_no_place() -> None:
+def test_the_lock_file_pins_by_hash_and_names_no_registry() -> None:
     text = (HERE / "package-lock.json").read_text(encoding="utf-8")
     pinned = {name: entry for name, entry in json.loads(text)["packages"].items() if name}
     assert [name for name, entry in pinned.items() if not entry["integrity"].startswith("sha512-")] == []

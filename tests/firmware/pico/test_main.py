@@ -1,4 +1,4 @@
-"""What is flashed: `main.py` itself in real MicroPython, and every file through the compiler of the real Pico."""
+"""The flashed files: `main.py` in real MicroPython, and every file through the compiler for a Pico."""
 
 import subprocess
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.firmware.micropython.flashed import ROOT
 from tests.firmware.micropython.process import MicroPython
 
 POWER_ON, WATCHDOG = 1, 3
-"""Why a Pico has started."""
+"""Reasons for a Pico's start."""
 
 BOOT: Final = 0x01020304
 
@@ -25,7 +25,7 @@ def run(micropython: MicroPython, **given: Any) -> dict[str, Any]:  # noqa: ANN4
     return result
 
 
-def test_the_box_names_itself_and_beats_and_feeds_its_watchdog(micropython: MicroPython) -> None:
+def test_the_box_sends_version_and_heartbeats_and_feeds_its_watchdog(micropython: MicroPython) -> None:
     result = run(micropython)
     frames = FrameSplitter().feed(bytes.fromhex(result.pop("written")))
     assert frames[0] == ("B", [1, BOOT])
@@ -33,19 +33,19 @@ def test_the_box_names_itself_and_beats_and_feeds_its_watchdog(micropython: Micr
     assert result == {"stopped": True, "timeout": 2000, "hard": [*BUTTONS], "interrupt": -1}
 
 
-def test_the_box_answers_through_its_cable(micropython: MicroPython) -> None:
+def test_the_box_answers_queries_over_usb(micropython: MicroPython) -> None:
     frames = FrameSplitter().feed(
         bytes.fromhex(run(micropython, incoming=(b"\3garbage" + encode_frame("Q", 7)).hex())["written"])
     )
     assert [numbers[0] for kind, numbers in frames if kind == "R"] == [7]
 
 
-def test_a_cable_that_takes_nothing_keeps_nothing_waiting(micropython: MicroPython) -> None:
+def test_a_cable_without_room_does_not_block_the_box(micropython: MicroPython) -> None:
     result = run(micropython, full=True)
     assert (result["stopped"], result["written"]) == (True, "")
 
 
-def test_two_held_buttons_keep_the_box_from_starting_so_that_it_can_be_flashed(micropython: MicroPython) -> None:
+def test_holding_two_buttons_at_power_on_prevents_the_start(micropython: MicroPython) -> None:
     held = [BUTTONS[seat] for seat in SERVICE]
     assert run(micropython, held=held) == {"stopped": False, "written": "", "timeout": None, "hard": [], "interrupt": 3}
 
@@ -53,11 +53,13 @@ def test_two_held_buttons_keep_the_box_from_starting_so_that_it_can_be_flashed(m
 @pytest.mark.parametrize(
     ("held", "cause"), [([BUTTONS[SERVICE[0]]], POWER_ON), ([BUTTONS[seat] for seat in SERVICE], WATCHDOG)]
 )
-def test_one_button_or_two_after_the_watchdog_do_not(micropython: MicroPython, held: list[int], cause: int) -> None:
+def test_one_button_or_a_watchdog_restart_does_not_prevent_the_start(
+    micropython: MicroPython, held: list[int], cause: int
+) -> None:
     assert run(micropython, held=held, cause=cause)["stopped"]
 
 
-def test_every_file_that_is_flashed_compiles_for_the_pico(flashed: Path, tmp_path: Path) -> None:
+def test_every_flashed_file_compiles_for_the_pico(flashed: Path, tmp_path: Path) -> None:
     sources = sorted(flashed.rglob("*.py"))
     assert len(sources) == 8
     for source in sources:
@@ -69,7 +71,7 @@ def test_every_file_that_is_flashed_compiles_for_the_pico(flashed: Path, tmp_pat
         assert (compiled.returncode, compiled.stderr) == (0, b"")
 
 
-def test_what_is_flashed_is_what_is_in_the_repository(flashed: Path) -> None:
+def test_flashed_files_equal_those_in_the_repository(flashed: Path) -> None:
     for copy in flashed.rglob("*.py"):
         name = copy.relative_to(flashed)
         original = ROOT / ("firmware/pico/main.py" if name == Path("main.py") else name)

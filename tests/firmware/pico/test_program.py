@@ -1,21 +1,21 @@
-"""The box turn by turn, in CPython: what it says is as new as it can be."""
+"""The box turn by turn, in CPython: its heartbeats have the present time."""
 
 from firmware.box.codec import FrameSplitter
 from firmware.pico.assembly import assemble
 from firmware.sim.pico import MockMachine
 
 WAIT_US = 1000
-"""Reading waits for so long where nothing comes."""
+"""Time that reading waits if nothing arrives."""
 
 
 class Waiting:
-    """A cable on which nothing comes, and the time that passes while it is waited for."""
+    """A cable on which nothing arrives, and the time that passes while reading."""
 
     def __init__(self) -> None:
         self.us = 0
         self._said = FrameSplitter()
         self.beats: list[tuple[int, int]] = []
-        """The time that a heartbeat told, and when it was sent."""
+        """The time in each heartbeat, and the time of sending."""
 
     def read(self) -> bytes:
         self.us += WAIT_US
@@ -26,7 +26,7 @@ class Waiting:
         return True
 
 
-def test_a_heartbeat_tells_the_time_at_which_it_is_sent_and_not_that_before_the_waiting() -> None:
+def test_a_heartbeat_has_the_time_at_which_it_is_sent() -> None:
     line = Waiting()
     program = assemble(MockMachine(), lambda: line.us, line, 1)
     for _ in range(300):

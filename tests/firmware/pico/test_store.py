@@ -1,4 +1,4 @@
-"""Edges on the box: none is lost silently, from the interrupt's ring to the store."""
+"""Edges on the box: from the interrupts' ring to the store none is lost silently."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,8 +12,8 @@ EAST, WEST = 0, 2
 
 
 @given(st.lists(st.one_of(st.tuples(st.integers(0, 3), st.integers(0, 1)), st.integers(0, 400)), max_size=60))
-def test_what_is_kept_are_the_oldest_edges_in_their_order(steps: list[tuple[int, int] | int]) -> None:
-    """An edge is added, or the table has everything before a number."""
+def test_the_oldest_edges_are_stored_in_order(steps: list[tuple[int, int] | int]) -> None:
+    """A step adds an edge, or acknowledges all before a number."""
     kept, first, box = list[tuple[int, int, int]](), 0, Store(0)
     for us, step in enumerate(steps):
         if isinstance(step, tuple):
@@ -28,7 +28,7 @@ def test_what_is_kept_are_the_oldest_edges_in_their_order(steps: list[tuple[int,
         assert [box.get(number) for number in range(box.first, box.next)] == kept
 
 
-def test_where_there_is_no_more_room_the_last_edge_says_that_others_were_lost() -> None:
+def test_a_full_store_ends_with_a_lost_entry() -> None:
     box = Store(0)
     for us in range(edges.STORE_SIZE + 50):
         box.add(EAST, us % 2, us)
@@ -37,7 +37,7 @@ def test_where_there_is_no_more_room_the_last_edge_says_that_others_were_lost() 
     assert box.get(edges.STORE_SIZE - 1) == (LOST, 0, edges.STORE_SIZE - 1)
 
 
-def test_edges_go_on_after_the_lost_ones_when_there_is_room_again() -> None:
+def test_edges_are_stored_again_after_lost_ones_were_acknowledged() -> None:
     box = Store(0)
     for us in range(edges.STORE_SIZE + 50):
         box.add(EAST, us % 2, us)
@@ -46,7 +46,7 @@ def test_edges_go_on_after_the_lost_ones_when_there_is_room_again() -> None:
     assert box.get(edges.STORE_SIZE) == (WEST, 1, 1000)
 
 
-def test_contacts_that_were_closed_are_known_when_their_edges_are_gone() -> None:
+def test_closed_contacts_are_known_after_their_edges_were_dropped() -> None:
     box = Store(0b0001)
     for seat, closed in ((EAST, 0), (WEST, 1), (EAST, 1)):
         box.add(seat, closed, 0)
@@ -57,14 +57,14 @@ def test_contacts_that_were_closed_are_known_when_their_edges_are_gone() -> None
     assert known == [0b0001, 0b0000, 0b0100, 0b0101]
 
 
-def test_after_lost_edges_no_contact_is_taken_to_be_closed() -> None:
+def test_after_lost_edges_no_contact_counts_as_closed() -> None:
     box = Store(0b1111)
     box.add(LOST, 0, 0)
     box.forget(1)
     assert box.closed == 0
 
 
-def test_more_edges_in_one_turn_than_the_ring_has_room_for_are_told_to_be_lost() -> None:
+def test_an_overflow_of_the_ring_is_reported_as_lost_edges() -> None:
     box = SimulatedPico(lambda: 0, 1)
     for at in range(edges.RING_SIZE + 10):
         box.touch(EAST, 1 - at % 2)
@@ -73,7 +73,7 @@ def test_more_edges_in_one_turn_than_the_ring_has_room_for_are_told_to_be_lost()
     assert seats == [EAST] * (edges.RING_SIZE - 1) + [LOST]
 
 
-def test_edges_for_which_the_cable_has_no_room_are_said_when_it_has() -> None:
+def test_edges_wait_until_the_cable_has_room() -> None:
     box = SimulatedPico(lambda: 0, 1)
     box.full = True
     box.touch(EAST, 1)

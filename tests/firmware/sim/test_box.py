@@ -1,4 +1,4 @@
-"""Fingers at a simulated box bounce as fingers do, at times that a busy machine does not shift."""
+"""Fingers at a simulated box bounce, at times that do not depend on the machine's load."""
 
 from firmware.reports import Seat
 from firmware.sim.box import BoxFingers, BoxSimulator
@@ -8,7 +8,7 @@ MS = 1_000_000
 
 
 class Contacts(BoxSimulator):
-    """A box of which only the contacts are there."""
+    """A box with contacts only."""
 
     def __init__(self) -> None:
         self.edges = list[tuple[int | None, Seat, bool]]()
@@ -18,12 +18,12 @@ class Contacts(BoxSimulator):
 
 
 def fingers(*, bounces: int, hold_s: float = 0.2) -> tuple[BoxFingers, Contacts, list[float]]:
-    """Return fingers whose sleep is only noted."""
+    """Return fingers, their box, and the recorded sleeps."""
     box, slept = Contacts(), list[float]()
     return BoxFingers(box, bounces=bounces, hold_s=hold_s, seed=3, sleep=slept.append, clock_ns=lambda: NOW), box, slept
 
 
-def test_a_press_bounces_and_ends_open() -> None:
+def test_a_simulated_press_bounces_and_ends_open() -> None:
     hand, box, slept = fingers(bounces=6)
     hand.press("east")
     times = [at for at, _, _ in box.edges if at is not None]
@@ -40,7 +40,7 @@ def test_without_bounces_a_press_is_two_edges() -> None:
     assert slept == [0.2]
 
 
-def test_a_button_that_is_stuck_stays_down_and_the_others_do_not() -> None:
+def test_only_a_stuck_button_stays_down() -> None:
     hand, box, _ = fingers(bounces=0)
     hand.stuck = {"east"}
     hand.press("east")

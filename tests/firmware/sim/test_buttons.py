@@ -1,4 +1,4 @@
-"""The twin: fingers, contacts and cables on mock pins do what real ones do, and the code behind makes sense of it."""
+"""Simulated fingers, contacts and cables on mock pins, read by the real code."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from tests.firmware.simulated_table import Clock
 
 
 class Played:
-    """Fingers in the test's time, and what was told."""
+    """Fingers in simulated time, and the reports."""
 
     def __init__(self, **wrong: object) -> None:
         self.clock, self.told, self.short = Clock(), list[Report](), list[TooShort]()
@@ -33,14 +33,14 @@ class Played:
         self.buttons.pass_time()
 
     def wait(self, seconds: float) -> None:
-        """Let time pass, in steps."""
+        """Let time pass in steps."""
         for _ in range(20):
             self._sleep(seconds / 20)
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("late_s", [0, 0.002])
-def test_fingers_that_bounce_are_one_press_each_at_their_first_edge(seed: int, late_s: float) -> None:
+def test_bouncing_fingers_are_one_press_each_at_their_first_edge(seed: int, late_s: float) -> None:
     play = Played(bounces=3, seed=seed, late_s=late_s)
     expected = []
     for seat in ("east", "west", "east", "north"):
@@ -52,7 +52,7 @@ def test_fingers_that_bounce_are_one_press_each_at_their_first_edge(seed: int, l
     assert [type(one) for one in play.told] == [Pressed, Released] * 4
 
 
-def test_fingers_do_bounce_when_closing_and_when_opening() -> None:
+def test_fingers_bounce_when_closing_and_when_opening() -> None:
     play = Played(bounces=9, seed=3)
     edges: list[int] = []
 
@@ -62,7 +62,7 @@ def test_fingers_do_bounce_when_closing_and_when_opening() -> None:
     play.fingers.factory.pin(5).when_changed = hear
     play.fingers.push("east")
     closing = len(edges)
-    play.fingers.let_go("east")
+    play.fingers.release("east")
     assert edges == [at % 2 for at in range(closing)] + [1 - at % 2 for at in range(len(edges) - closing)]
     assert min(closing, len(edges) - closing) > 2
 
@@ -74,14 +74,14 @@ def test_a_long_press_calls_the_arbiter() -> None:
     assert [type(one) for one in play.told] == [Pressed, Held, Released]
 
 
-def test_a_press_that_is_too_short_is_none() -> None:
+def test_a_press_that_is_too_short_does_not_count() -> None:
     play = Played(bounces=0, hold_s=0.001)
     play.fingers.press("south")
     play.wait(0.5)
     assert (play.told, [one.lasted_ns // MS for one in play.short]) == ([], [1])
 
 
-def test_sparks_are_no_presses() -> None:
+def test_sparks_do_not_count_as_presses() -> None:
     play = Played(sparks=9, seed=5)
     at = []
     for seat in SEATS:
@@ -92,17 +92,17 @@ def test_sparks_are_no_presses() -> None:
     assert len(play.short) > 9
 
 
-def test_a_button_that_sticks_stays_down_until_somebody_pulls_it_up() -> None:
+def test_a_stuck_button_stays_down_until_it_is_released() -> None:
     play = Played(stuck=["east"])
     play.fingers.press("east")
     play.wait(40)
     assert [type(one) for one in play.told] == [Pressed, Held, Health]
-    play.fingers.let_go("east")
+    play.fingers.release("east")
     play.wait(1)
     assert [one.code for one in play.told if isinstance(one, Health)] == ["button_stuck", None]
 
 
-def test_a_cable_that_is_off_is_told_and_presses_nothing_until_it_is_back() -> None:
+def test_an_unplugged_cable_is_reported_and_blocks_presses() -> None:
     play = Played(cut=["west"])
     play.fingers.press("west")
     play.wait(2)
@@ -114,7 +114,7 @@ def test_a_cable_that_is_off_is_told_and_presses_nothing_until_it_is_back() -> N
     assert [type(one) for one in play.told[1:]] == [Health, Pressed, Released]
 
 
-def test_a_cable_that_is_pulled_under_a_finger_lets_go_and_is_told() -> None:
+def test_unplugging_during_a_press_releases_it_and_is_reported() -> None:
     play = Played()
     play.fingers.push("west")
     play.wait(0.5)
@@ -123,11 +123,11 @@ def test_a_cable_that_is_pulled_under_a_finger_lets_go_and_is_told() -> None:
     assert [type(one) for one in play.told] == [Pressed, Released, Health]
 
 
-def test_seats_are_read_and_others_refused() -> None:
+def test_seats_are_parsed_and_other_names_refused() -> None:
     assert [sorted(read_seats(text)) for text in ("", "west,east")] == [[], ["east", "west"]]
     with pytest.raises(ValueError, match="'East' is no seat"):
         read_seats("East")
 
 
-def test_a_burst_of_bounces_is_shorter_than_what_ends_a_press() -> None:
+def test_bounces_are_shorter_than_the_shortest_press() -> None:
     assert BOUNCE_S < 0.003

@@ -1,4 +1,4 @@
-"""A bad line does what its settings say, and the same again with the same seed."""
+"""A bad line follows its settings, reproducibly for each seed."""
 
 import pytest
 
@@ -9,7 +9,7 @@ PIECES = [bytes([at]) * 40 for at in range(200)]
 
 
 def carried(faults: LineFaults, seed: int = 1) -> list[tuple[int, bytes]]:
-    """Send pieces a millisecond apart, give them as they arrive."""
+    """Send pieces a millisecond apart; return what arrives."""
     noise = LineNoise(faults, seed)
     return sorted(one for at, piece in enumerate(PIECES) for one in noise.carry(piece, at * MS))
 
@@ -30,13 +30,13 @@ def test_a_line_that_garbles_keeps_the_number_of_bytes() -> None:
     assert pieces != PIECES
 
 
-def test_garbage_comes_before_pieces_which_are_whole() -> None:
+def test_garbage_precedes_whole_pieces() -> None:
     pieces = [piece for _, piece in carried(LineFaults(garbage=300))]
     assert [piece[-40:] for piece in pieces] == PIECES
     assert 30 < sum(len(piece) > 40 for piece in pieces) < 90
 
 
-def test_a_late_line_keeps_the_order_and_its_bound() -> None:
+def test_a_delayed_line_keeps_the_order_and_the_longest_delay() -> None:
     arrived = carried(LineFaults(delay_ms=9))
     assert [piece for _, piece in arrived] == PIECES
     late = [at - sent * MS for sent, (at, _) in enumerate(arrived)]
@@ -50,7 +50,7 @@ def test_a_line_that_reorders_loses_nothing() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_same_seed_is_the_same_bad_luck(seed: int) -> None:
+def test_the_same_seed_gives_the_same_faults(seed: int) -> None:
     faults = LineFaults(delay_ms=5, lost=5, garbled=5, garbage=50, reordered=50)
     assert carried(faults, seed) == carried(faults, seed)
     assert carried(faults, 1) != carried(faults, 2)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from broker.i18n import Translator
 from broker.protocol import AT_THE_TABLE, SEATS, Fine, Left, LetIn, Paused, PinAnswer, PinGiven, Ruled, TimeAdded
-from broker.protocol.arbiter_session import BY_PIN, GIVEN, PinPlace, nonce_of, scope_of
+from broker.protocol.arbiter_session import BY_PIN, UNPROVEN_SCOPE, PinPlace, nonce_of, scope_of
 from kiosk.arbiter_pin import PIN_TOLD_FILE, remove_hash
 from kiosk.input import REASONS, ArbiterPanel
 from kiosk.input.panel import Act, Decided, PanelClosed, PanelResult, opened_panel, possible_acts, press_panel_key
@@ -422,7 +422,7 @@ def test_an_arbiter_whom_no_scorer_answers_goes_on_and_the_screen_says_so(table:
     if away == "late":
         table.pass_time(2 * S)
     state = table.program.state
-    assert (scope_of(state.arbiter_session or ""), table.program.view().unproven) == (GIVEN, True)
+    assert (scope_of(state.arbiter_session or ""), table.program.view().unproven) == (UNPROVEN_SCOPE, True)
     (let_in,) = [one.fact for one in table.journal.unsent() if isinstance(one.fact, LetIn)]
     place = PinPlace(EVENT, TABLE, table.journal.device, nonce_of(let_in.session or ""))
     assert table.link.judge.access.pin_key.open(let_in.sealed or "", place) == PIN

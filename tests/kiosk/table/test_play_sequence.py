@@ -25,7 +25,7 @@ from broker.protocol import (
     Seat,
     Seated,
 )
-from broker.protocol.play_sequence import OF_A_PLAY, OutOfSequence, TableSequence
+from broker.protocol.play_sequence import SEQUENCED_FACTS, OutOfSequence, TableSequence
 from kiosk.journal import SequenceWatch, Unexpected
 from kiosk.table import Event, NotNow, Phase
 from kiosk.table.events import (
@@ -63,7 +63,7 @@ def followed(facts: Iterable[Fact], sessions: frozenset[int] = frozenset()) -> t
 
 def told(steps: list[Step]) -> list[Fact]:
     """Return what a table has told of its plays."""
-    return [fact for step in steps for fact in step.facts if isinstance(fact, OF_A_PLAY)]
+    return [fact for step in steps for fact in step.facts if isinstance(fact, SEQUENCED_FACTS)]
 
 
 def results(facts: Iterable[Fact]) -> list[Fact]:
@@ -217,7 +217,7 @@ def live(sitting: Sitting, done: list[tuple[str, Seat, int]]) -> list[Fact]:
             if event := riichi_event(sitting, what, seat, han):
                 with suppress(NotNow):
                     sitting.take(event)
-    return [fact for fact in sitting.facts if isinstance(fact, OF_A_PLAY)]
+    return [fact for fact in sitting.facts if isinstance(fact, SEQUENCED_FACTS)]
 
 
 @given(riichi_moves)
@@ -243,7 +243,7 @@ def test_a_result_names_as_winners_those_who_declared_on_the_earliest_tile() -> 
     sitting.declare("west", "south")
     sitting.value("east", on={"west": "east", "south": "south"}, west=12)
     sitting.press(*SEATS)
-    *before, result = [fact for fact in sitting.facts if isinstance(fact, OF_A_PLAY)]
+    *before, result = [fact for fact in sitting.facts if isinstance(fact, SEQUENCED_FACTS)]
     assert isinstance(result, Result)
     on: dict[Seat, Seat] = {"west": "east", "south": "south"}
     others = (
@@ -268,7 +268,7 @@ def test_three_ron_on_one_tile_that_break_a_hand_off_follow(kind: type[RiichiSit
     on: dict[Seat, Seat] = dict.fromkeys(won, "south")
     sitting.take(HandEntered(at=sitting.wait(), told=told, declared_on=on))
     sitting.press(*SEATS)
-    facts = [fact for fact in sitting.facts if isinstance(fact, OF_A_PLAY)]
+    facts = [fact for fact in sitting.facts if isinstance(fact, SEQUENCED_FACTS)]
     assert isinstance(facts[-1], Result | RiichiRecorded)
     assert followed(facts, frozenset({1} if kind is RiichiSitting else ()))[1] == []
 
@@ -284,7 +284,7 @@ def test_an_ending_of_riichi_names_as_winners_those_who_declared_on_the_earliest
     told = RiichiEvent(kind="ron", wins={"west": fu30(3)}, loser="east")
     sitting.take(HandEntered(at=sitting.wait(), told=told, declared_on=on))
     sitting.press(*SEATS)
-    *before, ending = [fact for fact in sitting.facts if isinstance(fact, OF_A_PLAY)]
+    *before, ending = [fact for fact in sitting.facts if isinstance(fact, SEQUENCED_FACTS)]
     assert isinstance(ending, Result | RiichiRecorded)
     assert ending.declared_on == on
     sessions = frozenset({1} if kind is RiichiSitting else ())

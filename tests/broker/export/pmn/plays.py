@@ -1,4 +1,4 @@
-"""Records for tests: of plays at random, and of the public examples."""
+"""Records for tests: random plays and the public examples."""
 
 from functools import cache
 from io import BytesIO
@@ -17,7 +17,7 @@ RULES: Final = load_mcr()
 
 @cache
 def played(seed: int) -> tuple[PlayState, PmnRecord]:
-    """Play a deal at random; return how it ended, and its record."""
+    """Play a deal at random; return its final state and its record."""
     steps = list(at_random(seed))
     last, action = steps[-1]
     deal = last.deal
@@ -30,14 +30,14 @@ def of(text: str | bytes) -> list[PmnRecord | RecordError]:
 
 
 def one(text: str | bytes) -> PmnRecord:
-    """Read a file of one record, which must be good."""
+    """Read a file with one valid record."""
     (found,) = of(text)
     assert isinstance(found, PmnRecord), vars(found)
     return found
 
 
 def refused(text: str | bytes) -> tuple[str, int | None, int | None]:
-    """Read a file of one record, which must be refused: code, line and step."""
+    """Read a file with one invalid record; return the error's code, line and step."""
     (found,) = of(text)
     assert isinstance(found, RecordError)
     return found.code, found.line, found.step
@@ -49,7 +49,7 @@ def examples() -> list[PmnRecord]:
 
 
 def example(change: str = "", to: str = "") -> str:
-    """Return a good record of ours as text, with the first of something changed to something else."""
+    """Return a valid record as text, with the first occurrence of `change` replaced by `to`."""
     text = write_record(examples()[1])
     assert change in text
     return text.replace(change, to, 1)

@@ -1,8 +1,8 @@
 # ruff: noqa: E501 - a Play is one line
 """Three records of the project that specifies PMN (github.com/otobear/python-majiang, tests/pmn_files), without names.
 
-Plays of a duplicate event on mahjongsoft.com of 2022-06-25. They were made by other people's programs, so that what they
-pass is no agreement with ourselves.
+Plays of a duplicate event on mahjongsoft.com of 2022-06-25. They were written by other people's programs, so passing them is
+more than agreement with ourselves.
 """
 
 from typing import Final

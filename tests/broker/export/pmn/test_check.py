@@ -1,4 +1,4 @@
-"""A record is checked against the referee, the fan counter and the profile; each mistake has its own code."""
+"""Records are checked by the referee, the fan counter and the profile; each mistake has its own code."""
 
 from itertools import permutations
 from random import Random
@@ -61,7 +61,7 @@ def wrong(record: PmnRecord, how: JudgeName = "green-book") -> tuple[str, str | 
         ("c7d345677b3689w2r1f", "d11111447b36789f", ("fifth_tile", "Deal", None)),
     ],
 )
-def test_a_mistake_is_named_where_it_shows(change: str, to: str, expected: tuple[str, str, int | None]) -> None:
+def test_a_mistake_is_reported_at_its_place(change: str, to: str, expected: tuple[str, str, int | None]) -> None:
     assert wrong(one(example(change, to))) == expected
 
 
@@ -69,7 +69,7 @@ def test_an_empty_play_is_unfinished() -> None:
     assert wrong(replace(GOOD, steps=())) == ("play_unfinished", "Play", 1)
 
 
-def test_a_wall_that_is_told_must_be_the_one_that_was_drawn() -> None:
+def test_recorded_walls_must_match_the_draws() -> None:
     _, record = played(3)
     assert record.walls is not None
     first, second, *rest = record.walls["east"]
@@ -77,37 +77,37 @@ def test_a_wall_that_is_told_must_be_the_one_that_was_drawn() -> None:
     assert wrong(replace(record, walls=walls), "declared") == ("wall_differs", "Play", 1)
 
 
-def test_told_walls_and_hands_are_a_whole_set() -> None:
+def test_recorded_walls_and_hands_must_make_up_a_whole_set() -> None:
     _, record = played(3)
     assert record.walls is not None
     walls = {**record.walls, "east": record.walls["south"]}
     assert wrong(replace(record, walls=walls), "declared") == ("not_a_deal", "Deal", None)
 
 
-def test_more_draws_than_a_wall_has_tiles_are_no_play() -> None:
+def test_a_play_cannot_have_more_draws_than_a_wall_has_tiles() -> None:
     draws = tuple(Step("T", "east", tile) for tile in KINDS[:22])
     assert wrong(replace(GOOD, steps=draws)) == ("wrong_phase", "Play", 2)
 
 
-def test_a_profile_that_nobody_knows_is_told_in_its_tag() -> None:
+def test_an_unknown_profile_is_reported_with_its_tag() -> None:
     assert wrong(replace(GOOD, profile="home-rules")) == ("unknown_profile", "Profile", None)
 
 
-def test_another_profile_may_stand_in_for_the_record_s() -> None:
+def test_a_given_profile_replaces_that_of_the_record() -> None:
     under = replace(GOOD, points=dict(zip(SEATS, (-40, 28, -16, 28), strict=True)), profile="oedmc-2020")
     assert judge_record(under, declared_judge, load_mcr("zero-sum")) is not None
     assert wrong(under) == ("wrong_points", "Result", None)
 
 
-def test_one_winner_rules_refuse_a_record_with_two() -> None:
+def test_rules_with_one_winner_refuse_a_record_with_two() -> None:
     assert wrong(replace(GOOD, profile="mcr")) == ("several_winners", "Play", 92)
 
 
-def test_a_record_that_declares_nothing_of_a_winner_is_refused() -> None:
+def test_a_record_without_the_value_of_a_winner_is_refused() -> None:
     assert wrong(replace(GOOD, fans={"south": GOOD.fans["south"]}), "declared") == ("other_winners", "Play", 92)
 
 
-def test_a_declared_value_is_believed_and_a_counted_one_is_not() -> None:
+def test_the_declared_judge_trusts_a_value_that_counting_refutes() -> None:
     eleven = replace(
         GOOD,
         fans={"south": total_only(11), "north": (PmnFan(39, 8), PmnFan(63, 2), PmnFan(70, 1), PmnFan(77, 1))},
@@ -118,7 +118,7 @@ def test_a_declared_value_is_believed_and_a_counted_one_is_not() -> None:
 
 
 @given(st.sampled_from(examples()), st.randoms(use_true_random=False), st.integers(1, 82))
-def test_whatever_fan_takes_the_place_of_a_hand_s_is_refused_unless_it_is_one_to_choose(
+def test_a_wrong_fan_is_refused_unless_the_winner_could_choose_it(
     record: PmnRecord, chance: Random, number: int
 ) -> None:
     seat = chance.choice(list(record.winners))
@@ -133,7 +133,7 @@ def test_whatever_fan_takes_the_place_of_a_hand_s_is_refused_unless_it_is_one_to
         assert wrong(other) == ("other_fan", "Fan", None)
 
 
-def test_walls_whose_hands_are_secret_have_no_fifth_tile_either() -> None:
+def test_walls_without_hands_are_checked_for_a_fifth_tile() -> None:
     walls = dict.fromkeys(SEATS, ("1m",) * 21)
     secret = replace(GOOD, hands=None, walls=walls)
     assert one(write_record(secret)) == secret
@@ -141,12 +141,12 @@ def test_walls_whose_hands_are_secret_have_no_fifth_tile_either() -> None:
     assert wrong(replace(secret, steps=None), "declared") == ("fifth_tile", "Walls", None)
 
 
-def test_walls_whose_hands_are_secret_may_be_those_of_a_deal() -> None:
+def test_walls_without_hands_are_accepted_if_they_come_from_a_deal() -> None:
     _, record = played(3)
     assert judge_record(replace(record, hands=None), declared_judge) is None
 
 
-def test_a_winner_chooses_between_pairs_of_chows_and_between_waits_and_nowhere_else() -> None:
+def test_only_pairs_of_chows_and_waits_are_interchangeable() -> None:
     numbers = range(1, 83)
     taken = {
         (one, other)
@@ -158,11 +158,11 @@ def test_a_winner_chooses_between_pairs_of_chows_and_between_waits_and_nowhere_e
 
 
 @pytest.mark.parametrize("fan", ["0/12/1", "0/2/1.39/8/1.62/2/1"])
-def test_fan_that_are_not_told_may_be_any(fan: str) -> None:
+def test_unknown_fan_of_the_right_total_are_accepted(fan: str) -> None:
     assert judge_record(one(example("39/8/1.62/2/1.76/1/1.77/1/1", fan)), judge_named("green-book")) is not None
 
 
-def test_fan_beside_what_is_not_told_must_be_the_hand_s() -> None:
+def test_fan_named_beside_unknown_ones_must_be_in_the_hand() -> None:
     assert wrong(one(example("39/8/1.62/2/1.76/1/1.77/1/1", "0/2/1.1/8/1.62/2/1"))) == ("other_fan", "Fan", None)
 
 
@@ -179,7 +179,7 @@ def test_fan_beside_what_is_not_told_must_be_the_hand_s() -> None:
         ),
     ],
 )
-def test_without_a_play_there_is_one_way_of_winning(
+def test_without_steps_the_outcome_is_derived_from_the_points(
     points: tuple[int, ...], winners: dict[Seat, int], outcome: Outcome
 ) -> None:
     fans = {seat: total_only(value) for seat, value in winners.items()}
@@ -189,7 +189,7 @@ def test_without_a_play_there_is_one_way_of_winning(
 
 
 @pytest.mark.parametrize("points", [(42, -8, -8, -27), (0, 0, 0, 0), (42, -14, -14, -13)])
-def test_without_a_play_points_that_no_way_of_winning_gives_are_refused(points: tuple[int, ...]) -> None:
+def test_without_steps_impossible_points_are_refused(points: tuple[int, ...]) -> None:
     record = replace(
         GOOD, steps=None, hands=None, points=dict(zip(SEATS, points, strict=True)), fans={"east": total_only(18)}
     )
@@ -200,26 +200,26 @@ WON = [{"west": 9}, {"south": 12, "north": 12}, {"west": 21}]
 
 
 @pytest.mark.parametrize("how", JUDGE_NAMES)
-def test_the_referee_and_both_books_find_them_right(how: JudgeName) -> None:
+def test_the_public_examples_pass_under_every_judge(how: JudgeName) -> None:
     plays = [judge_record(record, judge_named(how)) for record in examples()]
     assert [{win.hu.seat: win.hand_value for win in play.wins} for play in plays if play] == WON
 
 
-def test_two_winners_on_one_discard_have_the_points_of_the_rule_book_s_real_record() -> None:
+def test_the_public_example_with_two_winners_has_the_recorded_points() -> None:
     record = examples()[1]
     assert (record.points, record.winners) == ({"east": -32, "south": 36, "west": -8, "north": 36}, WON[1])
 
 
-def test_what_we_write_of_them_differs_in_scoring_and_fan_values_alone() -> None:
+def test_rewritten_examples_differ_only_in_scoring_and_fan_values() -> None:
     for theirs, record in zip(EXAMPLES.split("\n\n"), examples(), strict=True):
         ours = write_record(record).splitlines()
         differing = [line for line, other in zip(ours, theirs.splitlines(), strict=True) if line != other]
         assert [line.split()[0] for line in differing] == ["[Scoring", "[Fan"]
 
 
-def test_the_fan_of_a_first_release_get_the_green_book_s_values() -> None:
+def test_fan_without_a_value_get_the_green_books() -> None:
     assert '[Fan "None None 55/4/1.59/2/1.70/1/1.73/1/1.78/1/1 None"]' in write_record(examples()[0])
 
 
-def test_hu_as_the_first_release_wrote_it_is_read() -> None:
+def test_the_first_releases_letter_for_hu_is_accepted() -> None:
     assert of(EXAMPLES.replace("H1H3", "M1M3")) == examples()

@@ -1,4 +1,4 @@
-"""Records of an event: true, judged right, and silent about what is secret."""
+"""Records of an event are correct, pass the check, and reveal nothing secret."""
 
 from pathlib import Path
 
@@ -24,13 +24,13 @@ def stored(over: Path) -> StoredEvent:
     return open_stored_event(over)
 
 
-def test_every_play_has_a_record_that_is_read_as_it_was_written_and_judged_right(stored: StoredEvent) -> None:
+def test_every_play_has_a_record_that_survives_a_round_trip_and_passes(stored: StoredEvent) -> None:
     records = list(event.event_records(stored))
     assert of(write_records(records)) == records
     assert [judge_record(record, declared_judge) for record in records] == [None] * 16
 
 
-def test_a_record_says_what_the_table_said_by_seat_wind(stored: StoredEvent) -> None:
+def test_a_record_has_the_tables_result_by_seat_wind(stored: StoredEvent) -> None:
     for record, (message, result) in zip(event.event_records(stored), stored.results(), strict=True):
         deal = stored.deals[result.deal]
         assert (record.table, record.round, record.board) == (message.table, result.round, result.deal)
@@ -43,7 +43,7 @@ def test_a_record_says_what_the_table_said_by_seat_wind(stored: StoredEvent) -> 
         assert record.date == "1970.01.01"
 
 
-def test_the_dealer_s_tiles_are_east_s(stored: StoredEvent) -> None:
+def test_the_dealers_tiles_are_those_of_east(stored: StoredEvent) -> None:
     record = next(record for record in event.event_records(stored) if record.board == 3)
     tray = deals()[2].deal().faces["west"]
     assert (record.dealer, record.prevalent_wind) == ("west", "west")
@@ -52,19 +52,19 @@ def test_the_dealer_s_tiles_are_east_s(stored: StoredEvent) -> None:
     assert (sorted(record.hands["east"]), record.walls["east"]) == (sorted(tray[: ROWS[0]]), tray[ROWS[0] :])
 
 
-def test_of_a_fouled_deal_no_faces_are_told(stored: StoredEvent) -> None:
+def test_a_fouled_deal_has_no_faces_in_its_record(stored: StoredEvent) -> None:
     without = [(record.table, record.round) for record in event.event_records(stored) if record.hands is None]
     assert without == [(3, 2)]
 
 
-def test_while_plays_are_missing_nothing_is_told_that_a_player_could_use(under_way: Path) -> None:
+def test_records_reveal_nothing_while_plays_are_missing(under_way: Path) -> None:
     assert list(event.event_records(open_stored_event(under_way))) == []
     told = list(event.event_records(open_stored_event(under_way), embargoed=True))
     assert {(record.hands, record.walls) for record in told} == {(None, None)}
     assert len(told) == 12
 
 
-def test_faces_are_told_early_only_if_asked_for(under_way: Path) -> None:
+def test_faces_are_included_early_only_on_request(under_way: Path) -> None:
     stored = open_stored_event(under_way)
     assert list(event.event_records(stored, with_deals=True)) == []
     told = list(event.event_records(stored, with_deals=True, embargoed=True))
@@ -72,7 +72,7 @@ def test_faces_are_told_early_only_if_asked_for(under_way: Path) -> None:
 
 
 def drawn_out(stored: StoredEvent, round_: int, table: int) -> HandRecord:
-    """Play a play in which everybody discards what was drawn, until nobody can draw: a draw."""
+    """Return a drawn play in which everybody discards the tile just drawn."""
     booking = stored.event.bookings[table, round_]
     assert isinstance(stored.event.profile, Profile)
     state, actions = open_play(stored.deals[booking.deal].deal(), stored.event.profile.payments), list[Action]()
@@ -91,26 +91,26 @@ def nobody(hu: Hu) -> int:
     raise AssertionError(f"{hu.seat} declared")
 
 
-def test_a_play_that_is_known_is_told_where_it_comes_to_what_four_seats_accepted(over: Path) -> None:
+def test_known_steps_are_included_if_they_lead_to_the_accepted_result(over: Path) -> None:
     plain = open_stored_event(over)
     write_hands(over, [drawn_out(plain, result.round, message.table) for message, result in plain.results()])
     known = [
         (record.hands, set(record.points.values()), record.steps)
         for record in event.event_records(open_stored_event(over))
     ]
-    # Of the fouled play no face is told, and a play that four seats accepted as won was not the one that is kept.
+    # The fouled play has no faces, and a play that was accepted as won differs from the stored steps.
     assert [steps is not None for *_, steps in known] == [bool(hands) and points == {0} for hands, points, _ in known]
     assert {steps is None for *_, steps in known} == {True, False}
 
 
-def test_a_play_that_is_known_is_not_told_while_the_event_goes_on(under_way: Path) -> None:
+def test_known_steps_are_omitted_while_the_event_is_running(under_way: Path) -> None:
     plain = open_stored_event(under_way)
     write_hands(under_way, [drawn_out(plain, result.round, message.table) for message, result in plain.results()])
     records = event.event_records(open_stored_event(under_way), embargoed=True)
     assert {record.steps for record in records} == {None}
 
 
-def test_a_play_that_the_referee_refuses_is_not_told(over: Path) -> None:
+def test_steps_that_the_referee_refuses_are_omitted(over: Path) -> None:
     plain = open_stored_event(over)
     hands = [drawn_out(plain, result.round, message.table) for message, result in plain.results()]
     write_hands(over, [structs.replace(hand, actions=hand.actions[1:]) for hand in hands])

@@ -1,4 +1,4 @@
-"""What a file may look like, what is refused, and that records keep the whole of every play."""
+"""The accepted notation, refusals, and round trips of whole plays."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from broker.export.pmn.check import declared_judge, judge_record
 from broker.export.pmn.notation import LONGEST_LINE, MOST_LINES, REQUIRED, write_record, write_records
-from broker.export.pmn.record import OURS, TOKEN, PmnRecord, RecordError, by_wind, write_play
+from broker.export.pmn.record import OUR_TILE, TOKEN, PmnRecord, RecordError, by_wind, write_play
 from broker.protocol import SEATS
 from broker.rules.mcr import PlayState
 from broker.rules.mcr.referee import SeatTiles
@@ -83,7 +83,7 @@ def test_blanks_order_and_comments_do_not_matter(text: str) -> None:
         ('[Fan "None ', '[Fan "', "bad_tag", "Fan"),
     ],
 )
-def test_a_value_that_cannot_be_is_refused_in_its_line(change: str, to: str, code: str, tag: str) -> None:
+def test_an_invalid_value_is_refused_with_its_line(change: str, to: str, code: str, tag: str) -> None:
     assert refused(example(change, to)) == (code, LINE[tag], None)
 
 
@@ -101,7 +101,7 @@ def test_a_value_that_cannot_be_is_refused_in_its_line(change: str, to: str, cod
         ("D0d3H1H3", "D0d3H1H", "bad_play", 92),
     ],
 )
-def test_a_step_that_cannot_be_read_is_refused_by_its_number(change: str, to: str, code: str, step: int) -> None:
+def test_an_unreadable_step_is_refused_with_its_number(change: str, to: str, code: str, step: int) -> None:
     assert refused(example(change, to)) == (code, LINE["Play"], step)
 
 
@@ -121,7 +121,7 @@ def test_a_step_that_cannot_be_read_is_refused_by_its_number(change: str, to: st
         ("hello", "bad_notation", 1),
     ],
 )
-def test_what_is_no_row_of_tags_is_refused_where_it_goes_wrong(text: str, code: str, line: int) -> None:
+def test_text_that_is_not_tags_is_refused_with_its_line(text: str, code: str, line: int) -> None:
     assert refused(text) == (code, line, None)
 
 
@@ -139,7 +139,7 @@ def test_wrong_encodings_and_sizes_are_refused(said: bytes, code: str, line: int
     assert refused(said) == (code, line, None)
 
 
-def test_a_bad_record_does_not_stop_the_next() -> None:
+def test_a_bad_record_does_not_affect_the_next() -> None:
     bad = b'[Event "\xff"]\n' + b"x" * 3 * LONGEST_LINE + b"\n[\n"
     found = of(
         bad + b"\n" + example().encode() + b"\n" + example("T0r2", "").encode()[:50] + b"\n\n" + example().encode()
@@ -151,12 +151,12 @@ def test_quotes_and_backslashes_in_names_are_escaped() -> None:
     assert one(example('[East "A"]', r'[East "A \"Tiger\" \\o/"]')).players["east"] == r'A "Tiger" \o/'
 
 
-def test_the_size_of_a_fine_may_be_written_without_its_sign() -> None:
+def test_a_fine_may_be_written_without_its_sign() -> None:
     for written in ("0 -4 0 8", "0 4 0 -8"):
         assert one(example('[Penalty "0 0 0 0"]', f'[Penalty "{written}"]')).fines == {"south": 4, "north": 8}
 
 
-def test_what_is_not_known_is_a_question_mark() -> None:
+def test_unknown_values_are_question_marks() -> None:
     text = example('"2022.06.25"', '"2022.??.??"').replace('[East "A"]', '[East ""]')
     assert (one(text).date, one(text).players["east"]) == ("2022.??.??", "?")
 
@@ -164,12 +164,12 @@ def test_what_is_not_known_is_a_question_mark() -> None:
 SEED: Final = st.integers(1, 60)
 LETTERS: Final = st.sampled_from("TDCPZAB")
 TOKENS: Final = st.builds(
-    "{}{}{}".format, LETTERS, st.integers(0, 3), st.sampled_from([*OURS, "z1"])
+    "{}{}{}".format, LETTERS, st.integers(0, 3), st.sampled_from([*OUR_TILE, "z1"])
 ) | st.sampled_from([f"{letter}{seat}" for letter in "HN" for seat in range(4)])
 
 
 def lying(play: PlayState) -> dict[str, object]:
-    """Return what lies before each seat, named by its seat wind; the order in a hand means nothing."""
+    """Return the tiles of each seat by seat wind, with sorted hands."""
     hands = dict(zip(SEATS, play.hands, strict=True))
     return {wind: told(hand) for wind, hand in by_wind(hands, play.deal.dealer).items()}
 
@@ -199,7 +199,7 @@ def test_records_in_one_file_are_read_as_they_were_written(one_seed: int, other:
 
 
 @given(SEED, st.integers(0, 10_000), TOKENS, st.booleans())
-def test_a_changed_step_is_refused_there_or_later_or_is_another_legal_play(
+def test_a_changed_step_is_refused_there_or_later_or_gives_another_legal_play(
     seed: int,
     at: int,
     token: str,
@@ -222,7 +222,7 @@ def test_a_changed_step_is_refused_there_or_later_or_is_another_legal_play(
 
 
 def judged_to(found: PmnRecord | RecordError) -> tuple[bool, int | None]:
-    """Return whether it passes, and if not, at which step it was refused."""
+    """Return whether a record passes and, if not, the step that was refused."""
     if isinstance(found, RecordError):
         return False, found.step
     try:
@@ -232,12 +232,12 @@ def judged_to(found: PmnRecord | RecordError) -> tuple[bool, int | None]:
 
 
 def before_change(found: PmnRecord, record: PmnRecord) -> PmnRecord:
-    """Return the record as it was, with those walls that were told."""
+    """Return the original record with the walls of the one found."""
     return replace(record, walls=found.walls)
 
 
 @given(SEED, st.floats(0, 1))
-def test_a_record_that_is_cut_off_anywhere_is_refused_or_has_lost_only_tags_of_ours(seed: int, part: float) -> None:
+def test_a_truncated_record_is_refused_or_lacks_only_our_own_tags(seed: int, part: float) -> None:
     _, record = played(seed)
     whole = write_record(record).encode()
     for found in of(whole[: int(part * len(whole))]):
@@ -247,12 +247,12 @@ def test_a_record_that_is_cut_off_anywhere_is_refused_or_has_lost_only_tags_of_o
 
 
 @given(st.binary(max_size=300) | st.text('[]"\\ \nEventPlayT0c1?', max_size=300).map(str.encode))
-def test_rubbish_is_refused_with_a_code(rubbish: bytes) -> None:
+def test_garbage_is_refused_with_a_code(rubbish: bytes) -> None:
     assert [found for found in of(rubbish) if not isinstance(found, RecordError)] == []
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), SEED)
-def test_any_name_stands_on_its_line_and_comes_back_as_it_stands(name: str, seed: int) -> None:
+def test_any_name_fits_on_one_line_and_survives_a_round_trip(name: str, seed: int) -> None:
     record = replace(played(seed)[1], players=dict.fromkeys(SEATS, name), event=name)
     again = one(write_record(record))
     assert write_record(again) == write_record(record)

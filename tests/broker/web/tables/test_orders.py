@@ -348,7 +348,9 @@ def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others(
     auth.close()
     assert isinstance(order, Order)
     assert (order.table, order.command, order.minutes, order.author) == (1, "extra_time", 5, "Anne")
-    known_at = [sessions.knows(order.session or "", table, who) for table, who in ((1, "Anne"), (2, "Anne"), (1, "Bo"))]
+    known_at = [
+        sessions.verifies(order.session or "", table, who) for table, who in ((1, "Anne"), (2, "Anne"), (1, "Bo"))
+    ]
     assert (known_at, scope_of(order.session or "")) == ([True, False, False], "extra_time")
 
 

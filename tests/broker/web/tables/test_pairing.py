@@ -126,7 +126,7 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
     answer = ask(bench, keys.proof)
     sealed = msgspec.json.decode(answer.content, type=PairingAnswer)
     paired = msgspec.json.decode(sealed.pairing, type=Pairing)
-    assert keys.opens(sealed)
+    assert keys.verifies(sealed)
     assert (paired.event, paired.table, paired.broker.port) == (EVENT, FREE, 1883)
     assert paired.broker.host == "127.0.0.1"  # the name by which the desk was asked
     assert paired.broker.password == bench.passwords.password(f"table-{FREE}")
@@ -370,7 +370,7 @@ def test_a_code_for_which_the_desk_has_nothing_to_give_stays_good() -> None:
 def test_the_keys_of_a_code_are_others_under_another_certificate() -> None:
     plain, ours = derive_keys("12345678", "", SALT), derive_keys("12345678", "a" * 64, SALT)
     assert len({plain.proof, ours.proof, plain.sealing, ours.sealing, plain.sealing.hex()}) == 5
-    assert not ours.opens(PairingAnswer(pairing="{}", seal=plain.seal("{}")))
+    assert not ours.verifies(PairingAnswer(pairing="{}", seal=plain.seal("{}")))
     assert [
         text
         for text in (repr(ours), repr(PairingOffer("h", 1, "12345678")))
