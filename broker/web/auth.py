@@ -109,7 +109,7 @@ class Visitor:
     plain: bool = False
     """Whether traffic of tables and desk is unencrypted."""
     banners: tuple[Message, ...] = ()
-    """Warnings in red on every page of a user who has logged in."""
+    """Warnings in red on every page of a user who may see the room; empty for others."""
     token: programs.Token | None = None
     """The token with which another program reads."""
     address: str = ""
@@ -192,15 +192,15 @@ class Access:
         if session is None:
             return self._stranger(request, open_room=self._open_room and not self.auth.accounts.any())
         view = self._room()
-        return replace(
+        visitor = replace(
             self._stranger(request),
             session=session,
             form=login.csrf_token(token),
             withheld=self._withheld,
             disk=view.disk,
-            banners=banners(view),
             address=session.address,
         )
+        return replace(visitor, banners=banners(view)) if visitor.may("see_room") else visitor
 
     def reader(self, request: Request) -> Visitor:
         """Return the program that reads with a token, else the `visitor`. Raises TokenUnknown, TooManyMisses."""

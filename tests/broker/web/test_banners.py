@@ -46,10 +46,10 @@ def test_every_page_of_the_head_arbiter_says_it_in_each_language(tmp_path: Path)
 
 
 @pytest.mark.parametrize("who", ["display", "organiser"])
-def test_pages_that_follow_the_room_say_it_to_nobody_who_does_not_see_that(tmp_path: Path, who: str) -> None:
+def test_no_page_shows_the_banner_to_those_who_may_not_see_the_room(tmp_path: Path, who: str) -> None:
     with quickly(), whole(tmp_path, cup(), until_round(1)) as desk, logged_in(desk.server, who) as client:
         shrink(desk)
-        assert [path for path in ("/", "/standings", "/deal/1") if red(desk) in client.get(path).text] == []
+        assert [path for path in SHOWN if red(desk) in client.get(path).text] == []
         assert client.get("/view.json").json()["lost"] == 0
 
 
