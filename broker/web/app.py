@@ -284,7 +284,7 @@ class OwnNames:
             await self._app(scope, receive, send)
         else:
             others = [header for header in scope["headers"] if header[0] != b"host"]  # it may not be a valid host
-            refusal = errors.HostUnknown("the desk has no such name; --desk-name gives it another")
+            refusal = errors.HostUnknown("the desk does not answer to this name; --desk-name adds another")
             await error_response(Request({**scope, "headers": others}), refusal)(scope, receive, send)
 
 

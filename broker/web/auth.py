@@ -213,7 +213,7 @@ class Access:
         found = self.auth.tokens.find(token.strip()[:LONGEST_TOKEN])
         if found is None:
             self._misses.missed(address, now)
-            raise errors.TokenUnknown("this token opens nothing: it was revoked, or was never one")
+            raise errors.TokenUnknown("this token is not valid: it was revoked or never existed")
         return Visitor(token=found, address=address)
 
     def _stranger(self, request: Request, *, open_room: bool = False) -> Visitor:

@@ -106,7 +106,7 @@ def _checked(body: bytes, kind: str, visitor: Visitor | None, largest: int) -> F
     form = parse_form(body, kind)
     token = form.get(CSRF_FIELD, "").encode()  # a token is ASCII; the field sent may not be
     if visitor is not None and not (visitor.form and hmac.compare_digest(token, visitor.form.encode())):
-        raise FormForeign("this form is not of your session: load its page again")
+        raise FormForeign("this form belongs to another session: reload its page")
     return form
 
 
@@ -125,7 +125,7 @@ def refuse_foreign(request: Request) -> None:
         return
     origin = urlsplit(request.headers.get("origin", ""))
     if (origin.scheme, origin.netloc) != (request.url.scheme, request.headers.get("host", "")) or not origin.netloc:
-        raise FormForeign("it is not said that one of our own pages has sent this form (header Origin)")
+        raise FormForeign("the header Origin does not show that this desk's own page sent the form")
 
 
 def parse_form(body: bytes, kind: str) -> Form:
@@ -141,12 +141,12 @@ def parse_form(body: bytes, kind: str) -> Form:
             max_num_fields=MOST_FIELDS,
         )
     except ValueError:  # includes UnicodeDecodeError
-        raise FormMalformed("this is no form") from None
+        raise FormMalformed("the body is not a valid form") from None
     form = dict(pairs)
     if len(form) != len(pairs):
-        raise FormMalformed("a field comes twice")
+        raise FormMalformed("a field occurs twice")
     if any("\0" in value for value in form.values()):
-        raise FormMalformed("a field has a character that no text has")
+        raise FormMalformed("a field contains a NUL character")
     return form
 
 

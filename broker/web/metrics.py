@@ -69,30 +69,30 @@ class MetricsPage:
             [], {"version": program_version(), "python": platform.python_version(), "broker": services.broker_kind}
         )
         yield build
-        yield gauge("homologue_broker_connected", "Whether the scorer is connected with the broker", view.connected)
+        yield gauge("homologue_broker_connected", "Whether the scorer is connected to the broker", view.connected)
         yield gauge("homologue_plays", "Plays whose result is in", view.plays_in)
-        yield gauge("homologue_plays_expected", "Plays that the event has", view.plays_expected)
+        yield gauge("homologue_plays_expected", "Plays in the event", view.plays_expected)
         yield gauge("homologue_event_final", "Whether the standings are final", view.final)
         states = Counter(render.card_state(table) for table in view.tables)
         yield gauges(
             "homologue_tables",
-            "Tables, by what the public page shows",
+            "Tables by state on the public page",
             "state",
             {one: states[one] for one in render.SIGNS},
         )
         yield gauges(
             "homologue_disk_level",
-            "How much room the scorer's disk has: 1 for the one that holds",
+            "Free space on the scorer's disk: 1 for the current level",
             "level",
             {level: level == self._room.current.disk for level in get_args(DiskLevel)},
         )
         if services.folder:
             free = disk_room(services.folder)[0] // STEP * STEP
-            yield gauge("homologue_disk_free_bytes", f"Free for the event, in steps of {DISK_STEP_MIB} MiB", free)
+            yield gauge("homologue_disk_free_bytes", f"Free disk space, in steps of {DISK_STEP_MIB} MiB", free)
         yield gauge("homologue_memory_bytes", f"Memory of the scorer, in steps of {DISK_STEP_MIB} MiB", _memory())
         age = services.backup_age_s()
         if age is not None:
-            yield gauge("homologue_backup_age_seconds", "Since the last copy of the event was made", age)
+            yield gauge("homologue_backup_age_seconds", "Seconds since the last backup of the event", age)
         yield from self._tables(view, now)
 
     def _tables(self, view: DashboardView, now: float) -> Iterator[Metric]:
@@ -105,27 +105,26 @@ class MetricsPage:
         readings, versions = self._scorer.ask(look)
         yield gauges(
             "homologue_table_away",
-            "Whether a table was there and is not any more",
+            "Whether a table was connected and has disappeared",
             "table",
             {table.table: table.away for table in view.tables},
         )
-        said = "Since a table said that it is there, which it does by the clock"
         yield gauges(
             "homologue_table_last_heard_seconds",
-            f"{said}, each {BEAT_S} s",
+            f"Seconds since a table's last heartbeat, which it sends every {BEAT_S} s",
             "table",
             {table: int(now - one.heard_at) for table, one in readings.items()},
         )
         of_device: tuple[tuple[str, str, Callable[[Reading], float | None]], ...] = (
             ("clock_offset_seconds", "How far a table's clock is ahead", _offset_s),
-            ("disk_free_bytes", f"Free on a table's disk, in steps of {DISK_STEP_MIB} MiB", _disk_bytes),
-            ("temperature_celsius", "Of a table's board", lambda one: one.celsius),
+            ("disk_free_bytes", f"Free disk space of a table, in steps of {DISK_STEP_MIB} MiB", _disk_bytes),
+            ("temperature_celsius", "Temperature of a table's board", lambda one: one.celsius),
         )
         for name, about, value in of_device:
             found = {table: value(one) for table, one in readings.items()}
             known = {table: number for table, number in found.items() if number is not None}
             yield gauges(f"homologue_table_{name}", about, "table", known)
-        family = InfoMetricFamily("homologue_table_build", "A table's program", labels=["table"])
+        family = InfoMetricFamily("homologue_table_build", "The program of a table", labels=["table"])
         for table, version in sorted(versions.items()):
             family.add_metric([str(table)], {"version": version})
         yield family
@@ -134,14 +133,14 @@ class MetricsPage:
         """Yield metrics for arbiters only."""
         view = self._room.current
         alerts = Counter(alert.code for alert in view.alerts if alert.seen is None)
-        yield gauges("homologue_alerts", "Alerts that nobody has seen", "code", alerts)
-        yield gauge("homologue_calls", "Tables that call an arbiter", sum(table.calling for table in view.tables))
-        yield gauge("homologue_quarantined_plays", "Plays of which something is kept apart", view.apart)
-        yield gauge("homologue_lost_messages", "Messages that were in the store and are not any more", view.lost)
-        yield gauge("homologue_queue_length", "Messages that wait to be taken in", self._scorer.waiting)
+        yield gauges("homologue_alerts", "Unseen alerts", "code", alerts)
+        yield gauge("homologue_calls", "Tables calling an arbiter", sum(table.calling for table in view.tables))
+        yield gauge("homologue_quarantined_plays", "Plays with messages that are kept apart", view.apart)
+        yield gauge("homologue_lost_messages", "Stored messages that are now missing", view.lost)
+        yield gauge("homologue_queue_length", "Messages queued for the scorer", self._scorer.waiting)
         yield gauges(
             "homologue_table_unsent",
-            "Facts of a table for which it has no receipt",
+            "Facts of a table that the scorer has not acknowledged",
             "table",
             {table.table: table.unsent for table in view.tables},
         )

@@ -188,9 +188,9 @@ class Resource:
 
 
 RESOURCES: Final = (
-    Resource("/event", "The event, and how far it has come", EventInfo, event_info),
+    Resource("/event", "The event and its progress", EventInfo, event_info),
     Resource("/tables", "The tables, by number", TableInfo, _tables, several=True),
-    Resource("/rounds", "Who is to play what, where and when", BookedPlay, _rounds, several=True, right="see_room"),
+    Resource("/rounds", "The planned plays, by round and table", BookedPlay, _rounds, several=True, right="see_room"),
     Resource("/plays", "Results, newest first", PlayView, _plays, several=True),
     Resource("/standings", "Everybody's place, and those still in reach", StandingsRow, _standings, several=True),
     Resource("/teams", "The teams' places", TeamStanding, lambda asked: asked.view.teams, several=True),
@@ -203,7 +203,7 @@ RESOURCES: Final = (
     ),
     Resource(
         "/travellers",
-        "The deals, and whether all have played them",
+        "The deals, and whether all tables have played them",
         embargo.DealInfo,
         lambda asked: asked.sheets.deals(asked.visitor),
         several=True,
@@ -223,7 +223,7 @@ RESOURCES: Final = (
         lambda asked: asked.sheets.player(asked.visitor, asked.at),
         also="/player/{player}.json",
     ),
-    Resource("/public", "What everybody may know, in one answer", PublicInfo, _public, public=True),
+    Resource("/public", "All public information in one answer", PublicInfo, _public, public=True),
 )
 
 
@@ -274,19 +274,20 @@ def answer_if_changed(request: Request, body: bytes) -> Response:
 Document = dict[str, Any]
 
 INTRODUCTION: Final = """\
-What other programs may read of an event, at the scorer's desk. A program says who it is by a token \
-(`homologue event people token add`), in the header `Authorization: Bearer ...`. What is under embargo is in no answer \
-to a token that is not an arbiter's. Lists come in pages. Each answer has an `ETag`: with it in `If-None-Match`, \
-an answer that has not changed is 304. Within a version names and meanings stay; fields and resources may be added."""
+What other programs may read about an event at the scorer's desk. A program authenticates with a token \
+(`homologue event people token add`) in the header `Authorization: Bearer ...`. Results under embargo are only in \
+answers to an arbiter's token. Lists are paginated. Each answer has an `ETag`: a request that sends it in \
+`If-None-Match` gets 304 while the answer has not changed. Within a version, names and meanings do not change; fields \
+and resources may be added."""
 
 STATUS_TEXTS: Final = {
-    "400": "the desk was asked for by a name that is none of its own",
+    "400": "the desk does not answer to the requested host name",
     "401": "there is no token, or it was revoked",
     "403": "the token's role may not read this",
-    "404": "there is no such thing",
-    "405": "another method than those that the header `Allow` names: nothing here is written",
-    "429": "too many wrong tokens; `Retry-After` says when to come again",
-    "500": "a fault of the desk's program, which its log tells",
+    "404": "nothing exists at this address",
+    "405": "the method is not one of those in the header `Allow`; the interface is read-only",
+    "429": "too many wrong tokens; retry after `Retry-After` seconds",
+    "500": "the desk's program failed; its log has the details",
 }
 
 
@@ -348,7 +349,7 @@ def _operation(resource: Resource, answer: Document, refusal: Document) -> Docum
         "parameters": [*_parameters(resource)],
         "responses": {
             "200": _response(resource.about, answer),
-            "304": {"description": "what `If-None-Match` names is still the answer"},
+            "304": {"description": "the answer has not changed since the one in `If-None-Match`"},
             **refusals,
         },
         "x-right": resource.right,

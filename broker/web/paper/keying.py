@@ -195,7 +195,7 @@ class DoubleKeying:
         with self._auth.store.commit():
             after, _, known = self._readings([play])[play]
             if tuple(one.number for one in known.kept) != numbers:
-                raise RuleError("keying_gone", "these two readings are not open any more: look again")
+                raise RuleError("keying_gone", "these two readings are no longer open: reload the page")
             if chosen:
                 return self._chosen(known, chosen, account, address, reason)
             for one in known.kept:
@@ -205,7 +205,7 @@ class DoubleKeying:
     def _chosen(self, known: Readings, number: int, account: Account, address: str, reason: str) -> SheetResult:
         one = next((one for one in known.kept if one.number == number), None)
         if one is None:
-            raise RuleError("keying_gone", "this reading is none of the two")
+            raise RuleError("keying_gone", "this reading is not one of the two")
         result = self._take(self._sheet(one), account, address, reason)
         if result.problem:
             raise result.problem
@@ -216,7 +216,7 @@ class DoubleKeying:
         with self._auth.store.commit():
             after, _, known = self._readings([play])[play]
             if known.of(account.name) is None:
-                raise RuleError("keying_gone", "no reading of yours is open there")
+                raise RuleError("keying_gone", "you have no open reading of this sheet")
             if known.differ:
                 raise RuleError("keyings_differ", "two people have keyed this sheet differently: an arbiter settles it")
             self._keep(play, after, account, address, SET_ASIDE)

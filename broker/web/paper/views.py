@@ -109,7 +109,7 @@ class PaperPage:
                 return (sheet_of(keyed_of(form), self._event),)
             case "look_csv" | "keep_csv":
                 return from_file(form.get("csv", ""), "sheets.csv", partial(read_sheets, event=self._event))
-        raise errors.FormMalformed("the form does not say what it asks for")
+        raise errors.FormMalformed("the form names no known action")
 
     def _take(self, request: Request, sheets: Sequence[PaperSheet]) -> list[SheetResult]:
         account = account_of(request)

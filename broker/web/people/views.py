@@ -189,7 +189,7 @@ class PeoplePage:
             return page
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise errors.FormMalformed("the form does not say what it asks for")
+            raise errors.FormMalformed("the form names no known action")
         act()
         return redirect(request, "/people", done="saved")
 

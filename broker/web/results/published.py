@@ -263,7 +263,7 @@ class PublishedFolder:
     def _taken(self) -> RuleError:
         return RuleError(
             "publish_folder_taken",
-            N_("{folder} has files of something else: choose a new or an empty folder", folder=self._folder),
+            N_("{folder} contains other files: choose a new or empty folder", folder=self._folder),
         )
 
     def put(self, files: Mapping[str, bytes]) -> list[str]:

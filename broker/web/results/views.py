@@ -269,7 +269,7 @@ class ReceiptPage:
         code = read_receipt_code(typed)
         try:
             if code is None:
-                raise errors.SheetUnknown("this is no code of a receipt")
+                raise errors.SheetUnknown("this is not a receipt code")
             return self._sheets.receipt(Visitor(), code)
         except errors.SheetUnknown:
             self._misses.missed(who, now)

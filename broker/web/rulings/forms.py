@@ -378,7 +378,7 @@ FORM_PROBLEMS: Final = (
     FormProblem("nothing_given", "$.decision.takes`", "nobody is given or fined any IMP"),
     FormProblem("deadline_out_of_range", "$.decision.at`", "the minutes are too many"),
     FormProblem("substitute_unnamed", "$.decision.name`", "a name has 1 to 100 characters"),
-    FormProblem("round_missing", "$.decision.first_round`", "it is not said from which round on"),
+    FormProblem("round_missing", "$.decision.first_round`", "the form does not say from which round"),
     FormProblem("unknown_deal", "$.decision.played`", N_("enter the deal that was played")),
     FormProblem(
         "groups_wrong", "$.decision.groups", N_("groups may only list tables of this event; at most 50 groups")

@@ -41,7 +41,7 @@ class WhatHappenedPage:
         event, said = self._rulings.event, dict(request.query_params)
         profile = event.profile
         if not isinstance(profile, Profile):
-            raise errors.PageUnknown("riichi has other turns")
+            raise errors.PageUnknown("this page is not available for riichi")
         key = play_asked_for(said)
         play = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
         dealer = event.winds(play.deal)[1] if play else None

@@ -245,7 +245,7 @@ def _about(book: RulingBook, decision: AnyDecision) -> AnyDecision:
     """Return the decision that this one is about: for a withdrawal, the withdrawn one. Raises FormMalformed."""
     root = book.root_decision(decision)
     if not isinstance(root, PLAN_DECISIONS):
-        raise errors.FormMalformed("rulings are taken back where they are given")
+        raise errors.FormMalformed("rulings are withdrawn on the page of rulings")
     return root
 
 

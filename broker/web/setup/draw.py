@@ -60,7 +60,7 @@ class DrawPage:
         }
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise errors.FormMalformed("the form does not say what it asks for")
+            raise errors.FormMalformed("the form names no known action")
         with self._turn:
             act(form)
             note_change(self._access, request, f"draw {form['action']}")

@@ -143,7 +143,7 @@ class SetupPage:
             return self._make_movement(request, form)
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise errors.FormMalformed("the form does not say what it asks for")
+            raise errors.FormMalformed("the form names no known action")
         with self._turn:
             if not self._is_kept(form):
                 checked = act(form)
@@ -253,7 +253,7 @@ class SetupPage:
 
     def _take_out(self, form: Form) -> None:
         if not form.get("sure"):
-            raise errors.FormMalformed("it was not ticked that what is laid and printed counts no longer")
+            raise errors.FormMalformed("the box that confirms removing the deals was not ticked")
         setup.take_out(self._folder)
 
     def _page(

@@ -327,7 +327,7 @@ class CallsPage:
         """Parse `TABLE-SEEN`: a calling table, and since when somebody was shown to be on the way there (0: nobody)."""
         table, seen = (read_number(part, LONGEST_NUMBER, -1) for part in value.partition("-")[::2])
         if table < 0 or seen < 0:
-            raise errors.FormMalformed("a call is named by its table and by who goes there")
+            raise errors.FormMalformed("a call is identified by TABLE-SEEN")
         for one in self._feed.current.tables:
             if one.table == table and one.calling:
                 return one, seen
@@ -337,7 +337,7 @@ class CallsPage:
         for one in self._feed.current.alerts:
             if alerts.alert_value(one) == value:
                 return one
-        raise errors.AlertGone("this alert is not kept any more")
+        raise errors.AlertGone("this alert is no longer stored")
 
 
 class _NoNews(Exception):

@@ -226,4 +226,4 @@ def _machine(table: int, version: str | None, reading: Reading | None, now: floa
 def _head_arbiter(request: Request) -> None:
     """Refuse everybody but the head arbiter. Raises Refused."""
     if not account_of(request).may("admit"):
-        raise Refused("head_arbiter_only", "the head arbiter says which devices are believed")
+        raise Refused("head_arbiter_only", "only the head arbiter decides which devices are trusted")

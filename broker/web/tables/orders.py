@@ -224,10 +224,10 @@ class OrderDesk:
         if id_:
             self.book.refuse_again(id_, given)
         if not self._sender.up:
-            raise OrderUnsent("the desk is not connected with the broker")
+            raise OrderUnsent("the desk is not connected to the broker")
         heard = {table.table: table.ordered for table in room if table.lifecycle is not None}
         if heard.keys().isdisjoint(given.tables):
-            raise TablesUnheard("none of these tables has said anything yet")
+            raise TablesUnheard("none of these tables has connected yet")
         now = self._auth.clock()
         with self._auth.store.commit():
             kept = self.book.keep(id_ or uuid.uuid4().hex, given, account.name, now, above=max(heard.values()))
@@ -323,7 +323,7 @@ class OrdersPage:
         """Send an order, then redirect to the page so that reloading sends nothing."""
         account = account_of(request)
         if not FORM_ID.fullmatch(form.get("id", "")):
-            raise errors.FormMalformed("the form does not say which it is")
+            raise errors.FormMalformed("the form has no valid id")
         room = self._feed.current.tables
         known = [table.table for table in room]
         tables = (

@@ -299,11 +299,11 @@ async def _asked(request: Request) -> PairingRequest:
     """Parse a device's request. Raises FormTooLarge, FormMalformed."""
     body = await forms.read_body(request, LARGEST)
     if len(body) > LARGEST:
-        raise errors.FormTooLarge(f"a device says at most {LARGEST} bytes")
+        raise errors.FormTooLarge(f"a pairing request has at most {LARGEST} bytes")
     try:
         return msgspec.json.decode(body, type=PairingRequest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise errors.FormMalformed("this is no device that wants to be paired") from None
+        raise errors.FormMalformed("the body is not a pairing request") from None
 
 
 def _has_device(table: TableView) -> bool:

@@ -115,7 +115,7 @@ class PairingCodes:
             if found is None or not _has_sealed_key(asked, found[1]):
                 self._misses.missed(address, now)
                 raise errors.PairingUnknown(
-                    "no code that was given out here: look at the digits, and at the desk's address"
+                    "this desk has issued no such code: check the digits and the desk's address"
                 )
             try:
                 with self._lock:
@@ -221,4 +221,4 @@ def _refuse_used(one: PendingCode, now: int) -> None:
             f"this code was used, by {one.machine}: if that was none of your devices, tell the organiser"
         )
     if one.state(now) != "open":
-        raise errors.PairingOver("this code's time is over, or there is a newer one for its table")
+        raise errors.PairingOver("this code has expired, or there is a newer one for its table")

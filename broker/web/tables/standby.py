@@ -131,11 +131,11 @@ def _not_heard_of(seconds: int) -> Message:
 async def _read(request: Request) -> FollowAsked:
     body = await forms.read_body(request, LARGEST)
     if len(body) > LARGEST:
-        raise errors.FormTooLarge("a standby asks less")
+        raise errors.FormTooLarge(f"a standby's request has at most {LARGEST} bytes")
     try:
         return msgspec.msgpack.decode(body, type=FollowAsked)
     except msgspec.DecodeError:
-        raise errors.FormMalformed("this is not what a standby asks") from None
+        raise errors.FormMalformed("the body is not a standby's request") from None
 
 
 def _host_of(host: str) -> str:

@@ -90,7 +90,7 @@ def _bundle(folder: Path | None) -> str | None:
 def _told(state: TableState, offered: Offered | None) -> tuple[Message, Message | None]:
     found = state.upgrade
     if found is None:
-        raise TypeError("this table says nothing of it")
+        raise TypeError("this table reports no upgrade")
     if found.step == "ready" and offered is not None and state.table in offered.install:
         return N_("upgrades between two plays"), None
     return Message(STEP[found.step], percent=found.percent), WHY.get(found.code or "")
@@ -100,7 +100,7 @@ def offer_of(folder: Path | None) -> tuple[str, str]:
     """Return version and hash of the bundle beside the event, if it is trusted here. Raises UpgradeError."""
     signed = taken(folder / BESIDE_EVENT) if folder else None
     if signed is None:
-        raise UpgradeError("upgrade_missing", "no bundle lies beside the event: homologue upgrade take")
+        raise UpgradeError("upgrade_missing", "there is no bundle beside the event: run homologue upgrade take")
     return signed.opened(trusted_keys(HALL_KEYS)).version, signed.hash
 
 
