@@ -32,7 +32,7 @@ from broker.web.services import ScorerThread, Services
 
 MIB: Final = 1024 * 1024
 STEP: Final = DISK_STEP_MIB * MIB
-KEPT_S: Final = 1.0
+CACHE_S: Final = 1.0
 """Seconds for which an answer is reused, so that frequent requests cost the scorer nothing."""
 
 
@@ -42,7 +42,7 @@ class MetricsPage:
     def __init__(self, access: Access, feeds: embargo.Feeds, services: Services, scorer: ScorerThread) -> None:
         self._access, self._scorer, self._services = access, scorer, services
         self._room, self._public = feeds.room, feeds.public
-        self._kept: dict[bool, tuple[float, bytes]] = {}
+        self._cached: dict[bool, tuple[float, bytes]] = {}
 
     def route(self) -> Route:
         """Return the route of the page."""
@@ -50,18 +50,19 @@ class MetricsPage:
 
     async def read(self, request: Request) -> Response:
         """Answer with the metrics that this visitor may see."""
-        body = await run_in_threadpool(self._text, inside=visitor_of(request).may("see_room"))
+        body = await run_in_threadpool(self._text, arbiter=visitor_of(request).may("see_room"))
         return Response(body, media_type=CONTENT_TYPE_LATEST)
 
-    def _text(self, *, inside: bool) -> bytes:
-        now, (until, body) = time.monotonic(), self._kept.get(inside, (float("-inf"), b""))
+    def _text(self, *, arbiter: bool) -> bytes:
+        now, (until, body) = time.monotonic(), self._cached.get(arbiter, (float("-inf"), b""))
         if now >= until:
-            body = generate_latest(_Families([*self._open(now), *(self._inside() if inside else ())]))
-            body += generate_latest(self._scorer.wire.metrics.registry) if inside else b""
-            self._kept[inside] = now + KEPT_S, body
+            families = [*self._public_metrics(now), *(self._arbiter_metrics() if arbiter else ())]
+            body = generate_latest(_Families(families))
+            body += generate_latest(self._scorer.wire.metrics.registry) if arbiter else b""
+            self._cached[arbiter] = now + CACHE_S, body
         return body
 
-    def _open(self, now: float) -> Iterator[Metric]:
+    def _public_metrics(self, now: float) -> Iterator[Metric]:
         """Yield metrics that change with the clock or are public."""
         view, services = self._public.current, self._services
         build = InfoMetricFamily("homologue_build", "The scorer's program, and where it runs")
@@ -96,13 +97,13 @@ class MetricsPage:
         yield from self._tables(view, now)
 
     def _tables(self, view: DashboardView, now: float) -> Iterator[Metric]:
-        def look() -> tuple[dict[int, Reading], dict[int, str]]:
+        def read() -> tuple[dict[int, Reading], dict[int, str]]:
             devices = self._scorer.live.devices
             return dict(devices.readings), {
                 table: state.version for table, state in devices.states.last.items() if state.version
             }
 
-        readings, versions = self._scorer.ask(look)
+        readings, versions = self._scorer.ask(read)
         yield gauges(
             "homologue_table_away",
             "Whether a table was connected and has disappeared",
@@ -129,7 +130,7 @@ class MetricsPage:
             family.add_metric([str(table)], {"version": version})
         yield family
 
-    def _inside(self) -> Iterator[Metric]:
+    def _arbiter_metrics(self) -> Iterator[Metric]:
         """Yield metrics for arbiters only."""
         view = self._room.current
         alerts = Counter(alert.code for alert in view.alerts if alert.seen is None)
@@ -182,7 +183,7 @@ def gauges(name: str, about: str, label: str, values: Mapping[Any, float]) -> Me
 def _memory() -> int:
     """Return the memory of this process in bytes, in steps of `STEP`; 0 if unknown."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as told:  # noqa: PTH123 - not one of our files
-            return int(told.read().split()[1]) * 4096 // STEP * STEP
+        with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - not one of our files
+            return int(statm.read().split()[1]) * 4096 // STEP * STEP
     except (OSError, ValueError):
         return 0

@@ -105,19 +105,19 @@ class Page(Struct, Generic[T], frozen=True):
     items: Sequence[T]
 
 
-class Question(NamedTuple):
+class ResourceRequest(NamedTuple):
     """The visitor's request, with the view and sheets that they may read."""
 
     view: DashboardView
     sheets: Sheets
     visitor: Visitor
-    at: str = ""
+    item: str = ""
     """Which item is requested, for resources that are one of several."""
 
 
-def event_info(asked: Question) -> EventInfo:
+def event_info(request: ResourceRequest) -> EventInfo:
     """Return the event."""
-    view, event = asked.view, asked.sheets.snapshot(asked.visitor).event
+    view, event = request.view, request.sheets.snapshot(request.visitor).event
     return EventInfo(
         name=view.event,
         title=view.title,
@@ -138,47 +138,47 @@ def _table(view: TableView) -> TableInfo:
     return TableInfo(**{name: getattr(view, name) for name in TableInfo.__struct_fields__})
 
 
-def _tables(asked: Question) -> Sequence[TableInfo]:
-    return [_table(one) for one in asked.view.tables]
+def _tables(request: ResourceRequest) -> Sequence[TableInfo]:
+    return [_table(one) for one in request.view.tables]
 
 
-def _rounds(asked: Question) -> Sequence[BookedPlay]:
-    return sorted(asked.sheets.snapshot(asked.visitor).event.plan.plays, key=lambda play: (play.round, play.table))
+def _rounds(request: ResourceRequest) -> Sequence[BookedPlay]:
+    return sorted(request.sheets.snapshot(request.visitor).event.plan.plays, key=lambda play: (play.round, play.table))
 
 
-def _plays(asked: Question) -> Sequence[PlayView]:
-    asked.sheets.watched(asked.visitor, "plays")
-    return asked.view.plays
+def _plays(request: ResourceRequest) -> Sequence[PlayView]:
+    request.sheets.note_page(request.visitor, "plays")
+    return request.view.plays
 
 
-def _standings(asked: Question) -> Sequence[StandingsRow]:
-    return asked.sheets.ladder(asked.visitor).rungs
+def _standings(request: ResourceRequest) -> Sequence[StandingsRow]:
+    return request.sheets.standings(request.visitor).rungs
 
 
-def _players(asked: Question) -> Sequence[PlayerInfo]:
-    event = asked.sheets.snapshot(asked.visitor).event
+def _players(request: ResourceRequest) -> Sequence[PlayerInfo]:
+    event = request.sheets.snapshot(request.visitor).event
     return [PlayerInfo(id_, one.name, *event.origin_of(id_)) for id_, one in event.players.items()]
 
 
-def _public(asked: Question) -> PublicInfo:
-    view = asked.view
+def _public(request: ResourceRequest) -> PublicInfo:
+    view = request.view
     tables, plays = [_table(one) for one in view.tables], view.plays[:PER_PAGE]
-    return PublicInfo(event_info(asked), tables, view.standings, view.teams, plays)
+    return PublicInfo(event_info(request), tables, view.standings, view.teams, plays)
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource to read. `gives` is the type of the answer or, for a list, of its items."""
+    """A resource to read. `item_type` is the type of the answer or, for a list, of its items."""
 
     path: str
     about: str
-    gives: type[Struct]
-    answer: Callable[[Question], object]
-    several: bool = False
+    item_type: type[Struct]
+    answer: Callable[[ResourceRequest], object]
+    is_list: bool = False
     right: Right = "see_public"
     public: bool = False
     """Whether everybody gets the same answer."""
-    also: str = ""
+    former_path: str = ""
     """An earlier address of the resource, which still works."""
 
     @property
@@ -189,39 +189,39 @@ class Resource:
 
 RESOURCES: Final = (
     Resource("/event", "The event and its progress", EventInfo, event_info),
-    Resource("/tables", "The tables, by number", TableInfo, _tables, several=True),
-    Resource("/rounds", "The planned plays, by round and table", BookedPlay, _rounds, several=True, right="see_room"),
-    Resource("/plays", "Results, newest first", PlayView, _plays, several=True),
-    Resource("/standings", "Everybody's place, and those still in reach", StandingsRow, _standings, several=True),
-    Resource("/teams", "The teams' places", TeamStanding, lambda asked: asked.view.teams, several=True),
+    Resource("/tables", "The tables, by number", TableInfo, _tables, is_list=True),
+    Resource("/rounds", "The planned plays, by round and table", BookedPlay, _rounds, is_list=True, right="see_room"),
+    Resource("/plays", "Results, newest first", PlayView, _plays, is_list=True),
+    Resource("/standings", "Everybody's place, and those still in reach", StandingsRow, _standings, is_list=True),
+    Resource("/teams", "The teams' places", TeamStanding, lambda request: request.view.teams, is_list=True),
     Resource(
         "/teams/{team:int}",
         "A team's sheet; teams count from 1, as the event lists them",
         TeamSheet,
-        lambda asked: asked.sheets.team(asked.visitor, int(asked.at)),
-        also="/team/{team:int}.json",
+        lambda request: request.sheets.team(request.visitor, int(request.item)),
+        former_path="/team/{team:int}.json",
     ),
     Resource(
         "/travellers",
         "The deals, and whether all tables have played them",
         embargo.DealInfo,
-        lambda asked: asked.sheets.deals(asked.visitor),
-        several=True,
+        lambda request: request.sheets.deals(request.visitor),
+        is_list=True,
     ),
     Resource(
         "/travellers/{deal:int}",
         "All plays of a deal, compared",
         DealSheet,
-        lambda asked: asked.sheets.deal(asked.visitor, int(asked.at)),
-        also="/deal/{deal:int}.json",
+        lambda request: request.sheets.deal(request.visitor, int(request.item)),
+        former_path="/deal/{deal:int}.json",
     ),
-    Resource("/players", "The players", PlayerInfo, _players, several=True),
+    Resource("/players", "The players", PlayerInfo, _players, is_list=True),
     Resource(
         "/players/{player}",
         "All plays of a player",
         PlayerSheet,
-        lambda asked: asked.sheets.player(asked.visitor, asked.at),
-        also="/player/{player}.json",
+        lambda request: request.sheets.player(request.visitor, request.item),
+        former_path="/player/{player}.json",
     ),
     Resource("/public", "All public information in one answer", PublicInfo, _public, public=True),
 )
@@ -235,7 +235,7 @@ class ReadInterface:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes. The OpenAPI document contains nothing of the event and needs no right."""
-        routes = [self._route(path, one) for one in RESOURCES for path in (PREFIX + one.path, one.also) if path]
+        routes = [self._route(path, one) for one in RESOURCES for path in (PREFIX + one.path, one.former_path) if path]
         return [Route(f"{PREFIX}/openapi.json", self.document), *routes]
 
     def _route(self, path: str, resource: Resource) -> Route:
@@ -245,7 +245,7 @@ class ReadInterface:
         """Answer a request for a resource."""
         visitor = Visitor(open_public=True) if resource.public else visitor_of(request)
         at = str(request.path_params[resource.parameter]) if resource.parameter else ""
-        found = resource.answer(Question(self._feeds.of(visitor).current, self._sheets, visitor, at))
+        found = resource.answer(ResourceRequest(self._feeds.of(visitor).current, self._sheets, visitor, at))
         return answer_if_changed(request, as_json(page_of(request, found) if isinstance(found, Sequence) else found))
 
     async def document(self, request: Request) -> Response:
@@ -255,8 +255,8 @@ class ReadInterface:
 
 def page_of(request: Request, items: Sequence[T]) -> Page[T]:
     """Return the requested page of a list, or the nearest page that exists."""
-    asked = request.query_params.get("per_page", "")
-    per_page = min(max(1, read_number(asked, len(str(MOST_PER_PAGE)), PER_PAGE)), MOST_PER_PAGE)
+    written = request.query_params.get("per_page", "")
+    per_page = min(max(1, read_number(written, len(str(MOST_PER_PAGE)), PER_PAGE)), MOST_PER_PAGE)
     at = Pagination.at(request.query_params, len(items), per_page)
     return Page(at.number, at.of, len(items), items[at.lines])
 
@@ -337,7 +337,7 @@ def openapi_text() -> str:
 
 
 def _type_of(resource: Resource) -> Any:  # noqa: ANN401 - the type is built at run time
-    return Page[resource.gives] if resource.several else resource.gives  # type: ignore[name-defined]  # as above
+    return Page[resource.item_type] if resource.is_list else resource.item_type  # type: ignore[name-defined]  # as above
 
 
 def _operation(resource: Resource, answer: Document, refusal: Document) -> Document:
@@ -364,7 +364,7 @@ def _parameters(resource: Resource) -> list[Document]:
     if resource.parameter:
         kind = "integer" if ":int" in resource.path else "string"
         return [{"name": resource.parameter, "in": "path", "required": True, "schema": {"type": kind}}]
-    if not resource.several:
+    if not resource.is_list:
         return []
     return [
         {"name": "page", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 1}},

@@ -18,7 +18,7 @@ from broker.web import errors
 
 PIN_FILE: Final = "arbiter-pin"
 
-TURN: Final = threading.Lock()
+LOCK: Final = threading.Lock()
 """Held while a PIN is set, one at a time."""
 
 
@@ -84,7 +84,7 @@ class EventPin:
         if pin != again:
             raise errors.PinUnusable("the PIN was typed differently the second time")
         hashed = hash_pin(pin)
-        with TURN:
+        with LOCK:
             self.keep(StoredPin(hashed, max(now, self._last() + 1)))
 
     def keep(self, kept: StoredPin) -> None:

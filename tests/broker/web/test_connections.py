@@ -123,7 +123,7 @@ def test_nobody_waits_for_a_request_that_has_come_whole() -> None:
         assert desk._server is not None
         (connection,) = desk._server.server_state.connections
         assert isinstance(connection, TimedProtocol)
-        assert connection._impatient is None
+        assert connection._timer is None
 
 
 def test_a_flood_is_told_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:
@@ -133,6 +133,6 @@ def test_a_flood_is_told_once_in_a_while(caplog: pytest.LogCaptureFixture) -> No
         for _ in range(1_000):
             counting.begin(HERE)
         assert len(caplog.messages) == 1
-        now[0] = server.TOLD_EVERY_S
+        now[0] = server.LOG_INTERVAL_S
         counting.begin(HERE)
     assert "'turned_away': 999" in caplog.messages[1]

@@ -171,7 +171,7 @@ def test_every_sheet_turns_final_when_that_is_declared_and_provisional_when_it_i
     for decision in (None, FinalDeclared(), Undo(ruling="ruling-0001")):
         if decision:
             room.apply(ruling(room, decision))
-        found.append((sheets.ladder(anyone).final, sheets.player(anyone, "p01").final))
+        found.append((sheets.standings(anyone).final, sheets.player(anyone, "p01").final))
     assert found == [(False, False), (True, True), (False, False)]
 
 

@@ -52,7 +52,7 @@ def test_an_arbiter_who_follows_results_as_they_come_is_noted_once_and_the_head_
     assert traces(under_way.auth, "table_arbiter") == [page]
     with logged_in(under_way.server, "head_arbiter") as head:
         text = head.get("/people").text
-    listed = text[text.index('id="looked"') : text.index('id="audit"')]
+    listed = text[text.index('id="embargo-reads"') : text.index('id="audit"')]
     assert [one in listed for one in ("table_arbiter", f"<td>{page}</td>")] == [True, True]
 
 
@@ -153,6 +153,6 @@ def test_after_an_hour_it_is_noted_again_and_a_clock_put_back_hides_nothing(
     token = auth.admit(account, agent="a browser", address="10.0.0.7")
     trace, visitor = EmbargoTrace(auth), Visitor(auth.known(token, agent="a browser", address="10.0.0.7"))
     for clock.now in (NOON, NOON + HOUR_MS - 1, NOON + HOUR_MS, NOON):
-        trace.looked(visitor, [7, 8])
+        trace.note_items(visitor, [7, 8])
     assert traces(auth, "anne") == ["7,8"] * 3
     auth.close()

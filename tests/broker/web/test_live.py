@@ -159,30 +159,31 @@ def test_what_is_sent_laid_over_what_was_sent_before_is_all_of_it(moments: list[
     renderings = Renderer()
     made = [render(renderings, lines, str(len(lines))) for lines in moments]
     for before, after in pairwise(made):
-        text = after.after(before)
+        text = after.changes_since(before)
         assert laid(before.whole if text is None else text, before.whole) == after.whole
 
 
 def test_who_was_given_nothing_yet_is_given_all_of_it() -> None:
-    assert render(Renderer(), [("a", "1")]).after(None) == '<h1></h1><ul><li data-key="a">1</li></ul>'
+    assert render(Renderer(), [("a", "1")]).changes_since(None) == '<h1></h1><ul><li data-key="a">1</li></ul>'
 
 
 def test_a_line_that_did_not_change_is_named_alone() -> None:
     renderings = Renderer()
     before, now = render(renderings, [("a", "1"), ("b", "1")]), render(renderings, [("b", "1"), ("a", "2")])
-    assert now.after(before) == ('<h1></h1><ul><li data-key="b" data-same></li><li data-key="a">2</li></ul>')
+    assert now.changes_since(before) == ('<h1></h1><ul><li data-key="b" data-same></li><li data-key="a">2</li></ul>')
 
 
 def test_where_nothing_changed_nothing_is_sent() -> None:
     renderings = Renderer()
     before = render(renderings, [("a", "1")])
-    assert render(renderings, [("a", "1")]).after(before) is None
+    assert render(renderings, [("a", "1")]).changes_since(before) is None
 
 
 def test_of_two_lines_with_one_key_both_are_sent() -> None:
     renderings, lines = Renderer(), [("a", "1"), ("a", "2")]
     before = render(renderings, lines)
-    assert render(renderings, lines, "later").after(before) == f"<h1>later</h1>{before.whole.partition('</h1>')[2]}"
+    later = render(renderings, lines, "later")
+    assert later.changes_since(before) == f"<h1>later</h1>{before.whole.partition('</h1>')[2]}"
 
 
 def test_two_audiences_are_drawn_apart() -> None:
@@ -202,5 +203,5 @@ def test_of_a_result_a_reader_is_sent_the_lines_that_it_changes() -> None:
     pages, words, view = DashboardRenderer(), translators()["en"], sample.view()
     before = pages.rendering(view, words)
     later = sample.newer(view, plays=(replace(view.plays[0], table=4, deal=9), *view.plays))
-    sent = pages.rendering(later, words).after(before) or ""
+    sent = pages.rendering(later, words).changes_since(before) or ""
     assert (sent.count('class="play"'), sent.count("data-same")) == (1, len(before.parts))

@@ -10,7 +10,7 @@ from broker.people.login import FIRST_LINK_USER
 from broker.protocol import AT_THE_TABLE, PublicState
 from broker.scorer import DashboardView, HallContact, TableView
 from broker.web.i18n import translators
-from broker.web.labels import RECORDED, STATE, account_text, recorded_text
+from broker.web.labels import RECORD_TEXTS, STATE, account_text, recorded_text
 from broker.web.render import SHOWN_PLAYS, SIGNS, CardState, card_state, datum, signed_number, time_tag
 from broker.web.tables.dashboard import DashboardRenderer
 from kiosk.input import REASONS
@@ -169,7 +169,7 @@ def test_the_room_is_rendered_anew_for_a_newer_view() -> None:
 
 
 def test_what_a_table_writes_into_the_record_is_told_in_the_reader_s_language_and_what_people_write_as_it_is() -> None:
-    assert RECORDED.keys() == {AT_THE_TABLE, FIRST_LINK_USER, *REASONS}
+    assert RECORD_TEXTS.keys() == {AT_THE_TABLE, FIRST_LINK_USER, *REASONS}
     french = translators()["fr"]
     assert recorded_text(french, "the hand was not valid") == "main non valable"
     assert recorded_text(translators()["zh"], REASONS[-1]) == "其他原因，已告知裁判台"  # no order to the reader

@@ -87,7 +87,7 @@ class Event:
 
     def look(self) -> None:
         """Look, and wait for every try that this has begun."""
-        for thread in self.sender.look():
+        for thread in self.sender.poll():
             thread.join()
 
     def hook(self) -> Webhook:
@@ -174,8 +174,8 @@ def test_a_server_that_hangs_holds_nobody_up_and_is_asked_by_one_try_at_a_time(
     event.auth.webhooks.add("slow", receiver.url, BY)
     event.finish()
     receiver.answers.clear()
-    (thread,) = event.sender.look()  # comes back at once
-    assert event.sender.look() == []
+    (thread,) = event.sender.poll()  # comes back at once
+    assert event.sender.poll() == []
     receiver.answers.set()
     thread.join()
     assert (len(receiver.got), event.hook().delivery) == (1, "")
@@ -184,7 +184,7 @@ def test_a_server_that_hangs_holds_nobody_up_and_is_asked_by_one_try_at_a_time(
 def test_a_server_that_does_not_answer_in_time_has_not_taken_it(event: Event, receiver: Receiver) -> None:
     event.auth.webhooks.add("slow", receiver.url, BY)
     receiver.answers.clear()
-    assert send(event.hook(), 0, patience_s=0.1).startswith("TimeoutError")
+    assert send(event.hook(), 0, timeout_s=0.1).startswith("TimeoutError")
 
 
 def test_a_server_that_is_not_there_or_leads_elsewhere_has_not_taken_it(event: Event, receiver: Receiver) -> None:
@@ -265,13 +265,13 @@ def test_an_address_to_which_nothing_may_be_sent_is_refused(event: Event, url: s
 )
 def test_a_private_network_is_reached_by_nobody_for_whom_it_was_not_allowed(event: Event, host: str) -> None:
     event.auth.webhooks.add("site", f"https://{host}/", BY)
-    assert "in a private network" in send(event.hook(), 0, patience_s=0.1)
+    assert "in a private network" in send(event.hook(), 0, timeout_s=0.1)
 
 
 def test_a_name_that_leads_to_this_machine_is_not_followed(event: Event, monkeypatch: pytest.MonkeyPatch) -> None:
     event.auth.webhooks.add("site", "https://example.org/", BY, inner=True)
     monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("127.0.0.1", 443))])
-    assert "in a private network" in send(event.hook(), 0, patience_s=0.1)
+    assert "in a private network" in send(event.hook(), 0, timeout_s=0.1)
 
 
 def test_a_hook_is_registered_once_and_told_nothing_once_it_is_removed(event: Event, receiver: Receiver) -> None:

@@ -118,13 +118,13 @@ def keying(number: int, whose: str, body: bytes, after: str = "") -> Keying:
 
 def test_what_was_keyed_before_a_result_or_an_undo_counts_no_longer() -> None:
     kept = [keying(1, "tao", b"a"), keying(2, "luc", b"a", "ruling-1"), keying(3, "tao", b"b", "undo-2")]
-    assert [len(open_readings(kept, (3, 1), after).kept) for after in (None, "ruling-1", "undo-2", "other")] == [
+    assert [len(open_readings(kept, (3, 1), after).current) for after in (None, "ruling-1", "undo-2", "other")] == [
         1,
         1,
         1,
         0,
     ]
-    assert open_readings(kept, (3, 2), None).kept == ()
+    assert open_readings(kept, (3, 2), None).current == ()
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([b"x", b"y", b""])), max_size=8))
@@ -135,7 +135,7 @@ def test_no_reading_of_one_s_own_ever_agrees_with_itself_and_no_third_person_dec
     for whose, body in tries:
         known = open_readings(kept, (3, 1), None)
         if body and not known.differ:
-            others = {one.body for one in known.kept if one.whose != whose}
+            others = {one.body for one in known.current if one.whose != whose}
             assert (known.judge(whose, body) == "agrees") == (body in others)
             if body in others:
                 return
@@ -145,7 +145,7 @@ def test_no_reading_of_one_s_own_ever_agrees_with_itself_and_no_third_person_dec
             assert refused.value.code == "keyings_differ"
             return
         kept.append(keying(len(kept) + 1, whose, body))
-        assert len(open_readings(kept, (3, 1), None).kept) <= 2
+        assert len(open_readings(kept, (3, 1), None).current) <= 2
 
 
 def test_a_reading_comes_back_as_it_was_and_points_that_were_not_keyed_make_no_difference() -> None:

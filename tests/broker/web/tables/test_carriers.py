@@ -11,7 +11,7 @@ from broker.event import Event
 from broker.protocol import Correct, DealPlayed, LogMessage, PublicState, Session, TableState, Undo, Void
 from broker.web.server import DeskServer
 from broker.web.services import Services
-from broker.web.tables.carriers import REST, CarriersNow, carrying, progress_of, session_of_round
+from broker.web.tables.carriers import PAUSE_FACTOR, CarriersNow, carrying, progress_of, session_of_round
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer import small
 from tests.broker.scorer.hall import NOW, Hall
@@ -104,7 +104,7 @@ def test_a_carrier_goes_where_its_deal_is_really_played_and_not_to_a_play_that_i
 
 
 def test_what_takes_long_is_told_again_only_after_a_rest(hall: Hall) -> None:
-    seconds = iter([0.0, 0.5, 1.0, 0.5 + 0.5 * REST - 0.1, 0.5 + 0.5 * REST + 0.1, 20.0])
+    seconds = iter([0.0, 0.5, 1.0, 0.5 + 0.5 * PAUSE_FACTOR - 0.1, 0.5 + 0.5 * PAUSE_FACTOR + 0.1, 20.0])
     now = CarriersNow(lambda: hall.scorer.snapshot, lambda: NOW, lambda: next(seconds))
     first = now.at(hall.scorer.feed.current)
     hall.hear(*ROUND_2)

@@ -25,7 +25,7 @@ def hall() -> DashboardView:
 
 
 def page(view: DashboardView, wanted: Mapping[str, str]) -> str:
-    return DashboardRenderer(sheets=True).whole(view, translators()["en"], sample.NOON, wanted=wanted)
+    return DashboardRenderer(sheets=True).whole(view, translators()["en"], sample.NOON, query=wanted)
 
 
 def cards(html: str) -> list[int]:
@@ -67,9 +67,9 @@ def test_a_page_of_cards_stays_itself_when_it_follows_the_room_and_in_another_la
 
 def test_pages_of_cards_are_rendered_each_for_itself_and_once() -> None:
     pages, view, words = DashboardRenderer(), hall(), translators()["en"]
-    first, second = (pages.rendering(view, words, wanted={"page": number}).whole for number in ("1", "2"))
+    first, second = (pages.rendering(view, words, query={"page": number}).whole for number in ("1", "2"))
     assert (cards(first)[0], cards(second)[0]) == (1, CARDS_A_PAGE + 1)
-    assert pages.rendering(view, words, wanted={"table": "70"}).whole is second
+    assert pages.rendering(view, words, query={"table": "70"}).whole is second
 
 
 def test_of_many_players_the_first_are_beside_the_cards_and_all_have_a_page() -> None:

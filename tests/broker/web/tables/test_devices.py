@@ -105,7 +105,7 @@ def test_what_cannot_be_handed_over_is_refused_and_leaves_no_note(room: Room, sa
     assert code in page.text
     assert room.serves() == FIRST
     notes = [one.action for one in [*room.auth.audit.entries()][before:]]
-    assert devices.NOTED not in notes
+    assert devices.TABLE_HANDED_OVER not in notes
 
 
 def test_only_who_may_give_orders_hands_tables_over(room: Room) -> None:
@@ -190,7 +190,7 @@ def test_arbiters_see_how_each_table_s_machine_is_and_which_one_to_look_at(
 
 
 def test_a_long_silence_is_told_in_hours_and_minutes(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    silent = Machine(1, None, 3 * 3600 + 60, None, None, None, odd=True)
+    silent = Machine(1, None, 3 * 3600 + 60, None, None, None, needs_attention=True)
     monkeypatch.setattr(devices, "_machine", lambda *_: silent)
     with logged_in(room.server, "table_arbiter") as client:
         assert "3 h 01 min ago" in client.get("/devices").text
@@ -200,7 +200,7 @@ def test_a_table_that_told_nothing_of_its_machine_is_listed(room: Room) -> None:
     made = _machine(9, "0.1.0", None, 5.0)
     assert (made.table, made.silent_s, made.disk_mib) == (9, None, None)
     reading = Reading(1.0, 61_000, 600, 40)
-    assert (_machine(9, program_version(), reading, 2.0).odd, room.serves()) == (True, FIRST)
+    assert (_machine(9, program_version(), reading, 2.0).needs_attention, room.serves()) == (True, FIRST)
 
 
 @pytest.mark.parametrize("path", ["/devices", "/rulings"])

@@ -36,7 +36,7 @@ from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables import pairing_codes
 from broker.web.tables.pairing import BrokerForTables, PairingPage, PairingService
-from broker.web.tables.pairing_codes import LASTS_MS, OF_ALL, OF_FRESH_NETWORK, OF_NETWORK, PairingCodes
+from broker.web.tables.pairing_codes import LIFETIME_MS, OF_ALL, OF_FRESH_NETWORK, OF_NETWORK, PairingCodes
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.web import sample
 from tests.broker.web.pages.visits import page_of
@@ -219,16 +219,16 @@ def test_once_a_table_has_told_a_fact_the_head_arbiter_alone_pairs(bench: Bench,
             opened(head, withdraw=str(FREE))
     finally:
         bench.begun = False
-    bench.clock.now += 100 * LASTS_MS
+    bench.clock.now += 100 * LIFETIME_MS
 
 
 def test_a_code_ends_with_its_time_and_with_the_next_one_for_its_table(bench: Bench, organiser: httpx.Client) -> None:
     first = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
     second = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
     assert refusal(ask(bench, derive_keys(first, "", SALT).proof)) == (410, "pairing_over")
-    bench.clock.now += LASTS_MS
+    bench.clock.now += LIFETIME_MS
     assert refusal(ask(bench, derive_keys(second, "", SALT).proof)) == (410, "pairing_over")
-    bench.clock.now += 100 * LASTS_MS
+    bench.clock.now += 100 * LIFETIME_MS
 
 
 def test_a_table_that_has_a_device_is_paired_only_when_that_is_said_twice(organiser: httpx.Client) -> None:
@@ -245,7 +245,7 @@ def test_the_next_tables_are_those_without_a_device_and_without_a_code(bench: Be
     page = opened(organiser, next=str(len(free)))
     assert [table for table in range(1, 20) if code_on(page, table)] == free
     assert opened(organiser, next="1").status_code == 400  # all of them have a code
-    bench.clock.now += 100 * LASTS_MS
+    bench.clock.now += 100 * LIFETIME_MS
 
 
 @pytest.mark.parametrize("role", ["table_arbiter", "display"])
@@ -281,7 +281,7 @@ def test_who_is_not_heard_any_more_adds_nothing_to_the_audit_log(bench: Bench) -
     before = len(list(bench.auth.audit.entries()))
     assert refusal(ask(bench, "f" * 64)) == (429, "pairing_delayed")
     assert len(list(bench.auth.audit.entries())) == before
-    bench.clock.now += 100 * LASTS_MS
+    bench.clock.now += 100 * LIFETIME_MS
 
 
 def test_a_password_that_cannot_be_read_is_told_and_the_device_gets_nothing(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_who_takes_another_address_of_the_same_ipv6_network_goes_on_where_they_w
     for at in range(OF_NETWORK):
         miss(codes, f"2001:db8::{at + 1:x}", at)
     with pytest.raises(PairingDelayed):
-        codes.check_heard("2001:db8::ffff", OF_NETWORK)
+        codes.check_blocked("2001:db8::ffff", OF_NETWORK)
 
 
 @pytest.mark.usefixtures("cheap")
@@ -343,7 +343,7 @@ def test_after_many_wrong_codes_of_all_each_new_network_has_fewer_tries_and_the_
     for at in range(OF_FRESH_NETWORK):
         miss(codes, "10.9.9.9", OF_ALL + at)
     with pytest.raises(PairingDelayed):
-        codes.check_heard("10.9.9.9", OF_ALL + OF_FRESH_NETWORK)
+        codes.check_blocked("10.9.9.9", OF_ALL + OF_FRESH_NETWORK)
     assert codes.take(asking(right.code), "10.9.9.8", OF_ALL + OF_FRESH_NETWORK, str)[2] == "1"
 
 
@@ -389,7 +389,7 @@ def test_an_older_device_that_draws_no_salt_is_told_so_and_the_code_stays_good(
     code = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
     assert refusal(ask(bench, derive_keys(code, "", SALT).proof, salt=None)) == (400, "pairing_outdated")
     assert ask(bench, derive_keys(code, "", SALT).proof).status_code == 200
-    bench.clock.now += 100 * LASTS_MS
+    bench.clock.now += 100 * LIFETIME_MS
 
 
 @pytest.mark.usefixtures("cheap")

@@ -49,7 +49,7 @@ class Work:
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     made = Work()
     monkeypatch.setattr(pairing_codes, "derive_keys", made.keys)
-    monkeypatch.setattr(pairing_codes, "WAITS_S", WAIT_S)
+    monkeypatch.setattr(pairing_codes, "LONGEST_WAIT_S", WAIT_S)
     yield made
     made.may_end.set()
 
@@ -139,5 +139,5 @@ def test_who_waits_too_long_or_in_too_great_a_number_is_told_to_come_back(monkey
             refused += await asyncio.gather(*(waits(turns) for _ in range(MOST_OF_NETWORK)))
         return refused, await waits(turns)
 
-    monkeypatch.setattr(pairing_codes, "WAITS_S", 0.01)
+    monkeypatch.setattr(pairing_codes, "LONGEST_WAIT_S", 0.01)
     assert event_loop.run(all_of_them()) == (["pairing_busy"] * (MOST_OF_NETWORK + 1), "heard")

@@ -19,7 +19,7 @@ from broker.scorer.devices import OFFERED, Offered, Upgrades
 from broker.upgrade.bundle import MANIFEST_PATH, asked_by
 from broker.web.forms import as_ranges
 from broker.web.tables.devices import UPGRADE
-from broker.web.tables.upgrades import STALLED_S, InTurn
+from broker.web.tables.upgrades import STALLED_S, ThrottledFile
 from tests.broker.people.conftest import PASSWORD
 from tests.broker.scorer.small import NAME, state
 from tests.broker.upgrade.desk import DEVICE, TABLE, UpgradeRoom, upgrade_room
@@ -187,7 +187,7 @@ def test_a_revoked_device_and_one_that_is_offered_nothing_fetch_nothing(room: Up
 def test_a_table_that_takes_nothing_for_a_time_lets_another_have_its_turn_and_goes_on_when_it_has_one_again(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "part").write_bytes(b"x" * (InTurn.chunk_size + 1))
+    (tmp_path / "part").write_bytes(b"x" * (ThrottledFile.chunk_size + 1))
     alarms: list[Callable[[], None]] = []
 
     def later(seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
@@ -212,7 +212,7 @@ def test_a_table_that_takes_nothing_for_a_time_lets_another_have_its_turn_and_go
                     stalls.set()
                     await goes_on.wait()
 
-            await InTurn(tmp_path / "part", turns, later)(
+            await ThrottledFile(tmp_path / "part", turns, later)(
                 {"type": "http", "method": "GET", "headers": []}, nothing, take
             )
             return got
@@ -222,9 +222,9 @@ def test_a_table_that_takes_nothing_for_a_time_lets_another_have_its_turn_and_go
         second = asyncio.ensure_future(fetched(playing=False))
         assert turns.locked()
         alarms[-1]()
-        assert await second == InTurn.chunk_size + 1
+        assert await second == ThrottledFile.chunk_size + 1
         goes_on.set()
-        assert await first == InTurn.chunk_size + 1
+        assert await first == ThrottledFile.chunk_size + 1
         assert not turns.locked()
 
     run(steps())
