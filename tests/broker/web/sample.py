@@ -192,7 +192,7 @@ def view() -> DashboardView:
 
 def of_hall(name: str, title: str, tables: str, **more: object) -> HallView:
     """Return a hall with all its messages at the centre, except where other values are given."""
-    there = HallView(
+    hall = HallView(
         name=name,
         title=title,
         tables=tables,
@@ -208,7 +208,7 @@ def of_hall(name: str, title: str, tables: str, **more: object) -> HallView:
         plays_in=160,
         plays_expected=320,
     )
-    return replace(there, **more)
+    return replace(hall, **more)
 
 
 def centre() -> DashboardView:
