@@ -34,8 +34,8 @@ def fault_message(_: HtmlTranslator, part: str, code: str) -> Markup:
     known = DEVICE_FAULT.get(code) or PART_FAULT.get(part)
     if known is None:
         return _("{part}: {fault}", part=device_part_name(_, part), fault=code)
-    said = _("{part}: {fault}", part=device_part_name(_, part), fault=_(known))
-    return _with_code(said, code)
+    text = _("{part}: {fault}", part=device_part_name(_, part), fault=_(known))
+    return _with_code(text, code)
 
 
 def device_part_name(_: HtmlTranslator, part: str) -> Markup:
@@ -61,8 +61,8 @@ def _guard(_: HtmlTranslator, code: str) -> Markup:
     return _with_code(_(GUARD[code]), code) if code in GUARD else Markup("{}").format(code)
 
 
-def _with_code(said: Markup, code: str) -> Markup:
-    return Markup("{} <code>{}</code>").format(said, code)
+def _with_code(text: Markup, code: str) -> Markup:
+    return Markup("{} <code>{}</code>").format(text, code)
 
 
 GUARD: Final[Mapping[str, Message]] = {
@@ -174,7 +174,9 @@ def alert_text(context: Context, alert: AlertView) -> Markup:
     _: HtmlTranslator = context["_"]
     table, kind = alert.table or "?", alert.values.get("kind")
     named = {"kind": _(RULING[kind])} if isinstance(kind, str) and kind in RULING else {}
-    named |= {name: say(_, str(alert.values[name])) for name, say in ALERT_VALUES.items() if name in alert.values}
+    named |= {
+        name: describe(_, str(alert.values[name])) for name, describe in ALERT_VALUES.items() if name in alert.values
+    }
     if alert.code in ALERT_CODES:
         return _(ALERT_CODES[alert.code], **{**alert.values, "table": table, **named})
     if alert.code in APART:
@@ -208,8 +210,8 @@ class Alerts(NamedTuple):
 
 def split_alerts(alerts: Iterable[AlertView]) -> Alerts:
     """Separate the alerts that nobody has seen from the others."""
-    kept = tuple(alerts)
-    return Alerts(tuple(one for one in kept if not one.seen), tuple(one for one in kept if one.seen))
+    listed = tuple(alerts)
+    return Alerts(tuple(one for one in listed if not one.seen), tuple(one for one in listed if one.seen))
 
 
 def calling_tables(tables: Iterable[TableView]) -> list[TableView]:
@@ -239,7 +241,7 @@ TOLD_ACTIONS: Final = frozenset(
 )
 """Audited actions that raise an alert for the head arbiter. The action is also the alert's code (docs/codes.md)."""
 
-OF_A_TABLE: Final = {"pairing_taken", "device_accepted", "device_listed", "device_revoked"}
+TABLE_ACTIONS: Final = {"pairing_taken", "device_accepted", "device_listed", "device_revoked"}
 
 PAUSE_S: Final = 1.0
 
@@ -249,15 +251,15 @@ def concern_of_entry(entry: AuditEntry) -> Concern | None:
     if entry.action not in TOLD_ACTIONS:
         return None
     values: dict[str, int | str] = {"who": entry.who, "about": entry.about, "detail": entry.detail}
-    table = int(entry.about) if entry.action in OF_A_TABLE and entry.about.isdecimal() else None
+    table = int(entry.about) if entry.action in TABLE_ACTIONS and entry.about.isdecimal() else None
     return Concern(entry.action, table, about=entry.number, values=values)
 
 
 class AuditWatch:
     """Follows the audit log and reports new entries, as a context manager. Its own thread may wait for the store."""
 
-    def __init__(self, audit: accounts.AuditLog, tell: Callable[[Concern], None], pause_s: float = PAUSE_S) -> None:
-        self._audit, self._tell, self._pause_s = audit, tell, pause_s
+    def __init__(self, audit: accounts.AuditLog, report: Callable[[Concern], None], pause_s: float = PAUSE_S) -> None:
+        self._audit, self._report, self._pause_s = audit, report, pause_s
         self.head = LogHead()
         """The last entry that was read. Safe to read from any thread."""
         self._ending = threading.Event()
@@ -280,7 +282,7 @@ class AuditWatch:
     def look(self) -> None:
         """Report new entries. Raises PeopleStoreBroken."""
         for _, concern in self._new():
-            self._tell(concern)
+            self._report(concern)
 
     def _new(self) -> Iterator[tuple[int, Concern]]:
         for entry in self._audit.after(self.head.number):

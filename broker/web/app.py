@@ -108,7 +108,7 @@ def create_app(
         },
         middleware=[
             Middleware(SecurityHeaders),
-            Middleware(OwnNames, hosts),
+            Middleware(KnownHosts, hosts),
         ],
     )
 
@@ -246,8 +246,8 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        here = CACHE_SENT if scope["method"] == "POST" else CACHE_LIVE
-        caching = next((kept for path, kept in CACHE.items() if scope["path"].startswith(path)), here)
+        default = CACHE_SENT if scope["method"] == "POST" else CACHE_LIVE
+        caching = next((value for path, value in CACHE.items() if scope["path"].startswith(path)), default)
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -259,7 +259,7 @@ class SecurityHeaders:
         await self._app(scope, receive, send_guarded)
 
 
-class OwnNames:
+class KnownHosts:
     """Refuses requests for other hosts, with the desk's own page for refusals.
 
     Static files are served under any name, so that a browser can style the refusal.
@@ -284,7 +284,7 @@ class OwnNames:
             await self._app(scope, receive, send)
         else:
             others = [header for header in scope["headers"] if header[0] != b"host"]  # it may not be a valid host
-            refusal = errors.HostUnknown("the desk has no such name; --desk-name gives it another")
+            refusal = errors.HostUnknown("the desk does not answer to this name; --desk-name adds another")
             await error_response(Request({**scope, "headers": others}), refusal)(scope, receive, send)
 
 

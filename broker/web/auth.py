@@ -96,7 +96,7 @@ class Visitor:
     """The sender of a request. Without a session or token they are unknown, and `open_*` say what they may see."""
 
     session: login.LoginSession | None = None
-    form: str = ""
+    csrf_token: str = ""
     """The CSRF token that every form of this session carries."""
     open_room: bool = False
     open_public: bool = False
@@ -109,7 +109,7 @@ class Visitor:
     plain: bool = False
     """Whether traffic of tables and desk is unencrypted."""
     banners: tuple[Message, ...] = ()
-    """Warnings in red on every page of a user who has logged in."""
+    """Warnings in red on every page of a user who may see the room; empty for others."""
     token: programs.Token | None = None
     """The token with which another program reads."""
     address: str = ""
@@ -140,12 +140,12 @@ class Visitor:
         return self.session.account.may(right)
 
     @property
-    def rules(self) -> bool:
+    def may_rule(self) -> bool:
         """Whether this visitor may rule on plays and this desk has the pages for it."""
         return self.may("rule") and RULINGS_PATH in self.pages
 
     @property
-    def keys_sheets(self) -> bool:
+    def may_key_sheets(self) -> bool:
         """Whether this visitor may key in result sheets and this event has any."""
         return self.may("rule") and PAPER_PATH in self.pages
 
@@ -179,30 +179,30 @@ class Access:
     ) -> None:
         self.auth, self._room, self._withheld = auth, room, withheld
         self._open_room, self._open_public, self._plain = open_room, open_public, plain
-        self._misses = Misses()
+        self._misses = MissLimiter()
         self.pages = frozenset[str]()
         """The paths of this desk's pages."""
 
     def visitor(self, request: Request) -> Visitor:
         """Return the visitor who sent a request."""
         if self.auth is None:
-            return self._stranger(request, open_room=self._open_room)
+            return self._anonymous(request, open_room=self._open_room)
         token = request.cookies.get(cookie_name(request), "")[:LONGEST_TOKEN]
         session = self.auth.known(token, **browser_of(request)) if token else None
         if session is None:
-            return self._stranger(request, open_room=self._open_room and not self.auth.accounts.any())
+            return self._anonymous(request, open_room=self._open_room and not self.auth.accounts.any())
         view = self._room()
-        return replace(
-            self._stranger(request),
+        visitor = replace(
+            self._anonymous(request),
             session=session,
-            form=login.csrf_token(token),
+            csrf_token=login.csrf_token(token),
             withheld=self._withheld,
             disk=view.disk,
-            banners=banners(view),
             address=session.address,
         )
+        return replace(visitor, banners=banners(view)) if visitor.may("see_room") else visitor
 
-    def reader(self, request: Request) -> Visitor:
+    def visitor_or_program(self, request: Request) -> Visitor:
         """Return the program that reads with a token, else the `visitor`. Raises TokenUnknown, TooManyMisses."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or self.auth is None:
@@ -212,11 +212,11 @@ class Access:
             raise TooManyMisses(-(-wait // 1000))
         found = self.auth.tokens.find(token.strip()[:LONGEST_TOKEN])
         if found is None:
-            self._misses.missed(address, now)
-            raise errors.TokenUnknown("this token opens nothing: it was revoked, or was never one")
+            self._misses.count_miss(address, now)
+            raise errors.TokenUnknown("this token is not valid: it was revoked or never existed")
         return Visitor(token=found, address=address)
 
-    def _stranger(self, request: Request, *, open_room: bool = False) -> Visitor:
+    def _anonymous(self, request: Request, *, open_room: bool = False) -> Visitor:
         plain = self.unencrypted(request)
         return Visitor(open_room=open_room, open_public=self._open_public, pages=self.pages, plain=plain)
 
@@ -224,7 +224,7 @@ class Access:
         """Return whether this page, or traffic between the event's machines, crosses a network unencrypted."""
         return self._plain or (request.url.scheme == "http" and client_address(request) not in LOOPBACK_NAMES)
 
-    def goes_on(self, visitor: Visitor) -> bool:
+    def may_continue(self, visitor: Visitor) -> bool:
         """Return whether a stream to this visitor may continue."""
         if visitor.session is None or self.auth is None:
             return self.auth is None or not visitor.open_room or not self.auth.accounts.any()
@@ -239,7 +239,7 @@ class Access:
         """
 
         async def guarded(request: Request) -> Response:
-            visitor = await run_in_threadpool(self.reader if tokens else self.visitor, request)
+            visitor = await run_in_threadpool(self.visitor_or_program if tokens else self.visitor, request)
             request.state.visitor = visitor
             if visitor.may(right):
                 if request.method == "POST" and visitor.disk in READ_ONLY:
@@ -260,8 +260,8 @@ def wants_html(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(PROGRAMS)
 
 
-MOST_ASKED, LONGEST_ASKED = 8, 100
-"""Limits on the kept part of a query: the number of parameters, and characters in each. No page needs more."""
+MOST_QUERY_FIELDS, LONGEST_QUERY_FIELD = 8, 100
+"""Limits on the part of a query that is kept: the number of fields, and characters in each. No page needs more."""
 
 LONGEST_TAG: Final = 16
 """Maximum length of a language tag."""
@@ -271,18 +271,19 @@ OWN_PAGE: Final = re.compile(r"/(?!/)[!-\[\]-~]{0,99}")
 name."""
 
 
-def kept_query(request: Request) -> dict[str, str]:
+def query_to_keep(request: Request) -> dict[str, str]:
     """Return the query to keep when the language changes and while a page is live."""
-    asked = [one for one in request.query_params.items() if one[0] not in {"lang", "done"}]
-    return {name[:LONGEST_ASKED]: text[:LONGEST_ASKED] for name, text in asked[:MOST_ASKED]}
+    fields = [field for field in request.query_params.items() if field[0] not in {"lang", "done"}]
+    return {name[:LONGEST_QUERY_FIELD]: text[:LONGEST_QUERY_FIELD] for name, text in fields[:MOST_QUERY_FIELDS]}
 
 
 def login_address(request: Request) -> str:
     """Return the address of the login page, with the requested language and the page to continue to."""
-    root, wish = request.scope.get("root_path", ""), request.query_params.get("lang", "")[:LONGEST_TAG]
-    asked = own_page(f"{quote(request.url.path.removeprefix(root))}?{urlencode(kept_query(request))}".removesuffix("?"))
-    kept = {"lang": wish, "page": "" if asked == "/" else asked}
-    return f"{root}/login?{urlencode({name: text for name, text in kept.items() if text})}".removesuffix("?")
+    root, language = request.scope.get("root_path", ""), request.query_params.get("lang", "")[:LONGEST_TAG]
+    path = quote(request.url.path.removeprefix(root))
+    page = own_page(f"{path}?{urlencode(query_to_keep(request))}".removesuffix("?"))
+    query = {"lang": language, "page": "" if page == "/" else page}
+    return f"{root}/login?{urlencode({name: text for name, text in query.items() if text})}".removesuffix("?")
 
 
 def own_page(address: str) -> str:
@@ -342,7 +343,7 @@ MOST_MISSES: Final = 40
 ANY_NETWORK: Final = ""
 
 
-class Misses(login.RecentFailures):
+class MissLimiter(login.RecentFailures):
     """Counts misses per network in a sliding window. An IPv6 network is the first half of an address.
 
     Clients cannot choose their network, and none can lock out another: each network gets its first tries, however many
@@ -362,7 +363,7 @@ class Misses(login.RecentFailures):
             return max(wait, min(of_all, self._wait(network, self._fresh, now)))
         return wait
 
-    def missed(self, address: str, now: int, *, of_all: bool = True) -> None:
+    def count_miss(self, address: str, now: int, *, of_all: bool = True) -> None:
         """Count a miss for its network and, if it could have been a guess, towards the total."""
         self._count(login.network_of(address), self._most, now)
         if self._in_all and of_all:

@@ -47,7 +47,7 @@ class PublicViews:
 
     def __init__(self) -> None:
         self._embargo = Embargo()
-        self._kept: tuple[Snapshot, Arrivals] | None = None
+        self._open_plays: tuple[Snapshot, Arrivals] | None = None
         self._tables: dict[int, tuple[TableView, TableView]] = {}
 
     def of(self, view: DashboardView) -> DashboardView:
@@ -72,19 +72,19 @@ class PublicViews:
     def _open(self, view: DashboardView) -> tuple[Sequence[PlayView], Sequence[Standing]]:
         if not isinstance(view.plays, Arrivals):  # a view without an event: nothing is known to be open
             return (), ()
-        open_part, kept = self._embargo.open_part(view.plays.snapshot), self._kept
-        if kept is None or kept[0] is not open_part:
-            kept = self._kept = open_part, view.plays.of_complete_deals()
-        return kept[1], open_part.standings
+        open_part, cached = self._embargo.open_part(view.plays.snapshot), self._open_plays
+        if cached is None or cached[0] is not open_part:
+            cached = self._open_plays = open_part, view.plays.of_complete_deals()
+        return cached[1], open_part.standings
 
     def _table(self, table: TableView) -> TableView:
-        had = self._tables.get(table.table)
-        if had is None or had[0] is not table:
-            had = self._tables[table.table] = table, _table(table)
-        return had[1]
+        cached = self._tables.get(table.table)
+        if cached is None or cached[0] is not table:
+            cached = self._tables[table.table] = table, _public_table(table)
+        return cached[1]
 
 
-def _table(table: TableView) -> TableView:
+def _public_table(table: TableView) -> TableView:
     """Remove what is for arbiters only. That somebody has declared would give away a deal under embargo."""
     state = "playing" if table.state in REVEALING_STATES else table.state
     quiet = replace(table, health={}, gaps=(), unsent=0, ordered=0, obeyed={}, refused={}, state=state)
@@ -160,7 +160,7 @@ class EmbargoTrace:
         self._auth, self._last = auth, dict[tuple[str, str], int]()
         self._lock = threading.Lock()
 
-    def looked(self, visitor: Visitor, at: Iterable[int | str]) -> None:
+    def note_items(self, visitor: Visitor, items: Iterable[int | str]) -> None:
         """Note that a visitor has looked at some items. Raises PeopleStoreBroken."""
         name = visitor.name
         if not name or self._auth is None:
@@ -168,20 +168,22 @@ class EmbargoTrace:
         now = self._auth.clock()
         with self._lock:
             new = [
-                str(one) for one in at if not 0 <= now - self._last.get((name, str(one)), now + 1) < accounts.HOUR_MS
+                item
+                for item in map(str, items)
+                if not 0 <= now - self._last.get((name, item), now + 1) < accounts.HOUR_MS
             ]
-            self._last.update({(name, one): now for one in new})
+            self._last.update({(name, item): now for item in new})
         if new:
             self._auth.audit.note(now, name, accounts.EMBARGO_READ, ",".join(new), address=visitor.address)
 
-    def watched(self, visitor: Visitor, page: str, *, hidden: bool) -> None:
+    def note_page(self, visitor: Visitor, page: str, *, hidden: bool) -> None:
         """Note who reads a page that shows results as they arrive. `hidden` is whether some are under embargo.
 
         An entry that cannot be written is no error: a desk whose disk is full keeps showing the page.
         """
         if hidden and visitor.may("see_room"):
             with suppress(PeopleStoreBroken):
-                self.looked(visitor, [page])
+                self.note_items(visitor, [page])
 
 
 class DealInfo(Struct, frozen=True):
@@ -194,20 +196,21 @@ class DealInfo(Struct, frozen=True):
 
 
 SLOW_S: Final = 0.1
-REST: Final = 10
+PAUSE_FACTOR: Final = 10
 """After a slow computation, wait this many times as long before the next. Standings of a thousand tables lag a
 little."""
 
 
-class _Kept(NamedTuple):
-    of: Snapshot
-    ladder: StandingsTable
-    until: float
+class _CachedStandings(NamedTuple):
+    snapshot: Snapshot
+    standings: StandingsTable
+    not_before: float
+    """Earliest time of the next computation, by the monotonic clock in seconds."""
 
 
 class _LastPlayer(NamedTuple):
-    of: Snapshot
-    ladder: StandingsTable
+    snapshot: Snapshot
+    standings: StandingsTable
     sheet: PlayerSheet
 
 
@@ -223,7 +226,7 @@ class Sheets:
         """`now` returns ms since 1970. `trace` notes who looks at what is under embargo."""
         self._snapshots, self.now, self._trace = snapshots, now, trace
         self._embargo = Embargo()
-        self._ladders: dict[bool, _Kept] = {}
+        self._cached_standings: dict[bool, _CachedStandings] = {}
         self._receipts = ReceiptIndex()
         self._last: _LastPlayer | None = None
 
@@ -236,25 +239,28 @@ class Sheets:
         now = self._snapshots()
         return now if visitor.may("see_room") else self._embargo.open_part(now)
 
-    def ladder(self, visitor: Visitor) -> StandingsTable:
+    def standings(self, visitor: Visitor) -> StandingsTable:
         """Return the standings, computed once per snapshot, and less often in a large event."""
-        self.watched(visitor, "standings")
-        return self._ladder(visitor)
+        self.note_page(visitor, "standings")
+        return self._standings(visitor)
 
-    def watched(self, visitor: Visitor, page: str) -> None:
+    def note_page(self, visitor: Visitor, page: str) -> None:
         """Note who reads a page that shows results as they arrive."""
         if self._trace:
             snapshot = self.snapshot(visitor)
-            self._trace.watched(visitor, page, hidden=not snapshot.by_deal.keys() <= snapshot.complete)
+            self._trace.note_page(visitor, page, hidden=not snapshot.by_deal.keys() <= snapshot.complete)
 
-    def _ladder(self, visitor: Visitor) -> StandingsTable:
+    def _standings(self, visitor: Visitor) -> StandingsTable:
         snapshot, arbiter = self.snapshot(visitor), visitor.may("see_room")
-        kept, began = self._ladders.get(arbiter), time.monotonic()
-        if kept is None or (kept.of is not snapshot and (began >= kept.until or _at_once(kept.of, snapshot))):
-            made, ended = standings_table(snapshot), time.monotonic()
-            rest = REST * (ended - began) if ended - began > SLOW_S else 0
-            kept = self._ladders[arbiter] = _Kept(snapshot, made, ended + rest)
-        return kept.ladder
+        cached, began = self._cached_standings.get(arbiter), time.monotonic()
+        if cached is None or (
+            cached.snapshot is not snapshot
+            and (began >= cached.not_before or _must_recompute(cached.snapshot, snapshot))
+        ):
+            standings, ended = standings_table(snapshot), time.monotonic()
+            pause = PAUSE_FACTOR * (ended - began) if ended - began > SLOW_S else 0
+            cached = self._cached_standings[arbiter] = _CachedStandings(snapshot, standings, ended + pause)
+        return cached.standings
 
     def deals(self, visitor: Visitor) -> tuple[DealInfo, ...]:
         """List the deals of the event."""
@@ -275,31 +281,36 @@ class Sheets:
             sheet = deal_sheet(self.snapshot(visitor), deal)
         except KeyError:
             raise SheetUnknown(f"this event has no deal {deal}") from None
-        self._note(visitor, [deal])
+        self._note_deals(visitor, [deal])
         return sheet
 
     def player(self, visitor: Visitor, player: str) -> PlayerSheet:
         """Return a player's sheet, caching the last one for the same page in another language. Raises SheetUnknown."""
-        snapshot, ladder, last = self.snapshot(visitor), self._ladder(visitor), self._last
-        if last is None or last.of is not snapshot or last.ladder is not ladder or last.sheet.player != player:
+        snapshot, standings, last = self.snapshot(visitor), self._standings(visitor), self._last
+        if (
+            last is None
+            or last.snapshot is not snapshot
+            or last.standings is not standings
+            or last.sheet.player != player
+        ):
             try:
-                last = self._last = _LastPlayer(snapshot, ladder, player_sheet(snapshot, ladder, player))
+                last = self._last = _LastPlayer(snapshot, standings, player_sheet(snapshot, standings, player))
             except KeyError:
                 raise SheetUnknown("this event has no such player") from None
         sheet = last.sheet
-        self._note(visitor, sorted({play.deal for play in sheet.plays}))
+        self._note_deals(visitor, sorted({play.deal for play in sheet.plays}))
         return sheet
 
-    def _note(self, visitor: Visitor, deals: Iterable[int]) -> None:
+    def _note_deals(self, visitor: Visitor, deals: Iterable[int]) -> None:
         snapshot = self.snapshot(visitor)
         hidden = [deal for deal in deals if deal not in snapshot.complete and _plays_in(snapshot, deal)]
         if self._trace and hidden and visitor.may("see_room"):
-            self._trace.looked(visitor, hidden)
+            self._trace.note_items(visitor, hidden)
 
     def team(self, visitor: Visitor, number: int) -> TeamSheet:
         """Return a team's sheet by its number in the event's list. Raises SheetUnknown."""
         try:
-            return team_sheet(self.snapshot(visitor), self._ladder(visitor), number)
+            return team_sheet(self.snapshot(visitor), self._standings(visitor), number)
         except KeyError:
             raise SheetUnknown("this event has no such team") from None
 
@@ -311,7 +322,7 @@ class Sheets:
         return receipt_sheet(self.snapshot(visitor), message)
 
 
-def _at_once(before: Snapshot, now: Snapshot) -> bool:
+def _must_recompute(before: Snapshot, now: Snapshot) -> bool:
     """Return whether standings must be recomputed now: a deal is under embargo again, or their finality has changed."""
     return not before.complete <= now.complete or before.final != now.final
 

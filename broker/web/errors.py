@@ -64,7 +64,7 @@ class TooManyMisses(DeskError, PermissionError, code="too_many_misses", status=4
     """Too many receipts that do not exist were requested from this address."""
 
     def __init__(self, wait_s: int) -> None:
-        super().__init__(f"too many codes that are none; the next is looked at in {wait_s} seconds")
+        super().__init__(f"too many unknown codes; try again in {wait_s} seconds")
         self.wait_s = wait_s
 
 
@@ -113,7 +113,7 @@ class PairingDelayed(DeskError, PermissionError, code="pairing_delayed", status=
     """Too many wrong pairing codes were tried. The next one is accepted after `wait_s` seconds."""
 
     def __init__(self, wait_s: int) -> None:
-        super().__init__(f"too many wrong codes; the next is heard in {wait_s} s")
+        super().__init__(f"too many wrong codes; try again in {wait_s} s")
         self.wait_s = wait_s
 
 

@@ -28,10 +28,10 @@ LARGEST: Final = 16 * 1024
 MOST_FIELDS: Final = 256
 """Enough for the largest form, which has a field for each of sixty tables. Larger halls list tables in one field."""
 
-LOOKED_BEYOND: Final = 64 * 1024
+READ_BEYOND: Final = 64 * 1024
 """Bytes read beyond the limit of a form that is too large, so that its text can be shown again and shortened."""
 
-LONGEST_KEPT: Final = 4000
+LONGEST_SHOWN_AGAIN: Final = 4000
 """Maximum length of a field that is shown again. A longer one is a file's, and showing only part of it would
 mislead."""
 
@@ -92,28 +92,28 @@ async def read_form(request: Request, visitor: Visitor | None, *, largest: int =
     Raises FormForeign, FormTooLarge, FormMalformed, with the fields typed so far unless another site sent the form.
     """
     refuse_foreign(request)
-    body = await read_body(request, largest + LOOKED_BEYOND)
+    body = await read_body(request, largest + READ_BEYOND)
     try:
-        return _checked(body, request.headers.get("content-type", ""), visitor, largest)
+        return _parse_checked(body, request.headers.get("content-type", ""), visitor, largest)
     except (FormForeign, FormTooLarge, FormMalformed) as error:
-        error.typed = _readable_fields(body if len(body) <= largest + LOOKED_BEYOND else body.rpartition(b"&")[0])
+        error.typed = _readable_fields(body if len(body) <= largest + READ_BEYOND else body.rpartition(b"&")[0])
         raise
 
 
-def _checked(body: bytes, kind: str, visitor: Visitor | None, largest: int) -> Form:
+def _parse_checked(body: bytes, kind: str, visitor: Visitor | None, largest: int) -> Form:
     if len(body) > largest:
         raise FormTooLarge(f"a form has at most {largest} bytes")
     form = parse_form(body, kind)
     token = form.get(CSRF_FIELD, "").encode()  # a token is ASCII; the field sent may not be
-    if visitor is not None and not (visitor.form and hmac.compare_digest(token, visitor.form.encode())):
-        raise FormForeign("this form is not of your session: load its page again")
+    if visitor is not None and not (visitor.csrf_token and hmac.compare_digest(token, visitor.csrf_token.encode())):
+        raise FormForeign("this form belongs to another session: reload its page")
     return form
 
 
 def _readable_fields(body: bytes) -> Form:
     """Return the readable fields of a form that was refused, so that nobody has to type them again."""
     pairs = parse_qsl(body.decode("ascii", "replace"), errors="replace")
-    return {name: value for name, value in pairs if len(value) <= LONGEST_KEPT and "\0" not in name + value}
+    return {name: value for name, value in pairs if len(value) <= LONGEST_SHOWN_AGAIN and "\0" not in name + value}
 
 
 def refuse_foreign(request: Request) -> None:
@@ -125,7 +125,7 @@ def refuse_foreign(request: Request) -> None:
         return
     origin = urlsplit(request.headers.get("origin", ""))
     if (origin.scheme, origin.netloc) != (request.url.scheme, request.headers.get("host", "")) or not origin.netloc:
-        raise FormForeign("it is not said that one of our own pages has sent this form (header Origin)")
+        raise FormForeign("the header Origin does not show that this desk's own page sent the form")
 
 
 def parse_form(body: bytes, kind: str) -> Form:
@@ -141,12 +141,12 @@ def parse_form(body: bytes, kind: str) -> Form:
             max_num_fields=MOST_FIELDS,
         )
     except ValueError:  # includes UnicodeDecodeError
-        raise FormMalformed("this is no form") from None
+        raise FormMalformed("the body is not a valid form") from None
     form = dict(pairs)
     if len(form) != len(pairs):
-        raise FormMalformed("a field comes twice")
+        raise FormMalformed("a field occurs twice")
     if any("\0" in value for value in form.values()):
-        raise FormMalformed("a field has a character that no text has")
+        raise FormMalformed("a field contains a NUL character")
     return form
 
 
@@ -163,21 +163,21 @@ async def read_body(request: Request, most: int) -> bytes:
     return bytes(body)
 
 
-TICKED: Final = 60
+MOST_TICK_BOXES: Final = 60
 """Maximum number of tables that get a box each to tick. In a larger hall table numbers are typed."""
 
-TICKED_ALONE: Final = 12
+MOST_BOXES_ONLY: Final = 12
 """Maximum number of tables for which boxes suffice and no field for typing is shown."""
 
 TABLE_SEPARATOR: Final = re.compile(r"[\s,;、，；]+")
 TABLE_RANGE: Final = re.compile(r"([0-9]{1,4})(?:[-\N{EN DASH}]([0-9]{1,4}))?", re.ASCII)
-RUN: Final = 3
+SHORTEST_RANGE: Final = 3
 """Minimum number of consecutive tables that is written as a range."""
 
 
-def read_number(text: str, digits: int = 4, otherwise: int = 0) -> int:
-    """Parse a number of at most `digits` digits; return `otherwise` for any other text."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else otherwise
+def read_number(text: str, digits: int = 4, default: int = 0) -> int:
+    """Parse a number of at most `digits` digits; return `default` for any other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else default
 
 
 def ticked_tables(form: Form) -> set[int]:
@@ -185,7 +185,7 @@ def ticked_tables(form: Form) -> set[int]:
     return {read_number(name.removeprefix("table-")) for name in form if name.startswith("table-")}
 
 
-def tables_of(text: str) -> list[int]:
+def read_tables(text: str) -> list[int]:
     """Parse table numbers and ranges in the order in which they are written. Raises TablesUnreadable."""
     found: list[int] = []
     for word in filter(None, TABLE_SEPARATOR.split(text)):
@@ -198,16 +198,18 @@ def tables_of(text: str) -> list[int]:
     return found
 
 
-def tables_among(known: Iterable[int], text: str) -> list[int]:
+def read_known_tables(known: Iterable[int], text: str) -> list[int]:
     """Parse table numbers that must be among `known`. Raises TablesUnreadable."""
-    found = tables_of(text)
+    found = read_tables(text)
     if unknown := set(found) - set(known):
         raise TablesUnreadable(N_("this event has no table {tables}", tables=as_ranges(unknown)[:60]))
     return found
 
 
-def as_ranges(tables: Iterable[int], between: str = ", ") -> str:
-    """Write table numbers with ranges, short enough for a hall of a thousand tables and readable by `tables_of`."""
-    apart = groupby(enumerate(sorted(set(tables))), lambda numbered: numbered[1] - numbered[0])
-    runs = [[table for _, table in run] for _, run in apart]
-    return between.join(f"{run[0]}-{run[-1]}" if len(run) >= RUN else between.join(map(str, run)) for run in runs)
+def as_ranges(tables: Iterable[int], separator: str = ", ") -> str:
+    """Write table numbers with ranges, short enough for a hall of a thousand tables and readable by `read_tables`."""
+    grouped = groupby(enumerate(sorted(set(tables))), lambda numbered: numbered[1] - numbered[0])
+    runs = [[table for _, table in run] for _, run in grouped]
+    return separator.join(
+        f"{run[0]}-{run[-1]}" if len(run) >= SHORTEST_RANGE else separator.join(map(str, run)) for run in runs
+    )

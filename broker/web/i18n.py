@@ -50,9 +50,9 @@ def translators() -> dict[str, HtmlTranslator]:
     return {language: HtmlTranslator(language) for language in languages()}
 
 
-def choose_translator(wish: str | None, accept_language: str) -> HtmlTranslator:
+def choose_translator(requested: str | None, accept_language: str) -> HtmlTranslator:
     """Return the translator for `?lang=`, else for the browser's preferred language, else for English."""
-    for tag in (wish or "", *_by_preference(accept_language)):
+    for tag in (requested or "", *_by_preference(accept_language)):
         if (language := tag.lower().split("-")[0]) in translators():
             return translators()[language]
     return translators()[SOURCE]

@@ -63,7 +63,7 @@ STAGE: Final[Mapping[str, Message]] = {
     "offline_unsent": N_("Offline, messages unsent"),
 }
 
-WANT: Final[Mapping[str, Message]] = {
+NEED: Final[Mapping[str, Message]] = {
     "calling": N_("Calls: {count}"),
     "walls": N_("Walls to check: {count}"),
     "offline_unsent": N_("Offline, unsent: {count}"),
@@ -139,7 +139,7 @@ TOKEN_ROLE: Final[Mapping[str, Message]] = {
     "monitor": N_("State of machines and programs"),
 }
 
-ABOUT: Final[Mapping[str, Message]] = {
+DESCRIPTIONS: Final[Mapping[str, Message]] = {
     "head_arbiter": N_("can see and do everything"),
     "table_arbiter": N_("can see the whole room, give orders to tables, make rulings and enter result sheets"),
     "organiser": N_("can set up the event, pair devices and print blank sheets; sees public results"),
@@ -321,7 +321,7 @@ WIRE: Final[Mapping[str, Message]] = {
     "out": N_("from the scorer"),
 }
 
-TOLD: Final[Mapping[str, Message]] = {
+ADJUSTMENTS: Final[Mapping[str, Message]] = {
     "awards": N_("Awards: {list}"),
     "no_awards": N_("No awards"),
     "fines": N_("Fines: {list}"),
@@ -368,7 +368,7 @@ FACT: Final[Mapping[str, Message]] = {
 }
 """What a table reports about a play."""
 
-RECORDED: Final[Mapping[str, Message]] = {
+RECORD_TEXTS: Final[Mapping[str, Message]] = {
     AT_THE_TABLE: N_("arbiter with the PIN"),
     FIRST_LINK_USER: N_("the first link"),
     "the hand was not valid": N_("hand not valid"),
@@ -385,7 +385,7 @@ RECORDED: Final[Mapping[str, Message]] = {
 
 def recorded_text(_: HtmlTranslator, text: str) -> Markup:
     """Translate an author or reason in the record if the program wrote it; return other text as it is."""
-    return _(RECORDED[text]) if text in RECORDED else Markup.escape(text)
+    return _(RECORD_TEXTS[text]) if text in RECORD_TEXTS else Markup.escape(text)
 
 
 def account_text(_: HtmlTranslator, text: str) -> Markup:

@@ -25,7 +25,7 @@ from broker.i18n import Message
 from broker.people import Right
 from broker.scorer import DashboardView, ViewFeed
 from broker.web import labels
-from broker.web.auth import Access, Visitor, kept_query, visitor_of
+from broker.web.auth import Access, Visitor, query_to_keep, visitor_of
 from broker.web.embargo import Feeds, PublicFeed
 from broker.web.i18n import HtmlTranslator
 from broker.web.render import html_response, render_template, translator_for
@@ -54,7 +54,7 @@ class StreamPace(NamedTuple):
     """The same for the dashboard, which is sent in parts: an arbiter should see a result before its players look up."""
 
     @property
-    def room(self) -> "StreamPace":
+    def dashboard(self) -> "StreamPace":
         """The pace of the dashboard."""
         return self._replace(gap_s=self.page_gap_s)
 
@@ -77,7 +77,7 @@ class EventStreams:
         feed: ViewFeed | PublicFeed,
         encode: EncodeView,
         pace: StreamPace,
-        goes_on: Callable[[], bool] = lambda: True,
+        may_continue: Callable[[], bool] = lambda: True,
         *,
         at_beats: bool = False,
     ) -> AsyncIterator[bytes]:
@@ -93,11 +93,11 @@ class EventStreams:
         silence: float | None = None  # no heartbeat before the first view, however slow the machine
         try:
             while True:
-                fresh = await _within(changed, silence)
+                fresh = await _wait_for_change(changed, silence)
                 silence = pace.heartbeat_s
                 if self.ending or following.done():
                     return
-                if not goes_on():
+                if not may_continue():
                     yield SESSION_ENDED
                     return
                 # A change may bring this reader nothing new; a heartbeat still shows that the connection is alive.
@@ -120,7 +120,7 @@ async def _wake_on_change(feed: ViewFeed | PublicFeed, changed: asyncio.Event) -
         changed.set()
 
 
-async def _within(changed: asyncio.Event, seconds: float | None) -> bool:
+async def _wait_for_change(changed: asyncio.Event, seconds: float | None) -> bool:
     try:
         async with asyncio.timeout(seconds):
             await changed.wait()
@@ -142,11 +142,11 @@ _numbers = count(1)
 
 
 class Part(NamedTuple):
-    """One element with a key. `same` is sent in its place to a reader who already has it."""
+    """One element with a key. `placeholder` is sent in its place to a reader who already has it."""
 
     thing: object
     html: str
-    same: str
+    placeholder: str
 
 
 class Rendering:
@@ -156,36 +156,36 @@ class Rendering:
         """`skeleton` is the page with a numbered mark for each of its parts."""
         pieces = PART_MARK.split(skeleton)
         self.between, self.parts = pieces[::2], [parts[int(number)] for number in pieces[1::2]]
-        found = Counter(part.same for part in self.parts)
+        found = Counter(part.placeholder for part in self.parts)
         # With two elements of the same key it would be unclear which one stays.
-        self.known = {part.same: part for part in self.parts if found[part.same] == 1}
+        self.known = {part.placeholder: part for part in self.parts if found[part.placeholder] == 1}
         self.number = next(_numbers)
-        self._after: tuple[int, str | None] = (0, None)
+        self._last_changes: tuple[int, str | None] = (0, None)
 
     @cached_property
     def whole(self) -> Markup:
         """The whole page."""
-        return Markup(self._filled([part.html for part in self.parts]))  # noqa: S704 - escaped output of the templates
+        return Markup(self._assemble([part.html for part in self.parts]))  # noqa: S704 - escaped output of the templates
 
-    def after(self, before: "Rendering | None") -> str | None:
+    def changes_since(self, before: "Rendering | None") -> str | None:
         """Return the page for a reader who last got `before`, without its unchanged parts; None if nothing changed."""
         if before is None:
             return self.whole
         # Nearly all readers have the same `before`. Only its number is stored: a reference would chain all renderings.
-        if self._after[0] != before.number:
-            self._after = before.number, self._beside(before)
-        return self._after[1]
+        if self._last_changes[0] != before.number:
+            self._last_changes = before.number, self._difference(before)
+        return self._last_changes[1]
 
-    def _beside(self, before: "Rendering") -> str | None:
+    def _difference(self, before: "Rendering") -> str | None:
         if self.between == before.between and self.parts == before.parts:
             return None
-        had, now = before.known.get, self.known.get
-        stays = (had(part.same) is part is now(part.same) for part in self.parts)
-        return self._filled(
-            [part.same if same else part.html for part, same in zip(self.parts, stays, strict=True)],
+        before_by_key, by_key = before.known.get, self.known.get
+        unchanged = (before_by_key(part.placeholder) is part is by_key(part.placeholder) for part in self.parts)
+        return self._assemble(
+            [part.placeholder if same else part.html for part, same in zip(self.parts, unchanged, strict=True)],
         )
 
-    def _filled(self, filling: list[str]) -> str:
+    def _assemble(self, filling: list[str]) -> str:
         texts = [text for pair in zip(self.between, [*filling, ""], strict=True) for text in pair]
         return "".join(texts)
 
@@ -194,7 +194,7 @@ class Renderer:
     """Makes renderings one after another. For use by one thread only."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, dict[str, Part]] = OrderedDict()
+        self._parts: OrderedDict[Hashable, dict[str, Part]] = OrderedDict()
 
     def render(self, audience: Hashable, template: Template, values: Mapping[str, Any]) -> Rendering:
         """Render a template that calls `part(key, thing, macro)` for each of its parts.
@@ -202,18 +202,18 @@ class Renderer:
         A macro's output may depend only on `audience` and `thing`; it is reused while `thing` compares equal. The key
         is the element's `data-key`.
         """
-        had, now, parts = self._kept.pop(audience, {}), dict[str, Part](), list[Part]()
+        known, current, parts = self._parts.pop(audience, {}), dict[str, Part](), list[Part]()
 
         def part(key: str, thing: object, draw: Callable[[Any], str]) -> Markup:
-            old = had.get(key)
-            now[key] = old if old and (old.thing is thing or old.thing == thing) else _drawn_part(thing, draw)
-            parts.append(now[key])
+            old = known.get(key)
+            current[key] = old if old and (old.thing is thing or old.thing == thing) else _draw_part(thing, draw)
+            parts.append(current[key])
             return _mark(len(parts) - 1)
 
         rendering = Rendering(template.render(values, part=part), parts)
-        self._kept[audience] = now
-        while len(self._kept) > MOST_AUDIENCES:
-            self._kept.popitem(last=False)
+        self._parts[audience] = current
+        while len(self._parts) > MOST_AUDIENCES:
+            self._parts.popitem(last=False)
         return rendering
 
 
@@ -223,7 +223,7 @@ def _mark(number: int) -> Markup:
     return Markup("<part {}>").format(number)
 
 
-def _drawn_part(thing: object, draw: Callable[[Any], str]) -> Part:
+def _draw_part(thing: object, draw: Callable[[Any], str]) -> Part:
     html = str(draw(thing)).strip()
     opening = KEYED_TAG.match(html)
     if opening is None:
@@ -232,7 +232,7 @@ def _drawn_part(thing: object, draw: Callable[[Any], str]) -> Part:
     return Part(thing, html, f'<{tag} data-key="{key}" data-same></{tag}>')
 
 
-MOST_KEPT: Final = 64
+MOST_CACHED: Final = 64
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class LivePages:
         """`attends` is whether calls and alerts have buttons."""
         self._attends = attends
         self._feeds, self._access, self._streams, self._pace = feeds, access, streams, pace
-        self._kept: OrderedDict[Hashable, tuple[object, Markup]] = OrderedDict()
+        self._cached: OrderedDict[Hashable, tuple[object, Markup]] = OrderedDict()
         """Rendered sheets by address, language and rights; never by who the reader is."""
 
     def routes(self, path: str, make: MakePage, right: Right) -> tuple[Route, Route]:
@@ -280,10 +280,10 @@ class LivePages:
         return self._access.route(path, page, right), self._access.route("/live" + path, live, right)
 
     def _page(self, request: Request, sheet: LivePage) -> Response:
-        _, visitor, query = translator_for(request), visitor_of(request), kept_query(request)
+        _, visitor, query = translator_for(request), visitor_of(request), query_to_keep(request)
         html = render_template(
             "live_sheet.html",
-            room=self._room(request, sheet, _, visitor),
+            room=self._rendered(request, sheet, _, visitor),
             view=self._feeds.of(visitor).current,
             title=sheet.title,
             _=_,
@@ -298,17 +298,17 @@ class LivePages:
         return html_response(html)
 
     def stream(
-        self, request: Request, encode: EncodeView, *, of_room: bool = False, at_beats: bool = False
+        self, request: Request, encode: EncodeView, *, dashboard_pace: bool = False, at_beats: bool = False
     ) -> Response:
         """Answer with a stream of what the visitor may follow, for as long as they may.
 
-        `of_room` streams at the pace of the dashboard. `at_beats` is as in `follow`.
+        `dashboard_pace` streams at the pace of the dashboard. `at_beats` is as in `follow`.
         """
         if request.method == "HEAD":  # a stream never ends, so answer without starting one
             return Response(media_type=EVENT_STREAM)
-        visitor, pace = visitor_of(request), self._pace.room if of_room else self._pace
+        visitor, pace = visitor_of(request), self._pace.dashboard if dashboard_pace else self._pace
         stream = self._streams.follow(
-            self._feeds.of(visitor), encode, pace, lambda: self._access.goes_on(visitor), at_beats=at_beats
+            self._feeds.of(visitor), encode, pace, lambda: self._access.may_continue(visitor), at_beats=at_beats
         )
         return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
@@ -317,7 +317,7 @@ class LivePages:
         last: list[Markup] = []
 
         def encode(view: DashboardView) -> bytes | None:
-            html = self._room(request, make(request, visitor, _), _, visitor)
+            html = self._rendered(request, make(request, visitor, _), _, visitor)
             if last == [html]:
                 return None
             last[:] = [html]
@@ -325,18 +325,18 @@ class LivePages:
 
         return encode
 
-    def _room(self, request: Request, sheet: LivePage, _: HtmlTranslator, visitor: Visitor) -> Markup:
-        address = request.url.path.removeprefix("/live") + urlencode(kept_query(request))
-        place = address, _.language, *map(visitor.may, get_args(Right)), visitor.rules
-        red = labels.banners(self._feeds.of(visitor).current) if visitor.may("see_room") else ()
-        kept, key = self._kept.pop(place, None), (sheet.key, red)
-        if kept is None or kept[0] != key or sheet.key is None:
+    def _rendered(self, request: Request, sheet: LivePage, _: HtmlTranslator, visitor: Visitor) -> Markup:
+        address = request.url.path.removeprefix("/live") + urlencode(query_to_keep(request))
+        audience = address, _.language, *map(visitor.may, get_args(Right)), visitor.may_rule
+        banners = labels.banners(self._feeds.of(visitor).current) if visitor.may("see_room") else ()
+        cached, key = self._cached.pop(audience, None), (sheet.key, banners)
+        if cached is None or cached[0] != key or sheet.key is None:
             title, attends = self._feeds.of(visitor).current.title, self._attends and visitor.may("give_orders")
-            kept = (key, render_sheet(sheet, _, visitor, title, banners=red, attends=attends))
-        self._kept[place] = kept
-        while len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
-        return kept[1]
+            cached = (key, render_sheet(sheet, _, visitor, title, banners=banners, attends=attends))
+        self._cached[audience] = cached
+        while len(self._cached) > MOST_CACHED:
+            self._cached.popitem(last=False)
+        return cached[1]
 
 
 def render_sheet(
@@ -358,7 +358,7 @@ def render_sheet(
         may=visitor.may,
         banners=banners,
         commands=visitor.may("give_orders"),
-        rules=visitor.rules,
+        rules=visitor.may_rule,
         attends=attends,
         **sheet.values,
     )

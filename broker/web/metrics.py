@@ -32,7 +32,7 @@ from broker.web.services import ScorerThread, Services
 
 MIB: Final = 1024 * 1024
 STEP: Final = DISK_STEP_MIB * MIB
-KEPT_S: Final = 1.0
+CACHE_S: Final = 1.0
 """Seconds for which an answer is reused, so that frequent requests cost the scorer nothing."""
 
 
@@ -42,7 +42,7 @@ class MetricsPage:
     def __init__(self, access: Access, feeds: embargo.Feeds, services: Services, scorer: ScorerThread) -> None:
         self._access, self._scorer, self._services = access, scorer, services
         self._room, self._public = feeds.room, feeds.public
-        self._kept: dict[bool, tuple[float, bytes]] = {}
+        self._cached: dict[bool, tuple[float, bytes]] = {}
 
     def route(self) -> Route:
         """Return the route of the page."""
@@ -50,18 +50,19 @@ class MetricsPage:
 
     async def read(self, request: Request) -> Response:
         """Answer with the metrics that this visitor may see."""
-        body = await run_in_threadpool(self._text, inside=visitor_of(request).may("see_room"))
+        body = await run_in_threadpool(self._text, arbiter=visitor_of(request).may("see_room"))
         return Response(body, media_type=CONTENT_TYPE_LATEST)
 
-    def _text(self, *, inside: bool) -> bytes:
-        now, (until, body) = time.monotonic(), self._kept.get(inside, (float("-inf"), b""))
+    def _text(self, *, arbiter: bool) -> bytes:
+        now, (until, body) = time.monotonic(), self._cached.get(arbiter, (float("-inf"), b""))
         if now >= until:
-            body = generate_latest(_Families([*self._open(now), *(self._inside() if inside else ())]))
-            body += generate_latest(self._scorer.wire.metrics.registry) if inside else b""
-            self._kept[inside] = now + KEPT_S, body
+            families = [*self._public_metrics(now), *(self._arbiter_metrics() if arbiter else ())]
+            body = generate_latest(_Families(families))
+            body += generate_latest(self._scorer.wire.metrics.registry) if arbiter else b""
+            self._cached[arbiter] = now + CACHE_S, body
         return body
 
-    def _open(self, now: float) -> Iterator[Metric]:
+    def _public_metrics(self, now: float) -> Iterator[Metric]:
         """Yield metrics that change with the clock or are public."""
         view, services = self._public.current, self._services
         build = InfoMetricFamily("homologue_build", "The scorer's program, and where it runs")
@@ -69,79 +70,78 @@ class MetricsPage:
             [], {"version": program_version(), "python": platform.python_version(), "broker": services.broker_kind}
         )
         yield build
-        yield gauge("homologue_broker_connected", "Whether the scorer is connected with the broker", view.connected)
+        yield gauge("homologue_broker_connected", "Whether the scorer is connected to the broker", view.connected)
         yield gauge("homologue_plays", "Plays whose result is in", view.plays_in)
-        yield gauge("homologue_plays_expected", "Plays that the event has", view.plays_expected)
+        yield gauge("homologue_plays_expected", "Plays in the event", view.plays_expected)
         yield gauge("homologue_event_final", "Whether the standings are final", view.final)
         states = Counter(render.card_state(table) for table in view.tables)
         yield gauges(
             "homologue_tables",
-            "Tables, by what the public page shows",
+            "Tables by state on the public page",
             "state",
             {one: states[one] for one in render.SIGNS},
         )
         yield gauges(
             "homologue_disk_level",
-            "How much room the scorer's disk has: 1 for the one that holds",
+            "Free space on the scorer's disk: 1 for the current level",
             "level",
             {level: level == self._room.current.disk for level in get_args(DiskLevel)},
         )
         if services.folder:
             free = disk_room(services.folder)[0] // STEP * STEP
-            yield gauge("homologue_disk_free_bytes", f"Free for the event, in steps of {DISK_STEP_MIB} MiB", free)
+            yield gauge("homologue_disk_free_bytes", f"Free disk space, in steps of {DISK_STEP_MIB} MiB", free)
         yield gauge("homologue_memory_bytes", f"Memory of the scorer, in steps of {DISK_STEP_MIB} MiB", _memory())
         age = services.backup_age_s()
         if age is not None:
-            yield gauge("homologue_backup_age_seconds", "Since the last copy of the event was made", age)
+            yield gauge("homologue_backup_age_seconds", "Seconds since the last backup of the event", age)
         yield from self._tables(view, now)
 
     def _tables(self, view: DashboardView, now: float) -> Iterator[Metric]:
-        def look() -> tuple[dict[int, Reading], dict[int, str]]:
+        def read() -> tuple[dict[int, Reading], dict[int, str]]:
             devices = self._scorer.live.devices
             return dict(devices.readings), {
                 table: state.version for table, state in devices.states.last.items() if state.version
             }
 
-        readings, versions = self._scorer.ask(look)
+        readings, versions = self._scorer.ask(read)
         yield gauges(
             "homologue_table_away",
-            "Whether a table was there and is not any more",
+            "Whether a table was connected and has disappeared",
             "table",
             {table.table: table.away for table in view.tables},
         )
-        said = "Since a table said that it is there, which it does by the clock"
         yield gauges(
             "homologue_table_last_heard_seconds",
-            f"{said}, each {BEAT_S} s",
+            f"Seconds since a table's last heartbeat, which it sends every {BEAT_S} s",
             "table",
             {table: int(now - one.heard_at) for table, one in readings.items()},
         )
         of_device: tuple[tuple[str, str, Callable[[Reading], float | None]], ...] = (
             ("clock_offset_seconds", "How far a table's clock is ahead", _offset_s),
-            ("disk_free_bytes", f"Free on a table's disk, in steps of {DISK_STEP_MIB} MiB", _disk_bytes),
-            ("temperature_celsius", "Of a table's board", lambda one: one.celsius),
+            ("disk_free_bytes", f"Free disk space of a table, in steps of {DISK_STEP_MIB} MiB", _disk_bytes),
+            ("temperature_celsius", "Temperature of a table's board", lambda one: one.celsius),
         )
         for name, about, value in of_device:
             found = {table: value(one) for table, one in readings.items()}
             known = {table: number for table, number in found.items() if number is not None}
             yield gauges(f"homologue_table_{name}", about, "table", known)
-        family = InfoMetricFamily("homologue_table_build", "A table's program", labels=["table"])
+        family = InfoMetricFamily("homologue_table_build", "The program of a table", labels=["table"])
         for table, version in sorted(versions.items()):
             family.add_metric([str(table)], {"version": version})
         yield family
 
-    def _inside(self) -> Iterator[Metric]:
+    def _arbiter_metrics(self) -> Iterator[Metric]:
         """Yield metrics for arbiters only."""
         view = self._room.current
         alerts = Counter(alert.code for alert in view.alerts if alert.seen is None)
-        yield gauges("homologue_alerts", "Alerts that nobody has seen", "code", alerts)
-        yield gauge("homologue_calls", "Tables that call an arbiter", sum(table.calling for table in view.tables))
-        yield gauge("homologue_quarantined_plays", "Plays of which something is kept apart", view.apart)
-        yield gauge("homologue_lost_messages", "Messages that were in the store and are not any more", view.lost)
-        yield gauge("homologue_queue_length", "Messages that wait to be taken in", self._scorer.waiting)
+        yield gauges("homologue_alerts", "Unseen alerts", "code", alerts)
+        yield gauge("homologue_calls", "Tables calling an arbiter", sum(table.calling for table in view.tables))
+        yield gauge("homologue_quarantined_plays", "Plays with messages that are kept apart", view.apart)
+        yield gauge("homologue_lost_messages", "Stored messages that are now missing", view.lost)
+        yield gauge("homologue_queue_length", "Messages queued for the scorer", self._scorer.waiting)
         yield gauges(
             "homologue_table_unsent",
-            "Facts of a table for which it has no receipt",
+            "Facts of a table that the scorer has not acknowledged",
             "table",
             {table.table: table.unsent for table in view.tables},
         )
@@ -183,7 +183,7 @@ def gauges(name: str, about: str, label: str, values: Mapping[Any, float]) -> Me
 def _memory() -> int:
     """Return the memory of this process in bytes, in steps of `STEP`; 0 if unknown."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as told:  # noqa: PTH123 - not one of our files
-            return int(told.read().split()[1]) * 4096 // STEP * STEP
+        with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - not one of our files
+            return int(statm.read().split()[1]) * 4096 // STEP * STEP
     except (OSError, ValueError):
         return 0

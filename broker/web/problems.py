@@ -31,17 +31,17 @@ def detail_message(_: HtmlTranslator, text: str) -> Markup:
     """Return the detail that follows a sentence, in the reader's language if it is a Message, else in English."""
     if not text:
         return Markup()
-    between = "" if _.language == "zh" else " "  # Chinese has no space between sentences
+    space = "" if _.language == "zh" else " "  # Chinese has no space between sentences
     if isinstance(text, Message):
         named = {
             name: _(SEAT_NAMES[value])
             for name, value in text.values.items()
             if isinstance(value, str) and value in SEAT_NAMES
         }
-        said = _("({text})", text=_(text, **named))
-        return Markup('{}<span class="detail">{}</span>').format(between, said)
-    said = _("({text})", text=text[:LONGEST_DETAIL])
-    return Markup('{}<span class="detail" lang="en">{}</span>').format(between, said)
+        detail = _("({text})", text=_(text, **named))
+        return Markup('{}<span class="detail">{}</span>').format(space, detail)
+    detail = _("({text})", text=text[:LONGEST_DETAIL])
+    return Markup('{}<span class="detail" lang="en">{}</span>').format(space, detail)
 
 
 PROBLEM: Final[Mapping[str, Message]] = {

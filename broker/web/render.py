@@ -22,7 +22,7 @@ from broker.scorer import HallContact, TableView, paused_left_ms, time_up_at, wh
 from broker.scorer.grid import Need
 from broker.web import labels
 from broker.web.alerts import APART, alert_text, alert_value, device_fault_text
-from broker.web.auth import Visitor, kept_query
+from broker.web.auth import Visitor, query_to_keep
 from broker.web.forms import as_ranges, read_number
 from broker.web.i18n import HtmlTranslator, choose_translator, translators
 from broker.web.labels import recorded_text
@@ -109,12 +109,12 @@ def environment() -> Environment:
         apart_why=APART,
         signs=SIGNS,
         stages=STAGE_SIGNS,
-        want_shapes=WANT_SHAPES,
+        need_shapes=NEED_SHAPES,
         legend=LEGEND,
         shown=card_state,
         duration=duration,
         up_at=time_up_at,
-        stands_ms=paused_left_ms,
+        paused_left_ms=paused_left_ms,
         whole_minutes=whole_minutes,
         shown_plays=SHOWN_PLAYS,
         shown_places=SHOWN_PLACES,
@@ -124,13 +124,13 @@ def environment() -> Environment:
     return made
 
 
-OPENED_FIRST: Final = ("page.html", "room.html", "arbiter.html", "standings.html", "tables.html", "plays.html")
+PRECOMPILED: Final = ("page.html", "room.html", "arbiter.html", "standings.html", "tables.html", "plays.html")
 
 
 @cache
 def compile_pages() -> None:
     """Compile the templates of the first page. Others are compiled when somebody opens them."""
-    for name in OPENED_FIRST:
+    for name in PRECOMPILED:
         environment().get_template(name)
     translators()
 
@@ -177,7 +177,7 @@ STAGE_SIGNS: Final[dict[PlayStage, StateSign]] = {
     "offline_unsent": StateSign("hourglass", "red"),
 }
 
-WANT_SHAPES: Final[dict[Need, str]] = {
+NEED_SHAPES: Final[dict[Need, str]] = {
     "calling": "bell",
     "walls": "tiles",
     "offline_unsent": "hourglass",
@@ -202,7 +202,7 @@ LEGEND: Final[tuple[CardState | PlayStage, ...]] = (
 """The signs explained below the grid."""
 
 
-OF_HALL: Final[dict[HallContact, AbsentState]] = {"there": "hall_there", "away": "hall_away"}
+HALL_STATES: Final[dict[HallContact, AbsentState]] = {"there": "hall_there", "away": "hall_away"}
 
 
 def card_state(table: TableView) -> CardState:
@@ -211,7 +211,7 @@ def card_state(table: TableView) -> CardState:
         case "init" | "disconnected" | "lost":
             return table.lifecycle
         case None:
-            return OF_HALL[table.hall] if table.hall else "unheard"
+            return HALL_STATES[table.hall] if table.hall else "unheard"
     return "silent" if table.silent else table.state or "unheard"
 
 
@@ -246,12 +246,12 @@ def render_page(
         visitor=visitor,
         may=visitor.may,
         title=title,
-        here=f"{request.url.path}?{urlencode(kept_query(request))}&".replace("?&", "?"),
+        here=f"{request.url.path}?{urlencode(query_to_keep(request))}&".replace("?&", "?"),
         to=request.url.path,
         problem=error_message(_, error) if error else "",
         code=getattr(error, "code", ""),
         refusals=refusals[1:SHOWN_REFUSALS],
-        done="" if error else _what_was_done(request, _, done),
+        done="" if error else _confirmation(request, _, done),
         **values,
     )
     response = html_response(html, getattr(error, "status", 400) if error else 200)
@@ -260,7 +260,7 @@ def render_page(
     return response
 
 
-def _what_was_done(request: Request, _: HtmlTranslator, texts: Message | Mapping[str, Message] | None) -> str:
+def _confirmation(request: Request, _: HtmlTranslator, texts: Message | Mapping[str, Message] | None) -> str:
     done = request.query_params.get("done") if request.method == "GET" else None
     text = texts.get(done or "") if isinstance(texts, Mapping) else texts
     return _(text) if text and done is not None else ""
@@ -291,15 +291,15 @@ def pdf_response(content: bytes, name: str) -> Response:
     return Response(content, media_type="application/pdf", headers=header)
 
 
-def redirect(request: Request, path: str, part: str = "", **asked: str) -> RedirectResponse:
+def redirect(request: Request, path: str, fragment: str = "", **query: str) -> RedirectResponse:
     """Redirect to a page of this desk after a form, in the reader's language, so that reloading does not send it again.
 
-    `path` may have a query. `part` is the id of a part of the page; without one, the browser keeps the fragment from
-    which the form was sent.
+    `path` may have a query. `fragment` is the id of an element on the page; without one, the browser keeps the fragment
+    of the page from which the form was sent.
     """
-    query = urlencode({**asked, "lang": translator_for(request).language})
-    page = f"{request.scope.get('root_path', '')}{path}{'&' if '?' in path else '?'}{query}"
-    return RedirectResponse(page + (part and f"#{part}"), status_code=303)
+    fields = urlencode({**query, "lang": translator_for(request).language})
+    page = f"{request.scope.get('root_path', '')}{path}{'&' if '?' in path else '?'}{fields}"
+    return RedirectResponse(page + (fragment and f"#{fragment}"), status_code=303)
 
 
 PER_PAGE: Final = 100
@@ -314,10 +314,10 @@ class Pagination(NamedTuple):
     per_page: int
 
     @classmethod
-    def at(cls, asked: Mapping[str, str], length: int, per_page: int = PER_PAGE) -> "Pagination":
+    def at(cls, query: Mapping[str, str], length: int, per_page: int = PER_PAGE) -> "Pagination":
         """Return the page requested as `page`, or the nearest one that exists."""
         of = max(1, -(-length // per_page))
-        return cls(min(max(1, read_number(asked.get("page", ""), 6, 1)), of), of, per_page)
+        return cls(min(max(1, read_number(query.get("page", ""), 6, 1)), of), of, per_page)
 
     @property
     def lines(self) -> slice:

@@ -32,15 +32,15 @@ from broker.web.render import compile_pages
 from broker.web.services import NO_SERVICES, Services
 
 ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised here, never a default
-LOOK_S: Final = 0.1
+POLL_S: Final = 0.1
 STOP_S: Final = 10.0
 """Enough for a busy machine; otherwise two seconds suffice."""
-FAREWELL_S: Final = 0.5
+GRACE_S: Final = 0.5
 
 
 log = get_logger("homologue.desk")
 
-TOLD_EVERY_S: Final = 60.0
+LOG_INTERVAL_S: Final = 60.0
 """Minimum time between two log entries about refused connections, so that a flood cannot fill the disk."""
 
 REQUEST_S: Final = 20.0
@@ -67,7 +67,7 @@ class Connections:
         self._of: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._turned_away = 0
-        self._tell_at = float("-inf")
+        self._log_at = float("-inf")
 
     @property
     def open(self) -> int:
@@ -79,7 +79,7 @@ class Connections:
         with self._lock:
             if self._of[address] >= self._limits.of_address or self._of.total() >= self._limits.in_all:
                 self._turned_away += 1
-                self._tell(address)
+                self._log_refusals(address)
                 return False
             self._of[address] += 1
             return True
@@ -91,9 +91,9 @@ class Connections:
             if self._of[address] <= 0:
                 del self._of[address]
 
-    def _tell(self, address: str) -> None:
+    def _log_refusals(self, address: str) -> None:
         now = self._seconds()
-        if now < self._tell_at:
+        if now < self._log_at:
             return
         log.warning(
             "too_many_connections",
@@ -102,7 +102,7 @@ class Connections:
             in_all=self._of.total(),
             turned_away=self._turned_away,
         )
-        self._tell_at, self._turned_away = now + TOLD_EVERY_S, 0
+        self._log_at, self._turned_away = now + LOG_INTERVAL_S, 0
 
 
 class _Counted(socket.socket):
@@ -149,41 +149,41 @@ class TimedProtocol(H11Protocol):
     time: nothing at all, headers byte by byte, or a body that never ends.
     """
 
-    _impatient: asyncio.TimerHandle | None = None
+    _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the timer for the first request."""
         super().connection_made(cast("asyncio.Transport", transport))  # uvicorn serves no other kind
-        self._watch()
+        self._update_timer()
 
     def data_received(self, data: bytes) -> None:
         """Receive a part of a request, without restarting the request's timer."""
         super().data_received(data)
-        self._watch()
+        self._update_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
         super().connection_lost(exc)
-        self._stop_waiting()
+        self._stop_timer()
 
     def on_response_complete(self) -> None:
         """Stop waiting for the rest of a body that was not needed; from here uvicorn closes idle connections."""
-        self._stop_waiting()
+        self._stop_timer()
         super().on_response_complete()
 
-    def _watch(self) -> None:
+    def _update_timer(self) -> None:
         if self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete:
-            self._stop_waiting()  # the whole request has arrived, so the client is no longer late
-        elif self._impatient is None:
-            self._impatient = self.loop.call_later(REQUEST_S, self._give_up)
+            self._stop_timer()  # the whole request has arrived, so the client is no longer late
+        elif self._timer is None:
+            self._timer = self.loop.call_later(REQUEST_S, self._abort)
 
-    def _stop_waiting(self) -> None:
-        if self._impatient is not None:
-            self._impatient.cancel()
-            self._impatient = None
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-    def _give_up(self) -> None:
-        self._impatient = None
+    def _abort(self) -> None:
+        self._timer = None
         self.transport.abort()
 
 
@@ -283,7 +283,7 @@ class DeskServer:
         # A daemon thread, so that a scorer that fails without calling stop() still ends.
         self._thread = threading.Thread(target=server.run, args=([listener],), name="desk", daemon=True)
         self._thread.start()
-        while not server.up.wait(LOOK_S):  # no time limit: a machine that starts along with the hall is busy
+        while not server.up.wait(POLL_S):  # no time limit: a machine that starts along with the hall is busy
             if not self._thread.is_alive():
                 self.stop()
                 listener.close()
@@ -364,7 +364,7 @@ class _Server(uvicorn.Server):
 
     async def _drop(self) -> None:
         """Drop connections that no longer read, such as a sleeping device's: they cannot be ended politely."""
-        await asyncio.sleep(FAREWELL_S)
+        await asyncio.sleep(GRACE_S)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
 

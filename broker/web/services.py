@@ -104,7 +104,7 @@ class AuditedRulings:
         """The event, with the corrections made to its plan so far."""
         return self._scorer.rulings.room.event
 
-    def look(self, work: Callable[[RulingService], T]) -> T:
+    def query(self, work: Callable[[RulingService], T]) -> T:
         """Run a query that changes nothing. Raises ScorerBusy, Refused, RuleError."""
 
         def answer() -> T | RuleError:
@@ -119,15 +119,15 @@ class AuditedRulings:
             raise found
         return found
 
-    def publish(self, request: Request, path: str, draft: RulingDraft, looked_at: str | None = None) -> Response:
+    def publish(self, request: Request, path: str, draft: RulingDraft, effects_mark: str | None = None) -> Response:
         """Publish a ruling and redirect to a page that confirms it. Raises what `give` raises."""
-        self.give(request, draft, looked_at)
+        self.give(request, draft, effects_mark)
         return redirect(request, path, done=draft.id)
 
-    def give(self, request: Request, draft: RulingDraft, looked_at: str | None = None) -> RulingEntry:
+    def give(self, request: Request, draft: RulingDraft, effects_mark: str | None = None) -> RulingEntry:
         """Publish a ruling. Raises Refused, ScorerError or PeopleStoreBroken if it was not published.
 
-        `looked_at` is the mark of the effects that the arbiter has seen; None for a ruling that moves nobody.
+        `effects_mark` is the mark of the effects that the arbiter has seen; None for a ruling that moves nobody.
 
         The audit entry is written first and committed last, so that a refused ruling leaves no entry. If this machine
         stops between the two commits, `note_missing` adds the entry at the next start.
@@ -135,7 +135,7 @@ class AuditedRulings:
         author = author_of(account_of(request))
         with self._auth.store.commit():
             note_action(self._auth, request, RULING_NOTED, draft.id, draft.reason)
-            return self._scorer.ask(lambda: self._scorer.rulings.give(draft, author, looked_at))
+            return self._scorer.ask(lambda: self._scorer.rulings.give(draft, author, effects_mark))
 
     def note_missing(self) -> None:
         """Write audit entries for rulings that are in the journal but not in the audit log."""

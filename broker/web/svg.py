@@ -122,7 +122,7 @@ def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str =
     Points and IMPs are whole numbers, and so are the labels of the y axis, which spans all `heights` and 0.
     """
     low, high = math.floor(min(*heights, 0, 0)), math.ceil(max(*heights, 0, 0))
-    step = next(step for step in count_steps() if (high - low) <= step * MOST_RULES)
+    step = next(step for step in round_steps() if (high - low) <= step * MOST_RULES)
     chart.y_labels = list(range(step * (low // step), high + step, step))
     chart.y_labels_major = [0]
     root: Element = chart.render_tree()
@@ -142,7 +142,7 @@ def _drawn(chart: pygal.Graph, about: str, heights: Sequence[float], kind: str =
     return Markup(tostring(root, encoding="unicode"))  # noqa: S704 - ElementTree has escaped all text
 
 
-def count_steps() -> Iterator[int]:
+def round_steps() -> Iterator[int]:
     """Yield round step widths: 1, 2, 5, 10, 20, 50 and so on."""
     return (step * 10**power for power in count() for step in (1, 2, 5))
 

@@ -60,12 +60,12 @@ def a_route_without_its_guard() -> None:
 
 def forms_without_a_token() -> None:
     """Take forms that do not carry the session's token."""
-    checked = forms._checked
+    checked = forms._parse_checked
 
     def careless(body: bytes, kind: str, visitor: auth.Visitor | None, largest: int) -> forms.Form:
         return checked(body, kind, None if visitor else visitor, largest)
 
-    forms._checked = careless
+    forms._parse_checked = careless
 
 
 def a_session_id_that_anybody_knows() -> None:
@@ -86,9 +86,9 @@ ANYBODY: Final = "192.0.2.1"
 
 def one_count_of_misses_for_everybody() -> None:
     """Hear nobody once somebody has guessed too often."""
-    wait_ms, missed = auth.Misses.wait_ms, auth.Misses.missed
-    patch.object(auth.Misses, "wait_ms", lambda self, _, now: wait_ms(self, ANYBODY, now)).start()
-    patch.object(auth.Misses, "missed", lambda self, _, now, **more: missed(self, ANYBODY, now, **more)).start()
+    limiter, wait_ms, count = auth.MissLimiter, auth.MissLimiter.wait_ms, auth.MissLimiter.count_miss
+    patch.object(limiter, "wait_ms", lambda self, _, now: wait_ms(self, ANYBODY, now)).start()
+    patch.object(limiter, "count_miss", lambda self, _, now, **more: count(self, ANYBODY, now, **more)).start()
 
 
 def as_many_connections_as_there_are() -> None:

@@ -105,19 +105,19 @@ class Page(Struct, Generic[T], frozen=True):
     items: Sequence[T]
 
 
-class Question(NamedTuple):
+class ResourceRequest(NamedTuple):
     """The visitor's request, with the view and sheets that they may read."""
 
     view: DashboardView
     sheets: Sheets
     visitor: Visitor
-    at: str = ""
+    item: str = ""
     """Which item is requested, for resources that are one of several."""
 
 
-def event_info(asked: Question) -> EventInfo:
+def event_info(request: ResourceRequest) -> EventInfo:
     """Return the event."""
-    view, event = asked.view, asked.sheets.snapshot(asked.visitor).event
+    view, event = request.view, request.sheets.snapshot(request.visitor).event
     return EventInfo(
         name=view.event,
         title=view.title,
@@ -138,47 +138,47 @@ def _table(view: TableView) -> TableInfo:
     return TableInfo(**{name: getattr(view, name) for name in TableInfo.__struct_fields__})
 
 
-def _tables(asked: Question) -> Sequence[TableInfo]:
-    return [_table(one) for one in asked.view.tables]
+def _tables(request: ResourceRequest) -> Sequence[TableInfo]:
+    return [_table(one) for one in request.view.tables]
 
 
-def _rounds(asked: Question) -> Sequence[BookedPlay]:
-    return sorted(asked.sheets.snapshot(asked.visitor).event.plan.plays, key=lambda play: (play.round, play.table))
+def _rounds(request: ResourceRequest) -> Sequence[BookedPlay]:
+    return sorted(request.sheets.snapshot(request.visitor).event.plan.plays, key=lambda play: (play.round, play.table))
 
 
-def _plays(asked: Question) -> Sequence[PlayView]:
-    asked.sheets.watched(asked.visitor, "plays")
-    return asked.view.plays
+def _plays(request: ResourceRequest) -> Sequence[PlayView]:
+    request.sheets.note_page(request.visitor, "plays")
+    return request.view.plays
 
 
-def _standings(asked: Question) -> Sequence[StandingsRow]:
-    return asked.sheets.ladder(asked.visitor).rungs
+def _standings(request: ResourceRequest) -> Sequence[StandingsRow]:
+    return request.sheets.standings(request.visitor).rungs
 
 
-def _players(asked: Question) -> Sequence[PlayerInfo]:
-    event = asked.sheets.snapshot(asked.visitor).event
+def _players(request: ResourceRequest) -> Sequence[PlayerInfo]:
+    event = request.sheets.snapshot(request.visitor).event
     return [PlayerInfo(id_, one.name, *event.origin_of(id_)) for id_, one in event.players.items()]
 
 
-def _public(asked: Question) -> PublicInfo:
-    view = asked.view
+def _public(request: ResourceRequest) -> PublicInfo:
+    view = request.view
     tables, plays = [_table(one) for one in view.tables], view.plays[:PER_PAGE]
-    return PublicInfo(event_info(asked), tables, view.standings, view.teams, plays)
+    return PublicInfo(event_info(request), tables, view.standings, view.teams, plays)
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource to read. `gives` is the type of the answer or, for a list, of its items."""
+    """A resource to read. `item_type` is the type of the answer or, for a list, of its items."""
 
     path: str
     about: str
-    gives: type[Struct]
-    answer: Callable[[Question], object]
-    several: bool = False
+    item_type: type[Struct]
+    answer: Callable[[ResourceRequest], object]
+    is_list: bool = False
     right: Right = "see_public"
     public: bool = False
     """Whether everybody gets the same answer."""
-    also: str = ""
+    former_path: str = ""
     """An earlier address of the resource, which still works."""
 
     @property
@@ -188,42 +188,42 @@ class Resource:
 
 
 RESOURCES: Final = (
-    Resource("/event", "The event, and how far it has come", EventInfo, event_info),
-    Resource("/tables", "The tables, by number", TableInfo, _tables, several=True),
-    Resource("/rounds", "Who is to play what, where and when", BookedPlay, _rounds, several=True, right="see_room"),
-    Resource("/plays", "Results, newest first", PlayView, _plays, several=True),
-    Resource("/standings", "Everybody's place, and those still in reach", StandingsRow, _standings, several=True),
-    Resource("/teams", "The teams' places", TeamStanding, lambda asked: asked.view.teams, several=True),
+    Resource("/event", "The event and its progress", EventInfo, event_info),
+    Resource("/tables", "The tables, by number", TableInfo, _tables, is_list=True),
+    Resource("/rounds", "The planned plays, by round and table", BookedPlay, _rounds, is_list=True, right="see_room"),
+    Resource("/plays", "Results, newest first", PlayView, _plays, is_list=True),
+    Resource("/standings", "Everybody's place, and those still in reach", StandingsRow, _standings, is_list=True),
+    Resource("/teams", "The teams' places", TeamStanding, lambda request: request.view.teams, is_list=True),
     Resource(
         "/teams/{team:int}",
         "A team's sheet; teams count from 1, as the event lists them",
         TeamSheet,
-        lambda asked: asked.sheets.team(asked.visitor, int(asked.at)),
-        also="/team/{team:int}.json",
+        lambda request: request.sheets.team(request.visitor, int(request.item)),
+        former_path="/team/{team:int}.json",
     ),
     Resource(
         "/travellers",
-        "The deals, and whether all have played them",
+        "The deals, and whether all tables have played them",
         embargo.DealInfo,
-        lambda asked: asked.sheets.deals(asked.visitor),
-        several=True,
+        lambda request: request.sheets.deals(request.visitor),
+        is_list=True,
     ),
     Resource(
         "/travellers/{deal:int}",
         "All plays of a deal, compared",
         DealSheet,
-        lambda asked: asked.sheets.deal(asked.visitor, int(asked.at)),
-        also="/deal/{deal:int}.json",
+        lambda request: request.sheets.deal(request.visitor, int(request.item)),
+        former_path="/deal/{deal:int}.json",
     ),
-    Resource("/players", "The players", PlayerInfo, _players, several=True),
+    Resource("/players", "The players", PlayerInfo, _players, is_list=True),
     Resource(
         "/players/{player}",
         "All plays of a player",
         PlayerSheet,
-        lambda asked: asked.sheets.player(asked.visitor, asked.at),
-        also="/player/{player}.json",
+        lambda request: request.sheets.player(request.visitor, request.item),
+        former_path="/player/{player}.json",
     ),
-    Resource("/public", "What everybody may know, in one answer", PublicInfo, _public, public=True),
+    Resource("/public", "All public information in one answer", PublicInfo, _public, public=True),
 )
 
 
@@ -235,7 +235,7 @@ class ReadInterface:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes. The OpenAPI document contains nothing of the event and needs no right."""
-        routes = [self._route(path, one) for one in RESOURCES for path in (PREFIX + one.path, one.also) if path]
+        routes = [self._route(path, one) for one in RESOURCES for path in (PREFIX + one.path, one.former_path) if path]
         return [Route(f"{PREFIX}/openapi.json", self.document), *routes]
 
     def _route(self, path: str, resource: Resource) -> Route:
@@ -245,7 +245,7 @@ class ReadInterface:
         """Answer a request for a resource."""
         visitor = Visitor(open_public=True) if resource.public else visitor_of(request)
         at = str(request.path_params[resource.parameter]) if resource.parameter else ""
-        found = resource.answer(Question(self._feeds.of(visitor).current, self._sheets, visitor, at))
+        found = resource.answer(ResourceRequest(self._feeds.of(visitor).current, self._sheets, visitor, at))
         return answer_if_changed(request, as_json(page_of(request, found) if isinstance(found, Sequence) else found))
 
     async def document(self, request: Request) -> Response:
@@ -255,8 +255,8 @@ class ReadInterface:
 
 def page_of(request: Request, items: Sequence[T]) -> Page[T]:
     """Return the requested page of a list, or the nearest page that exists."""
-    asked = request.query_params.get("per_page", "")
-    per_page = min(max(1, read_number(asked, len(str(MOST_PER_PAGE)), PER_PAGE)), MOST_PER_PAGE)
+    written = request.query_params.get("per_page", "")
+    per_page = min(max(1, read_number(written, len(str(MOST_PER_PAGE)), PER_PAGE)), MOST_PER_PAGE)
     at = Pagination.at(request.query_params, len(items), per_page)
     return Page(at.number, at.of, len(items), items[at.lines])
 
@@ -274,19 +274,20 @@ def answer_if_changed(request: Request, body: bytes) -> Response:
 Document = dict[str, Any]
 
 INTRODUCTION: Final = """\
-What other programs may read of an event, at the scorer's desk. A program says who it is by a token \
-(`homologue event people token add`), in the header `Authorization: Bearer ...`. What is under embargo is in no answer \
-to a token that is not an arbiter's. Lists come in pages. Each answer has an `ETag`: with it in `If-None-Match`, \
-an answer that has not changed is 304. Within a version names and meanings stay; fields and resources may be added."""
+What other programs may read about an event at the scorer's desk. A program authenticates with a token \
+(`homologue event people token add`) in the header `Authorization: Bearer ...`. Results under embargo are only in \
+answers to an arbiter's token. Lists are paginated. Each answer has an `ETag`: a request that sends it in \
+`If-None-Match` gets 304 while the answer has not changed. Within a version, names and meanings do not change; fields \
+and resources may be added."""
 
 STATUS_TEXTS: Final = {
-    "400": "the desk was asked for by a name that is none of its own",
+    "400": "the desk does not answer to the requested host name",
     "401": "there is no token, or it was revoked",
     "403": "the token's role may not read this",
-    "404": "there is no such thing",
-    "405": "another method than those that the header `Allow` names: nothing here is written",
-    "429": "too many wrong tokens; `Retry-After` says when to come again",
-    "500": "a fault of the desk's program, which its log tells",
+    "404": "nothing exists at this address",
+    "405": "the method is not one of those in the header `Allow`; the interface is read-only",
+    "429": "too many wrong tokens; retry after `Retry-After` seconds",
+    "500": "the desk's program failed; its log has the details",
 }
 
 
@@ -336,7 +337,7 @@ def openapi_text() -> str:
 
 
 def _type_of(resource: Resource) -> Any:  # noqa: ANN401 - the type is built at run time
-    return Page[resource.gives] if resource.several else resource.gives  # type: ignore[name-defined]  # as above
+    return Page[resource.item_type] if resource.is_list else resource.item_type  # type: ignore[name-defined]  # as above
 
 
 def _operation(resource: Resource, answer: Document, refusal: Document) -> Document:
@@ -348,7 +349,7 @@ def _operation(resource: Resource, answer: Document, refusal: Document) -> Docum
         "parameters": [*_parameters(resource)],
         "responses": {
             "200": _response(resource.about, answer),
-            "304": {"description": "what `If-None-Match` names is still the answer"},
+            "304": {"description": "the answer has not changed since the one in `If-None-Match`"},
             **refusals,
         },
         "x-right": resource.right,
@@ -363,7 +364,7 @@ def _parameters(resource: Resource) -> list[Document]:
     if resource.parameter:
         kind = "integer" if ":int" in resource.path else "string"
         return [{"name": resource.parameter, "in": "path", "required": True, "schema": {"type": kind}}]
-    if not resource.several:
+    if not resource.is_list:
         return []
     return [
         {"name": "page", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 1}},

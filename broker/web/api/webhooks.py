@@ -25,8 +25,8 @@ from broker.scorer import DashboardView, StandingsRow, as_json
 from broker.version import program_version
 from broker.web import Sheets, Visitor
 
-LOOK_S: Final = 1.0
-PATIENCE_S: Final = 10.0
+POLL_S: Final = 1.0
+TIMEOUT_S: Final = 10.0
 """A server that does not answer for this long has not accepted a message."""
 
 SIGNATURE: Final = "Homologue-Signature"
@@ -63,13 +63,13 @@ class WebhookSender:
         self._stop.set()
 
     def _run(self) -> None:
-        while not self._stop.wait(LOOK_S):
+        while not self._stop.wait(POLL_S):
             try:
-                self.look()
+                self.poll()
             except PeopleError:
                 continue  # the disk is full, or the database is unreachable: queued deliveries are sent later
 
-    def look(self) -> list[threading.Thread]:
+    def poll(self) -> list[threading.Thread]:
         """Queue results that are final, and start sending deliveries that are due. Raises PeopleError."""
         view = self._view()
         if view.final and view is not self._seen:
@@ -78,12 +78,12 @@ class WebhookSender:
         with self._lock:
             due = [one for one in self._hooks.due() if one.name not in self._sending]
             self._sending |= {one.name for one in due}
-        threads = [threading.Thread(target=self._try, args=(one,), daemon=True) for one in due]
+        threads = [threading.Thread(target=self._attempt, args=(one,), daemon=True) for one in due]
         for thread in threads:
             thread.start()
         return threads
 
-    def _try(self, hook: programs.Webhook) -> None:
+    def _attempt(self, hook: programs.Webhook) -> None:
         try:
             self._hooks.tried(hook, send(hook, self._sheets.now() // 1000))
         except PeopleError:
@@ -101,7 +101,7 @@ def final_results(view: DashboardView, sheets: Sheets) -> FinalResults:
         event=view.event,
         title=view.title,
         profile=view.profile,
-        standings=sheets.ladder(anyone).rungs,
+        standings=sheets.standings(anyone).rungs,
         teams=sheets.snapshot(anyone).teams,
     )
 
@@ -111,7 +111,7 @@ def signature(secret: str, at: int, body: bytes) -> str:
     return f"t={at},v1={hmac.new(secret.encode(), f'{at}.'.encode() + body, hashlib.sha256).hexdigest()}"
 
 
-def send(hook: programs.Webhook, at: int, patience_s: float = PATIENCE_S) -> str:
+def send(hook: programs.Webhook, at: int, timeout_s: float = TIMEOUT_S) -> str:
     """Try to send a delivery; return the error, or an empty string. `at` is in s since 1970."""
     headers = {
         "Content-Type": "application/json",
@@ -122,7 +122,7 @@ def send(hook: programs.Webhook, at: int, patience_s: float = PATIENCE_S) -> str
     parts = urlsplit(hook.url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
-        with closing(_Connection(hook, patience_s)) as connection:
+        with closing(_Connection(hook, timeout_s)) as connection:
             connection.request("POST", path, hook.body, headers)
             status = connection.getresponse().status
     except (OSError, http.client.HTTPException, errors.BadWebhook) as error:
@@ -133,10 +133,10 @@ def send(hook: programs.Webhook, at: int, patience_s: float = PATIENCE_S) -> str
 class _Connection(http.client.HTTPConnection):
     """A connection to the address that was checked, even if the name resolves differently a moment later."""
 
-    def __init__(self, hook: programs.Webhook, patience_s: float) -> None:
+    def __init__(self, hook: programs.Webhook, timeout_s: float) -> None:
         parts = urlsplit(hook.url)
         self._hook, self._tls = hook, parts.scheme == "https"
-        super().__init__(str(parts.hostname), parts.port or (443 if self._tls else 80), timeout=patience_s)
+        super().__init__(str(parts.hostname), parts.port or (443 if self._tls else 80), timeout=timeout_s)
 
     def connect(self) -> None:
         """Connect. Raises OSError, BadWebhook."""

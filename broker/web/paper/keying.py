@@ -47,22 +47,22 @@ class Keying(NamedTuple):
 class Readings:
     """The readings of one play that count now: none, one, or two that differ."""
 
-    kept: tuple[Keying, ...]
+    current: tuple[Keying, ...]
 
     @property
     def differ(self) -> bool:
         """Whether an arbiter has to decide."""
-        return len(self.kept) == BOTH_READ
+        return len(self.current) == BOTH_READ
 
     def of(self, account: str) -> Keying | None:
         """Return a person's own reading."""
-        return next((one for one in self.kept if one.whose == account), None)
+        return next((one for one in self.current if one.whose == account), None)
 
     def judge(self, account: str, body: bytes) -> Verdict:
         """Compare a further reading with those that count now. Raises RuleError `keyings_differ`."""
         if self.differ:
             raise RuleError("keyings_differ", "two people have keyed this sheet differently: an arbiter settles it")
-        others = [one for one in self.kept if one.whose != account]
+        others = [one for one in self.current if one.whose != account]
         if not others:
             return "first"
         return "agrees" if others[0].body == body else "differs"
@@ -178,7 +178,7 @@ class DoubleKeying:
         return SheetResult(sheet, verdict)
 
     def _both(self, known: Readings, account: Account) -> str:
-        first = next(one.whose for one in known.kept if one.whose != account.name)
+        first = next(one.whose for one in known.current if one.whose != account.name)
         return f"keyed by {self._auth.accounts.get(first).full} and by {account.full}"
 
     def settle(
@@ -194,18 +194,18 @@ class DoubleKeying:
             raise RuleError("reason_wrong", f"a reason has 1 to {LONGEST_REASON} printable characters")
         with self._auth.store.commit():
             after, _, known = self._readings([play])[play]
-            if tuple(one.number for one in known.kept) != numbers:
-                raise RuleError("keying_gone", "these two readings are not open any more: look again")
+            if tuple(one.number for one in known.current) != numbers:
+                raise RuleError("keying_gone", "these two readings are no longer open: reload the page")
             if chosen:
                 return self._chosen(known, chosen, account, address, reason)
-            for one in known.kept:
+            for one in known.current:
                 self._keep(play, after, account, address, SET_ASIDE, whose=one.whose, reason=reason)
         return None
 
     def _chosen(self, known: Readings, number: int, account: Account, address: str, reason: str) -> SheetResult:
-        one = next((one for one in known.kept if one.number == number), None)
+        one = next((one for one in known.current if one.number == number), None)
         if one is None:
-            raise RuleError("keying_gone", "this reading is none of the two")
+            raise RuleError("keying_gone", "this reading is not one of the two")
         result = self._take(self._sheet(one), account, address, reason)
         if result.problem:
             raise result.problem
@@ -216,23 +216,23 @@ class DoubleKeying:
         with self._auth.store.commit():
             after, _, known = self._readings([play])[play]
             if known.of(account.name) is None:
-                raise RuleError("keying_gone", "no reading of yours is open there")
+                raise RuleError("keying_gone", "you have no open reading of this sheet")
             if known.differ:
                 raise RuleError("keyings_differ", "two people have keyed this sheet differently: an arbiter settles it")
             self._keep(play, after, account, address, SET_ASIDE)
 
     def open(self, account: Account) -> tuple[list[KeyingDifference], list[WaitingSheet]]:
         """Return differences to decide, and sheets that wait for a second person. Raises PeopleStoreBroken."""
-        found = [known for _, settled, known in self._readings(None).values() if known.kept and not settled]
-        found.sort(key=lambda known: (known.kept[0].round, known.kept[0].table))
-        waiting = [known.kept[0] for known in found if not known.differ]
+        found = [known for _, settled, known in self._readings(None).values() if known.current and not settled]
+        found.sort(key=lambda known: (known.current[0].round, known.current[0].table))
+        waiting = [known.current[0] for known in found if not known.differ]
         return (
             [self._difference(known) for known in found if known.differ],
             [WaitingSheet(self._sheet(one), mine=one.whose == account.name) for one in waiting],
         )
 
     def _difference(self, known: Readings) -> KeyingDifference:
-        first, second = known.kept
+        first, second = known.current
         keyed = keyed_from(first.body), keyed_from(second.body)
         return KeyingDifference(
             (self._sheet(first), self._sheet(second)),
@@ -253,7 +253,7 @@ class DoubleKeying:
         return {play: (after, settled, open_readings(keyings, play, after)) for play, (after, settled) in there.items()}
 
     def _take(self, sheet: PaperSheet, account: Account, address: str, reason: str = PAPER_REASON) -> SheetResult:
-        (result,), given = take_noted(self._scorer, (sheet,), author_of(account), reason)
+        (result,), given = apply_sheets(self._scorer, (sheet,), author_of(account), reason)
         for id_ in given:
             self._auth.audit.note(self._auth.clock(), account.name, RULING_NOTED, id_, reason, address=address)
         return result
@@ -278,7 +278,7 @@ class DoubleKeying:
         self._auth.audit.note(now, account.name, action, about, reason, address=address)
 
 
-def take_noted(
+def apply_sheets(
     scorer: ScorerThread, sheets: Sequence[PaperSheet], author: RulingAuthor, reason: str
 ) -> tuple[list[SheetResult], list[str]]:
     """Apply sheets on the scorer's thread; return the results, and the ids of rulings for the audit log."""

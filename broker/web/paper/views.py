@@ -46,10 +46,10 @@ from broker.web import (
     render_page,
     translator_for,
 )
-from broker.web.paper.keying import DoubleKeying, take_noted
+from broker.web.paper.keying import DoubleKeying, apply_sheets
 from broker.web.services import RULING_NOTED, ScorerThread, author_of
 
-WHO: Final = "rule"
+RIGHT: Final = "rule"
 LARGEST: Final = 2**20
 SHOWN: Final = 200
 FIELDS: Final = (*NEEDED, *OPTIONAL)
@@ -65,7 +65,7 @@ class PaperPage:
         self._deals = {deal.number: deal for deal in deals}
         self._printing = threading.Lock()
         double = room.planned.plan.keying == "double" and access.auth is not None
-        self._two = DoubleKeying(room, scorer, access.auth) if double and access.auth else None
+        self._double_keying = DoubleKeying(room, scorer, access.auth) if double and access.auth else None
 
     @property
     def _event(self) -> Event:
@@ -74,14 +74,14 @@ class PaperPage:
     def routes(self) -> Sequence[Route]:
         """Return the routes of the page and the blank sheets."""
         return [
-            *form_page(self._access, "/paper", self._page, self._key, WHO, largest=LARGEST),
+            *form_page(self._access, "/paper", self._page, self._key, RIGHT, largest=LARGEST),
             self._access.route("/paper/sheets.pdf", self.sheets, "print_sheets"),
         ]
 
     def sheets(self, request: Request) -> Response:
         """Return blank sheets, of one table or round if the query names it."""
-        asked = [read_number(request.query_params.get(name, ""), 4, -1) for name in ("table", "round")]
-        tables, rounds = ([one] if one >= 0 else [] for one in asked)
+        numbers = [read_number(request.query_params.get(name, ""), 4, -1) for name in ("table", "round")]
+        tables, rounds = ([number] if number >= 0 else [] for number in numbers)
         event = self._scorer.rulings.room.event
         with self._printing:
             made = blank_sheets(event, self._deals, tables=tables, rounds=rounds, stand_ins=self._stand_ins())
@@ -95,9 +95,10 @@ class PaperPage:
             return self._page(request, {}, more={"results": self._settle(request, form)})
         read = self._read(form)
         if form.get("action") not in {"keep", "keep_csv"}:
-            return self._page(request, form, more={"looked": read, "known": self._stand_ins()})
+            return self._page(request, form, more={"preview": read, "known": self._stand_ins()})
         results = self._take(request, read)
-        refused = self._two is None and any(one.problem for one in results)  # shown again, to compare with the paper
+        # Refused sheets are shown again, to compare with the paper.
+        refused = self._double_keying is None and any(one.problem for one in results)
         return self._page(request, form if refused else {}, more={"results": results})
 
     def _stand_ins(self) -> Sequence[StandIn]:
@@ -109,13 +110,13 @@ class PaperPage:
                 return (sheet_of(keyed_of(form), self._event),)
             case "look_csv" | "keep_csv":
                 return from_file(form.get("csv", ""), "sheets.csv", partial(read_sheets, event=self._event))
-        raise errors.FormMalformed("the form does not say what it asks for")
+        raise errors.FormMalformed("the form names no known action")
 
     def _take(self, request: Request, sheets: Sequence[PaperSheet]) -> list[SheetResult]:
         account = account_of(request)
-        if self._two is not None:
-            return self._two.key(sheets, account, client_address(request))
-        results, given = take_noted(self._scorer, sheets, author_of(account), PAPER_REASON)
+        if self._double_keying is not None:
+            return self._double_keying.key(sheets, account, client_address(request))
+        results, given = apply_sheets(self._scorer, sheets, author_of(account), PAPER_REASON)
         # The rulings are in the journal now. If this machine stops here, the desk's next start writes the audit
         # entries.
         if self._access.auth is not None:
@@ -126,33 +127,33 @@ class PaperPage:
 
     def _settle(self, request: Request, form: Form) -> list[SheetResult]:
         """Settle or withdraw open readings as the form says; return the results that count now."""
-        if self._two is None:
+        if self._double_keying is None:
             raise RuleError("keying_gone", "one person keys a sheet in this event")
         numbers = [read_number(form.get(name, ""), 9) for name in ("table", "round", "one", "other", "chosen")]
         table, round_, one, other, chosen = numbers
         account = account_of(request)
         if form["action"] == "take_back":
-            self._two.take_back((table, round_), account, client_address(request))
+            self._double_keying.take_back((table, round_), account, client_address(request))
             return []
         if not form.get("chosen"):
             raise errors.FormMalformed("the form does not say which reading counts")
         why, where = form.get("reason", ""), client_address(request)
-        result = self._two.settle((table, round_), (one, other), chosen, why, account, where)
+        result = self._double_keying.settle((table, round_), (one, other), chosen, why, account, where)
         return [result] if result else []
 
     def _page(
         self, request: Request, form: Form, error: Exception | None = None, more: dict[str, object] | None = None
     ) -> Response:
         """Show the forms, filled in for the play that the query names."""
-        asked = form or {name: request.query_params.get(name, "")[:4] for name in ("round", "table", "deal")}
+        typed = form or {name: request.query_params.get(name, "")[:4] for name in ("round", "table", "deal")}
         values: dict[str, object] = {
-            "filled": {name: asked.get(name, "")[:20] for name in FIELDS},
+            "filled": {name: typed.get(name, "")[:20] for name in FIELDS},
             "fields": FIELDS,
             "missing": self._missing(),
             "unprintable": unprintable_names(self._scorer.rulings.room.event),
             "shown": SHOWN,
             "players": {player.id: player.name for player in self._scorer.rulings.room.event.plan.players},
-            "looked": (),
+            "preview": (),
             "known": (),
             "substitute_of": substitute_of,
             "results": (),
@@ -161,22 +162,22 @@ class PaperPage:
             "typed": "action" in form,
             "heading": ",".join((*NEEDED, *OPTIONAL)),
         }
-        values |= self._open(request) | (more or {})
+        values |= self._open_readings(request) | (more or {})
         return render_page(request, "paper.html", N_("Paper"), error=error, values=values)
 
-    def _open(self, request: Request) -> dict[str, object]:
+    def _open_readings(self, request: Request) -> dict[str, object]:
         """Return two people's readings as far as this visitor may see them: no reading that awaits a second."""
-        if self._two is None:
+        if self._double_keying is None:
             return {"double": False, "differences": (), "waiting": ()}
         try:
-            differences, waiting = self._two.open(account_of(request))
+            differences, waiting = self._double_keying.open(account_of(request))
         except ScorerError:  # busy: show the page, with any earlier error, all the same
             differences, waiting = [], []
         return {"double": True, "differences": differences, "waiting": waiting}
 
     def _missing(self) -> list[BookedPlay]:
         """Return the plays without a result, earliest rounds first."""
-        said = self._feed.current.plays
-        there = said.places() if isinstance(said, Arrivals) else {(play.table, play.round) for play in said}
-        plays = (play for play in self._event.plan.plays if (play.table, play.round) not in there)
+        arrived = self._feed.current.plays
+        known = arrived.places() if isinstance(arrived, Arrivals) else {(play.table, play.round) for play in arrived}
+        plays = (play for play in self._event.plan.plays if (play.table, play.round) not in known)
         return sorted(plays, key=lambda play: (play.round, play.table))

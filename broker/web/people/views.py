@@ -68,7 +68,7 @@ class Login:
             return self._login_page(request, name=name, page=page, error=error)
         if before.session:  # else this browser's old session would continue unnoticed
             await run_in_threadpool(self._auth.log_out, before.session, client_address(request))
-        return await self._inside(request, token, own_page(page) or "/")
+        return await self._logged_in(request, token, own_page(page) or "/")
 
     async def log_out(self, request: Request) -> Response:
         """End this browser's session."""
@@ -95,19 +95,19 @@ class Login:
         form: Form = {}
         try:
             form = await forms.read_form(request, None)
-            account = await run_in_threadpool(self._first, form, client_address(request))
+            account = await run_in_threadpool(self._create_first, form, client_address(request))
         except LinkSpent as error:
             return self._welcome_page(request, {}, error=error)
         except (PeopleError, errors.DeskError) as error:
             return self._welcome_page(request, form, error=error)
         token = self._auth.admit(account, **browser_of(request))
-        return await self._inside(request, token)
+        return await self._logged_in(request, token)
 
-    def _first(self, form: Form, where: str) -> Account:
+    def _create_first(self, form: Form, where: str) -> Account:
         token, name, full, password = (form.get(field, "") for field in ("token", "name", "full", "password"))
         return self._auth.welcome(token, name, full, password, where)
 
-    async def _inside(self, request: Request, token: str, page: str = "/") -> Response:
+    async def _logged_in(self, request: Request, token: str, page: str = "/") -> Response:
         answer = redirect(request, page)
         set_session_cookie(request, answer, token)
         set_browser_marks(request, answer, await run_in_threadpool(self._marks, request, token))
@@ -189,7 +189,7 @@ class PeoplePage:
             return page
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise errors.FormMalformed("the form does not say what it asks for")
+            raise errors.FormMalformed("the form names no known action")
         act()
         return redirect(request, "/people", done="saved")
 
@@ -205,7 +205,7 @@ class PeoplePage:
         values: dict[str, object] = {
             "accounts": [(one, self._auth.sessions.of(one.name)) for one in self._auth.accounts.all()],
             "entries": self._auth.audit.newest(SHOWN),
-            "looked": self._auth.audit.newest(SHOWN, EMBARGO_READ),
+            "embargo_reads": self._auth.audit.newest(SHOWN, EMBARGO_READ),
             "tokens": self._auth.tokens.all(),
             "token": token,
             "webhooks": self._auth.webhooks.all(),
@@ -213,6 +213,6 @@ class PeoplePage:
             "roles": ROLES,
             "shortest": SHORTEST_PASSWORD,
             "filled": {field: adding.get(field, "")[:64] for field in ("name", "full", "role")},
-            "asked": {field: asking.get(field, "")[:64] for field in ("name", "role")},
+            "new_token": {field: asking.get(field, "")[:64] for field in ("name", "role")},
         }
         return render_page(request, "people.html", N_("People"), error=error, done=N_("Saved."), values=values)

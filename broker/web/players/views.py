@@ -22,18 +22,18 @@ from broker.rulings.validate import check_plan_change, planned_after
 from broker.web import Access, Form, errors, form_page, forms, read_number, redirect, render_page
 from broker.web.rulings.forms import (
     PLAN_FORM_BYTES,
-    kept_fields,
+    fields_to_resend,
     player_of,
+    read_draft,
     read_plan_change,
     read_reason,
-    sent_draft,
 )
 from broker.web.services import AuditedRulings
 
 PATH: Final = "/players"
 LONGEST_NAME: Final = 100
 MOST_ENTERING: Final = 64
-MOST_TICKED: Final = 120
+MOST_TICK_BOXES: Final = 120
 """With more players, only those noted absent have a box to tick; names of others are typed."""
 
 
@@ -58,18 +58,18 @@ class ChangesPage:
     def _act(self, request: Request, form: Form) -> Response:
         """Preview a change, or publish it."""
         if form.get("action") == "publish":
-            return self._rulings.publish(request, PATH, sent_draft(form, read_plan_change(form)))
+            return self._rulings.publish(request, PATH, read_draft(form, read_plan_change(form)))
         if form.get("action") != "look":
             return self._page(request, form)
-        return self._look(request, form)
+        return self._preview(request, form)
 
-    def _look(self, request: Request, form: Form) -> Response:
-        reason, facts = read_reason(form), self._rulings.look(lambda rulings: plan_facts(rulings.room))
+    def _preview(self, request: Request, form: Form) -> Response:
+        reason, facts = read_reason(form), self._rulings.query(lambda rulings: plan_facts(rulings.room))
         decision: PlanChanged | Undo
         if form.get("undo"):
             decision = Undo(ruling=form["undo"])
         else:
-            wishes = wishes_of(form, {**facts.original.players, **facts.planned.players})
+            wishes = read_plan_wishes(form, {**facts.original.players, **facts.planned.players})
             decision = draft_change(facts, wishes, seeded(), for_seconds)
 
         def after(rulings: RulingService) -> Event:
@@ -78,7 +78,7 @@ class ChangesPage:
             check_plan_change(rulings.room, decision)
             return planned_after(rulings.room, decision)
 
-        then = self._rulings.look(after)
+        then = self._rulings.query(after)
         cost = plan_cost(facts, then)
         values = {
             "cost": cost,
@@ -92,20 +92,20 @@ class ChangesPage:
             "names": {player.id: player.name for player in facts.planned.players.values()},
             "alike": _alike(facts, decision),
             "reason": reason,
-            "kept": kept_fields(form) | {"id": forms.new_id("plan"), "after": facts.last or ""},
+            "kept": fields_to_resend(form) | {"id": forms.new_id("plan"), "after": facts.last or ""},
         }
         title = N_("Review the new seating")
         return render_page(request, "players_look.html", title, values=values)
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
-        def look(rulings: RulingService) -> tuple[PlanFacts, Mapping[str, bool], list[PlanLine], bool]:
+        def read(rulings: RulingService) -> tuple[PlanFacts, Mapping[str, bool], list[PlanLine], bool]:
             room = rulings.room
             changes = [one for one in room.book.all_of(WHO_PLAYS) if isinstance(one.decision, PlanChanged)]
             counting = [one.id for one in changes if room.book.counts(one.id)]
             lines = [PlanLine(one, one.id in counting, one.id in counting[-1:]) for one in reversed(changes)]
             return plan_facts(room), room.checked_in, lines, room.book.declared is not None
 
-        facts, here, lines, declared = self._rulings.look(look)
+        facts, here, lines, declared = self._rulings.query(read)
         players = sorted(facts.planned.players.values(), key=lambda one: (folded(one.name), one.id))
         listed = {one.id for one in players}
         gone = [one for one in players if one.id in facts.gone]
@@ -114,9 +114,9 @@ class ChangesPage:
         playing = [one for one in players if one.id not in facts.gone]
         values = {
             "playing": len(playing),
-            "leaving": [one for one in playing if len(playing) <= MOST_TICKED or f"leave-{one.id}" in filled],
+            "leaving": [one for one in playing if len(playing) <= MOST_TICK_BOXES or f"leave-{one.id}" in filled],
             "gone": len(gone),
-            "returning": [one for one in gone if len(gone) <= MOST_TICKED or f"back-{one.id}" in filled],
+            "returning": [one for one in gone if len(gone) <= MOST_TICK_BOXES or f"back-{one.id}" in filled],
             "seen": here,
             "filled": filled,
             "rounds": sorted(
@@ -147,7 +147,7 @@ def _alike(facts: PlanFacts, decision: PlanChanged | Undo) -> list[Player]:
     return [one for one in known.values() if one.id not in ids and name_key(one.name) in names]
 
 
-def wishes_of(form: Form, players: Mapping[str, Player]) -> PlanWishes:
+def read_plan_wishes(form: Form, players: Mapping[str, Player]) -> PlanWishes:
     """Parse who arrives, leaves, comes back or is replaced.
 
     Raises RuleError `names_wrong`, Refused `nobody_of_event`, `player_ambiguous`.
@@ -167,11 +167,11 @@ def wishes_of(form: Form, players: Mapping[str, Player]) -> PlanWishes:
             N_("Write one name per line, at most 64, each of up to 100 characters."),
         )
     leave = tuple(one for one in named("leave") if one not in replaced)
-    first = read_number(form.get("round", ""), otherwise=1)
+    first = read_number(form.get("round", ""), default=1)
     return PlanWishes(leave, enter, tuple(named("back")), replaced, first, bool(form.get("without_standing")))
 
 
-SAID: Final = {"present": True, "absent": False, "unknown": None}
+PRESENCE: Final = {"present": True, "absent": False, "unknown": None}
 SHOWN: Final = 100
 LONGEST_SEARCH: Final = 100
 REASON: Final = "check-in"
@@ -188,9 +188,9 @@ class Arrival(NamedTuple):
     after: str | None
 
     @property
-    def said(self) -> str:
+    def state(self) -> str:
         """The state in one word."""
-        return next(word for word, present in SAID.items() if present is self.present)
+        return next(word for word, present in PRESENCE.items() if present is self.present)
 
 
 class CheckInPage:
@@ -201,21 +201,21 @@ class CheckInPage:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes of the page and its form."""
-        return form_page(self._access, "/checkin", self._page, self._said, "check_in")
+        return form_page(self._access, "/checkin", self._page, self._check_in, "check_in")
 
-    def _said(self, request: Request, form: Form) -> Response:
+    def _check_in(self, request: Request, form: Form) -> Response:
         """Store whether one player is present."""
-        if form.get("said") not in SAID:
+        if form.get("said") not in PRESENCE:
             raise errors.FormMalformed("the form does not say who is here")
-        decision = CheckedIn(player=form.get("player", ""), present=SAID[form["said"]])
-        self._rulings.give(request, sent_draft({**form, "reason": REASON}, decision))
-        asked = {name: form[name] for name in ("q", "show") if form.get(name)}
-        return redirect(request, "/checkin", decision.player, **asked)
+        decision = CheckedIn(player=form.get("player", ""), present=PRESENCE[form["said"]])
+        self._rulings.give(request, read_draft({**form, "reason": REASON}, decision))
+        query = {name: form[name] for name in ("q", "show") if form.get(name)}
+        return redirect(request, "/checkin", decision.player, **query)
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         """Show the players who match the query, or after a refusal those who match the form's search."""
 
-        def look(rulings: RulingService) -> list[Arrival]:
+        def read(rulings: RulingService) -> list[Arrival]:
             room = rulings.room
             places = seating_of(room.event.plan)
             return [
@@ -228,19 +228,19 @@ class CheckInPage:
                 for one in room.event.plan.players
             ]
 
-        listed = sorted(self._rulings.look(look), key=lambda one: (folded(one.player.name), one.player.id))
+        listed = sorted(self._rulings.query(read), key=lambda one: (folded(one.player.name), one.player.id))
         query = request.query_params
-        asked, only = " ".join((form or query).get("q", "").split())[:LONGEST_SEARCH], query.get("show", "")
+        search, only = " ".join((form or query).get("q", "").split())[:LONGEST_SEARCH], query.get("show", "")
         found = [
             one
             for one in listed
-            if folded(asked) in folded(f"{one.player.id} {one.player.name}") and only in {"", one.said}
+            if folded(search) in folded(f"{one.player.id} {one.player.name}") and only in {"", one.state}
         ]
         values = {
             "found": found[:SHOWN],
             "more": max(0, len(found) - SHOWN),
-            "counts": {word: sum(one.said == word for one in listed) for word in SAID},
-            "asked": asked,
+            "counts": {word: sum(one.state == word for one in listed) for word in PRESENCE},
+            "search": search,
             "only": only,
             "filters": FILTERS,
             "new_id": partial(forms.new_id, "door"),

@@ -49,9 +49,9 @@ from broker.web import (
     render_page,
     translator_for,
 )
-from broker.web.tables.carriers import Carrying
+from broker.web.tables.carriers import CarrierState
 
-LEAST: Final = 3
+FEWEST_READ_OUT: Final = 3
 """Places that are read out if there are fewer prizes."""
 
 
@@ -90,7 +90,7 @@ class CeremonyPage:
 
 def winners(snapshot: Snapshot) -> list[tuple[str, list[Winner]]]:
     """Return the winners by stage and section, last place first; in a team event these are teams."""
-    event, most = snapshot.event, max(LEAST, len(snapshot.event.plan.prizes))
+    event, most = snapshot.event, max(FEWEST_READ_OUT, len(snapshot.event.plan.prizes))
     last = event.plan.stages[-1].name if event.plan.stages else ""
     rows: Sequence[PrizeRow] = snapshot.teams or snapshot.standings
     found = []
@@ -113,9 +113,9 @@ class SeatedPlayer(NamedTuple):
     substitutes: tuple[StandIn, ...]
     places: tuple[SeatingPlace | None, ...]
 
-    def is_called(self, asked: str) -> bool:
-        """Return whether the name of the player or of a substitute contains `asked`."""
-        return any(asked in folded(name) for name in (self.player.name, *(one.name for one in self.substitutes)))
+    def matches(self, search: str) -> bool:
+        """Return whether the name of the player or of a substitute contains `search`."""
+        return any(search in folded(name) for name in (self.player.name, *(one.name for one in self.substitutes)))
 
 
 class SeatingPage:
@@ -138,14 +138,14 @@ class SeatingPage:
         """Show who sits where in all rounds: by name, or with `by=table` by table."""
         snapshot = self._sheets.snapshot(visitor)
         event, version = snapshot.event, None if snapshot.final else snapshot.event.version
-        asked = " ".join(request.query_params.get("q", "").split())[:LONGEST_SEARCH]
+        search = " ".join(request.query_params.get("q", "").split())[:LONGEST_SEARCH]
         rounds, by_table = seating_rounds(event.plan), request.query_params.get("by") == "table"
         skipped = () if snapshot.final else snapshot.skipped
         found: Sequence[TableOfRound] | Sequence[SeatedPlayer]
         if by_table:
             found = tables_of_rounds(snapshot.seated_plan)
         else:
-            found = [one for one in seated_players(snapshot) if one.is_called(folded(asked))]
+            found = [one for one in seated_players(snapshot) if one.matches(folded(search))]
         over = snapshot.rounds_over if snapshot.rounds_over < max(rounds, default=0) else 0
         pagination = Pagination.at(request.query_params, len(found))
         shown = tuple(found[pagination.lines])
@@ -154,9 +154,9 @@ class SeatingPage:
             "shown": shown,
             "rounds": rounds,
             "over": over,
-            "search": True,
-            "asked": asked,
-            "kept": "by=table&" if by_table else f"{urlencode({'q': asked})}&" if asked else "",
+            "searchable": True,
+            "search": search,
+            "kept": "by=table&" if by_table else f"{urlencode({'q': search})}&" if search else "",
             "pagination": pagination,
             "version": version,
             "skipped": skipped,
@@ -164,7 +164,7 @@ class SeatingPage:
             "prints": SEATING_PRINTS,
             "unprintable": unprintable_names(event),
         }
-        made_of = (shown, rounds, pagination, by_table, asked, version, over, skipped, snapshot.stand_ins)
+        made_of = (shown, rounds, pagination, by_table, search, version, over, skipped, snapshot.stand_ins)
         return LivePage("seating.html", _("Seating plan"), values, made_of)
 
     async def printed(self, kind: str, request: Request) -> Response:
@@ -283,7 +283,7 @@ class DisplayOptions(NamedTuple):
         """Return whether players of a country are shown, whichever code they are listed with."""
         return not self.country or country_of(country) == country_of(self.country)
 
-    def asked(self) -> dict[str, object]:
+    def query(self) -> dict[str, object]:
         """Return the query parameters to keep from page to page."""
         usual = DisplayOptions(LINES, 1, 0, "")
         return {name: value for name, value in self._asdict().items() if value != getattr(usual, name)}
@@ -293,9 +293,9 @@ class DisplayPage:
     """Serves screens in the hall."""
 
     def __init__(
-        self, feed: embargo.PublicFeed, access: Access, sheets: Sheets, carrying: Callable[[], Carrying]
+        self, feed: embargo.PublicFeed, access: Access, sheets: Sheets, carriers: Callable[[], CarrierState]
     ) -> None:
-        self._feed, self._access, self._sheets, self._carrying = feed, access, sheets, carrying
+        self._feed, self._access, self._sheets, self._carriers = feed, access, sheets, carriers
 
     def routes(self) -> Sequence[Route]:
         """Return the route."""
@@ -304,16 +304,16 @@ class DisplayPage:
     async def show(self, request: Request) -> Response:
         """Show one page, which names the next, so that pages turn with and without JavaScript."""
         # An arbiter may have opened it on a projector, so it shows what everybody may see, whoever is logged in.
-        ladder, options, _ = self._sheets.ladder(Visitor()), DisplayOptions.of(request), translator_for(request)
+        ladder, options, _ = self._sheets.standings(Visitor()), DisplayOptions.of(request), translator_for(request)
         snapshot = self._sheets.snapshot(Visitor())
         teams, rungs = options.teams(ladder, snapshot.teams), options.rungs(ladder)
         seats = options.seats(ladder, snapshot)
-        of_teams = -(-len(teams) // options.names)
-        length = of_teams * options.names + len(rungs or seats)
+        team_pages = -(-len(teams) // options.names)
+        length = team_pages * options.names + len(rungs or seats)
         pagination = Pagination.at(request.query_params, length, options.names)
-        players = pagination._replace(number=pagination.number - of_teams).lines
-        shown = teams[pagination.lines] if pagination.number <= of_teams else rungs[players]
-        following = {"page": pagination.number % pagination.of + 1, **options.asked(), "lang": _.language}
+        players = pagination._replace(number=pagination.number - team_pages).lines
+        shown = teams[pagination.lines] if pagination.number <= team_pages else rungs[players]
+        following = {"page": pagination.number % pagination.of + 1, **options.query(), "lang": _.language}
         rounds = seating_rounds(snapshot.event.plan)
         to_come = rounds_to_come(rounds, self._feed.current.anchor, options.columns)
         html = render.render_template(
@@ -322,8 +322,8 @@ class DisplayPage:
             ladder=ladder,
             likely=any(row.likely for row in shown),
             options=options,
-            teams=_in_columns(shown, options) if pagination.number <= of_teams else (),
-            rungs=_in_columns(shown, options) if pagination.number > of_teams else (),
+            teams=_in_columns(shown, options) if pagination.number <= team_pages else (),
+            rungs=_in_columns(shown, options) if pagination.number > team_pages else (),
             seats=_in_columns(seats[players], options),
             rounds=rounds[to_come],
             to_come=to_come,
@@ -344,7 +344,7 @@ class DisplayPage:
         view = self._feed.current
         if not view.plays_in and all(table.state in NOT_BEGUN for table in view.tables):
             return None
-        current = self._carrying()
+        current = self._carriers()
         return (current.round, current.round_ends.usual) if current.round_ends else None
 
 

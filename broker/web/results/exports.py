@@ -40,7 +40,7 @@ WITHOUT_EMBARGO: Final = frozenset(
 """Files without an embargoed variant: their content is public, or they are available only at the end."""
 
 
-WHO: Final = "see_public"
+RIGHT: Final = "see_public"
 
 MOST_REPLAYS: Final = 20
 """Maximum number of cached replays. Each has all plays of a deal: some megabytes with a thousand tables."""
@@ -66,19 +66,19 @@ class ExportsPage:
         self._access, self._feeds, self._folder, self._room = access, feeds, folder, room
         self._feed = feeds.room
         self._trace = embargo.EmbargoTrace(access.auth)
-        self._turns = {inside: threading.Lock() for inside in (False, True)}
+        self._locks = {inside: threading.Lock() for inside in (False, True)}
         """A whole journal is read for each file: one at a time, so that many requests cannot fill the memory.
 
-        Users who have logged in have a turn of their own: the public cannot keep an arbiter from the files."""
+        Users who have logged in have a lock of their own: the public cannot keep an arbiter from the files."""
         self._replays: dict[tuple[int, str], tuple[tuple[int, int], str]] = {}
         """Replays by deal and language, each with the version of the view and the mtime of the recorded plays."""
 
     def routes(self) -> Sequence[Route]:
         """Return the routes of the page, the files and the replays."""
         return [
-            self._access.route("/exports", self.show, WHO),
-            self._access.route("/exports/{name}", self.download, WHO),
-            self._access.route("/deal/{deal:int}/replay", self.replay, WHO),
+            self._access.route("/exports", self.show, RIGHT),
+            self._access.route("/exports/{name}", self.download, RIGHT),
+            self._access.route("/deal/{deal:int}/replay", self.replay, RIGHT),
         ]
 
     async def show(self, request: Request) -> Response:
@@ -88,7 +88,7 @@ class ExportsPage:
     def _page(self, request: Request, error: Exception | None = None) -> Response:
         visitor, final = visitor_of(request), self._feed.current.final
         teams = bool(self._room.planned.plan.teams)
-        mine = [one for one in self._may_take(visitor) if teams or not one.of_teams]
+        mine = [one for one in self._allowed(visitor) if teams or not one.of_teams]
         listed = [ListedExport(N_("Everything (ZIP archive)"), ZIP), *map(self._listed, mine)]
         values = {"exports": listed, "final": final, "arbiter": visitor.may("see_room")}
         values["unprintable"] = unprintable_names(self._room.event)
@@ -102,26 +102,28 @@ class ExportsPage:
             raise errors.NotAllowed("results under embargo are for arbiters")
         if name != ZIP and name not in BY_NAME:
             raise errors.PageUnknown("there is no such export")
-        if name != ZIP and BY_NAME[name] not in self._may_take(visitor):
+        if name != ZIP and BY_NAME[name] not in self._allowed(visitor):
             raise errors.NotAllowed("this export is not for your role")
         if embargoed:
-            await run_in_threadpool(self._trace.looked, visitor, [name])
+            await run_in_threadpool(self._trace.note_items, visitor, [name])
         try:
-            content, media = await self._in_turn(visitor, partial(self._content, request, name, embargoed=embargoed))
+            content, media = await self._exclusively(
+                visitor, partial(self._content, request, name, embargoed=embargoed)
+            )
         except errors.ExportsBusy as busy:
             return self._page(request, busy)
         return render.download(content, f"{self._feed.current.event}-{name}", media)
 
-    async def _in_turn(self, visitor: Visitor, make: Callable[[], T]) -> T:
+    async def _exclusively(self, visitor: Visitor, make: Callable[[], T]) -> T:
         """Return the result of reading the whole journal. Raises ExportsBusy while another export runs."""
-        turn = self._turns[visitor.session is not None]
+        lock = self._locks[visitor.session is not None]
         # Taken before a thread is used, and never waited for: all requests share these few threads.
-        if not turn.acquire(blocking=False):
+        if not lock.acquire(blocking=False):
             raise errors.ExportsBusy
         try:
             return await run_in_threadpool(make)
         finally:
-            turn.release()
+            lock.release()
 
     async def replay(self, request: Request) -> Response:
         """Replay one deal with all tables side by side, once its tiles are public. The deal's page links here."""
@@ -131,16 +133,16 @@ class ExportsPage:
             raise errors.PageUnknown("there is no such deal")
         if not view.final:
             raise RuleError("not_final", "faces are secret until the standings are final")
-        asked, hands = (deal, language), self._folder / HANDS
-        known = view.version, hands.stat().st_mtime_ns if hands.exists() else 0
-        kept = self._replays.get(asked)
-        if kept is None or kept[0] != known:
+        key, hands = (deal, language), self._folder / HANDS
+        version = view.version, hands.stat().st_mtime_ns if hands.exists() else 0
+        cached = self._replays.get(key)
+        if cached is None or cached[0] != version:
             make = partial(self._replay, Translator(language), deal)
-            kept = known, await self._in_turn(visitor_of(request), make)
+            cached = version, await self._exclusively(visitor_of(request), make)
             while len(self._replays) >= MOST_REPLAYS:
                 del self._replays[next(iter(self._replays))]
-            self._replays[asked] = kept
-        return HTMLResponse(kept[1], headers={"Content-Security-Policy": f"{REPLAY_POLICY}; frame-ancestors 'none'"})
+            self._replays[key] = cached
+        return HTMLResponse(cached[1], headers={"Content-Security-Policy": f"{REPLAY_POLICY}; frame-ancestors 'none'"})
 
     def _replay(self, _: Translator, deal: int) -> str:
         return replay_page(open_stored_event(self._folder), _, deal, back=f"/deal/{deal}?lang={_.language}")
@@ -153,7 +155,7 @@ class ExportsPage:
             why = N_("available once the standings are final")
         return ListedExport(labels.EXPORT[one.name], one.name, why, embargo=one.name not in WITHOUT_EMBARGO)
 
-    def _may_take(self, visitor: Visitor) -> list[Export]:
+    def _allowed(self, visitor: Visitor) -> list[Export]:
         insider = visitor.may("see_room") or visitor.may("set_up")
         return [one for one in EXPORTS if insider or not one.personal]
 
@@ -161,15 +163,15 @@ class ExportsPage:
         visitor = visitor_of(request)
         source = self._source(request, embargoed=embargoed)
         if name == ZIP:
-            return archive(source, self._may_take(visitor)), "application/zip"
+            return archive(source, self._allowed(visitor)), "application/zip"
         export = BY_NAME[name]
         content = export.content(source)
         return (render.BYTE_ORDER_MARK.encode() + content if export.media == CSV else content), export.media
 
     def _source(self, request: Request, *, embargoed: bool) -> ExportSource:
         view = self._feeds.of(visitor_of(request)).current
-        stored, said = open_stored_event(self._folder), Translator(translator_for(request).language)
+        stored, translator = open_stored_event(self._folder), Translator(translator_for(request).language)
         # Of the last round that is over, for arbiters too: one per message would show when messages arrive.
         anchor = view.anchor.text if view.anchor else ""
         now = datetime.now().astimezone()
-        return ExportSource(self._folder, stored, said, now, embargoed, tuple(view.standings), anchor)
+        return ExportSource(self._folder, stored, translator, now, embargoed, tuple(view.standings), anchor)

@@ -24,7 +24,7 @@ PARTS: Final = {
     "opponents": N_("Opponents’ strength"),
     "play": N_("The play itself"),
 }
-ABOUT: Final = {
+DESCRIPTIONS: Final = {
     "deal": N_("the tiles dealt: the comparison cancels this out"),
     "own": N_("what a player brings to every table"),
     "opponents": N_("who sat at the same table"),
@@ -66,7 +66,7 @@ class LuckPage:
 
     def __init__(self, access: Access, sheets: Sheets) -> None:
         self._access, self._sheets = access, sheets
-        self._kept: tuple[Snapshot, EventStrength | None] | None = None
+        self._cached: tuple[Snapshot, EventStrength | None] | None = None
 
     def routes(self) -> Sequence[Route]:
         """Return the route."""
@@ -75,9 +75,9 @@ class LuckPage:
     async def show(self, request: Request) -> Response:
         """Show how much of the standings is strength, where points come from, and how strong each player is."""
         snapshot = self._sheets.snapshot(Visitor())
-        if self._kept is None or self._kept[0] is not snapshot:
-            self._kept = snapshot, await run_in_threadpool(event_strength, snapshot.ledger)
-        found = self._kept[1]
+        if self._cached is None or self._cached[0] is not snapshot:
+            self._cached = snapshot, await run_in_threadpool(event_strength, snapshot.ledger)
+        found = self._cached[1]
         lines = [line for line in snapshot.standings if found and line.player in found.number]
         pagination = Pagination.at(request.query_params, len(lines))
         than = next((line for line in lines if line.player == request.query_params.get("than")), None)
@@ -99,7 +99,8 @@ class LuckPage:
         }
         if found:
             values["goals"] = [(round(100 * goal), found.plays_for(goal)) for goal in GOALS]
-            values["shares"] = [(PARTS[name], ABOUT[name], part) for name, part in found.shares._asdict().items()]
+            shares = found.shares._asdict()
+            values["shares"] = [(PARTS[name], DESCRIPTIONS[name], share) for name, share in shares.items()]
             values["span"] = _span(found)
         return render_page(request, "luck.html", N_("Luck and strength"), values=values)
 

@@ -31,7 +31,7 @@ from broker.web import HtmlTranslator, LivePage, Sheets, Visitor, i18n, live, re
 from broker.web.results.display import SeatingPage
 from broker.web.results.views import ResultsPage
 
-ANYBODY: Final = Visitor(open_public=True)
+PUBLIC_VISITOR: Final = Visitor(open_public=True)
 
 MENU: Final = {"/standings": N_("Standings"), "/deals": N_("Deals"), "/seating": N_("Seating plan")}
 """The pages a reader starts from. All others are found by following links."""
@@ -46,7 +46,7 @@ STYLES: Final = (
 )
 ICON: Final = ("broker.web", "icon.svg")
 
-FOLLOWS: Final = "standings"
+RELOADING: Final = "standings"
 """The page that reloads by itself, like the entrance. Any other page would jump while somebody reads it."""
 
 QUERY: Final = ("by", "stage", "page")
@@ -57,7 +57,7 @@ REPLAY: Final = "replay"
 
 NUMBERED: Final = ("deal", "team", REPLAY)
 
-NOT_IN_FILES: Final = {"search": False, "slips": None, "over": 0}
+NOT_IN_FILES: Final = {"searchable": False, "slips": None, "over": 0}
 """Values for features that need a running desk: the search for names, and QR codes for asking for a receipt.
 
 Rounds that are over are left out too, because files only change when results become public."""
@@ -76,30 +76,30 @@ class PageAddress(NamedTuple):
     def of(cls, link: str, here: "PageAddress | None" = None) -> "PageAddress":
         """Parse a link on a page."""
         parts = urlsplit(urljoin(here.path if here else "/", unescape(link)))
-        asked = dict(parse_qsl(parts.query))
-        query = ((name, asked[name]) for name in QUERY if name in asked and (name, asked[name]) != ("page", "1"))
+        fields = dict(parse_qsl(parts.query))
+        query = ((name, fields[name]) for name in QUERY if name in fields and (name, fields[name]) != ("page", "1"))
         return cls(parts.path, tuple(query))
 
     @property
     def kind(self) -> str:
-        """The kind of page; `one` says which deal, player or team."""
+        """The kind of page; `item` says which deal, player or team."""
         return self.path.split("/")[3 if self.path.endswith(f"/{REPLAY}") else 1]
 
     @property
-    def one(self) -> str:
+    def item(self) -> str:
         """The deal, player or team of the page; empty for pages about all of them."""
         return self.path.removesuffix(f"/{REPLAY}").partition("/")[2].partition("/")[2]
 
     @property
     def file(self) -> str:
         """The name of the page's file in the folder of a language."""
-        return "-".join((self.kind, *([self.one] if self.one else ()), *chain(*self.query))) + ".html"
+        return "-".join((self.kind, *([self.item] if self.item else ()), *chain(*self.query))) + ".html"
 
     def request(self) -> Request:
         """Return the request that a browser would send for the page."""
         query = "&".join(f"{name}={value}" for name, value in self.query)
         values: dict[str, object] = (
-            {self.path.split("/")[1]: int(self.one) if self.kind in NUMBERED else self.one} if self.one else {}
+            {self.path.split("/")[1]: int(self.item) if self.kind in NUMBERED else self.item} if self.item else {}
         )
         return Request({"type": "http", "path": self.path, "query_string": query.encode(), "path_params": values})
 
@@ -109,7 +109,7 @@ class _Page(NamedTuple):
 
     key: object
     content: bytes
-    leads: tuple[PageAddress, ...]
+    links: tuple[PageAddress, ...]
 
 
 class PublishedPages:
@@ -117,7 +117,7 @@ class PublishedPages:
 
     def __init__(self, folder: Path | None = None) -> None:
         """`folder` is the event's, for par values and recorded plays."""
-        self._folder, self._kept = folder, dict[str, _Page]()
+        self._folder, self._cached = folder, dict[str, _Page]()
 
     def files(self, snapshot: Snapshot, stored: StoredEvent | None = None) -> dict[str, bytes]:
         """Return all files by name. A file that others link to comes before them, and the entrance comes last.
@@ -125,39 +125,39 @@ class PublishedPages:
         `stored` provides the deals to replay once their tiles are public; without it there are no replays.
         """
         sheets = Sheets(lambda: snapshot, wall_clock_ms)
-        self._kept = dict(self._pages(sheets, stored))
-        public, ladder = sheets.snapshot(ANYBODY), sheets.ladder(ANYBODY)
+        self._cached = dict(self._pages(sheets, stored))
+        public, ladder = sheets.snapshot(PUBLIC_VISITOR), sheets.standings(PUBLIC_VISITOR)
         tables = {CSV_FILE: standings_csv(public.standings, public.event.origin_of)}
         if public.teams:
             tables[TEAMS_FILE] = team_standings_csv(public.teams)
         title = public.event.plan.title
         return {
             **assets(),
-            **{file: page.content for file, page in reversed(self._kept.items())},
+            **{file: page.content for file, page in reversed(self._cached.items())},
             **{file: f"\ufeff{text}".encode() for file, text in tables.items()},  # the BOM tells Excel that it is UTF-8
             "index.html": _render("published_index.html", title, ladder=ladder, rungs=ladder.rungs[:FIRST_PLACES]),
         }
 
     def _pages(self, sheets: Sheets, stored: StoredEvent | None) -> Iterator[tuple[str, _Page]]:
         """Yield the pages, each after one that links to it, in all languages in turn so that they share its sheet."""
-        makers, title = _makers(sheets, self._folder), sheets.snapshot(ANYBODY).event.plan.title
-        final, waiting = sheets.ladder(ANYBODY).final, [PageAddress(path) for path in MENU]
+        makers, title = _makers(sheets, self._folder), sheets.snapshot(PUBLIC_VISITOR).event.plan.title
+        final, waiting = sheets.standings(PUBLIC_VISITOR).final, [PageAddress(path) for path in MENU]
         found = set(waiting)
         for address in waiting:
             for _ in i18n.translators().values():
-                page = makers[address.kind](address.request(), ANYBODY, _)
+                page = makers[address.kind](address.request(), PUBLIC_VISITOR, _)
                 known = _steps_of(stored, address)
                 file, key = f"{_.language}/{address.file}", (page.key, title, final, known)
-                kept = self._kept.get(file)
-                if kept is None or kept.key != key:
+                cached = self._cached.get(file)
+                if cached is None or cached.key != key:
                     if stored and address.kind == REPLAY:
-                        kept = _Page(key, _replay(stored, address, _.language), ())
+                        cached = _Page(key, _replay(stored, address, _.language), ())
                     else:
-                        follows = address.kind == FOLLOWS and not final
+                        reloads = address.kind == RELOADING and not final
                         inside = LivePage(page.template, page.title, {**page.values, "replays": stored is not None})
-                        kept = _Page(key, *_rendered(address, inside, _, title, follows=follows))
-                yield file, kept
-                new = [lead for lead in kept.leads if lead not in found]
+                        cached = _Page(key, *_rendered(address, inside, _, title, reloads=reloads))
+                yield file, cached
+                new = [link for link in cached.links if link not in found]
                 waiting += new
                 found.update(new)
 
@@ -166,11 +166,11 @@ def _steps_of(stored: StoredEvent | None, address: PageAddress) -> Sequence[Hand
     """Return the recorded steps of the deal that a page replays."""
     if stored is None or address.kind != REPLAY:
         return ()
-    return [hand for hand in stored.hands.values() if hand.deal == int(address.one)]
+    return [hand for hand in stored.hands.values() if hand.deal == int(address.item)]
 
 
 def _replay(stored: StoredEvent, address: PageAddress, language: str) -> bytes:
-    deal = int(address.one)
+    deal = int(address.item)
     return replay_page(stored, Translator(language), deal, back=PageAddress(f"/deal/{deal}").file).encode()
 
 
@@ -185,24 +185,24 @@ KINDS: Final = ("standings", "deals", "seating", "deal", REPLAY, "player", "team
 
 
 def _rendered(
-    address: PageAddress, page: LivePage, _: HtmlTranslator, title: str, *, follows: bool
+    address: PageAddress, page: LivePage, _: HtmlTranslator, title: str, *, reloads: bool
 ) -> tuple[bytes, tuple[PageAddress, ...]]:
     """Render a page and return the pages it links to. Links point to files; links that need the desk become text."""
-    leads: dict[PageAddress, None] = {}
+    links: dict[PageAddress, None] = {}
 
     def to_file(link: re.Match[str]) -> str:
         to = PageAddress.of(link[2], address)
         if to.kind not in KINDS and to.path not in FILE_LINKS:
             return link[4]
         if to.path not in FILE_LINKS:
-            leads[to] = None
+            links[to] = None
         return f"{link[1]}{FILE_LINKS.get(to.path, to.file)}{link[3]}{link[4]}</a>"
 
     inside = LivePage(page.template, page.title, {**page.values, **NOT_IN_FILES})
-    room = LINK.sub(to_file, live.render_sheet(inside, _, ANYBODY, title))
+    room = LINK.sub(to_file, live.render_sheet(inside, _, PUBLIC_VISITOR, title))
     menu = [(PageAddress(path), text) for path, text in MENU.items()]
-    values = {"room": room, "title": page.title, "here": address, "menu": menu, "follows": follows}
-    return _render("published.html", title, _=_, **values), tuple(leads)
+    values = {"room": room, "title": page.title, "here": address, "menu": menu, "reloads": reloads}
+    return _render("published.html", title, _=_, **values), tuple(links)
 
 
 def _render(template: str, event_title: str, **values: object) -> bytes:
@@ -241,29 +241,29 @@ class PublishedFolder:
     def __init__(self, folder: Path, event: str) -> None:
         """Open a folder that is new, empty or already has this event. Raises RuleError, OSError."""
         self._folder, self._event = folder, event
-        self._there: dict[str, str] = {}
+        self._hashes: dict[str, str] = {}
         manifest = folder / MANIFEST
         if manifest.exists():
-            self._there = self._read(manifest.read_bytes())
+            self._hashes = self._read(manifest.read_bytes())
         elif folder.exists() and any(folder.iterdir()):
-            raise self._taken()
+            raise self._not_ours()
 
     def _read(self, content: bytes) -> dict[str, str]:
         """Return the hashes of the files as they are on disk: somebody may have changed them."""
         try:
             manifest = msgspec_json.decode(content, type=Manifest)
         except ValueError:
-            raise self._taken() from None
+            raise self._not_ours() from None
         if manifest.event != self._event:
-            raise self._taken()
+            raise self._not_ours()
         inside = (name for name in manifest.files if not Path(name).is_absolute() and ".." not in Path(name).parts)
         found = ((name, self._folder / name) for name in inside)
         return {name: _hash(path.read_bytes()) for name, path in found if path.is_file()}
 
-    def _taken(self) -> RuleError:
+    def _not_ours(self) -> RuleError:
         return RuleError(
             "publish_folder_taken",
-            N_("{folder} has files of something else: choose a new or an empty folder", folder=self._folder),
+            N_("{folder} contains other files: choose a new or empty folder", folder=self._folder),
         )
 
     def put(self, files: Mapping[str, bytes]) -> list[str]:
@@ -273,15 +273,15 @@ class PublishedFolder:
         pages.
         """
         hashes = {name: _hash(content) for name, content in files.items()}
-        new = [name for name in files if self._there.get(name) != hashes[name]]
+        new = [name for name in files if self._hashes.get(name) != hashes[name]]
         for name in new:
             self._write(name, files[name])
-        gone = [name for name in self._there.keys() - files.keys() if not name.startswith("static/")]
+        gone = [name for name in self._hashes.keys() - files.keys() if not name.startswith("static/")]
         for name in gone:
             (self._folder / name).unlink(missing_ok=True)
         if new or gone:
-            self._there = {**{name: self._there[name] for name in self._there.keys() - {*gone}}, **hashes}
-            listed = json.dumps({"event": self._event, "files": dict(sorted(self._there.items()))}, indent=0)
+            self._hashes = {**{name: self._hashes[name] for name in self._hashes.keys() - {*gone}}, **hashes}
+            listed = json.dumps({"event": self._event, "files": dict(sorted(self._hashes.items()))}, indent=0)
             self._write(MANIFEST, listed.encode())
         return new
 

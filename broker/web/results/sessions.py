@@ -58,7 +58,7 @@ class SessionsNow:
     ) -> None:
         """`sat` returns the substitute in a player's seat in a round, if any."""
         self._events, self._sessions, self._sat = events, sessions, sat
-        self._kept: dict[tuple[SessionKey, str], tuple[Event, TableSession]] = {}
+        self._cached: dict[tuple[SessionKey, str], tuple[Event, TableSession]] = {}
 
     @property
     def event(self) -> Event:
@@ -78,17 +78,17 @@ class SessionsNow:
 
     def _of(self, key: SessionKey, language: str) -> TableSession:
         event, entries = self.event, self._sessions.entries(key)
-        of, kept = self._kept.get((key, language), NO_SHEET)
+        of, cached = self._cached.get((key, language), NO_SHEET)
         booking = event.riichi[key]
         names = {
             seat: self._sat(player, booking.round) or event.players[player].name
             for seat, player in booking.players.items()
         }
-        if kept is None or kept.entries is not entries or of is not event or kept.names != names:
+        if cached is None or cached.entries is not entries or of is not event or cached.names != names:
             wrong = self._sessions.differing(booking)
-            kept = TableSession(booking, names, entries, wrong, _sheet(event, booking, names, entries, language))
-            self._kept[key, language] = event, kept
-        return kept
+            cached = TableSession(booking, names, entries, wrong, _sheet(event, booking, names, entries, language))
+            self._cached[key, language] = event, cached
+        return cached
 
 
 def _sheet(
@@ -102,7 +102,7 @@ def _sheet(
     return make_session_sheet(f"{booking.table} – {booking.round}", first_state(rules), entries, players, language)
 
 
-WHO: Final[Right] = "see_room"
+RIGHT: Final[Right] = "see_room"
 SESSIONS_PATH: Final = "/riichi"
 
 SHOWN_HANDS: Final = 5
@@ -121,8 +121,8 @@ class SessionsPage:
     def routes(self, access: Access, live: LivePages) -> Sequence[Route]:
         """Return the routes of the page and the sheets."""
         return [
-            *live.routes(SESSIONS_PATH, self.show, WHO),
-            access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, WHO),
+            *live.routes(SESSIONS_PATH, self.show, RIGHT),
+            access.route("/riichi/{table:int}-{round:int}.pdf", self.printed, RIGHT),
         ]
 
     def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:

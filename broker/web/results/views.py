@@ -85,7 +85,7 @@ class ResultsPage:
 
     def standings(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show everybody's place and the places that they can still reach."""
-        ladder, stage = self._sheets.ladder(visitor), _stage(request)
+        ladder, stage = self._sheets.standings(visitor), _stage(request)
         snapshot = self._sheets.snapshot(visitor)
         if any(one.stage == stage for one in snapshot.sections):
             ladder = standings_table(snapshot, stage)
@@ -157,7 +157,7 @@ class ResultsPage:
             "stories": [highlight_text(_, one, render.signed_number) for one in deal_highlights(sheet)]
             if sheet.complete
             else (),
-            "groups": _cut(sheet, pagination),
+            "groups": _plays_on_page(sheet, pagination),
             "pagination": pagination,
             "chart": partial(
                 svg.deal_chart,
@@ -186,7 +186,7 @@ class ResultsPage:
         values = {
             "sheet": sheet,
             "chart": chart,
-            "slips": _slips(plan.public_address),
+            "slips": _receipt_qr(plan.public_address),
             "places": places,
             "skipped": {one.round for one in places} - {one.round for one in played},
             "next": to_go,
@@ -201,11 +201,11 @@ class ResultsPage:
 
     async def standings_json(self, request: Request) -> Response:
         """Return the standings as JSON, for other programs."""
-        standings = msgspec.json.encode(self._sheets.ladder(visitor_of(request)))
+        standings = msgspec.json.encode(self._sheets.standings(visitor_of(request)))
         return Response(standings, media_type="application/json")
 
 
-def _slips(address: str) -> Callable[[str], Markup] | None:
+def _receipt_qr(address: str) -> Callable[[str], Markup] | None:
     """Return a function that draws the QR code of a receipt; None if there is no public address to link to."""
     return (lambda code: svg.qr(receipt_link(address, code))) if address else None
 
@@ -220,7 +220,7 @@ def _stage(request: Request) -> int | None:
     return number - 1 if number else None
 
 
-def _cut(sheet: DealSheet, pagination: Pagination) -> list[tuple[int, Sequence[PlayLine]]]:
+def _plays_on_page(sheet: DealSheet, pagination: Pagination) -> list[tuple[int, Sequence[PlayLine]]]:
     """Return the plays on this page by group, each group with its number in the sheet."""
     lines, begin = pagination.lines, 0
     found: list[tuple[int, Sequence[PlayLine]]] = []
@@ -236,7 +236,7 @@ class ReceiptPage:
     """Serves players. Logins give no further rights here: a code opens what it stands for, and no more."""
 
     def __init__(self, feed: embargo.PublicFeed, sheets: Sheets) -> None:
-        self._feed, self._sheets, self._misses = feed, sheets, auth.Misses()
+        self._feed, self._sheets, self._misses = feed, sheets, auth.MissLimiter()
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -269,10 +269,10 @@ class ReceiptPage:
         code = read_receipt_code(typed)
         try:
             if code is None:
-                raise errors.SheetUnknown("this is no code of a receipt")
+                raise errors.SheetUnknown("this is not a receipt code")
             return self._sheets.receipt(Visitor(), code)
         except errors.SheetUnknown:
-            self._misses.missed(who, now)
+            self._misses.count_miss(who, now)
             raise
 
 
@@ -327,12 +327,12 @@ def _drawn(faces: Sequence[str]) -> list[DrawnTile]:
     return [DrawnTile(face[1], *tile_signs(face)) for face in faces]
 
 
-class KeptFile(Generic[T]):
+class CachedFile(Generic[T]):
     """A file in an event's folder, read again when it has changed."""
 
     def __init__(self, folder: Path | None, name: str, read: Callable[[Path], T | None]) -> None:
         self._folder, self._name, self._read = folder, name, read
-        self._kept: tuple[int, T | None] = 0, None
+        self._cached: tuple[int, T | None] = 0, None
 
     def read(self) -> T | None:
         """Return the file's current content; None if it does not exist or cannot be read."""
@@ -340,19 +340,19 @@ class KeptFile(Generic[T]):
             return None
         try:
             at = (self._folder / self._name).stat().st_mtime_ns
-            if at != self._kept[0]:
-                self._kept = at, self._read(self._folder)
+            if at != self._cached[0]:
+                self._cached = at, self._read(self._folder)
         except (OSError, RuleError, BrokerError):
             return None
-        return self._kept[1]
+        return self._cached[1]
 
 
 class PlayedDeals:
     """Opens deals once they are public. `folder` is the event's; without it there is no par and no replay."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._par = KeptFile(folder, PAR, read_par)
-        self._replayed = KeptFile(folder, HANDS, lambda inside: {hand.deal for hand in read_hands(inside)})
+        self._par = CachedFile(folder, PAR, read_par)
+        self._replayed = CachedFile(folder, HANDS, lambda inside: {hand.deal for hand in read_hands(inside)})
 
     def of(self, snapshot: Snapshot, deal: int) -> PlayedDeal | None:
         """Return a deal; None while it is secret, if its key is missing, and for riichi, whose red fives differ."""

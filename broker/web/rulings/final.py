@@ -18,7 +18,7 @@ from broker.rulings.final import draft_stage, next_stage, open_matters, qualifie
 from broker.rulings.service import RulingService
 from broker.scorer import EventState
 from broker.web import Access, Form, form_page, forms, render_page, visitor_of
-from broker.web.rulings.forms import PLAN_FORM_BYTES, read_plan_change, sent_draft
+from broker.web.rulings.forms import PLAN_FORM_BYTES, read_draft, read_plan_change
 from broker.web.services import AuditedRulings
 
 PATH: Final = "/final"
@@ -37,28 +37,28 @@ class FinalPage:
     def _act(self, request: Request, form: Form) -> Response:
         """Preview who would qualify, or publish a decision."""
         if form.get("action") == "look":
-            return self._page(request, form, looked=True)
+            return self._page(request, form, preview=True)
         decision = FinalDeclared() if form.get("action") == "declare" else read_plan_change(form)
-        return self._rulings.publish(request, PATH, sent_draft(form, decision))
+        return self._rulings.publish(request, PATH, read_draft(form, decision))
 
-    def _page(self, request: Request, form: Form, error: Exception | None = None, *, looked: bool = False) -> Response:
+    def _page(self, request: Request, form: Form, error: Exception | None = None, *, preview: bool = False) -> Response:
         out = [value for name, value in form.items() if name.startswith("out-")]
         try:
-            values = self._rulings.look(lambda rulings: _values(rulings, out, looked=looked))
+            values = self._rulings.query(lambda rulings: _values(rulings, out, preview=preview))
         except RuleError as refused:
-            error, values = refused, self._rulings.look(lambda rulings: _values(rulings, out, looked=False))
+            error, values = refused, self._rulings.query(lambda rulings: _values(rulings, out, preview=False))
         values |= {"out": out, "reason": form.get("reason", ""), "id": forms.new_id("final")}
         values |= {"decides": visitor_of(request).is_head, "folder": str(self._folder)}
         title, done = N_("Stages and final"), N_("Published.")
         return render_page(request, "final.html", title, error=error, done=done, values=values)
 
 
-def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict[str, Any]:
+def _values(rulings: RulingService, out: Sequence[str], *, preview: bool) -> dict[str, Any]:
     """Return the values of the page. Raises RuleError if the preview cannot be made."""
     room, stage = rulings.room, next_stage(rulings.room)
     stages = room.planned.plan.stages
     before = stages[stages.index(stage) - 1] if stage else None
-    seatings = [(entry, said) for entry, said in plan_changes(room.book) if said.stage]
+    seatings = [(entry, change) for entry, change in plan_changes(room.book) if change.stage]
     values: dict[str, Any] = {
         "stages": [(one, room.planned.is_seated(at)) for at, one in enumerate(stages)],
         "stage": stage,
@@ -69,13 +69,13 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
         "proposal": None,
         "members": room.planned.plan.teams,
         "last_seating": seatings[-1][0] if seatings else None,
-        "comes_back": _begun_all_the_same(room, stage) if stage else None,
+        "comes_back": _withdrawal_after_start(room, stage) if stage else None,
         "after_plan": room.last_word(WHO_PLAYS) or "",
         "open": open_matters(room, rulings.now()),
         "declared": room.book.declared,
         "after_final": room.last_word(FINAL) or "",
     }
-    if looked and stage is not None:
+    if preview and stage is not None:
         change = draft_stage(room, stage, out)
         seats = {
             who: (one.table, seat)
@@ -91,7 +91,7 @@ def _values(rulings: RulingService, out: Sequence[str], *, looked: bool) -> dict
     return values
 
 
-def _begun_all_the_same(room: EventState, stage: Stage) -> RulingEntry | None:
+def _withdrawal_after_start(room: EventState, stage: Stage) -> RulingEntry | None:
     """Return the ruling that withdrew a stage a table had begun; undoing it restores the published seating."""
     if not any(round_ in stage.rounds for _, round_ in room.tables.seatings.begun()):
         return None

@@ -100,14 +100,14 @@ class PaymentRules:
 
 
 def draft_of(
-    form: Form, play: CountedPlay | None, by: PaymentRules, now: int, place: PlayKey | None = None
+    form: Form, play: CountedPlay | None, payment: PaymentRules, now: int, place: PlayKey | None = None
 ) -> RulingDraft:
     """Parse a form into a draft. `play`: as it counts now; `place`: that of a riichi session. Raises Refused."""
     decisions: dict[str, Callable[[], AnyDecision]] = {
         "void": Void,
-        "adjusted": lambda: Adjusted(gives=_gifts(form, play)),
-        "award": lambda: Award(gives=_gifts(form, play)),
-        "fine": lambda: _fine(form, play, by),
+        "adjusted": lambda: Adjusted(gives=_awards(form, play)),
+        "award": lambda: Award(gives=_awards(form, play)),
+        "fine": lambda: _fine(form, play, payment),
         "appeal": lambda: Appealed(
             ruling=form.get("appeal", ""), players=_appellants(form), exception=bool(form.get("exception"))
         ),
@@ -128,22 +128,22 @@ def draft_of(
         decisions["taken_over"] = lambda: TakenOver(facts=_facts(form), replaces=form.get("result") or None)
         decisions["discarded"] = lambda: Discarded(facts=_facts(form))
     if play is not None:
-        decisions["correct"] = lambda: _correct(form, by)
+        decisions["correct"] = lambda: _correct(form, payment)
         decisions["seats_played"] = lambda: SeatsPlayed(players={seat: form.get(f"seat-{seat}", "") for seat in SEATS})
         decisions["deal_played"] = lambda: DealPlayed(played=whole_number(form, "played") or 0, result=play.result)
     make = decisions.get(form.get("kind", ""))
     if make is None:
         raise Refused("ruling_kind_missing", N_("the form does not name a play, deal or player"))
     table, round_ = place or (None, None)
-    return sent_draft(form, make(), table=table, round=round_, deal=whole_number(form, "deal"))
+    return read_draft(form, make(), table=table, round=round_, deal=whole_number(form, "deal"))
 
 
-def sent_draft(form: Form, decision: AnyDecision, **about: int | None) -> RulingDraft:
+def read_draft(form: Form, decision: AnyDecision, **about: int | None) -> RulingDraft:
     """Return a decision with the id, reason and last seen ruling that its form sent. Raises Refused."""
-    said: dict[str, Any] = {"id": form.get("id", ""), "after": form.get("after") or None, "reason": read_reason(form)}
-    said |= {"decision": msgspec.to_builtins(decision), **about}
+    fields: dict[str, Any] = {"id": form.get("id", ""), "after": form.get("after") or None, "reason": read_reason(form)}
+    fields |= {"decision": msgspec.to_builtins(decision), **about}
     try:
-        return msgspec.convert(said, RulingDraft)
+        return msgspec.convert(fields, RulingDraft)
     except ValidationError as error:
         raise form_refusal(error) from None
 
@@ -166,7 +166,7 @@ def read_plan_change(form: Form) -> PlanChanged | Undo:
         raise errors.FormMalformed("the form does not have the new seating") from None
 
 
-def kept_fields(form: Form) -> dict[str, str]:
+def fields_to_resend(form: Form) -> dict[str, str]:
     """Return the fields that the preview of a form sends again."""
     return {name: value for name, value in form.items() if name not in {"form", "action", "looked_at", "page"}}
 
@@ -181,10 +181,12 @@ def _absent(form: Form) -> dict[str, Any]:
     return {"player": form.get("player", "").strip(), "first_round": whole_number(form, "first_round") or 0}
 
 
-def _correct(form: Form, by: PaymentRules) -> Correct:
+def _correct(form: Form, payment: PaymentRules) -> Correct:
     try:
-        said = _riichi(form, by, by.rules) if isinstance(by.rules, RiichiProfile) else _by_value(form)
-        return replace(said, points=points_paid(said, by.dealer, by.rules))
+        correction = (
+            _riichi(form, payment, payment.rules) if isinstance(payment.rules, RiichiProfile) else _by_value(form)
+        )
+        return replace(correction, points=points_paid(correction, payment.dealer, payment.rules))
     except RuleError as error:
         if error.code in ("discarder_missing", "loser_missing"):  # the form asks for the discarder
             raise Refused(error.code, error.text) from error
@@ -200,9 +202,9 @@ def _by_value(form: Form) -> Correct:
     return Correct(replaces=replaces, win=win, winners=winners, discarder=discarder, points={})  # type: ignore[arg-type]  # checked above
 
 
-def _riichi(form: Form, by: PaymentRules, rules: RiichiProfile) -> Correct:
+def _riichi(form: Form, payment: PaymentRules, rules: RiichiProfile) -> Correct:
     hand = _riichi_hand(form)
-    outcome, _ = score_riichi(hand, by.dealer, rules)
+    outcome, _ = score_riichi(hand, payment.dealer, rules)
     return Correct(
         replaces=form.get("replaces") or None,
         win=outcome.win,
@@ -222,16 +224,16 @@ def _players(form: Form, play: CountedPlay | None) -> dict[str, str]:
     )
 
 
-def _gifts(form: Form, play: CountedPlay | None) -> dict[str, Any]:
-    gifts: dict[str, Any] = {}
+def _awards(form: Form, play: CountedPlay | None) -> dict[str, Any]:
+    awards: dict[str, Any] = {}
     for field, player in _players(form, play).items():
         imp, word = whole_number(form, f"imp-{field}"), form.get(f"fault-{field}", "")
         if imp is not None or word:
-            gifts[player] = word if imp is None else imp
-    return gifts
+            awards[player] = word if imp is None else imp
+    return awards
 
 
-def _fine(form: Form, play: CountedPlay | None, by: PaymentRules) -> FineRuled:
+def _fine(form: Form, play: CountedPlay | None, payment: PaymentRules) -> FineRuled:
     """Parse an infraction. Values missing from the form come from the rules: for each player, the next penalty."""
     found = {player: whole_number(form, f"fine-{field}") for field, player in _players(form, play).items()}
     named = {player for field, player in _players(form, play).items() if form.get(f"by-{field}") or not play}
@@ -240,7 +242,7 @@ def _fine(form: Form, play: CountedPlay | None, by: PaymentRules) -> FineRuled:
     if takes and not measure and any(takes.values()):
         measure = "fine"
     elif takes and not measure:
-        measure, takes = _by_the_rules(infraction, takes, by.penalty)
+        measure, takes = _penalty_by_rules(infraction, takes, payment.penalty)
     return FineRuled(
         takes=takes,
         measure=measure or "fine",  # type: ignore[arg-type]  # other values are refused in the conversion
@@ -249,7 +251,7 @@ def _fine(form: Form, play: CountedPlay | None, by: PaymentRules) -> FineRuled:
     )
 
 
-def _by_the_rules(infraction: str | None, who: Iterable[str], penalty: PenaltyFor) -> tuple[str, dict[str, int]]:
+def _penalty_by_rules(infraction: str | None, who: Iterable[str], penalty: PenaltyFor) -> tuple[str, dict[str, int]]:
     if infraction is None:
         raise Refused("nothing_given", "nobody is given or fined any IMP")
     found = {player: penalty(player, infraction) for player in who}
@@ -269,7 +271,7 @@ def _appellants(form: Form) -> tuple[str, ...]:
 def table_groups(text: str) -> tuple[tuple[int, ...], ...]:
     """Parse groups of tables, one group per line, such as `1 2 5-9`. Raises Refused `tables_unreadable`."""
     try:
-        return tuple(tuple(forms.tables_of(line)) for line in text.splitlines() if line.strip())
+        return tuple(tuple(forms.read_tables(line)) for line in text.splitlines() if line.strip())
     except errors.TablesUnreadable as error:
         raise Refused(error.code, str(error)) from None
 
@@ -303,9 +305,9 @@ def _riichi_hand(form: Form) -> RiichiEvent:
 def _wins(form: Form) -> dict[str, Any]:
     wins: dict[str, Any] = {}
     for seat in SEATS:
-        said = {what: value for what in OF_A_WIN if (value := whole_number(form, f"{what}-{seat}")) is not None}
-        if said:
-            wins[seat] = said | {"responsible": form.get(f"responsible-{seat}") or None}
+        values = {what: value for what in OF_A_WIN if (value := whole_number(form, f"{what}-{seat}")) is not None}
+        if values:
+            wins[seat] = values | {"responsible": form.get(f"responsible-{seat}") or None}
     return wins
 
 
@@ -344,9 +346,9 @@ def matching_players(written: str, players: Mapping[str, Player]) -> list[Player
     """Return the players who match: by id, else by the whole name, else by words of the name."""
     if written.strip() in players:
         return [players[written.strip()]]
-    said = _name_words(written)
-    named = [one for one in players.values() if said and said <= _name_words(one.name)]
-    return [one for one in named if said == _name_words(one.name)] or named
+    words = _name_words(written)
+    named = [one for one in players.values() if words and words <= _name_words(one.name)]
+    return [one for one in named if words == _name_words(one.name)] or named
 
 
 def _name_words(name: str) -> frozenset[str]:
@@ -358,7 +360,7 @@ class FormProblem(NamedTuple):
     """An invalid field of a ruling: the code, the place that msgspec names, and the text of the refusal."""
 
     code: str
-    place: str
+    path: str
     text: str
 
 
@@ -378,7 +380,7 @@ FORM_PROBLEMS: Final = (
     FormProblem("nothing_given", "$.decision.takes`", "nobody is given or fined any IMP"),
     FormProblem("deadline_out_of_range", "$.decision.at`", "the minutes are too many"),
     FormProblem("substitute_unnamed", "$.decision.name`", "a name has 1 to 100 characters"),
-    FormProblem("round_missing", "$.decision.first_round`", "it is not said from which round on"),
+    FormProblem("round_missing", "$.decision.first_round`", "the form does not say from which round"),
     FormProblem("unknown_deal", "$.decision.played`", N_("enter the deal that was played")),
     FormProblem(
         "groups_wrong", "$.decision.groups", N_("groups may only list tables of this event; at most 50 groups")
@@ -392,7 +394,7 @@ FORM_PROBLEMS: Final = (
 
 def form_refusal(error: ValidationError) -> Refused:
     """Return the refusal for an invalid form: `bad_ruling` for input that no form of the desk sends."""
-    said = str(error)[:300]
-    path = said.rpartition(" - at `")[2]
-    found = next((one for one in FORM_PROBLEMS if path.startswith(one.place)), None)
+    text = str(error)[:300]
+    path = text.rpartition(" - at `")[2]
+    found = next((one for one in FORM_PROBLEMS if path.startswith(one.path)), None)
     return Refused(found.code, found.text) if found else Refused("bad_ruling", reason(error))

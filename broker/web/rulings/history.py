@@ -91,7 +91,7 @@ class RulingWriter:
                 else N_("This does not change any result.")
             )
             return RulingText(what if beside else DOT.join(filter(None, (what, self._(same)))), NO_TEXT, NO_TEXT)
-        return RulingText(what, *(self._held(change.root.decision, held, aspects) for held in (before, after)))
+        return RulingText(what, *(self._state_text(change.root.decision, held, aspects) for held in (before, after)))
 
     def outcome(self, play: CountedPlay) -> Markup:
         """Describe how a play ended."""
@@ -105,43 +105,43 @@ class RulingWriter:
 
     def _what(self, change: RulingChange) -> Markup:
         if isinstance(change.entry.decision, Undo) and (undone := change.about) is not change.entry:
-            kind, what = self._(labels.RULING[undone.kind]), self._decided(change.root)
+            kind, what = self._(labels.RULING[undone.kind]), self._decision_text(change.root)
             return DOT.join(part for part in (kind, what, Markup.escape(undone.reason)) if part)
-        return self._decided(change.entry)
+        return self._decision_text(change.entry)
 
-    def _decided(self, entry: RulingEntry) -> Markup:
-        match said := entry.decision:
+    def _decision_text(self, entry: RulingEntry) -> Markup:
+        match decision := entry.decision:
             case Adjusted() | Award():
-                return self._list((one, self._gift(gift)) for one, gift in said.gives.items())
+                return self._list((one, self._award(gift)) for one, gift in decision.gives.items())
             case FineRuled():
-                return self._infraction(said)
+                return self._infraction(decision)
             case Substitute():
-                player = self.name(said.player)
+                player = self.name(decision.player)
                 key = (
                     N_("{player} plays again from round {round}")
                     if entry.back
                     else N_("{name} plays for {player} from round {round}")
                 )
-                return self._(key, player=player, name=said.name, round=said.first_round)
+                return self._(key, player=player, name=decision.name, round=decision.first_round)
             case Withdrawn():
-                values = {"player": self.name(said.player), "round": said.first_round}
+                values = {"player": self.name(decision.player), "round": decision.first_round}
                 others = self._imp(imp_of("others", self._awards))
                 return self._(
                     "{player} leaves from round {round} and is not replaced: {gift} per play, {others} for each of "
                     "the other three",
-                    gift=self._gift(said.fault),
+                    gift=self._award(decision.fault),
                     others=others,
                     **values,
                 )
             case PlayerCorrected():
-                return Markup.escape(said.player)
+                return Markup.escape(decision.player)
             case _:
-                return self._facts(said)
+                return self._details(decision)
 
-    def _infraction(self, said: FineRuled) -> Markup:
-        who = self._list((one, self._imp(-fine) if fine else NO_TEXT) for one, fine in said.takes.items())
-        beyond = self._("not in the rules") if said.exception else NO_TEXT
-        return DOT.join(filter(None, (self.infraction(said.infraction), who, beyond)))
+    def _infraction(self, decision: FineRuled) -> Markup:
+        who = self._list((one, self._imp(-fine) if fine else NO_TEXT) for one, fine in decision.takes.items())
+        beyond = self._("not in the rules") if decision.exception else NO_TEXT
+        return DOT.join(filter(None, (self.infraction(decision.infraction), who, beyond)))
 
     def infraction(self, infraction: str | None) -> Markup:
         """Return the name of an infraction; empty if none was named."""
@@ -150,28 +150,30 @@ class RulingWriter:
         listed = self._infractions.get(infraction)
         return Markup.escape(listed.name(self._.language) if listed else infraction)
 
-    def _facts(self, said: AnyDecision) -> Markup:
-        if isinstance(said, PlanChanged):
-            return self._seated_anew(said)
-        if isinstance(said, Appealed):
-            return DOT.join(map(self.name, said.players))
-        if isinstance(said, AppealDecided):
-            return DOT.join((self._(labels.VERDICT[said.verdict]), *said.committee))
-        if not isinstance(said, TakenOver | Discarded):
+    def _details(self, decision: AnyDecision) -> Markup:
+        if isinstance(decision, PlanChanged):
+            return self._reseating(decision)
+        if isinstance(decision, Appealed):
+            return DOT.join(map(self.name, decision.players))
+        if isinstance(decision, AppealDecided):
+            return DOT.join((self._(labels.VERDICT[decision.verdict]), *decision.committee))
+        if not isinstance(decision, TakenOver | Discarded):
             return NO_TEXT
-        return self._.ngettext("{count} message of the table", "{count} messages of the table", count=len(said.facts))
+        return self._.ngettext(
+            "{count} message of the table", "{count} messages of the table", count=len(decision.facts)
+        )
 
-    def _seated_anew(self, said: PlanChanged) -> Markup:
-        if said.stage:
-            return self._("Qualified for {stage}", stage=said.stage)
-        parts = [self._.ngettext("{count} play reseated", "{count} plays reseated", count=len(said.plays))]
-        if said.entered:
-            parts.append(self._("Enters: {names}", names=DOT.join(one.name for one in said.entered)))
-        if said.left:
-            parts.append(self._("Leaves: {names}", names=DOT.join(map(self.name, said.left))))
+    def _reseating(self, decision: PlanChanged) -> Markup:
+        if decision.stage:
+            return self._("Qualified for {stage}", stage=decision.stage)
+        parts = [self._.ngettext("{count} play reseated", "{count} plays reseated", count=len(decision.plays))]
+        if decision.entered:
+            parts.append(self._("Enters: {names}", names=DOT.join(one.name for one in decision.entered)))
+        if decision.left:
+            parts.append(self._("Leaves: {names}", names=DOT.join(map(self.name, decision.left))))
         return DOT.join(parts)
 
-    def _gift(self, gift: AwardGiven) -> Markup:
+    def _award(self, gift: AwardGiven) -> Markup:
         imp = self._imp(imp_of(gift, self._awards))
         return self._("{imp} ({fault})", fault=self._(labels.FAULT[gift]), imp=imp) if isinstance(gift, str) else imp
 
@@ -186,7 +188,7 @@ class RulingWriter:
 
     # ---- before and after --------------------------------------------------------------------
 
-    def _held(self, about: AnyDecision, held: SubjectState, aspects: Iterable[str]) -> Markup:
+    def _state_text(self, about: AnyDecision, held: SubjectState, aspects: Iterable[str]) -> Markup:
         match about:
             case Substitute() | Withdrawn():
                 return self._("{name} plays", name=held.sits) if held.sits else self._("Nobody plays")
@@ -195,8 +197,8 @@ class RulingWriter:
                 standing = self._("without standing") if guest else self._("with standing") if aspects else ""
                 return BETWEEN.join(PART.format(text) for text in (*who, standing) if text)
             case TitleCorrected() | SessionsCorrected():
-                said = (self._(text) if isinstance(text, Message) else text for text in held.said if text)
-                return BETWEEN.join(map(PART.format, said)) or PART.format("–")
+                fields = (self._(text) if isinstance(text, Message) else text for text in held.said if text)
+                return BETWEEN.join(map(PART.format, fields)) or PART.format("–")
             case Fouled():
                 return self._groups(held.groups) if held.groups else self._("Compared as restored by the tables")
             case Deadline():
@@ -221,9 +223,9 @@ class RulingWriter:
             return [self._("Deal {deal}", deal=play.deal)]
         if aspect == "outcome":
             return [self._ending(play), *(self._seat(play, seat) for seat in SEATS)]
-        given = play.fines if aspect == "fines" else _together(play)
+        given = play.fines if aspect == "fines" else _total_awards(play)
         listed = self._list((one, self._imp(-imp if aspect == "fines" else imp)) for one, imp in given.items() if imp)
-        return [self._(labels.TOLD[aspect], list=listed) if listed else self._(labels.TOLD[f"no_{aspect}"])]
+        return [self._(labels.ADJUSTMENTS[aspect if listed else f"no_{aspect}"], list=listed)]
 
     def _ending(self, play: CountedPlay) -> Markup:
         if play.points is None:
@@ -257,7 +259,7 @@ class RulingWriter:
         return self._("{han} han {fu} fu", han=win.han, fu=win.fu) if win.fu else self._("{han} han", han=win.han)
 
 
-def _together(play: CountedPlay) -> dict[str, int]:
+def _total_awards(play: CountedPlay) -> dict[str, int]:
     """Return the IMPs that each player got in addition to the points, or instead of them."""
     return {one: play.instead.get(one, 0) + play.awards.get(one, 0) for one in {**play.instead, **play.awards}}
 
@@ -274,7 +276,7 @@ def _aspects(before: SubjectState, after: SubjectState) -> list[str]:
     changed = {
         "deal": had.deal != now.deal,
         "outcome": _outcome(had) != _outcome(now),
-        "awards": _together(had) != _together(now),
+        "awards": _total_awards(had) != _total_awards(now),
         "fines": had.fines != now.fines,
     }
     return [aspect for aspect, is_other in changed.items() if is_other]
@@ -318,7 +320,7 @@ class RulingLine(Struct, frozen=True):
 
 def history_lines(room: EventState) -> list[RulingLine]:
     """Return all rulings, newest first."""
-    book, standing = room.book, _standings_given(room)
+    book, standing = room.book, _standing_changes(room)
     undone_by = {
         entry.decision.ruling: entry.id
         for entry in book.entries.values()
@@ -339,7 +341,7 @@ def history_lines(room: EventState) -> list[RulingLine]:
     ]
 
 
-def _standings_given(room: EventState) -> dict[str, str]:
+def _standing_changes(room: EventState) -> dict[str, str]:
     """Return the rulings, by id, that gave a player a standing (`with`) or took it away (`without`)."""
     found, so_far = dict[str, str](), RulingBook()
     for entry in room.book.entries.values():
@@ -358,15 +360,15 @@ def filter_rulings(listed: Iterable[RulingLine], filters: Mapping[str, str]) -> 
 
     `player` has the ids of all players who match, separated by spaces.
     """
-    return [line for line in listed if all(RULING_FILTERS[name](line, value) for name, value in _asked(filters))]
+    return [line for line in listed if all(RULING_FILTERS[name](line, value) for name, value in _set_filters(filters))]
 
 
 def filter_visits(visits: Iterable[Visit], filters: Mapping[str, str]) -> list[Visit]:
     """Return the visits that match all filters. A filter that only applies to rulings matches none."""
-    return [one for one in visits if all(VISIT_FILTERS[name](one, value) for name, value in _asked(filters))]
+    return [one for one in visits if all(VISIT_FILTERS[name](one, value) for name, value in _set_filters(filters))]
 
 
-def _asked(filters: Mapping[str, str]) -> list[tuple[str, str]]:
+def _set_filters(filters: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(name, filters[name].strip()) for name in RULING_FILTERS if filters.get(name, "").strip()]
 
 
@@ -383,9 +385,9 @@ VISIT_FILTERS: Final[Mapping[str, Callable[[Visit, str], bool]]] = {
     "play": lambda one, value: f"{one.table}-{one.fact.round}" == value,
     "deal": lambda one, value: str(one.fact.deal) == value,
     "kind": lambda one, value: one.kind == value,
-    "player": lambda _one, _wish: False,
+    "player": lambda _one, _value: False,
     "author": lambda one, value: folded(value) in folded(one.author),
-    "counts": lambda _one, _wish: False,
+    "counts": lambda _one, _value: False,
 }
 
 Row = tuple[str | int, ...]
@@ -394,7 +396,7 @@ PRIVATE: Final = ("national", "ema")
 """Fields of a player's correction that are for federations and for those who set the event up."""
 
 
-def _decided(decision: AnyDecision, *, numbers: bool) -> dict[str, Any]:
+def _decision_fields(decision: AnyDecision, *, numbers: bool) -> dict[str, Any]:
     """Return a decision as it was stored, without the players' federation numbers unless `numbers` is set."""
     fields: dict[str, Any] = msgspec.to_builtins(decision)
     if isinstance(decision, PlayerCorrected) and not numbers:
@@ -415,7 +417,7 @@ def history_csv(listed: Iterable[RulingLine], visits: Iterable[Visit], *, number
 def _cells(line: RulingLine, *, numbers: bool) -> Row:
     entry = line.entry
     place = tuple("" if part is None else part for part in (entry.table, entry.round, entry.deal))
-    said = msgspec.json.encode(_decided(entry.decision, numbers=numbers)).decode()
+    decision = msgspec.json.encode(_decision_fields(entry.decision, numbers=numbers)).decode()
     return (
         entry.id,
         _time_text(entry.at),
@@ -427,14 +429,14 @@ def _cells(line: RulingLine, *, numbers: bool) -> Row:
         "yes" if line.counts else "no",
         line.undone_by or "",
         entry.reason,
-        said,
+        decision,
         line.standing,
     )
 
 
 def _visit_cells(one: Visit) -> Row:
-    said, about = msgspec.json.encode(one.fact).decode(), (one.table, one.fact.round, one.fact.deal)
-    return (one.id, _time_text(one.at), one.kind, *about, "", one.author, "", "", "", one.reason, said, "")
+    fact, about = msgspec.json.encode(one.fact).decode(), (one.table, one.fact.round, one.fact.deal)
+    return (one.id, _time_text(one.at), one.kind, *about, "", one.author, "", "", "", one.reason, fact, "")
 
 
 def _time_text(at: int) -> str:
@@ -445,7 +447,7 @@ def history_json(listed: Iterable[RulingLine], visits: Iterable[Visit], *, numbe
     """Write rulings and visits as JSON, oldest first. `numbers` includes the players' federation numbers."""
     rows: list[dict[str, Any]] = [
         msgspec.to_builtins(line.entry)
-        | {"decision": _decided(line.entry.decision, numbers=numbers)}
+        | {"decision": _decision_fields(line.entry.decision, numbers=numbers)}
         | {"counts": line.counts, "taken_back_by": line.undone_by}
         | ({"standing": line.standing} if line.standing else {})
         for line in reversed(list(listed))

@@ -20,7 +20,7 @@ from broker.rulings.preview import CHOICES, WhatIf, changed_rules, what_if
 from broker.scorer import Snapshot
 from broker.web import Access, Pagination, errors, render_page, translator_for
 from broker.web.rulings.forms import whole_number
-from broker.web.rulings.views import play_asked_for
+from broker.web.rulings.views import requested_play
 from broker.web.services import AuditedRulings
 
 WHAT_HAPPENED_PATH: Final = "/what-happened"
@@ -38,29 +38,29 @@ class WhatHappenedPage:
 
     def show(self, request: Request) -> Response:
         """Show the questions, and the answers that follow so far."""
-        event, said = self._rulings.event, dict(request.query_params)
+        event, answers = self._rulings.event, dict(request.query_params)
         profile = event.profile
         if not isinstance(profile, Profile):
-            raise errors.PageUnknown("riichi has other turns")
-        key = play_asked_for(said)
-        play = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
+            raise errors.PageUnknown("this page is not available for riichi")
+        key = requested_play(answers)
+        play = self._rulings.query(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
         dealer = event.winds(play.deal)[1] if play else None
         found: tuple[Answer, ...] = ()
         error: Exception | None = None
         try:
-            if "turn" in said:
+            if "turn" in answers:
                 nearest = profile.payments.several_hu.value == "nearest"
-                found = what_happened(read_scene(said, dealer), one_winner=nearest)
+                found = what_happened(read_scene(answers, dealer), one_winner=nearest)
         except (RuleError, Refused) as refusal:
             error = refusal
         values: dict[str, Any] = {
-            "said": said,
+            "answers": answers,
             "play": play,
             "names": {seat: event.name_of(play.players[seat]) for seat in SEATS} if play else {},
             "dealer": dealer,
             "found": [(one, one.in_words(translator_for(request))) for one in found],
-            "asks_sets": "sets" in said or any(one.code == "sets_missing" for one in found),
-            "asked": ASKED,
+            "asks_sets": "sets" in answers or any(one.code == "sets_missing" for one in found),
+            "questions": ASKED,
             "about_sets": ABOUT_SETS,
             "claims": CLAIMS,
             "phases": PHASE_ASKED,
@@ -71,12 +71,12 @@ class WhatHappenedPage:
         return render_page(request, "what_happened.html", N_("What happened?"), error=error, values=values)
 
 
-def read_scene(said: Mapping[str, str], dealer: Seat | None) -> Scene:
+def read_scene(answers: Mapping[str, str], dealer: Seat | None) -> Scene:
     """Parse the form's scene. Raises Refused `scene_incomplete`, `number_unreadable`."""
-    walls = {seat: whole_number(said, f"wall-{seat}") for seat in SEATS}
+    walls = {seat: whole_number(answers, f"wall-{seat}") for seat in SEATS}
     counted = {seat: left for seat, left in walls.items() if left is not None}
-    turn, phase = _seat(said.get("turn")), said.get("phase", "")
-    dealer = dealer or _seat(said.get("dealer"))
+    turn, phase = _seat(answers.get("turn")), answers.get("phase", "")
+    dealer = dealer or _seat(answers.get("dealer"))
     if len(counted) < len(SEATS) or turn is None or dealer is None or phase not in PHASE_ASKED:
         raise Refused("scene_incomplete", "walls, turn or dealer are missing")
     sets = {(seat, other): f"taken-{seat}-{other}" for seat in SEATS for other in SEATS if other != seat}
@@ -84,30 +84,30 @@ def read_scene(said: Mapping[str, str], dealer: Seat | None) -> Scene:
         walls=counted,
         turn=turn,
         phase=phase,  # type: ignore[arg-type]  # checked above
-        claims=_claims(said, turn) if phase in ("claim", "kong") else {},
+        claims=_claims(answers, turn) if phase in ("claim", "kong") else {},
         dealer=dealer,
-        taken={pair: _count(said, field) for pair, field in sets.items()} if "sets" in said else None,
-        kongs={seat: _count(said, f"kongs-{seat}") for seat in SEATS} if "sets" in said else {},
+        taken={pair: _count(answers, field) for pair, field in sets.items()} if "sets" in answers else None,
+        kongs={seat: _count(answers, f"kongs-{seat}") for seat in SEATS} if "sets" in answers else {},
     )
 
 
-def _claims(said: Mapping[str, str], turn: Seat) -> dict[Seat, Do]:
+def _claims(answers: Mapping[str, str], turn: Seat) -> dict[Seat, Do]:
     claimed: dict[str, Do] = {do: do for do in CLAIMS}
-    return {seat: claimed[do] for seat in SEATS if seat != turn and (do := said.get(f"claim-{seat}", "")) in claimed}
+    return {seat: claimed[do] for seat in SEATS if seat != turn and (do := answers.get(f"claim-{seat}", "")) in claimed}
 
 
 def _seat(written: str | None) -> Seat | None:
     return next((seat for seat in SEATS if seat == written), None)
 
 
-def _count(said: Mapping[str, str], field: str) -> int:
-    return min(max(whole_number(said, field) or 0, 0), MOST_SETS)
+def _count(answers: Mapping[str, str], field: str) -> int:
+    return min(max(whole_number(answers, field) or 0, 0), MOST_SETS)
 
 
 OWN_PROFILE: Final = ""
 """The event's own profile."""
 
-WishedRules = tuple[str, tuple[tuple[str, str], ...]]
+RulesChoice = tuple[str, tuple[tuple[str, str], ...]]
 """The id of a profile, and the settings changed in it."""
 
 
@@ -116,9 +116,9 @@ class WhatIfPage:
 
     def __init__(self, access: Access, rulings: AuditedRulings) -> None:
         self._access, self._rulings = access, rulings
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         """Held while the whole event is recomputed, once at a time."""
-        self._last: tuple[Snapshot, WishedRules, WhatIf] | None = None
+        self._last: tuple[Snapshot, RulesChoice, WhatIf] | None = None
         """The last result, which in a large hall has many pages."""
 
     def routes(self) -> Sequence[Route]:
@@ -130,7 +130,7 @@ class WhatIfPage:
         event, query, error = self._rulings.event, dict(request.query_params), None
         found: WhatIf | None = None
         try:
-            found = self._counted(query) if "profile" in query else None
+            found = self._compute(query) if "profile" in query else None
         except (RuleError, Refused) as refusal:
             error = refusal
         pagination = Pagination.at(query, len(found.players) if found else 0)
@@ -149,21 +149,21 @@ class WhatIfPage:
         }
         return render_page(request, "what_if.html", N_("What if"), error=error, values=values)
 
-    def _counted(self, query: Mapping[str, str]) -> WhatIf:
+    def _compute(self, query: Mapping[str, str]) -> WhatIf:
         event = self._rulings.event
         base = (
             event.profile
             if query["profile"] in {OWN_PROFILE, event.profile.id}
             else load_of_same_book(event.profile, query["profile"])
         )
-        asked = {name: query[name] for name in CHOICES if query.get(name)}
-        if any(value not in CHOICES[name] for name, value in asked.items()):
-            wrong = ", ".join(name for name, value in asked.items() if value not in CHOICES[name])
+        settings = {name: query[name] for name in CHOICES if query.get(name)}
+        if any(value not in CHOICES[name] for name, value in settings.items()):
+            wrong = ", ".join(name for name, value in settings.items() if value not in CHOICES[name])
             raise Refused("setting_unknown", N_("unknown setting: {wrong}", wrong=wrong))
-        wished = (base.id, tuple(asked.items()))
-        with self._turn:
-            moment, room = self._rulings.look(lambda rulings: (rulings.room.snapshot(), rulings.room.fork()))
-            if self._last is None or self._last[0] is not moment or self._last[1] != wished:
-                found = what_if(room, changed_rules(base, asked))
-                self._last = moment, wished, found
+        choice = (base.id, tuple(settings.items()))
+        with self._lock:
+            snapshot, room = self._rulings.query(lambda rulings: (rulings.room.snapshot(), rulings.room.fork()))
+            if self._last is None or self._last[0] is not snapshot or self._last[1] != choice:
+                found = what_if(room, changed_rules(base, settings))
+                self._last = snapshot, choice, found
             return self._last[2]

@@ -41,26 +41,26 @@ TIME: Final = "%Y-%m-%d %H:%M"
 LABEL: Final = 48 * mm
 RECORD: Final[Columns] = ((LABEL, "left"), (A4[0] - 2 * MARGIN - LABEL, "left"))
 REGISTER: Final[Columns] = tuple(
-    (wide * mm, "left")
-    for wide in (38, 42, 24, 8, 70)  # in mm, for COLUMNS
+    (width * mm, "left")
+    for width in (38, 42, 24, 8, 70)  # in mm, for COLUMNS
 )
-WRITTEN: Final = 3
+BLANK_LINES: Final = 3
 """Blank lines to write on."""
 
 
-class Listed(NamedTuple):
+class RegisterRow(NamedTuple):
     """One line of the register. `time` is 1 for the player's first infraction of this kind."""
 
     entry: RegisterEntry
     time: int
 
 
-def by_player(entries: Iterable[RegisterEntry], names: RulingWriter) -> list[Listed]:
+def by_player(entries: Iterable[RegisterEntry], names: RulingWriter) -> list[RegisterRow]:
     """Return the register sorted by the players' names, oldest first for each."""
-    times, found = Counter[tuple[str, str | None]](), list[Listed]()
+    times, found = Counter[tuple[str, str | None]](), list[RegisterRow]()
     for one in entries:
         times[one.player, one.infraction] += 1
-        found.append(Listed(one, times[one.player, one.infraction]))
+        found.append(RegisterRow(one, times[one.player, one.infraction]))
     return sorted(found, key=lambda one: names.name(one.entry.player))
 
 
@@ -89,7 +89,7 @@ class RegisterPage:
         """Show the register and the appeals."""
         writer, event = RulingWriter(request, self._rulings.event), self._rulings.event
 
-        def look(rulings: RulingService) -> dict[str, Any]:
+        def read(rulings: RulingService) -> dict[str, Any]:
             room, changes = rulings.room, RulingChanges(event, rulings.room)
             listed = appeals(room)
             return {
@@ -99,7 +99,7 @@ class RegisterPage:
                 "texts": {one.against.id: changes.of(one.against) for one in listed},
             }
 
-        values = self._rulings.look(look)
+        values = self._rulings.query(read)
         values["texts"] = {id_: writer.of(change) for id_, change in values["texts"].items()}
         values |= {"writer": writer, "players": event.players, "catalogue": infractions_of(event.profile)}
         return render_page(request, "infractions.html", N_("Infractions and appeals"), values=values)
@@ -107,7 +107,7 @@ class RegisterPage:
     def printed(self, request: Request) -> Response:
         """Return the register as PDF."""
         _, writer = translator_for(request), RulingWriter(request, self._rulings.event)
-        listed = by_player(self._rulings.look(lambda rulings: register(rulings.room)), writer)
+        listed = by_player(self._rulings.query(lambda rulings: register(rulings.room)), writer)
         lines = (
             (
                 writer.name(entry.player),
@@ -127,7 +127,7 @@ class RegisterPage:
         """Return the record of one ruling, with the appeal against it or blank lines for one."""
         id_, event = request.path_params["ruling"], self._rulings.event
 
-        def look(rulings: RulingService) -> tuple[RulingChange, bool, Appeal | None, int] | None:
+        def read(rulings: RulingService) -> tuple[RulingChange, bool, Appeal | None, int] | None:
             room = rulings.room
             entry = room.book.entries.get(id_)
             if entry is None:
@@ -137,7 +137,7 @@ class RegisterPage:
             change = RulingChanges(event, room).of(entry)
             return change, room.book.counts(entry.id), appeal, appeal_until(room, entry)
 
-        found = self._rulings.look(look)
+        found = self._rulings.query(read)
         if found is None:
             raise errors.PageUnknown("there is no such ruling")
         change, counts, appeal, until = found
@@ -151,25 +151,25 @@ class RegisterPage:
         self, request: Request, change: RulingChange, *, counts: bool, appeal: Appeal | None, until: int
     ) -> Iterator[RecordPart]:
         _, writer, entry = translator_for(request), RulingWriter(request, self._rulings.event), change.entry
-        said = writer.of(change)
-        told = [
+        described = writer.of(change)
+        rows = [
             (_("Kind"), _(RULING[entry.kind])),
             (_("About"), " · ".join(_about(_, entry)) or _("Event")),
-            *((_(title), text) for title, text in ((N_("Ruling"), said.what), (N_("Was"), said.was)) if text),
-            *([(_.pgettext("after a ruling", "Now"), said.now)] if said.now else []),
+            *((_(title), text) for title, text in ((N_("Ruling"), described.what), (N_("Was"), described.was)) if text),
+            *([(_.pgettext("after a ruling", "Now"), described.now)] if described.now else []),
             (_("Reason"), _recorded(_, entry.reason)),
-            (_("Given by"), " · ".join((_recorded(_, entry.author), _(ROLE[entry.role]), _moment(entry.at)))),
+            (_("Given by"), " · ".join((_recorded(_, entry.author), _(ROLE[entry.role]), _time_text(entry.at)))),
             (_("State"), _("counts") if counts else _("taken back")),
         ]
-        yield RecordPart(_("Ruling"), [(str(label), _plain(text)) for label, text in told])
+        yield RecordPart(_("Ruling"), [(str(label), _plain(text)) for label, text in rows])
         lodged, decided = appeal.entry if appeal else None, appeal.decided if appeal else None
         yield RecordPart(
             _("Appeal"),
             [
-                (_("Appeals until"), _moment(until)),
+                (_("Appeals until"), _time_text(until)),
                 (_("Who appeals"), " · ".join(map(writer.name, appeal.players)) if appeal else None),
                 (_("Grounds"), lodged.reason if lodged else None),
-                (_("Received"), f"{lodged.author} · {_moment(lodged.at)}" if lodged else None),
+                (_("Received"), f"{lodged.author} · {_time_text(lodged.at)}" if lodged else None),
             ],
         )
         yield RecordPart(
@@ -178,14 +178,14 @@ class RegisterPage:
                 (_("Names"), " · ".join(appeal.committee) if appeal and decided else None),
                 (_("What was decided"), _plain(_(VERDICT[appeal.verdict])) if appeal and appeal.verdict else None),
                 (_("Why"), decided.reason if decided else None),
-                (_("When"), _moment(decided.at) if decided else None),
+                (_("When"), _time_text(decided.at) if decided else None),
                 (_("Signatures"), None),
             ],
         )
 
     def _heading(self, request: Request, kind: str) -> PageHeading:
         event, _ = self._rulings.event, translator_for(request)
-        now, final = self._rulings.look(lambda rulings: (rulings.now(), rulings.room.final))
+        now, final = self._rulings.query(lambda rulings: (rulings.now(), rulings.room.final))
         at = datetime.fromtimestamp(now / 1000).astimezone()
         return PageHeading(event.plan.title, kind, final, event.profile.id, "", at, _)
 
@@ -205,7 +205,7 @@ def _about(_: HtmlTranslator, entry: RulingEntry) -> Iterator[str]:
 
 
 def _circumstances(_: HtmlTranslator, entry: RegisterEntry) -> Iterator[str]:
-    yield _moment(entry.at)
+    yield _time_text(entry.at)
     if entry.play:
         yield _("Table {table}", table=entry.play[0])
         yield _("Round {round}", round=entry.play[1])
@@ -221,7 +221,7 @@ def _recorded(_: HtmlTranslator, text: str) -> str:
     return _plain(recorded_text(_, text))
 
 
-def _moment(at: int) -> str:
+def _time_text(at: int) -> str:
     return datetime.fromtimestamp(at / 1000).astimezone().strftime(TIME)
 
 
@@ -230,7 +230,7 @@ def ruling_pdf(heading: PageHeading, parts: Iterable[RecordPart]) -> bytes:
     blocks = []
     for part in parts:
         head = PageLine("heading", (PageCell(part.title),))
-        blocks.append(PageBlock((head,), tuple(line for told in part.lines for line in _lines(*told))))
+        blocks.append(PageBlock((head,), tuple(line for row in part.lines for line in _lines(*row))))
     return pages_pdf(heading, blocks, RECORD)
 
 
@@ -238,7 +238,7 @@ def _lines(label: str, text: str | None) -> list[PageLine]:
     if text is not None:
         return [PageLine("row", (PageCell(label, bold=True), PageCell(text)))]
     blank = PageLine("sum", (PageCell(""), PageCell("")))
-    return [PageLine("row", (PageCell(label, bold=True), PageCell(""))), *[blank] * (WRITTEN - 1)]
+    return [PageLine("row", (PageCell(label, bold=True), PageCell(""))), *[blank] * (BLANK_LINES - 1)]
 
 
 def register_pdf(heading: PageHeading, columns: Sequence[str], lines: Iterable[Sequence[str]]) -> bytes:

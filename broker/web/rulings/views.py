@@ -29,19 +29,19 @@ from broker.web.rulings.forms import (
     OF_SESSION,
     PaymentRules,
     draft_of,
-    kept_fields,
+    fields_to_resend,
     matching_players,
     whole_number,
     with_player_ids,
 )
 from broker.web.services import AuditedRulings, author_of
 
-SHOWN: Final = 200
+MOST_SHOWN: Final = 200
 PLAN_KINDS: Final = ("player_corrected", "title_corrected", "sessions_corrected", "plan_changed", "final_declared")
 OTHER_KINDS: Final = ("warning", "dead_hand", "fouled", "substitute", "withdrawn", "deadline")
-LONGEST: Final = 2000
-PLAY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
-LISTED: Final = 100
+LONGEST_FIELD: Final = 2000
+PLAY_KEY: Final = re.compile(r"([1-9][0-9]{0,3})-([1-9][0-9]{0,2})")
+MOST_OFFERED: Final = 100
 """Maximum number of players that are offered as a list; in a larger event names are typed."""
 
 SUBJECTS: Final = {"deadline": DEADLINE, "substitute": WHO_PLAYS, "withdrawn": WHO_PLAYS}
@@ -61,7 +61,7 @@ class RulingsPage:
             self._access.route("/rulings.csv", self.as_csv, "see_room"),
             self._access.route("/rulings.json", self.as_json, "see_room"),
             self._access.route("/rulings/new", self.new, "rule"),
-            self._access.route("/rulings/new", form_handler(self._form, self._ruled), "rule", ("POST",)),
+            self._access.route("/rulings/new", form_handler(self._form, self._act), "rule", ("POST",)),
         ]
 
     # ---- history -----------------------------------------------------------------------------
@@ -69,26 +69,26 @@ class RulingsPage:
     def show(self, request: Request) -> Response:
         """Show the rulings, newest first, and what follows from them."""
         event, filters = self._rulings.event, dict.fromkeys(history.RULING_FILTERS, "") | dict(request.query_params)
-        meant = self._meant(filters)
+        meant = self._with_player_ids(filters)
 
-        def look(rulings: RulingService) -> dict[str, Any]:
+        def read(rulings: RulingService) -> dict[str, Any]:
             room, changes = rulings.room, RulingChanges(event, rulings.room)
             lines = history.filter_rulings(history.history_lines(room), meant)
             return {
                 "lines": lines,
-                "changes": [changes.of(line.entry) for line in lines[:SHOWN]],
+                "changes": [changes.of(line.entry) for line in lines[:MOST_SHOWN]],
                 "visits": history.filter_visits(room.tables.visits.oldest_first(), meant)[::-1],
                 "deadline": room.book.deadline,
                 "closed": _closed(request, rulings),
                 "declared": room.book.declared is not None,
-                "twice": seated_twice(room)[:SHOWN],
-                "missed": missed_deals(room)[:SHOWN],
-                "follow": follow_ups(event, room)[:SHOWN],
-                "apart": [_as_sent(room, one) for one in room.apart_plays()[:SHOWN]],
+                "twice": seated_twice(room)[:MOST_SHOWN],
+                "missed": missed_deals(room)[:MOST_SHOWN],
+                "follow": follow_ups(event, room)[:MOST_SHOWN],
+                "apart": [_as_sent(room, one) for one in room.apart_plays()[:MOST_SHOWN]],
                 "left_out": sorted(room.teams.left_out),
             }
 
-        values = self._rulings.look(look) | {"filters": filters, "players": event.players, "most": SHOWN}
+        values = self._rulings.query(read) | {"filters": filters, "players": event.players, "most": MOST_SHOWN}
         writer = history.RulingWriter(request, self._rulings.event)
         values |= {
             "outcome": writer.outcome,
@@ -110,16 +110,16 @@ class RulingsPage:
         return render.download(text, "rulings.json", "application/json")
 
     def _filtered(self, request: Request) -> tuple[list[history.RulingLine], list[Visit]]:
-        filters = self._meant(dict(request.query_params))
+        filters = self._with_player_ids(dict(request.query_params))
 
-        def look(rulings: RulingService) -> tuple[list[history.RulingLine], list[Visit]]:
+        def read(rulings: RulingService) -> tuple[list[history.RulingLine], list[Visit]]:
             room = rulings.room
             there = history.filter_visits(room.tables.visits.oldest_first(), filters)
             return history.filter_rulings(history.history_lines(room), filters), there
 
-        return self._rulings.look(look)
+        return self._rulings.query(read)
 
-    def _meant(self, filters: dict[str, str]) -> dict[str, str]:
+    def _with_player_ids(self, filters: dict[str, str]) -> dict[str, str]:
         """Return the filters with the ids of all players who match the name, or an id that nobody has."""
         if not filters.get("player", "").strip():
             return filters
@@ -130,23 +130,23 @@ class RulingsPage:
 
     def new(self, request: Request) -> Response:
         """Show the form for a play, a deal or a withdrawal, or fields to choose one."""
-        asked = dict(request.query_params)
-        return self._form(request, asked, self._missing(asked))
+        query = dict(request.query_params)
+        return self._form(request, query, self._unknown_subject(query))
 
-    def _missing(self, asked: Mapping[str, str]) -> Refused | None:
+    def _unknown_subject(self, query: Mapping[str, str]) -> Refused | None:
         """Return a refusal if the requested play or deal does not exist."""
-        key, deal = play_asked_for(asked), asked.get("deal", "").strip()
+        key, deal = requested_play(query), query.get("deal", "").strip()
         places = self._rulings.event.bookings.keys() | _without_play(self._rulings.event)
-        if asked.get("table", asked.get("round", asked.get("play", ""))) and key not in places:
-            table, round_ = key or (asked.get("table", "")[:4], asked.get("round", "")[:4])
+        if query.get("table", query.get("round", query.get("play", ""))) and key not in places:
+            table, round_ = key or (query.get("table", "")[:4], query.get("round", "")[:4])
             return Refused(
                 "unknown_play", N_("table {table} has no such play in round {round}", table=table, round=round_)
             )
-        if deal and _number_or_none(asked, "deal") not in self._rulings.event.expected:
+        if deal and _number_or_none(query, "deal") not in self._rulings.event.expected:
             return Refused("unknown_deal", N_("this event has no deal {deal}", deal=deal[:4]))
         return None
 
-    def _ruled(self, request: Request, form: Form) -> Response:
+    def _act(self, request: Request, form: Form) -> Response:
         """Preview the effects of a ruling, or publish it."""
         form = with_player_ids(form, self._rulings.event.players)
         draft = self._draft(form)
@@ -161,44 +161,45 @@ class RulingsPage:
 
     def _draft(self, form: Form) -> RulingDraft:
         event = self._rulings.event
-        key = play_asked_for(form)
-        play = self._rulings.look(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
+        key = requested_play(form)
+        play = self._rulings.query(lambda rulings: rulings.room.play(key)) if key in event.bookings else None
         if key and play is None and key not in _without_play(event):
             raise Refused(
                 "unknown_play", N_("table {table} has no such play in round {round}", table=key[0], round=key[1])
             )
-        now = self._rulings.look(lambda rulings: rulings.now())
+        now = self._rulings.query(lambda rulings: rulings.now())
         dealer = event.winds(play.deal)[1] if play else SEATS[0]
 
         def penalty(player: str, infraction: str) -> Penalty:
-            return self._rulings.look(lambda rulings: penalty_for(rulings.room, player, infraction, form.get("id", "")))
+            id_ = form.get("id", "")
+            return self._rulings.query(lambda rulings: penalty_for(rulings.room, player, infraction, id_))
 
         return draft_of(form, play, PaymentRules(event.profile, dealer, penalty), now, key)
 
     def _preview(self, request: Request, form: Form, draft: RulingDraft, error: Refused | None = None) -> Response:
         author = author_of(account_of(request))
-        effects = self._rulings.look(lambda rulings: rulings.effects(draft, author))
+        effects = self._rulings.query(lambda rulings: rulings.effects(draft, author))
         event = self._rulings.event
         text = history.RulingWriter(request, self._rulings.event).of(effects.change)
         # Players whose IMPs change come first: one player's fine may move a thousand others by a place.
         pagination = Pagination.at(form, len(effects.players))
         moved = sorted(effects.players, key=lambda one: one.imp_before == one.imp_after)
-        kept = kept_fields(form)
+        kept = fields_to_resend(form)
         if isinstance(draft.decision, Deadline):
             kept["at"] = str(draft.decision.at)  # minutes count from this preview
         values = {"kept": kept, "draft": draft, "effects": effects, "text": text, "players": event.players}
         values["teams"] = [*event.plan.teams]
         values |= {"moved": moved[pagination.lines], "pagination": pagination}
-        values["coming"] = self._rulings.look(
+        values["coming"] = self._rulings.query(
             lambda rulings: plan.plays_to_come(event, rulings.room.results, draft.decision)
         )
         return render_page(request, "ruling_effects.html", N_("Preview"), error=error, values=values)
 
     def _form(self, request: Request, form: Mapping[str, str], error: Exception | None = None) -> Response:
-        event, key = self._rulings.event, play_asked_for(form)
-        filled = {name: value[:LONGEST] for name, value in form.items()}
+        event, key = self._rulings.event, requested_play(form)
+        filled = {name: value[:LONGEST_FIELD] for name, value in form.items()}
 
-        def look(rulings: RulingService) -> dict[str, Any]:
+        def read(rulings: RulingService) -> dict[str, Any]:
             room, book = rulings.room, rulings.room.book
             play = room.play(key) if key in event.bookings else None
             undo = book.entries.get(form.get("undo", ""))
@@ -234,7 +235,7 @@ class RulingsPage:
                 "tables": sorted({table for table, _ in room.plays_with(deal)}) if deal else [],
             }
 
-        values, writer = self._rulings.look(look), history.RulingWriter(request, event)
+        values, writer = self._rulings.query(read), history.RulingWriter(request, event)
         values["texts"] = {one.entry.id: writer.of(one) for one in values.pop("changes")}
         kinds = _kinds(values, in_riichi=key in event.riichi, by_head=visitor_of(request).is_head)
         kind = "undo" if values["undo"] else form.get("kind") if form.get("kind") in kinds else None
@@ -244,7 +245,7 @@ class RulingsPage:
             "kind": kind or (kinds[0] if values["deal"] else None),
             "id": forms.new_id("ruling"),
             "players": event.players,
-            "offered": event.players if len(event.players) <= LISTED else {},
+            "offered": event.players if len(event.players) <= MOST_OFFERED else {},
             "last_table": max((table for table, _ in event.bookings), default=1),
             "last_deal": max(event.expected, default=1),
             "outcome": writer.outcome,
@@ -297,10 +298,10 @@ def _as_sent(room: EventState, one: ApartPlay) -> tuple[ApartPlay, CountedPlay |
     return one, room.play_as_sent(one.result) if one.result else None
 
 
-def play_asked_for(form: Mapping[str, str]) -> tuple[int, int] | None:
+def requested_play(form: Mapping[str, str]) -> tuple[int, int] | None:
     """Return the play named in a query or form: `play=3-2`, or `table=3&round=2`."""
     written = form.get("play") or f"{form.get('table', '').strip()}-{form.get('round', '').strip()}"
-    found = PLAY.fullmatch(written.strip())
+    found = PLAY_KEY.fullmatch(written.strip())
     return (int(found[1]), int(found[2])) if found else None
 
 

@@ -46,20 +46,20 @@ from broker.rulings import (
 from broker.rulings.service import RulingService
 from broker.web import Access, Form, account_of, errors, form_page, forms, render, render_page
 from broker.web.labels import PLAN_FIELD
-from broker.web.rulings.forms import kept_fields, sent_draft
+from broker.web.rulings.forms import fields_to_resend, read_draft
 from broker.web.services import AuditedRulings, author_of
 
-SHOWN: Final = 100
+MOST_SHOWN: Final = 100
 """Maximum number of players, and of corrections, on the page."""
 
-WHO: Final = "set_up"
+RIGHT: Final = "set_up"
 NO_SESSION: Final = dict.fromkeys(SESSION_FIELDS, "")
-WORDS: Final = {"name": N_("Session")}
+SESSION_LABELS: Final = {"name": N_("Session")}
 """Labels of session fields that differ from the player's field with the same name."""
 
 PLAYER_FIELDS: Final = ("name", *EXTRA_COLUMNS, *PARTS)
 SHOWN_FIELDS: Final = (*PLAYER_FIELDS, WITHOUT_STANDING)
-TICKED: Final = "✓"
+TICK: Final = "✓"
 
 
 class PlanChange(NamedTuple):
@@ -82,8 +82,8 @@ class CorrectionsPage:
     def routes(self) -> Sequence[Route]:
         """Return the routes of the page and its files."""
         return [
-            *form_page(self._access, "/setup", self._page, self._corrected, WHO),
-            self._access.route("/setup/players.csv", self.players, WHO),
+            *form_page(self._access, "/setup", self._page, self._correct, RIGHT),
+            self._access.route("/setup/players.csv", self.players, RIGHT),
             *self._media,
         ]
 
@@ -91,7 +91,7 @@ class CorrectionsPage:
         """Return the list of players with all corrections applied."""
         return render.download(players_csv(self._listed(self._rulings.event)), PLAYERS, "text/csv")
 
-    def _corrected(self, request: Request, form: Form) -> Response:
+    def _correct(self, request: Request, form: Form) -> Response:
         """Preview a correction, or publish it."""
         if form.get("action") == "change":
             return self._page(request, form)
@@ -100,16 +100,16 @@ class CorrectionsPage:
             return self._rulings.publish(request, "/setup", draft, form.get("looked_at", ""))
         author = author_of(account_of(request))
 
-        def look(rulings: RulingService) -> tuple[str, Event, Event, AnyDecision]:
+        def read(rulings: RulingService) -> tuple[str, Event, Event, AnyDecision]:
             mark, room = rulings.effects(draft, author).mark, rulings.room
             return mark, room.event, _after(rulings, draft), _about(room.book, draft.decision)
 
-        mark, before, after, about = self._rulings.look(look)
+        mark, before, after, about = self._rulings.query(read)
         changes = self._changes(before, after)
         if not changes:
             raise RuleError("nothing_corrected", N_("this is what the plan says already"))
-        looked = {"changes": changes, "tables": sorted(tables_concerned(before, about)), "mark": mark, "draft": draft}
-        values = {"looked": looked, "kept": kept_fields(form)}
+        preview = {"changes": changes, "tables": sorted(tables_concerned(before, about)), "mark": mark, "draft": draft}
+        values = {"preview": preview, "kept": fields_to_resend(form)}
         return render_page(request, "plan_look.html", N_("Review the correction"), values=values)
 
     # ---- reading the form ---------------------------------------------------------------------
@@ -129,14 +129,14 @@ class CorrectionsPage:
             msgspec.convert(msgspec.to_builtins(decision), type(decision))
         except msgspec.ValidationError as error:
             raise RuleError("plan_wrong", reason(error)) from None
-        return sent_draft(form, decision)
+        return read_draft(form, decision)
 
     def _player(self, form: Form) -> PlayerCorrected:
         """Parse a correction of a player. Raises RuleError `player_listed_twice`, `country_wrong`."""
-        said = {field: _line(form, field) for field in PLAYER_FIELDS}
-        said["country"] = said["country"].upper()
+        fields = {field: _line(form, field) for field in PLAYER_FIELDS}
+        fields["country"] = fields["country"].upper()
         unranked = bool(form.get("without_standing"))
-        one = PlayerCorrected(player=form.get("player", ""), without_standing=unranked, **said)
+        one = PlayerCorrected(player=form.get("player", ""), without_standing=unranked, **fields)
         if one.country and not (one.country.isascii() and one.country.isalpha() and len(one.country) in {2, 3}):
             raise RuleError(
                 "country_wrong", N_("{text} is not a country code: use two or three letters", text=repr(one.country))
@@ -144,13 +144,13 @@ class CorrectionsPage:
         for other in self._listed(self._rulings.event):
             of = other.details
             for what in ("national", "ema"):
-                if other.player.id != one.player and said[what] and said[what] == of[what]:
+                if other.player.id != one.player and fields[what] and fields[what] == of[what]:
                     raise RuleError(
                         "player_listed_twice",
                         N_(
                             "{what} {number} already belongs to {name}",
                             what=what,
-                            number=said[what],
+                            number=fields[what],
                             name=other.player.name,
                         ),
                     )
@@ -159,9 +159,9 @@ class CorrectionsPage:
     # ---- showing the page ---------------------------------------------------------------------
 
     def _listed(self, event: Event) -> tuple[ListedPlayer, ...]:
-        return current_players(event, self._kept() or ())
+        return current_players(event, self._stored_players() or ())
 
-    def _kept(self) -> Sequence[ListedPlayer] | None:
+    def _stored_players(self) -> Sequence[ListedPlayer] | None:
         """Return the player list stored beside the plan; None if it cannot be read."""
         try:
             return read_players(self._folder / PLAYERS)
@@ -182,7 +182,7 @@ class CorrectionsPage:
         for row, now in rows:
             whose = row["name"] or now["name"]
             changes += [
-                PlanChange(WORDS.get(field, PLAN_FIELD[field]), row[field], now[field], whose)
+                PlanChange(SESSION_LABELS.get(field, PLAN_FIELD[field]), row[field], now[field], whose)
                 for field in SESSION_FIELDS
             ]
         return [change for change in changes if change.before != change.after]
@@ -191,7 +191,7 @@ class CorrectionsPage:
         query = dict(request.query_params)
         chosen = form.get("player") or query.get("player", "")
 
-        def look(
+        def read(
             rulings: RulingService,
         ) -> tuple[Event, dict[str, str | None], list[tuple[RulingEntry, bool, str | None]], bool]:
             room, book = rulings.room, rulings.room.book
@@ -201,29 +201,29 @@ class CorrectionsPage:
             last = {kind: room.last_word(one) for kind, one in about.items()}
             return room.event, last, lines, book.declared is not None
 
-        event, last, lines, declared = self._rulings.look(look)
-        kept = self._kept()
-        listed, asked = current_players(event, kept or ()), " ".join(query.get("q", "").split())[:100]
-        found = [one for one in listed if folded(asked) in folded(f"{one.player.id} {' '.join(_cells(one))}")]
+        event, last, lines, declared = self._rulings.query(read)
+        stored = self._stored_players()
+        listed, search = current_players(event, stored or ()), " ".join(query.get("q", "").split())[:100]
+        found = [one for one in listed if folded(search) in folded(f"{one.player.id} {' '.join(_cells(one))}")]
         filled = {name: value[:2000] for name, value in form.items()}
         rows = rows_to_fill(event.plan.sessions, filled if filled.get("kind") == "sessions" else None)
         values = {
             "event": event,
             "folder": str(self._folder / "event.toml"),
             "filled": filled,
-            "unread": PLAYERS if kept is None else "",
+            "unread": PLAYERS if stored is None else "",
             "last": last,
             "new_id": partial(forms.new_id, "plan"),
-            "found": found[:SHOWN],
-            "more": max(0, len(found) - SHOWN),
-            "asked": asked,
+            "found": found[:MOST_SHOWN],
+            "more": max(0, len(found) - MOST_SHOWN),
+            "search": search,
             "chosen": {one.player.id: dict(zip(SHOWN_FIELDS, _cells(one), strict=True)) for one in listed}.get(chosen),
             "whose": chosen,
             "further": EXTRA_COLUMNS,
             "parts": PARTS,
             "rows": rows,
             "rounds": max((play.round for play in event.plan.plays), default=0),
-            "lines": lines[:SHOWN],
+            "lines": lines[:MOST_SHOWN],
             "declared": declared,
         }
         done = N_("The correction is published.")
@@ -245,12 +245,12 @@ def _about(book: RulingBook, decision: AnyDecision) -> AnyDecision:
     """Return the decision that this one is about: for a withdrawal, the withdrawn one. Raises FormMalformed."""
     root = book.root_decision(decision)
     if not isinstance(root, PLAN_DECISIONS):
-        raise errors.FormMalformed("rulings are taken back where they are given")
+        raise errors.FormMalformed("rulings are withdrawn on the page of rulings")
     return root
 
 
 def _cells(one: ListedPlayer) -> tuple[str, ...]:
-    unranked = TICKED if one.player.without_standing else ""
+    unranked = TICK if one.player.without_standing else ""
     return (one.player.name, *one.further, one.first_name, one.last_name, unranked)
 
 

@@ -19,7 +19,7 @@ from broker.i18n import N_
 from broker.rules.commitment import check_words
 from broker.web import Access, Form, errors, form_page, note_action, read_number, redirect, render_page
 
-WHO: Final = "set_up"
+RIGHT: Final = "set_up"
 PEOPLE: Final = 6
 """Lines for people in the form; draws with more people are announced on the command line."""
 
@@ -27,7 +27,7 @@ PEOPLE: Final = 6
 def note_change(access: Access, request: Request, action: str) -> None:
     """Write to the audit log who changed the set-up."""
     if access.auth is not None:
-        note_action(access.auth, request, WHO, action)
+        note_action(access.auth, request, RIGHT, action)
 
 
 DONE: Final = {
@@ -39,16 +39,16 @@ DONE: Final = {
 
 
 class DrawPage:
-    """Serves organisers. `turn` allows one change at a time, on this page and the set-up page together."""
+    """Serves organisers. `lock` allows one change at a time, on this page and the set-up page together."""
 
-    def __init__(self, access: Access, folder: Path, turn: threading.Lock) -> None:
-        self._access, self._folder, self._turn = access, folder, turn
+    def __init__(self, access: Access, folder: Path, lock: threading.Lock) -> None:
+        self._access, self._folder, self._lock = access, folder, lock
         self._words: dict[tuple[str, int], str] = {}
         """Words by the hash of the announcement and the person's index in it."""
 
     def routes(self) -> Sequence[Route]:
         """Return the routes of the page and its forms."""
-        return form_page(self._access, "/setup/draw", self._page, self._act, WHO)
+        return form_page(self._access, "/setup/draw", self._page, self._act, RIGHT)
 
     def _act(self, request: Request, form: Form) -> Response:
         """Carry out the action of a form."""
@@ -60,8 +60,8 @@ class DrawPage:
         }
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise errors.FormMalformed("the form does not say what it asks for")
-        with self._turn:
+            raise errors.FormMalformed("the form names no known action")
+        with self._lock:
             act(form)
             note_change(self._access, request, f"draw {form['action']}")
         return redirect(request, "/setup/draw", done=form["action"])
@@ -72,7 +72,7 @@ class DrawPage:
         setup.announce_planned_draw(self._folder, people, (form.get("source", ""), form.get("round", "")))
 
     def _take_words(self, form: Form) -> None:
-        draw, person = self._open(), read_number(form.get("person", ""), otherwise=-1)
+        draw, person = self._open(), read_number(form.get("person", ""), default=-1)
         people = draw.announcement.people
         if not 0 <= person < len(people):
             raise errors.FormMalformed("the form does not say whose words they are")
@@ -107,14 +107,15 @@ class DrawPage:
         except (RuleError, ScorerError, OSError) as broken:
             draws, plan, error = (), None, broken
         waiting = next((draw for draw in draws if draw.is_open), None)
-        said = [(waiting.hash, at) in self._words for at in range(len(waiting.announcement.people))] if waiting else []
+        people = waiting.announcement.people if waiting else ()
+        entered = [(waiting.hash, at) in self._words for at in range(len(people))] if waiting else []
         announcing = form.get("action") == "announce"
         typed = {key: value for key, value in form.items() if announcing and key != "form"}
         values = {
             "draws": draws,
             "waiting": waiting,
-            "said": said,
-            "next": said.index(False) if False in said else None,
+            "entered": entered,
+            "next": entered.index(False) if False in entered else None,
             "may_announce": bool(plan and plan.plays) and not setup.deals_made(self._folder),
             "made": setup.deals_made(self._folder),
             "folder": str(self._folder),

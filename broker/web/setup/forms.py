@@ -84,12 +84,12 @@ AT_ONCE_S: Final = 1.0
 """Seconds that a page waits for a movement before it shows the progress; small ones are ready by then."""
 
 
-class Making:
+class MovementJob:
     """A movement being made, and its outcome."""
 
-    def __init__(self, form: Form, wish: Structure) -> None:
+    def __init__(self, form: Form, structure: Structure) -> None:
         """`form` is what was typed; it is shown again if the movement is refused."""
-        self.form, self.wish = form, wish
+        self.form, self.structure = form, structure
         self.percent = 0
         self.error: Exception | None = errors.DeskFailed("no movement was made; the desk's log says why")
         self.seen = False
@@ -106,14 +106,14 @@ class Making:
 
     def _run(self, make: Callable[[Callable[[float], None]], object]) -> None:
         try:
-            make(self._tell)
+            make(self._report)
             self.error = None
         except forms.REFUSALS as error:
             self.error = error
         finally:
             self._ended.set()
 
-    def _tell(self, over: float) -> None:
+    def _report(self, over: float) -> None:
         self.percent = int(100 * over)
 
 
@@ -141,7 +141,7 @@ PARTS: Final[Mapping[str, Message]] = {
     "deals": N_("4. Deals and sets"),
     "sessions": N_("5. Sessions and clocks"),
 }
-UNSAID: Final = ("keep_plays", "rules")
+HIDDEN_VALUES: Final = ("keep_plays", "rules")
 """Fields whose current value is not shown in the refusal."""
 
 CONCERNS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -173,7 +173,7 @@ def refuse_changed(folder: Path, form: Form) -> None:
         if part in was and was[part] != _mark(parts[part]) != _mark(form.get(part, "") if part in HEAD else None)
     ]
     if changed:
-        raise RuleError("setup_changed", reduce(_and, changed))
+        raise RuleError("setup_changed", reduce(_join, changed))
 
 
 def changed_here(form: Form) -> Form:
@@ -198,11 +198,11 @@ def _plan(folder: Path) -> Plan | None:
 
 def _parts(folder: Path, plan: Plan | None) -> dict[str, str]:
     """Return the current content of each part."""
-    said = msgspec.to_builtins(plan) if plan else {}
+    fields = msgspec.to_builtins(plan) if plan else {}
     head = (setup.head_of(plan) if plan else setup.EventDetails())._replace(rules=text_of(folder / PROFILE))
 
     def of(*keys: str) -> str:
-        return msgspec.json.encode([said.get(key) for key in keys]).decode()
+        return msgspec.json.encode([fields.get(key) for key in keys]).decode()
 
     return head._asdict() | {
         "players": of("players", "teams") + text_of(folder / PLAYERS),
@@ -229,12 +229,12 @@ def _mark(text: str | None) -> str:
 
 def _described(part: str, text: str) -> Message:
     """Return the label of a part and, for a field, its current value."""
-    if part not in HEAD or part in UNSAID:
+    if part not in HEAD or part in HIDDEN_VALUES:
         return PARTS[part]
-    said: str = {"profile": labels.PROFILE, "keying": labels.KEYING}.get(part, {}).get(text, " ".join(text.split()))
-    value = said if isinstance(said, Message) else said[:LONGEST]
+    current: str = {"profile": labels.PROFILE, "keying": labels.KEYING}.get(part, {}).get(text, " ".join(text.split()))
+    value = current if isinstance(current, Message) else current[:LONGEST]
     return N_("{what}, now: {value}", what=PARTS[part], value=value or "–")
 
 
-def _and(first: Message, second: Message) -> Message:
+def _join(first: Message, second: Message) -> Message:
     return N_("{first}; {second}", first=first, second=second)

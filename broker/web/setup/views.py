@@ -25,14 +25,14 @@ from broker.rules import shipped_profiles
 from broker.spreadsheet import sent_text
 from broker.store import has_started
 from broker.web import Access, Form, errors, form_page, redirect, render, render_page, translator_for
-from broker.web.setup.draw import WHO, DrawPage, note_change
+from broker.web.setup.draw import RIGHT, DrawPage, note_change
 from broker.web.setup.forms import (
     AT_ONCE_S,
     HALL,
     MAKING_PATH,
     OPENED,
     STRUCTURE,
-    Making,
+    MovementJob,
     changed_here,
     opened_with,
     read_count,
@@ -62,32 +62,32 @@ class SetupPage:
 
     def __init__(self, access: Access, folder: Path) -> None:
         self._access, self._folder = access, folder
-        self._turn = threading.Lock()
-        self._making: Making | None = None
-        self._kept: Form = {}
+        self._lock = threading.Lock()
+        self._job: MovementJob | None = None
+        self._last_saved: Form = {}
         """The last form that was saved, so that a button pressed twice acts once."""
 
     def routes(self, *, first: bool = False) -> Sequence[Route]:
         """Return the routes of the set-up; with `first` also of the desk's first page."""
         return [
-            *([self._access.route("/", self.lead, WHO)] if first else ()),
-            *form_page(self._access, "/setup", self._page, self._act, WHO, largest=LARGEST),
-            self._access.route(MAKING_PATH, self.making, WHO),
-            self._access.route("/setup/players.csv", partial(self.kept, PLAYERS), WHO),
-            *DrawPage(self._access, self._folder, self._turn).routes(),
+            *([self._access.route("/", self.redirect_to_setup, RIGHT)] if first else ()),
+            *form_page(self._access, "/setup", self._page, self._act, RIGHT, largest=LARGEST),
+            self._access.route(MAKING_PATH, self.making, RIGHT),
+            self._access.route("/setup/players.csv", partial(self.stored_file, PLAYERS), RIGHT),
+            *DrawPage(self._access, self._folder, self._lock).routes(),
             *self.files(),
         ]
 
     def files(self) -> Sequence[Route]:
         """Return the routes of files that do not change once the event has begun."""
         return [
-            self._access.route("/setup/movement.csv", self.movement, WHO),
-            self._access.route("/setup/commitment.json", partial(self.kept, COMMITMENT), WHO),
-            self._access.route("/setup/draws.json", partial(self.kept, DRAWS), WHO),
-            self._access.route("/setup/carriers.pdf", self.carriers, WHO),
+            self._access.route("/setup/movement.csv", self.movement, RIGHT),
+            self._access.route("/setup/commitment.json", partial(self.stored_file, COMMITMENT), RIGHT),
+            self._access.route("/setup/draws.json", partial(self.stored_file, DRAWS), RIGHT),
+            self._access.route("/setup/carriers.pdf", self.carriers, RIGHT),
         ]
 
-    async def lead(self, request: Request) -> Response:
+    async def redirect_to_setup(self, request: Request) -> Response:
         """Redirect to the set-up."""
         return redirect(request, "/setup")
 
@@ -96,7 +96,7 @@ class SetupPage:
         plan = setup.plan_of(self._folder)
         return render.download(movement_csv(plan.plays if plan else ()), MOVEMENT, "text/csv")
 
-    def kept(self, name: str, _request: Request) -> Response:
+    def stored_file(self, name: str, _request: Request) -> Response:
         """Return a stored file: the players, or what is published about draws and deals beforehand."""
         return render.download(
             text_of(self._folder / name), name, "text/csv" if name == PLAYERS else "application/json"
@@ -105,7 +105,7 @@ class SetupPage:
     def carriers(self, request: Request) -> Response:
         """Return sheets for loading the carriers as PDF: a page per deal, with serials but no faces."""
         try:
-            with self._turn:
+            with self._lock:
                 if not (layouts := carrier_layouts(self._folder)):
                     raise RuleError("no_deal", N_("there are no deals to print"))
                 content = carrier_sheets_pdf(layouts, translator_for(request).language)
@@ -117,9 +117,9 @@ class SetupPage:
         """Check or save what a form sends."""
         folder = self._folder
         actions: dict[str, Callable[[Form], object]] = {
-            "head": self._keep_head,
+            "head": self._save_head,
             "check_players": self._check_players,
-            "players": self._keep_players,
+            "players": self._save_players,
             "check_earlier": lambda form: {"checked_earlier": self._earlier(form)},
             "earlier": lambda form: setup.take_earlier(folder, self._earlier(form)),
             "no_earlier": lambda _form: setup.take_earlier(folder, None),
@@ -127,12 +127,12 @@ class SetupPage:
             "look_movement": self._look_movement,
             "uncompared": lambda _form: setup.take_uncompared(folder),
             "check_movement": self._check_movement,
-            "movement": self._keep_movement,
+            "movement": self._save_movement,
             "deals": lambda _form: setup.make_deals(folder),
             "own_deals": lambda form: setup.take_deals(folder, form.get("csv", "")),
             "sets": lambda form: setup.take_sets(folder, form.get("csv", "")),
             "seal": lambda _form: setup.seal_deals(folder),
-            "take_out": self._take_out,
+            "take_out": self._remove_deals,
             "sessions": lambda form: setup.take_sessions(folder, typed_session_rows(form)),
         }
         if form.get("action", "").startswith("choose "):
@@ -143,27 +143,27 @@ class SetupPage:
             return self._make_movement(request, form)
         act = actions.get(form.get("action", ""))
         if act is None:
-            raise errors.FormMalformed("the form does not say what it asks for")
-        with self._turn:
-            if not self._is_kept(form):
+            raise errors.FormMalformed("the form names no known action")
+        with self._lock:
+            if not self._was_saved_last(form):
                 checked = act(form)
                 if isinstance(checked, dict):
                     return self._page(request, form, None, checked)
-                self._keep(request, form)
+                self._note_saved(request, form)
         return redirect(request, "/setup", "steps", done="saved")
 
-    def _is_kept(self, form: Form) -> bool:
+    def _was_saved_last(self, form: Form) -> bool:
         """Return whether this form was saved last (a button pressed twice). Raises RuleError `setup_changed`."""
-        if OPENED in form and form == self._kept:
+        if OPENED in form and form == self._last_saved:
             return True
         refuse_changed(self._folder, form)
         return False
 
-    def _keep(self, request: Request, form: Form) -> None:
-        self._kept = form
+    def _note_saved(self, request: Request, form: Form) -> None:
+        self._last_saved = form
         note_change(self._access, request, form["action"])
 
-    def _keep_head(self, form: Form) -> None:
+    def _save_head(self, form: Form) -> None:
         setup.take_head(self._folder, EventDetails(**{key: form[key] for key in EventDetails._fields if key in form}))
 
     def _check_players(self, form: Form) -> Values:
@@ -171,19 +171,19 @@ class SetupPage:
         listed = setup.player_list_of(form.get("csv", ""))
         return {"checked_players": listed, "checked_notes": [*player_list_notes(listed), *spelling_notes(listed)]}
 
-    def _keep_players(self, form: Form) -> None:
+    def _save_players(self, form: Form) -> None:
         setup.take_players(self._folder, form.get("csv", ""), movement_anew=bool(form.get("movement_anew")))
 
     def _earlier(self, form: Form) -> EarlierDraft:
         lines = setup.from_file(form.get("csv", ""), "standings", read_standings)
         title, part = form.get("earlier_title", ""), form.get("earlier_part", "")
-        wish = EarlierWish(lines, title, part, read_count(form, "earlier_first") or 0)
-        return setup.draft_earlier(self._folder, wish)
+        request = EarlierWish(lines, title, part, read_count(form, "earlier_first") or 0)
+        return setup.draft_earlier(self._folder, request)
 
     def _look_movement(self, form: Form) -> Values:
-        wish = self._structure(form)
-        ahead, halls = setup.forecast_structure(self._folder, wish)
-        return {"ahead": ahead, "ahead_halls": halls, "wish": wish}
+        structure = self._structure(form)
+        ahead, halls = setup.forecast_structure(self._folder, structure)
+        return {"ahead": ahead, "ahead_halls": halls, "structure": structure}
 
     def _offer_formats(self, form: Form) -> Values:
         plan = setup.settled(self._folder)
@@ -200,27 +200,27 @@ class SetupPage:
     def _make_movement(self, request: Request, form: Form) -> Response:
         """Start making a movement; a form sent twice starts only one."""
 
-        def make(tell: Callable[[float], None]) -> None:
-            draft = setup.draft_stages(self._folder, wish, tell)
-            with self._turn:  # only now, so that other steps can be saved while it is made
+        def make(report: Callable[[float], None]) -> None:
+            draft = setup.draft_stages(self._folder, structure, report)
+            with self._lock:  # only now, so that other steps can be saved while it is made
                 setup.take_stages(self._folder, draft)
-                self._keep(request, form)
+                self._note_saved(request, form)
 
-        with self._turn:
-            if self._is_kept(form):
+        with self._lock:
+            if self._was_saved_last(form):
                 return redirect(request, "/setup", "steps", done="saved")
-            wish, making = self._structure(form), self._making
+            structure, making = self._structure(form), self._job
             if making is None or making.ended():
-                self._making = making = Making(form, wish)
+                self._job = making = MovementJob(form, structure)
                 making.start(make)
-            elif making.wish != wish:
+            elif making.structure != structure:
                 raise RuleError("movement_in_progress", N_("{percent} % done", percent=making.percent))
         making.ended(AT_ONCE_S)
         return self.making(request)
 
     def making(self, request: Request) -> Response:
         """Show the progress of the movement being made, or its outcome."""
-        making = self._making
+        making = self._job
         if making is None:
             return redirect(request, "/setup", "steps")
         if not making.ended():
@@ -234,26 +234,26 @@ class SetupPage:
         return redirect(request, "/setup", "steps", done="saved")
 
     def _structure(self, form: Form) -> Structure:
-        wish, column = read_structure(form), form.get("halls_by", "")
+        structure, column = read_structure(form), form.get("halls_by", "")
         if column and column not in HALLS_BY:
             raise errors.FormMalformed("halls are by club or country")
-        return setup.with_halls(self._folder, wish, column) if column else wish
+        return setup.with_halls(self._folder, structure, column) if column else structure
 
     def _check_movement(self, form: Form) -> Values:
         setup.may_change(self._folder)
         found = setup.movement_of(form.get("csv", ""))
         return {"checked_movement": found, "measures": _measures(found.plays)}
 
-    def _keep_movement(self, form: Form) -> Values | None:
+    def _save_movement(self, form: Form) -> Values | None:
         found = setup.movement_of(form.get("csv", ""))
         if found.problems:
             return {"checked_movement": found, "measures": ""}
         setup.take_movement(self._folder, found)
         return None
 
-    def _take_out(self, form: Form) -> None:
+    def _remove_deals(self, form: Form) -> None:
         if not form.get("sure"):
-            raise errors.FormMalformed("it was not ticked that what is laid and printed counts no longer")
+            raise errors.FormMalformed("the box that confirms removing the deals was not ticked")
         setup.take_out(self._folder)
 
     def _page(
@@ -265,18 +265,19 @@ class SetupPage:
     ) -> Response:
         if getattr(error, "code", "") == "setup_changed":
             form = changed_here(form)
-        making = self._making
+        making = self._job
         if making and making.ended() and making.error and not (making.seen or form or error):
             making.seen, form, error = True, making.form, making.error  # whoever asked for it did not wait
         values = {**self._values(form), "making": making and not making.ended()}
         values |= {"checked_players": (), "checked_movement": None, "measures": "", "checked_earlier": None}
-        values |= {"ahead": None, "ahead_halls": (), "wish": None, "formats": (), "checked_notes": ()} | (more or {})
+        values |= {"ahead": None, "ahead_halls": (), "structure": None, "formats": (), "checked_notes": ()}
+        values |= more or {}
         return render_page(request, "setup.html", N_("Set-up"), error=error, done=N_("Saved."), values=values)
 
     def _values(self, form: Form) -> Values:
         plan, opened = opened_with(self._folder)  # problems with the plan's file are in the list of problems
         plays, minutes = plan.plays if plan else (), minutes_a_play(plan) if plan else 0
-        kept = read_saved_players(self._folder, plan)
+        players = read_saved_players(self._folder, plan)
         deals = setup.deals_made(self._folder)
         steps = {"head": plan, "players": plan and plan.players, "movement": plays, "deals": deals, "print": False}
         return {
@@ -298,7 +299,7 @@ class SetupPage:
                 "earlier": "",
                 form.get("action", "").removeprefix("check_"): sent_text(form.get("csv", "")),
             },
-            "players": kept if (self._folder / PLAYERS).exists() else (),
+            "players": players if (self._folder / PLAYERS).exists() else (),
             "plays": plays,
             "shown": SHOWN,
             "best_formats": BEST_FORMATS,
@@ -310,7 +311,7 @@ class SetupPage:
             "root": _root(self._folder),
             "sessions": rows_to_fill(plan.sessions if plan else (), form if form.get("action") == "sessions" else None),
             "problems": start_problems(self._folder) if plan else [],
-            "notes": [*start_notes(plan, kept), *spelling_notes(kept), *deal_notes(self._folder)] if plan else [],
+            "notes": [*start_notes(plan, players), *spelling_notes(players), *deal_notes(self._folder)] if plan else [],
             "sets": setup.sets_kept(self._folder),
             "registry": str(self._folder / SETS),
         }

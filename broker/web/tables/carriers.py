@@ -43,7 +43,7 @@ STAGES: Final[Mapping[PublicState, Stage]] = {
     "recorded": "under_way",
 }
 
-REST: Final = 20
+PAUSE_FACTOR: Final = 20
 """After a slow computation, wait this many times as long before the next: with a thousand tables the page lags a
 little."""
 
@@ -52,7 +52,7 @@ OLD_S: Final = 5.0
 
 
 @dataclass(frozen=True)
-class Carrying:
+class CarrierState:
     """Everything that runners and arbiters see about carriers. Timestamps are ms since 1970."""
 
     now: int
@@ -76,15 +76,15 @@ class Carrying:
         return [move for move in self.moves if move.urgency != "now"]
 
 
-class _Kept(NamedTuple):
-    of: tuple[object, object]
-    current: Carrying
-    made: float
-    until: float
+class _CachedState(NamedTuple):
+    key: tuple[object, object]
+    current: CarrierState
+    computed_at: float
+    not_before: float
 
 
 class CarriersNow:
-    """Computes `Carrying` for the newest view.
+    """Computes `CarrierState` for the newest view.
 
     For one thread only. `clock` is in ms since 1970, `seconds` is monotonic.
     """
@@ -93,27 +93,29 @@ class CarriersNow:
         self, snapshots: Callable[[], Snapshot], clock: Callable[[], int], seconds: Callable[[], float] = time.monotonic
     ) -> None:
         self._snapshots, self._clock, self._seconds = snapshots, clock, seconds
-        self._kept: _Kept | None = None
+        self._cached: _CachedState | None = None
 
-    def at(self, view: DashboardView) -> Carrying:
+    def at(self, view: DashboardView) -> CarrierState:
         """Return the current state: the same object while nothing has changed, a little old for a large event."""
-        snapshot, began, kept = self._snapshots(), self._seconds(), self._kept
-        fresh = kept and kept.of == (snapshot, view.tables) and began < kept.made + OLD_S
-        if kept is None or not (fresh or began < kept.until):
+        snapshot, began, cached = self._snapshots(), self._seconds(), self._cached
+        fresh = cached and cached.key == (snapshot, view.tables) and began < cached.computed_at + OLD_S
+        if cached is None or not (fresh or began < cached.not_before):
             current = carrying(snapshot, view.tables, self._clock())
             ended = self._seconds()
-            kept = self._kept = _Kept((snapshot, view.tables), current, began, ended + REST * (ended - began))
-        return kept.current
+            cached = self._cached = _CachedState(
+                (snapshot, view.tables), current, began, ended + PAUSE_FACTOR * (ended - began)
+            )
+        return cached.current
 
 
-def carrying(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> Carrying:
+def carrying(snapshot: Snapshot, tables: Iterable[TableView], now: int) -> CarrierState:
     """Return where the carriers are according to a snapshot's plays and the tables' states. A pure function."""
     event, progress = snapshot.event, progress_of(snapshot, tables, now)
     round_ = _first_open(event, progress)
     session = session_of_round(event, round_)
     speed = play_pace(progress, session.play_minutes)
     expected = forecast_carriers(progress, speed)
-    return Carrying(
+    return CarrierState(
         now=now,
         round=round_,
         round_ends=expected.round(round_),
@@ -185,19 +187,19 @@ def session_of_round(event: Event, round_: int) -> Session:
     return Session(event.plan.title, 1, max((play.round for play in event.plan.plays), default=1))
 
 
-WHO: Final[Right] = "see_public"
+RIGHT: Final[Right] = "see_public"
 """Runners need no more rights than a display: the page shows where plays are, and nothing about their results."""
 
 MOVES_SHOWN: Final = 60
 """Maximum number of carriers on one page."""
 
-FEW: Final = 12
+FEW_CARRIERS: Final = 12
 """Maximum number of carriers among which people find theirs at a glance, without a search field."""
 
 LONGEST: Final = 64
 """Maximum length of the query's list of tables."""
 
-EVERY: Final = "all"
+ALL: Final = "all"
 
 
 class CarriersPage:
@@ -208,7 +210,7 @@ class CarriersPage:
 
     def routes(self, live: LivePages) -> Sequence[Route]:
         """Return the routes of the page and its stream."""
-        return live.routes("/carriers", self.show, WHO)
+        return live.routes("/carriers", self.show, RIGHT)
 
     def show(self, request: Request, _visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show moves that are due now, moves to come, and when the round and the session end.
@@ -216,15 +218,15 @@ class CarriersPage:
         `?tables=1-40` limits the page to carriers going to or coming from those tables; `?kind=all` shows where all
         are.
         """
-        current, asked = self._carriers.at(self._feed.current), request.query_params
-        written, every = asked.get("tables", "").strip()[:LONGEST], asked.get("kind") == EVERY
+        current, query = self._carriers.at(self._feed.current), request.query_params
+        written, every = query.get("tables", "").strip()[:LONGEST], query.get("kind") == ALL
         try:
-            only, unreadable = frozenset(forms.tables_of(written)), False
+            only, unreadable = frozenset(forms.read_tables(written)), False
         except errors.TablesUnreadable:
             only, unreadable = frozenset[int](), True
         part = _part(current, only) if only else current
         ways = (*part.urgent, *part.later)
-        pagination = Pagination.at(asked, len(part.carriers if every else ways), MOVES_SHOWN)
+        pagination = Pagination.at(query, len(part.carriers if every else ways), MOVES_SHOWN)
         shown, few = ways[pagination.lines], len(current.carriers) <= MOVES_SHOWN
         values = {
             "current": part,
@@ -237,14 +239,14 @@ class CarriersPage:
             "unreadable": unreadable,
             "longest": LONGEST,
             "pagination": pagination,
-            "kept": _kept_query(every=every, written=written),
-            "searched": bool(only) or len(current.carriers) > FEW,
+            "kept": _query_to_keep(every=every, written=written),
+            "searched": bool(only) or len(current.carriers) > FEW_CARRIERS,
             "minutes": _minutes,
         }
         return LivePage("carriers.html", _("Carriers"), values, (current, written, every, pagination))
 
 
-def _part(current: Carrying, only: Collection[int]) -> Carrying:
+def _part(current: CarrierState, only: Collection[int]) -> CarrierState:
     """Return the part that concerns some tables."""
     return dataclasses.replace(
         current,
@@ -254,10 +256,10 @@ def _part(current: Carrying, only: Collection[int]) -> Carrying:
     )
 
 
-def _kept_query(*, every: bool, written: str) -> str:
+def _query_to_keep(*, every: bool, written: str) -> str:
     """Return the query that links to other pages must keep."""
-    kept = {name: text for name, text in (("kind", EVERY if every else ""), ("tables", written)) if text}
-    return urlencode(kept) + "&" * bool(kept)
+    query = {name: text for name, text in (("kind", ALL if every else ""), ("tables", written)) if text}
+    return urlencode(query) + "&" * bool(query)
 
 
 def _minutes(ms: int) -> int:

@@ -54,14 +54,14 @@ from broker.web import (
 from broker.web.live import EncodeView, Renderer, Rendering, sse_event
 from broker.web.services import ScorerThread
 
-ANYBODY: Final = Visitor(open_room=True)
+OPEN_ROOM_VISITOR: Final = Visitor(open_room=True)
 """The visitor of a desk that has no accounts."""
 
 
-Asked = Mapping[str, str]
+Query = Mapping[str, str]
 """The query of a request: a `page` of cards, or a `table` whose card's page is wanted."""
 
-FIRST_CARDS: Final[Asked] = MappingProxyType({})
+FIRST_CARDS: Final[Query] = MappingProxyType({})
 
 
 class DashboardRenderer:
@@ -92,15 +92,15 @@ class DashboardRenderer:
         view: DashboardView,
         _: HtmlTranslator,
         now: int,
-        visitor: Visitor = ANYBODY,
-        wanted: Asked = FIRST_CARDS,
+        visitor: Visitor = OPEN_ROOM_VISITOR,
+        query: Query = FIRST_CARDS,
     ) -> str:
         """Render the whole page. `now` (ms since 1970) is shown as its timestamp."""
-        pagination = CardsPage.of(view, wanted).pagination
+        pagination = CardsPage.of(view, query).pagination
         here = f"page={pagination.number}&" if pagination.number > 1 else ""
         return render.render_template(
             "page.html",
-            room=self.rendering(view, _, visitor, wanted).whole,
+            room=self.rendering(view, _, visitor, query).whole,
             view=view,
             _=_,
             now=now,
@@ -116,19 +116,19 @@ class DashboardRenderer:
         self,
         view: DashboardView,
         _: HtmlTranslator,
-        visitor: Visitor = ANYBODY,
-        wanted: Asked = FIRST_CARDS,
+        visitor: Visitor = OPEN_ROOM_VISITOR,
+        query: Query = FIRST_CARDS,
     ) -> Rendering:
         """Render the part of the page that changes: everything except the head and the connection banners.
 
         `view` comes from the feed that the visitor may read (`Feeds.of`).
         """
-        kept = self._rooms.get(visitor.may("see_room"))
-        if kept is None or kept[0] is not view:
-            kept = self._rooms[visitor.may("see_room")] = view, {}
-        rendered, cards = kept[1], CardsPage.of(view, wanted)
+        cached = self._rooms.get(visitor.may("see_room"))
+        if cached is None or cached[0] is not view:
+            cached = self._rooms[visitor.may("see_room")] = view, {}
+        rendered, cards = cached[1], CardsPage.of(view, query)
         # One reader's rendering is shown to others, so it may depend on rights, but never on who the reader is.
-        rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.rules, visitor.keys_sheets
+        rights = visitor.may("see_room"), visitor.may("give_orders"), visitor.may_rule, visitor.may_key_sheets
         audience = (_.language, rights, cards.pagination.number)
         if audience not in rendered:
             values = {
@@ -176,7 +176,7 @@ class DashboardPage:
         """Return the page with the newest view already in it."""
         visitor = visitor_of(request)
         html = self._pages.whole(
-            await self._seen(visitor),
+            await self._traced_view(visitor),
             translator_for(request),
             wall_clock_ms(),
             visitor,
@@ -187,9 +187,9 @@ class DashboardPage:
     async def events(self, request: Request) -> Response:
         """Stream views as they come: as JSON, or with `?show=page` as the part of the page that changes."""
         if request.method != "HEAD":
-            await self._seen(visitor_of(request))
+            await self._traced_view(visitor_of(request))
         if request.query_params.get("show") == "page":
-            return self._live.stream(request, self._page_by_page(request), of_room=True)
+            return self._live.stream(request, self._page_by_page(request), dashboard_pace=True)
 
         def as_event(view: DashboardView) -> bytes:
             return sse_event("view", view.version, as_json(view).decode())
@@ -198,31 +198,31 @@ class DashboardPage:
 
     def _page_by_page(self, request: Request) -> EncodeView:
         """Return an encoder that sends one reader what has changed in the page since the last time."""
-        _, visitor, wanted = translator_for(request), visitor_of(request), request.query_params
+        _, visitor, query = translator_for(request), visitor_of(request), request.query_params
         last: Rendering | None = None
 
         def as_page(view: DashboardView) -> bytes | None:
             nonlocal last
-            now, before = self._pages.rendering(view, _, visitor, wanted), last
+            now, before = self._pages.rendering(view, _, visitor, query), last
             last = now
-            text = now.after(before)
+            text = now.changes_since(before)
             return None if text is None else sse_event("page", view.version, text)
 
         return as_page
 
     async def view(self, request: Request) -> Response:
         """Return the newest view as JSON, for other programs."""
-        return Response(as_json(await self._seen(visitor_of(request))), media_type="application/json")
+        return Response(as_json(await self._traced_view(visitor_of(request))), media_type="application/json")
 
     async def standings(self, request: Request) -> Response:
         """Return the standings as a CSV file."""
-        view = await self._seen(visitor_of(request))
+        view = await self._traced_view(visitor_of(request))
         text = render.BYTE_ORDER_MARK + standings_csv(view.standings, self._pages.origin_of)
         return render.download(text, f"standings-{view.event}-{view.version}.csv", "text/csv")
 
     async def team_standings(self, request: Request) -> Response:
         """Return the team standings as a CSV file."""
-        view = await self._seen(visitor_of(request))
+        view = await self._traced_view(visitor_of(request))
         text = render.BYTE_ORDER_MARK + team_standings_csv(view.teams)
         return render.download(text, f"team-standings-{view.event}-{view.version}.csv", "text/csv")
 
@@ -230,9 +230,9 @@ class DashboardPage:
         """Return whether the desk answers, and whether the scorer is connected to the broker."""
         return JSONResponse({"ok": True, "connected": self._feeds.public.current.connected})
 
-    async def _seen(self, visitor: Visitor) -> DashboardView:
+    async def _traced_view(self, visitor: Visitor) -> DashboardView:
         view = self._feeds.of(visitor).current
-        await run_in_threadpool(partial(self._trace.watched, visitor, "room", hidden=view.under_way))
+        await run_in_threadpool(partial(self._trace.note_page, visitor, "room", hidden=view.under_way))
         return view
 
 
@@ -247,12 +247,12 @@ class CardsPage(NamedTuple):
     shown: tuple[TableView, ...]
 
     @classmethod
-    def of(cls, view: DashboardView, wanted: Asked) -> "CardsPage":
+    def of(cls, view: DashboardView, query: Query) -> "CardsPage":
         """Return the requested page, or the page with the requested table's card, or the nearest page that exists."""
-        numbers = [str(table.table) for table in view.tables] if "table" in wanted else []
-        if wanted.get("table") in numbers:
-            wanted = {"page": str(numbers.index(wanted["table"]) // render.CARDS_A_PAGE + 1)}
-        pagination = Pagination.at(wanted, len(view.tables), render.CARDS_A_PAGE)
+        numbers = [str(table.table) for table in view.tables] if "table" in query else []
+        if query.get("table") in numbers:
+            query = {"page": str(numbers.index(query["table"]) // render.CARDS_A_PAGE + 1)}
+        pagination = Pagination.at(query, len(view.tables), render.CARDS_A_PAGE)
         return cls(pagination, view.tables[pagination.lines])
 
     def card_link(self, table: int, language: str) -> str:
@@ -264,7 +264,7 @@ class CardsPage(NamedTuple):
 CALLS_RIGHT: Final = "give_orders"
 ATTENDED_PATH: Final = "/attended"
 
-BACK: Final = ("/", "/grid")
+RETURN_PAGES: Final = ("/", "/grid")
 """Pages that have buttons for calls and alerts."""
 
 KEPT_FIELDS: Final = ("page", "kind")
@@ -274,7 +274,7 @@ ACTIONS: Final = {"go": "call_taken", "stay": "call_left", "see": "alert_seen", 
 """Names of the buttons, and their actions in the audit log."""
 
 LONGEST_NUMBER: Final = 15
-LONGEST_KEPT: Final = 64
+LONGEST_FIELD: Final = 64
 
 
 class CallsPage:
@@ -294,17 +294,17 @@ class CallsPage:
             await run_in_threadpool(self._do, request, form)
         except (PeopleError, errors.DeskError, ScorerError) as error:
             return render_page(request, "refused.html", N_("Not possible"), error=error)
-        path, asked = _back(form.get("to", ""))
-        return redirect(request, path, **asked)
+        path, query = _return_address(form.get("to", ""))
+        return redirect(request, path, **query)
 
     def _do(self, request: Request, form: Form) -> None:
         """Write the audit entry first and commit it last: a press that is refused or changes nothing leaves none."""
         action = next((one for one in ACTIONS if one in form), "")
         about, work = self._work(action, form.get(action, ""), account_of(request))
-        with suppress(_NoNews), self._auth.store.commit():
+        with suppress(_Unchanged), self._auth.store.commit():
             note_action(self._auth, request, ACTIONS[action], about)
             if not self._scorer.ask(work):
-                raise _NoNews
+                raise _Unchanged
 
     def _work(self, action: str, value: str, who: Account) -> tuple[str, Callable[[], bool]]:
         """Return what the button is about (for the audit log) and the work. Raises NoCall, AlertGone, FormMalformed."""
@@ -327,7 +327,7 @@ class CallsPage:
         """Parse `TABLE-SEEN`: a calling table, and since when somebody was shown to be on the way there (0: nobody)."""
         table, seen = (read_number(part, LONGEST_NUMBER, -1) for part in value.partition("-")[::2])
         if table < 0 or seen < 0:
-            raise errors.FormMalformed("a call is named by its table and by who goes there")
+            raise errors.FormMalformed("a call is identified by TABLE-SEEN")
         for one in self._feed.current.tables:
             if one.table == table and one.calling:
                 return one, seen
@@ -337,17 +337,17 @@ class CallsPage:
         for one in self._feed.current.alerts:
             if alerts.alert_value(one) == value:
                 return one
-        raise errors.AlertGone("this alert is not kept any more")
+        raise errors.AlertGone("this alert is no longer stored")
 
 
-class _NoNews(Exception):
+class _Unchanged(Exception):
     """The button would not change anything."""
 
 
-def _back(to: str) -> tuple[str, dict[str, str]]:
-    """Parse the page a form came from, with the query to keep. Any page not in BACK becomes the dashboard."""
+def _return_address(to: str) -> tuple[str, dict[str, str]]:
+    """Parse the page a form came from, with the query to keep. Any page not in RETURN_PAGES becomes the dashboard."""
     path, _, query = to.partition("?")
-    if path not in BACK:
-        return BACK[0], {}
-    said = dict(parse_qsl(query))
-    return path, {name: said[name][:LONGEST_KEPT] for name in KEPT_FIELDS if name in said}
+    if path not in RETURN_PAGES:
+        return RETURN_PAGES[0], {}
+    fields = dict(parse_qsl(query))
+    return path, {name: fields[name][:LONGEST_FIELD] for name in KEPT_FIELDS if name in fields}

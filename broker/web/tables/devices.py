@@ -33,9 +33,9 @@ from broker.web import (
 )
 from broker.web.services import ScorerThread, Services
 from broker.web.tables.orders import LONGEST_REASON, order_reason
-from broker.web.tables.upgrades import upgrade_asked, upgrade_view
+from broker.web.tables.upgrades import read_upgrade, upgrade_view
 
-WHO: Final = "give_orders"
+RIGHT: Final = "give_orders"
 DONE: Final = {
     "handed_over": N_("Table handed over. Both devices show this at once."),
     "accepted": N_("Accepted. What these devices have stored is being sent now."),
@@ -48,7 +48,7 @@ LOW_MIB: Final = 512
 HOT_CELSIUS: Final = 75
 """Limits beyond which somebody should look at a table's machine."""
 
-NOTED: Final = "table_handed_over"
+TABLE_HANDED_OVER: Final = "table_handed_over"
 ACCEPTED, UPGRADE, SCORER_HANDED = "device_accepted", "upgrade_ordered", "scorer_handed_over"
 DEVICE: Final = "device-"
 """Prefix of form fields that name the device to accept at a table; the table's number follows."""
@@ -65,11 +65,11 @@ class Machine(NamedTuple):
     """Seconds by which its clock is ahead of ours."""
     disk_mib: int | None
     celsius: int | None
-    odd: bool
+    needs_attention: bool
     """Whether somebody should look at it."""
 
 
-class _Seen(NamedTuple):
+class _DeviceLists(NamedTuple):
     """The devices as they are now."""
 
     waiting: Sequence[tuple[int, str, str]]
@@ -97,9 +97,9 @@ class DevicesPage:
             "standby": self._hand_scorer_over,
         }
         return [
-            *form_page(self._access, "/devices", self._page, self._hand_over, WHO),
+            *form_page(self._access, "/devices", self._page, self._hand_over, RIGHT),
             *(
-                self._access.route(f"/devices/{name}", form_handler(self._page, act), WHO, ("POST",))
+                self._access.route(f"/devices/{name}", form_handler(self._page, act), RIGHT, ("POST",))
                 for name, act in acts.items()
             ),
         ]
@@ -108,7 +108,8 @@ class DevicesPage:
         """Let a waiting second device serve its table."""
         table, to = read_number(form.get("table", "")), form.get("to", "")
         about = f"{to[:ID_SHOWN]}; {order_reason(form.get('reason', ''))}"
-        self._noted(request, NOTED, table, about, lambda _: self._scorer.live.devices.hand_over(table, to))
+        devices = self._scorer.live.devices
+        self._audited(request, TABLE_HANDED_OVER, table, about, lambda _: devices.hand_over(table, to))
         return redirect(request, "/devices", done="handed_over")
 
     def _accept(self, request: Request, form: Form) -> Response:
@@ -117,11 +118,11 @@ class DevicesPage:
         chosen = {
             read_number(name.removeprefix(DEVICE)): device for name, device in form.items() if name.startswith(DEVICE)
         }
-        unsigned = [one.table for one in self._look()[0].unknown if one.key is None and one.table in chosen]
+        unsigned = [one.table for one in self._query()[0].unknown if one.key is None and one.table in chosen]
         if unsigned and "unsigned" not in form:
             raise errors.UnsignedDevice(f"a device that signs nothing at table {unsigned[0]}")
         for table, device in chosen.items():
-            self._noted(request, ACCEPTED, table, device, self._accepting(table, device))
+            self._audited(request, ACCEPTED, table, device, self._accepting(table, device))
         return redirect(request, "/devices", done="accepted")
 
     def _accepting(self, table: int, device: str) -> Callable[[Account], None]:
@@ -132,7 +133,7 @@ class DevicesPage:
         _head_arbiter(request)
         table, device = read_number(form.get("table", "")), form.get("device", "")
         reason = order_reason(form.get("reason", ""))
-        self._noted(
+        self._audited(
             request,
             accounts.DEVICE_REVOKED,
             table,
@@ -144,10 +145,10 @@ class DevicesPage:
     def _upgrade(self, request: Request, form: Form) -> Response:
         """Offer another version of the program, or let tables install it."""
         _head_arbiter(request)
-        about, do = upgrade_asked(
+        about, do = read_upgrade(
             form, self._folder, self._scorer.live.devices.upgrades, {*self._scorer.rulings.room.event.tables}
         )
-        self._noted(request, UPGRADE, 0, about, lambda _: do())
+        self._audited(request, UPGRADE, 0, about, lambda _: do())
         return redirect(request, "/devices", done="upgrade")
 
     def _hand_scorer_over(self, request: Request, form: Form) -> Response:
@@ -160,17 +161,17 @@ class DevicesPage:
             self._standby.hand_over()
         return redirect(request, "/devices", done="scorer")
 
-    def _noted(self, request: Request, action: str, table: int, about: str, do: Callable[[Account], None]) -> None:
+    def _audited(self, request: Request, action: str, table: int, about: str, do: Callable[[Account], None]) -> None:
         """Write the audit entry first and commit it last, so that a refused action leaves no entry."""
         account = account_of(request)
         with self._auth.store.commit():
             note_action(self._auth, request, action, str(table), about)
             self._scorer.ask(lambda: do(account))
 
-    def _look(self) -> tuple[_Seen, tuple[Offered | None, dict[int, TableState]]]:
+    def _query(self) -> tuple[_DeviceLists, tuple[Offered | None, dict[int, TableState]]]:
         """Return the devices, and for upgrades the offered version and the tables' states."""
 
-        def look() -> tuple[_Seen, tuple[Offered | None, dict[int, TableState]]]:
+        def read() -> tuple[_DeviceLists, tuple[Offered | None, dict[int, TableState]]]:
             devices = self._scorer.live.devices
             waiting = [(table, serves, to) for table, (serves, to) in devices.serving.waiting().items()]
             known = [(one, devices.serving.of(one.table)[0] == one.device) for one in devices.admissions.all()]
@@ -180,12 +181,12 @@ class DevicesPage:
                 for table, state in sorted(devices.states.last.items())
             ]
             upgrade = devices.upgrades.offered, dict(devices.states.last)
-            return _Seen(waiting, [one for _, one in sorted(devices.unknown.items())], known, machines), upgrade
+            return _DeviceLists(waiting, [one for _, one in sorted(devices.unknown.items())], known, machines), upgrade
 
-        return self._scorer.ask(look)
+        return self._scorer.ask(read)
 
     def _page(self, request: Request, _form: Form, error: Exception | None = None) -> Response:
-        seen, offered = self._look()
+        seen, offered = self._query()
         longest = max(map(len, seen))
         pagination = Pagination.at(request.query_params, longest, render.CARDS_A_PAGE)
         lines = pagination.lines
@@ -210,20 +211,20 @@ class DevicesPage:
 def _machine(table: int, version: str | None, reading: Reading | None, now: float) -> Machine:
     """Return one row of the page. `now` is in seconds of the monotonic clock."""
     if reading is None:
-        return Machine(table, version, None, None, None, None, odd=version != program_version())
+        return Machine(table, version, None, None, None, None, needs_attention=version != program_version())
     silent, offset = int(max(0, now - reading.heard_at)), reading.offset_ms
     seconds = None if offset is None else round(offset / 1000, 1)
-    odd = (
+    needs_attention = (
         version != program_version()
         or silent > SILENT_S
         or abs(seconds or 0) > CLOCK_OFF_S
         or (reading.disk_mib is not None and reading.disk_mib < LOW_MIB)
         or (reading.celsius or 0) > HOT_CELSIUS
     )
-    return Machine(table, version, silent, seconds, reading.disk_mib, reading.celsius, odd)
+    return Machine(table, version, silent, seconds, reading.disk_mib, reading.celsius, needs_attention)
 
 
 def _head_arbiter(request: Request) -> None:
     """Refuse everybody but the head arbiter. Raises Refused."""
     if not account_of(request).may("admit"):
-        raise Refused("head_arbiter_only", "the head arbiter says which devices are believed")
+        raise Refused("head_arbiter_only", "only the head arbiter decides which devices are trusted")

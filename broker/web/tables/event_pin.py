@@ -18,7 +18,7 @@ from broker.web import errors
 
 PIN_FILE: Final = "arbiter-pin"
 
-TURN: Final = threading.Lock()
+LOCK: Final = threading.Lock()
 """Held while a PIN is set, one at a time."""
 
 
@@ -60,7 +60,7 @@ class EventPin:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, ValidationError):
-            raise errors.NothingToPairWith(f"{self.path.name} holds no PIN's hash: set the PIN again") from None
+            raise errors.NothingToPairWith(f"{self.path.name} contains no hash of a PIN: set the PIN again") from None
 
     def hashed(self) -> str | None:
         """Return the hash, or None if no PIN was set. Raises NothingToPairWith if the file cannot be used."""
@@ -84,7 +84,7 @@ class EventPin:
         if pin != again:
             raise errors.PinUnusable("the PIN was typed differently the second time")
         hashed = hash_pin(pin)
-        with TURN:
+        with LOCK:
             self.keep(StoredPin(hashed, max(now, self._last() + 1)))
 
     def keep(self, kept: StoredPin) -> None:
@@ -92,7 +92,7 @@ class EventPin:
         try:
             write_private(self.path, f"{kept.hash}\n{kept.set_at}\n".encode())
         except OSError as error:
-            raise errors.NothingToPairWith(f"the PIN cannot be kept: {error.strerror}") from None
+            raise errors.NothingToPairWith(f"the PIN cannot be stored: {error.strerror}") from None
 
     def _last(self) -> int:
         """Return when the last PIN was set; a clock that was put back must not make the next one look older."""

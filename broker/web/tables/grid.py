@@ -21,7 +21,7 @@ DEALS: Final = 16
 """Maximum number of outstanding deals beside the grid; the page of carriers has all of them."""
 
 
-ALL_WANTS: Final = "wants"
+ALL_NEEDS: Final = "wants"
 """Value of `kind` for tables that need attention for any reason."""
 
 
@@ -52,8 +52,8 @@ class GridPage:
         view, snapshot = self._feed.current, self._sheets.snapshot(visitor)
         wanting = urgent(self._all(snapshot, view.tables), self._clock())
         only = request.query_params.get("kind", "")
-        only = only if only in (ALL_WANTS, *NEEDS) else ""
-        chosen = [row.view for row, wants in wanting if only in (ALL_WANTS, *wants)] if only else list(view.tables)
+        only = only if only in (ALL_NEEDS, *NEEDS) else ""
+        chosen = [row.view for row, wants in wanting if only in (ALL_NEEDS, *wants)] if only else list(view.tables)
         pagination = Pagination.at(request.query_params, len(chosen), TABLES_A_PAGE)
         values = {
             "view": view,
@@ -102,10 +102,15 @@ class WirePage:
 
     def show(self, request: Request, visitor: Visitor, _: HtmlTranslator) -> LivePage:
         """Show the newest messages that match the filter."""
-        self._trace.watched(visitor, "wire", hidden=self._feed.current.under_way)
-        asked = {name: request.query_params.get(name, "")[:64] for name in ("kind", "table", "text")}
-        table = int(asked["table"]) if asked["table"].isascii() and asked["table"].isdigit() else None
-        found = self._wire.newest(kind=asked["kind"], table=table, text=asked["text"])
+        self._trace.note_page(visitor, "wire", hidden=self._feed.current.under_way)
+        filters = {name: request.query_params.get(name, "")[:64] for name in ("kind", "table", "text")}
+        table = int(filters["table"]) if filters["table"].isascii() and filters["table"].isdigit() else None
+        found = self._wire.newest(kind=filters["kind"], table=table, text=filters["text"])
         shown = [one for one, _ in zip(found, range(MESSAGES_A_PAGE), strict=False)]
-        values = {"messages": shown, "asked": asked, "kinds": [topic.name for topic in TOPICS], "most": MESSAGES_A_PAGE}
+        values = {
+            "messages": shown,
+            "filters": filters,
+            "kinds": [topic.name for topic in TOPICS],
+            "most": MESSAGES_A_PAGE,
+        }
         return LivePage("wire.html", _("Feed"), values)

@@ -157,31 +157,31 @@ OrderOutcome = Literal["done", "refused", "waiting", "passed", "forgotten"]
 ORDER_OUTCOMES: Final[tuple[OrderOutcome, ...]] = get_args(OrderOutcome)
 
 
-def order_outcomes(kept: KeptOrder, said: Mapping[int, TableView]) -> dict[OrderOutcome, list[int]]:
+def order_outcomes(order: KeptOrder, states: Mapping[int, TableView]) -> dict[OrderOutcome, list[int]]:
     """Group an order's tables by its outcome there. A table of which nothing is known counts as waiting."""
-    found: dict[OrderOutcome, list[int]] = {fate: [] for fate in ORDER_OUTCOMES}
-    for number in kept.given.tables:
-        table = said.get(number)
-        found[_order_outcome(kept, table) if table else "waiting"].append(number)
+    found: dict[OrderOutcome, list[int]] = {outcome: [] for outcome in ORDER_OUTCOMES}
+    for number in order.given.tables:
+        table = states.get(number)
+        found[_order_outcome(order, table) if table else "waiting"].append(number)
     return found
 
 
-def order_refusals(kept: KeptOrder, said: Mapping[int, TableView]) -> dict[str, list[int]]:
+def order_refusals(order: KeptOrder, states: Mapping[int, TableView]) -> dict[str, list[int]]:
     """Group the tables that refused an order by the code of the reason."""
     found: dict[str, list[int]] = {}
-    for number in order_outcomes(kept, said)["refused"]:
-        found.setdefault(said[number].refused[kept.seq], []).append(number)
+    for number in order_outcomes(order, states)["refused"]:
+        found.setdefault(states[number].refused[order.seq], []).append(number)
     return found
 
 
-def _order_outcome(kept: KeptOrder, table: TableView) -> OrderOutcome:
-    if table.obeyed.get(kept.seq) == kept.id_at(table.table):
-        return "refused" if kept.seq in table.refused else "done"
-    if kept.seq > table.ordered:
+def _order_outcome(order: KeptOrder, table: TableView) -> OrderOutcome:
+    if table.obeyed.get(order.seq) == order.id_at(table.table):
+        return "refused" if order.seq in table.refused else "done"
+    if order.seq > table.ordered:
         return "waiting"
     # A table remembers only its last orders; the outcome of an older one is unknown.
     remembers_all = 0 < len(table.obeyed) < MOST_ORDERS_KEPT
-    return "passed" if remembers_all or kept.seq > min(table.obeyed, default=table.ordered) else "forgotten"
+    return "passed" if remembers_all or order.seq > min(table.obeyed, default=table.ordered) else "forgotten"
 
 
 RESEND_MS: Final = 60_000
@@ -224,39 +224,39 @@ class OrderDesk:
         if id_:
             self.book.refuse_again(id_, given)
         if not self._sender.up:
-            raise OrderUnsent("the desk is not connected with the broker")
+            raise OrderUnsent("the desk is not connected to the broker")
         heard = {table.table: table.ordered for table in room if table.lifecycle is not None}
         if heard.keys().isdisjoint(given.tables):
-            raise TablesUnheard("none of these tables has said anything yet")
+            raise TablesUnheard("none of these tables has connected yet")
         now = self._auth.clock()
         with self._auth.store.commit():
-            kept = self.book.keep(id_ or uuid.uuid4().hex, given, account.name, now, above=max(heard.values()))
+            order = self.book.keep(id_ or uuid.uuid4().hex, given, account.name, now, above=max(heard.values()))
             about = f"{given.command} {forms.as_ranges(given.tables, ',')}"
             detail = f"{given.minutes} min; {given.reason}" if given.minutes else given.reason
             self._auth.audit.note(now, account.name, "order_given", about, detail, address=address)
-        self._send(kept)
-        return kept
+        self._send(order)
+        return order
 
     def connected(self) -> None:
         """Send recent orders again, oldest first."""
         now = self._auth.clock()
-        for kept in reversed(self.book.newest(20)):
-            if 0 <= now - kept.at <= RESEND_MS:
-                self._send(kept)
+        for order in reversed(self.book.newest(20)):
+            if 0 <= now - order.at <= RESEND_MS:
+                self._send(order)
 
-    def _send(self, kept: KeptOrder) -> None:
-        for message in self._messages(kept):
+    def _send(self, order: KeptOrder) -> None:
+        for message in self._messages(order):
             self._sender.publish(topics.ORDER.at(self._event, table=message.table), encode(message), retain=False)
 
-    def _messages(self, kept: KeptOrder) -> Iterator[Order]:
-        given, sessions = kept.given, self._sessions
+    def _messages(self, order: KeptOrder) -> Iterator[Order]:
+        given, sessions = order.given, self._sessions
         for table in given.tables:
-            opened = sessions.order(table, given.command, given.author, kept.id, kept.at) if sessions else None
+            opened = sessions.order(table, given.command, given.author, order.id, order.at) if sessions else None
             yield Order(
-                id=kept.id_at(table),
+                id=order.id_at(table),
                 event=self._event,
                 table=table,
-                seq=kept.seq,
+                seq=order.seq,
                 command=given.command,
                 minutes=given.minutes,
                 author=given.author,
@@ -274,7 +274,7 @@ class DeskLink:
             address,
             transient_session_id(f"homologue-{event}-desk"),
             [topics.ALERT.at(event)],
-            self._told,
+            self._handle,
             persistent=False,
         )
         self.orders = OrderDesk(event, auth, self._link, sessions)
@@ -292,7 +292,7 @@ class DeskLink:
         self._link.flush(2.0)
         self._link.stop()
 
-    def _told(self, item: Incoming | LinkChanged) -> None:
+    def _handle(self, item: Incoming | LinkChanged) -> None:
         if isinstance(item, Incoming):
             item.acknowledge()
         elif item.up:
@@ -327,16 +327,16 @@ class OrdersPage:
         """Send an order, then redirect to the page so that reloading sends nothing."""
         account = account_of(request)
         if not FORM_ID.fullmatch(form.get("id", "")):
-            raise errors.FormMalformed("the form does not say which it is")
+            raise errors.FormMalformed("the form has no valid id")
         room = self._feed.current.tables
         known = [table.table for table in room]
         tables = (
             known
             if ALL_TABLES in form
-            else {*forms.ticked_tables(form), *forms.tables_among(known, form.get("tables", ""))}
+            else {*forms.ticked_tables(form), *forms.read_known_tables(known, form.get("tables", ""))}
         )
-        said = [form.get(field, "") for field in ("command", "minutes", "reason")]
-        given = read_order(tables, known, said[0], said[1].strip(), said[2], account.full)
+        command, minutes, reason = (form.get(field, "") for field in ("command", "minutes", "reason"))
+        given = read_order(tables, known, command, minutes.strip(), reason, account.full)
         try:
             self._orders.give(given, account, client_address(request), room, form["id"])
         except OrderGivenBefore as before:
@@ -347,14 +347,14 @@ class OrdersPage:
 
     def _page(self, request: Request, form: Form, error: Exception | None = None) -> Response:
         """Show the form, filled in with the tables in the query, and the orders so far."""
-        asked, tables = request.query_params, self._feed.current.tables
-        form = form or {"tables": asked.get("tables", asked.get("table", ""))}
-        said = {table.table: table for table in tables}
+        query, tables = request.query_params, self._feed.current.tables
+        form = form or {"tables": query.get("tables", query.get("table", ""))}
+        states = {table.table: table for table in tables}
         written = form.get("tables", "")[:LONGEST_TABLES]
-        writes = len(tables) > forms.TICKED_ALONE
+        writes = len(tables) > forms.MOST_BOXES_ONLY
         values: dict[str, object] = {
             "id": uuid.uuid4().hex,
-            "tables": tables if len(tables) <= forms.TICKED else (),
+            "tables": tables if len(tables) <= forms.MOST_TICK_BOXES else (),
             "chosen": {*forms.ticked_tables(form), *(() if writes else _written_tables(written))},
             "all": ALL_TABLES in form,
             "writes": writes,
@@ -368,8 +368,8 @@ class OrdersPage:
             "longest_tables": LONGEST_TABLES,
             "up": self._orders.up,
             "orders": [
-                (kept, order_outcomes(kept, said), order_refusals(kept, said))
-                for kept in self._orders.book.newest(SHOWN_ORDERS)
+                (order, order_outcomes(order, states), order_refusals(order, states))
+                for order in self._orders.book.newest(SHOWN_ORDERS)
             ],
         }
         return render_page(request, "orders.html", N_("Orders"), error=error, done=DONE_MESSAGES, values=values)
@@ -378,6 +378,6 @@ class OrdersPage:
 def _written_tables(written: str) -> list[int]:
     """Parse typed tables; return none if they cannot be read."""
     try:
-        return forms.tables_of(written)
+        return forms.read_tables(written)
     except errors.TablesUnreadable:
         return []

@@ -53,9 +53,9 @@ from broker.web import (
 )
 from broker.web.auth import LOOPBACK_NAMES
 from broker.web.tables.event_pin import EventPin, PinsAtTables
-from broker.web.tables.pairing_codes import LASTS_MS, LOGGED_EACH, PairingCodes, PairingTurns, RepeatFilter
+from broker.web.tables.pairing_codes import LIFETIME_MS, LOGGED_EACH, PairingCodes, PairingTurns, RepeatFilter
 
-WHO: Final = "set_up"
+RIGHT: Final = "set_up"
 DECIDES: Final = "admit"
 """The right to set the PIN and to pair tables once the event has begun. Organisers, often players' club mates, lack
 it."""
@@ -100,13 +100,13 @@ class BrokerForTables:
         """The arbiters' PIN, stored beside the passwords."""
         return EventPin.beside(self.passwords)
 
-    def pair(self, table: int, asked: str, device: PairingRequest) -> Pairing:
+    def pair(self, table: int, host: str, device: PairingRequest) -> Pairing:
         """Admit a device for a table and return what it needs. Raises NothingToPairWith, ScorerError, PairingOutdated.
 
         A device with an older program has no key and does not know the event's; the head arbiter decides whether to
         trust it. If the broker uses TLS, no device is admitted without a key.
         """
-        pairing = self.pairing(table, asked)
+        pairing = self.pairing(table, host)
         if device.key is None:
             if self.certificates:
                 raise errors.PairingOutdated("this device's program is older than the desk's: bring it up to date")
@@ -124,13 +124,13 @@ class BrokerForTables:
             raise errors.NothingToPairWith(f"table {table} cannot be paired: {error}") from None
         return given
 
-    def pairing(self, table: int, asked: str) -> Pairing:
+    def pairing(self, table: int, host: str) -> Pairing:
         """Return what a table's device needs. Raises NothingToPairWith."""
         try:
             _, password = Credentials.load(self.passwords).table(table)
             own = self.certificates.authority if self.certificates else None
             ca = self.ca.read_text(encoding="ascii") if self.ca else own
-            broker = TableBroker(host=self.host or asked, port=self.port, password=password, ca=ca)
+            broker = TableBroker(host=self.host or host, port=self.port, password=password, ca=ca)
             pairing = Pairing(event=self.event, table=table, broker=broker)
             return msgspec.json.decode(msgspec.json.encode(pairing), type=Pairing)  # fails on an unusable host
         except (BrokerError, OSError, UnicodeDecodeError, msgspec.ValidationError) as error:
@@ -165,8 +165,8 @@ class PairingPage:
     def routes(self) -> Sequence[Route]:
         """Return the routes. A device has no session; its proof is what admits it."""
         return [
-            *form_page(self._access, "/pairing", self._page, self._do, WHO),
-            self._access.route("/pairing/pin", form_handler(self._page, self._set_pin), WHO, ("POST",)),
+            *form_page(self._access, "/pairing", self._page, self._do, RIGHT),
+            self._access.route("/pairing/pin", form_handler(self._page, self._set_pin), RIGHT, ("POST",)),
             Route(PATH, self.take, methods=["POST"]),
             *([Route(AUTHORITY_PATH, self.authority)] if self._anchor else ()),
         ]
@@ -202,12 +202,12 @@ class PairingPage:
     def _chosen(self, form: Form) -> list[int]:
         """Return the requested tables. Raises NoTableChosen, TableHasDevice."""
         known = {table.table: table for table in self._feed.current.tables}
-        asked = {*forms.ticked_tables(form), *forms.tables_among(known, form.get("tables", ""))}
-        free = [table.table for table in known.values() if not _has_device(table) and table.table not in asked]
+        named = {*forms.ticked_tables(form), *forms.read_known_tables(known, form.get("tables", ""))}
+        free = [table.table for table in known.values() if not _has_device(table) and table.table not in named]
         now = self._clock()
         waiting = {one.table for one in self._codes.newest(now) if one.state(now) == "open"}
         without_code = [table for table in free if table not in waiting]
-        chosen = sorted(asked | set(without_code[: read_number(form.get("next", ""))]))
+        chosen = sorted(named | set(without_code[: read_number(form.get("next", ""))]))
         if not chosen or len(chosen) > MOST_AT_ONCE or not set(chosen) <= known.keys():
             raise errors.NoTableChosen(f"choose 1 to {MOST_AT_ONCE} tables of this event")
         if "anyway" not in form and (served := [str(one) for one in chosen if _has_device(known[one])]):
@@ -221,17 +221,17 @@ class PairingPage:
         tables = self._feed.current.tables
         values: dict[str, object] = {
             "all": len(tables),
-            "tables": [(table, _has_device(table)) for table in tables] if len(tables) <= forms.TICKED else (),
+            "tables": [(table, _has_device(table)) for table in tables] if len(tables) <= forms.MOST_TICK_BOXES else (),
             "served": forms.as_ranges(table.table for table in tables if _has_device(table)),
             "chosen": forms.ticked_tables(form),
             "next_ones": form.get("next", "")[:4],
-            "writes": len(tables) > forms.TICKED_ALONE,
+            "writes": len(tables) > forms.MOST_BOXES_ONLY,
             "written": form.get("tables", "")[:LONGEST_TABLES],
             "longest_tables": LONGEST_TABLES,
             "asking": error is not None or not pending or "new" in request.query_params,
             "asks_again": isinstance(error, errors.TableHasDevice),
             "most": MOST_AT_ONCE,
-            "minutes": LASTS_MS // MINUTE_MS,
+            "minutes": LIFETIME_MS // MINUTE_MS,
             "desk": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             "pending": [(one, one.state(now), -(-(one.until - now) // MINUTE_MS)) for one in pending],
             "qr": lambda one: svg.qr(pairing_text(PairingOffer(host, port, one.code, self._codes.fingerprint))),
@@ -239,12 +239,12 @@ class PairingPage:
             "plain": not self._codes.fingerprint,
             "may_pair": self._may_pair(request),
             "sets_pin": visitor_of(request).may(DECIDES),
-            **self._of_pin(),
+            **self._pin_values(),
         }
         done = N_("The PIN is set.")
         return render_page(request, "pairing.html", N_("Pair tables"), error=error, done=done, values=values)
 
-    def _of_pin(self) -> dict[str, object]:
+    def _pin_values(self) -> dict[str, object]:
         """Return what the page shows about the PIN. A file that cannot be used counts as no PIN, so it is set again."""
         try:
             return {"pin": self._broker.pin.hashed(), "pins": self._broker.pin.at_tables(self._feed.current.tables)}
@@ -265,24 +265,24 @@ class PairingPage:
     async def take(self, request: Request) -> Response:
         """Pair a device that has a code; refuse any other request with an error code."""
         where = client_address(request)
-        self._codes.check_heard(where, self._clock())
-        asked = await _asked(request)
+        self._codes.check_blocked(where, self._clock())
+        body = await _parse_request(request)
         async with self._turns.turn(where):
             # A flood occupies one of the threads that make pages; the rest of it waits here for a turn.
-            return await run_in_threadpool(self._take, asked, request.url.hostname or "", where)
+            return await run_in_threadpool(self._take, body, request.url.hostname or "", where)
 
-    def _take(self, asked: PairingRequest, host: str, where: str) -> Response:
+    def _take(self, body: PairingRequest, host: str, where: str) -> Response:
         now = self._auth.clock()
         try:
             taken, keys, pairing = self._codes.take(
-                asked, where, self._clock(), lambda table: self._broker.pair(table, host, asked)
+                body, where, self._clock(), lambda table: self._broker.pair(table, host, body)
             )
         except errors.PairingDelayed:
             raise  # not heard and so not logged, or anybody could fill the disk with entries
         except errors.DeskError as error:
-            self._note_refusal(now, error.code, asked.machine, where)
+            self._note_refusal(now, error.code, body.machine, where)
             raise
-        self._auth.audit.note(now, "", "pairing_taken", str(taken.table), asked.machine, address=where)
+        self._auth.audit.note(now, "", "pairing_taken", str(taken.table), body.machine, address=where)
         text = msgspec.json.encode(pairing).decode()
         answer = PairingAnswer(pairing=text, seal=keys.seal(text))
         return JSONResponse(msgspec.to_builtins(answer))
@@ -291,19 +291,19 @@ class PairingPage:
         with self._counting:
             count = self._refused.count(code, self._clock())
         if count:
-            told = machine if count <= LOGGED_EACH else f"{machine}: {count} times within an hour"
-            self._auth.audit.note(now, "", "pairing_refused", code, told, address=where)
+            about = machine if count <= LOGGED_EACH else f"{machine}: {count} times within an hour"
+            self._auth.audit.note(now, "", "pairing_refused", code, about, address=where)
 
 
-async def _asked(request: Request) -> PairingRequest:
+async def _parse_request(request: Request) -> PairingRequest:
     """Parse a device's request. Raises FormTooLarge, FormMalformed."""
     body = await forms.read_body(request, LARGEST)
     if len(body) > LARGEST:
-        raise errors.FormTooLarge(f"a device says at most {LARGEST} bytes")
+        raise errors.FormTooLarge(f"a pairing request has at most {LARGEST} bytes")
     try:
         return msgspec.json.decode(body, type=PairingRequest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise errors.FormMalformed("this is no device that wants to be paired") from None
+        raise errors.FormMalformed("the body is not a pairing request") from None
 
 
 def _has_device(table: TableView) -> bool:

@@ -19,10 +19,10 @@ from broker.people import login
 from broker.protocol.pairing import PairingKeys, PairingRequest, derive_keys, new_pairing_code
 from broker.web import auth, errors
 
-LASTS_MS: Final = 10 * 60 * 1000
+LIFETIME_MS: Final = 10 * 60 * 1000
 """Lifetime of a code."""
 
-KEPT_MS: Final = 60 * 60 * 1000
+REMEMBERED_MS: Final = 60 * 60 * 1000
 """How long an expired code is remembered, so that a late device gets the right error."""
 
 MOST_LATE: Final = 24
@@ -35,7 +35,7 @@ over its limit is blocked for a while."""
 MOST_WAITING, MOST_OF_NETWORK = 200, 24
 """Maximum number of devices waiting for a turn: in all, and per network. A row of tables may be paired at once."""
 
-WAITS_S: Final = 6.0
+LONGEST_WAIT_S: Final = 6.0
 """Maximum wait in seconds. Devices hang up after 10 s, and must not have used up their code unheard."""
 
 Made = TypeVar("Made")
@@ -74,14 +74,14 @@ class PairingCodes:
         self.fingerprint, self._lock = fingerprint, threading.Lock()
         self._turn = threading.Lock()  # one guess at a time: of many at once, all would pass before one is counted
         self._all: list[PendingCode] = []
-        self._misses = auth.Misses(OF_NETWORK, in_all=OF_ALL, fresh=OF_FRESH_NETWORK)
+        self._misses = auth.MissLimiter(OF_NETWORK, in_all=OF_ALL, fresh=OF_FRESH_NETWORK)
 
     def open(self, table: int, now: int) -> PendingCode:
         """Create a code for a table. An earlier one that is still open expires."""
-        made = PendingCode(table, new_pairing_code(), now + LASTS_MS)
+        made = PendingCode(table, new_pairing_code(), now + LIFETIME_MS)
         with self._lock:
             self._withdraw(table)
-            self._all = [one for one in self._all if now < one.until + KEPT_MS] + [made]
+            self._all = [one for one in self._all if now < one.until + REMEMBERED_MS] + [made]
         return made
 
     def withdraw(self, table: int) -> None:
@@ -95,37 +95,37 @@ class PairingCodes:
             of_table = {one.table: one for one in self._all if now < one.until}
         return [one for _, one in sorted(of_table.items()) if not one.withdrawn]
 
-    def check_heard(self, address: str, now: int) -> None:
+    def check_blocked(self, address: str, now: int) -> None:
         """Raise PairingDelayed if the address is blocked. This check is cheap."""
         if wait := self._misses.wait_ms(address, now):
             raise errors.PairingDelayed(-(-wait // 1000))
 
     def take(
-        self, asked: PairingRequest, address: str, now: int, make: Callable[[int], Made]
+        self, request: PairingRequest, address: str, now: int, make: Callable[[int], Made]
     ) -> tuple[PendingCode, PairingKeys, Made]:
         """Use up a code and return what `make` returns for its table. If `make` raises, the code remains as it was.
 
         Raises PairingDelayed, PairingOutdated, PairingUnknown, PairingSpent (already used), PairingOver (expired).
         """
         with self._turn:
-            self.check_heard(address, now)
-            if asked.salt is None:
+            self.check_blocked(address, now)
+            if request.salt is None:
                 raise errors.PairingOutdated("this device's program is older than the desk's: bring it up to date")
-            found = self._meant(asked.proof, asked.salt, now)
-            if found is None or not _has_sealed_key(asked, found[1]):
-                self._misses.missed(address, now)
+            found = self._matching(request.proof, request.salt, now)
+            if found is None or not _has_sealed_key(request, found[1]):
+                self._misses.count_miss(address, now)
                 raise errors.PairingUnknown(
-                    "no code that was given out here: look at the digits, and at the desk's address"
+                    "this desk has issued no such code: check the digits and the desk's address"
                 )
             try:
                 with self._lock:
-                    return self._use(*found, asked.machine, now, make)
+                    return self._use(*found, request.machine, now, make)
             except (errors.PairingSpent, errors.PairingOver):
                 # Not a guess, but answering it costs the keys of all codes, old ones included.
-                self._misses.missed(address, now, of_all=False)
+                self._misses.count_miss(address, now, of_all=False)
                 raise
 
-    def _meant(self, proof: str, salt: str, now: int) -> tuple[PendingCode, PairingKeys] | None:
+    def _matching(self, proof: str, salt: str, now: int) -> tuple[PendingCode, PairingKeys] | None:
         """Return the code that was proven. Deriving the keys from the device's salt takes its time."""
         with self._lock:
             newest = self._all[::-1]
@@ -175,7 +175,7 @@ class PairingTurns:
         try:
             async with AsyncExitStack() as held:
                 try:
-                    async with asyncio.timeout(WAITS_S):
+                    async with asyncio.timeout(LONGEST_WAIT_S):
                         await held.enter_async_context(of_network)
                         await held.enter_async_context(self._one)
                 except TimeoutError:
@@ -208,11 +208,11 @@ class RepeatFilter:
         return count if count <= LOGGED_EACH or count & (count - 1) == 0 else 0
 
 
-def _has_sealed_key(asked: PairingRequest, keys: PairingKeys) -> bool:
+def _has_sealed_key(request: PairingRequest, keys: PairingKeys) -> bool:
     """Return whether the device's public key was sealed by the holder of the code. Older devices have no key."""
-    if asked.key is None:
+    if request.key is None:
         return True
-    return hmac.compare_digest(keys.seal(asked.key), asked.key_seal or "")
+    return hmac.compare_digest(keys.seal(request.key), request.key_seal or "")
 
 
 def _refuse_used(one: PendingCode, now: int) -> None:
@@ -221,4 +221,4 @@ def _refuse_used(one: PendingCode, now: int) -> None:
             f"this code was used, by {one.machine}: if that was none of your devices, tell the organiser"
         )
     if one.state(now) != "open":
-        raise errors.PairingOver("this code's time is over, or there is a newer one for its table")
+        raise errors.PairingOver("this code has expired, or there is a newer one for its table")

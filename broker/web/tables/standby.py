@@ -69,31 +69,31 @@ class StandbyService:
         event = self._scorer.state.planned.name
         if request.query_params.get("event", event) != event:  # a folder copied for another event has the same key
             raise errors.NotAllowed(f"this is the desk of {event}")
-        asked = await _read(request)
-        host = asked.host or _host_of(request.client.host if request.client else "127.0.0.1")
-        self._heard(asked, host, asked.have.height if self._follows else 0)
+        message = await _read(request)
+        host = message.host or _host_of(request.client.host if request.client else "127.0.0.1")
+        self._note_contact(message, host, message.have.height if self._follows else 0)
         loop = asyncio.get_running_loop()
         until = loop.time() + WAIT_S
-        while self._scorer.live.journal.height <= asked.have.height and loop.time() < until:
+        while self._scorer.live.journal.height <= message.have.height and loop.time() < until:
             await asyncio.sleep(STEP_S)
-        answer = await run_in_threadpool(self._answer, asked, host)
+        answer = await run_in_threadpool(self._answer, message, host)
         return Response(answer, media_type="application/msgpack")
 
-    def _heard(self, asked: FollowAsked, host: str, there: int) -> None:
-        here = f"{_host_of(asked.of)}:{self._broker}"
-        peer = Peer("active", f"{self._scheme}://{host}:{asked.desk}", f"{host}:{asked.broker}", here)
+    def _note_contact(self, message: FollowAsked, host: str, there: int) -> None:
+        here = f"{_host_of(message.of)}:{self._broker}"
+        peer = Peer("active", f"{self._scheme}://{host}:{message.desk}", f"{host}:{message.broker}", here)
         self._scorer.standby.heard(there, peer)
         write_peer(self._folder, peer)
-        if asked.take_over:
+        if message.take_over:
             self._scorer.standby.hand_over()
 
-    def _answer(self, asked: FollowAsked, host: str) -> bytes:
+    def _answer(self, message: FollowAsked, host: str) -> bytes:
         handed_over = self._scorer.standby.tell()  # read before the data that follows, so that nothing comes after it
-        part = self._event.part(asked.have)
+        part = self._event.part(message.have)
         if not self._follows and not part.differs:
-            self._heard(asked, host, asked.have.height)
+            self._note_contact(message, host, message.have.height)
         self._follows = not part.differs
-        told = FollowTold(
+        reply = FollowTold(
             part,
             self._scorer.publisher.lease.term,
             self._broker,
@@ -101,7 +101,7 @@ class StandbyService:
             self._scorer.tables_heard,
             handed_over,
         )
-        return msgspec.msgpack.encode(told)
+        return msgspec.msgpack.encode(reply)
 
     def hand_over(self) -> None:
         """Let the standby take over. Raises StandbyBehind."""
@@ -131,11 +131,11 @@ def _not_heard_of(seconds: int) -> Message:
 async def _read(request: Request) -> FollowAsked:
     body = await forms.read_body(request, LARGEST)
     if len(body) > LARGEST:
-        raise errors.FormTooLarge("a standby asks less")
+        raise errors.FormTooLarge(f"a standby's request has at most {LARGEST} bytes")
     try:
         return msgspec.msgpack.decode(body, type=FollowAsked)
     except msgspec.DecodeError:
-        raise errors.FormMalformed("this is not what a standby asks") from None
+        raise errors.FormMalformed("the body is not a standby's request") from None
 
 
 def _host_of(host: str) -> str:

@@ -76,8 +76,8 @@ class UpgradeView(NamedTuple):
 
 def upgrade_view(folder: Path | None, offered: Offered | None, states: Mapping[int, TableState]) -> UpgradeView:
     """Return what the page shows about upgrades."""
-    told = {table: _told(state, offered) for table, state in states.items() if state.upgrade is not None}
-    return UpgradeView(_bundle(folder), offered, told)
+    texts = {table: _state_text(state, offered) for table, state in states.items() if state.upgrade is not None}
+    return UpgradeView(_bundle(folder), offered, texts)
 
 
 def _bundle(folder: Path | None) -> str | None:
@@ -87,10 +87,10 @@ def _bundle(folder: Path | None) -> str | None:
         return None
 
 
-def _told(state: TableState, offered: Offered | None) -> tuple[Message, Message | None]:
+def _state_text(state: TableState, offered: Offered | None) -> tuple[Message, Message | None]:
     found = state.upgrade
     if found is None:
-        raise TypeError("this table says nothing of it")
+        raise TypeError("this table reports no upgrade")
     if found.step == "ready" and offered is not None and state.table in offered.install:
         return N_("upgrades between two plays"), None
     return Message(STEP[found.step], percent=found.percent), WHY.get(found.code or "")
@@ -100,11 +100,11 @@ def offer_of(folder: Path | None) -> tuple[str, str]:
     """Return version and hash of the bundle beside the event, if it is trusted here. Raises UpgradeError."""
     signed = taken(folder / BESIDE_EVENT) if folder else None
     if signed is None:
-        raise UpgradeError("upgrade_missing", "no bundle lies beside the event: homologue upgrade take")
+        raise UpgradeError("upgrade_missing", "there is no bundle beside the event: run homologue upgrade take")
     return signed.opened(trusted_keys(HALL_KEYS)).version, signed.hash
 
 
-def upgrade_asked(
+def read_upgrade(
     form: Form, folder: Path | None, upgrades: Upgrades, known: Collection[int]
 ) -> tuple[str, Callable[[], None]]:
     """Return the head arbiter's choice for the audit log, and a function that does it on the scorer's thread.
@@ -117,7 +117,7 @@ def upgrade_asked(
             return f"offer {version}", lambda: upgrades.offer(version, manifest)
         case "install":
             typed = form.get("tables", "").strip()
-            tables = forms.tables_among(known, typed) if typed else sorted(known)
+            tables = forms.read_known_tables(known, typed) if typed else sorted(known)
             return f"install {forms.as_ranges(tables)}", lambda: upgrades.install(tables)
         case "withdraw":
             return "withdraw", upgrades.withdraw
@@ -140,25 +140,26 @@ class UpgradeHandOut:
 
     async def manifest(self, request: Request) -> Response:
         """Return the signed manifest."""
-        return await self._given(request, self._folder / MANIFEST)
+        return await self._file_response(request, self._folder / MANIFEST)
 
     async def part(self, request: Request) -> Response:
         """Return a package, or the requested `Range` of it."""
         name = request.path_params["sha256"]
-        return await self._given(request, self._folder / f"{name if re.fullmatch('[0-9a-f]{64}', name) else '-'}.deb")
+        package = f"{name if re.fullmatch('[0-9a-f]{64}', name) else '-'}.deb"
+        return await self._file_response(request, self._folder / package)
 
-    async def _given(self, request: Request, path: Path) -> Response:
-        await run_in_threadpool(self._let_in, request)
+    async def _file_response(self, request: Request, path: Path) -> Response:
+        await run_in_threadpool(self._authenticate, request)
         if not await run_in_threadpool(path.is_file):
             raise errors.PageUnknown("there is no such package")
-        return InTurn(path, self._turns)
+        return ThrottledFile(path, self._turns)
 
-    def _let_in(self, request: Request) -> None:
+    def _authenticate(self, request: Request) -> None:
         """Refuse requests not signed by a table's device, and all requests if nothing is offered. Raises NotAllowed."""
-        asked = who_asks(request.headers.get("authorization", ""))
-        if asked is None:
+        credentials = who_asks(request.headers.get("authorization", ""))
+        if credentials is None:
             raise errors.NotAllowed("only the tables' devices fetch this")
-        table, device, signature = asked
+        table, device, signature = credentials
 
         def key() -> tuple[str | None, str]:
             devices = self._scorer.live.devices
@@ -170,7 +171,7 @@ class UpgradeHandOut:
             raise errors.NotAllowed("only the tables' devices fetch this")
 
 
-class InTurn(FileResponse):
+class ThrottledFile(FileResponse):
     """A file whose pieces are sent in turns. A turn lasts as long as the client takes the data."""
 
     def __init__(self, path: Path, turns: asyncio.Semaphore, later: Later | None = None) -> None:

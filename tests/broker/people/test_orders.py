@@ -32,7 +32,7 @@ def test_an_order_says_to_whom_what_and_why() -> None:
         *(([1], "extra_time", minutes, "why") for minutes in ("", "0", "61", "-1", "5.5", "٥", "999999999999")),
     ],
 )
-def test_what_is_no_order_is_refused(tables: list[int], command: str, minutes: str, reason: str) -> None:
+def test_an_invalid_form_is_refused(tables: list[int], command: str, minutes: str, reason: str) -> None:
     with pytest.raises(BadOrder):
         read_order(tables, KNOWN, command, minutes, reason, "Anne")
 

@@ -1,4 +1,4 @@
-"""All that a desk tells to who is no arbiter, fetched from every route that it has."""
+"""Fetches everything that a desk shows to somebody who has not logged in, from all of its routes."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ HEADERS: Final = {"Accept": "text/html", "Host": "127.0.0.1"}
 
 
 def fetched(hall: Hall, more: tuple[str, ...] = ()) -> dict[str, str]:
-    """Return what each address says to somebody who has not logged in, of streams the first event."""
+    """Return the answer of each address to somebody who has not logged in; of streams, the first event."""
     return event_loop.run(_fetched(hall, more))
 
 
@@ -36,17 +36,17 @@ async def _fetched(hall: Hall, more: tuple[str, ...]) -> dict[str, str]:
 
     services = Services(lambda: hall.scorer.snapshot, hall.scorer.wire, clock=lambda: NOW, open_public=True)
     app = create_app(hall.scorer.feed, streams=streams, pace=StreamPace(sleep=once), open_room=False, services=services)
-    told = {}
+    answers = {}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
         for path in (*addresses([one.path for one in app.routes if isinstance(one, Route)]), *more):
             streams.ending = False
             answer = await client.get(path, headers=HEADERS)
-            told[path] = f"{answer.status_code} {answer.text}"
-    return told
+            answers[path] = f"{answer.status_code} {answer.text}"
+    return answers
 
 
 def addresses(paths: list[str]) -> Iterator[str]:
-    """Fill in what routes leave open."""
+    """Yield the addresses with their parameters filled in."""
     for path in paths:
         open_ = PARAMETER.search(path)
         if open_ is None:

@@ -1,4 +1,4 @@
-"""A room as it looks in the middle of an event: the long names, the odd states and the rare results are all in it."""
+"""A sample room in the middle of an event. It includes long names, unusual states and rare results."""
 
 from typing import Final
 
@@ -191,8 +191,8 @@ def view() -> DashboardView:
 
 
 def of_hall(name: str, title: str, tables: str, **more: object) -> HallView:
-    """Return a hall of which the centre has all, unless something else is said."""
-    there = HallView(
+    """Return a hall with all its messages at the centre, except where other values are given."""
+    hall = HallView(
         name=name,
         title=title,
         tables=tables,
@@ -208,11 +208,11 @@ def of_hall(name: str, title: str, tables: str, **more: object) -> HallView:
         plays_in=160,
         plays_expected=320,
     )
-    return replace(there, **more)
+    return replace(hall, **more)
 
 
 def centre() -> DashboardView:
-    """The room of the centre of an event in many halls, each of which stands otherwise."""
+    """Return the room of a centre of an event in many halls, each hall in a different state."""
     unheard = {"lifecycle": None, "heard_at": None, "upto": 0, "version": "", "plays_in": 0, "clock_off_ms": 0}
     halls = (
         of_hall("paris", "Paris, Maison des Jeux de Société du XIIIᵉ", "1-20"),
@@ -225,7 +225,7 @@ def centre() -> DashboardView:
 
 
 def in_hall() -> DashboardView:
-    """The room of a hall that has lost the centre."""
+    """Return the room of a hall that has lost its connection to the centre."""
     return replace(
         view(),
         centre=CentreView(
@@ -242,7 +242,7 @@ def in_hall() -> DashboardView:
 
 
 def empty() -> DashboardView:
-    """The room before anything has happened."""
+    """Return the room before anything has happened."""
     quiet = tuple(
         replace(table(number), lifecycle=None, state=None, round=None, deal=None, plays_in=0) for number in (1, 2)
     )

@@ -1,4 +1,4 @@
-"""Every page asks for a role: nobody sees or does what their role has not been given."""
+"""Access rights: every route requires one, and forms are accepted only from the user's own session."""
 
 import re
 import ssl
@@ -35,7 +35,7 @@ from tests.event_loop import run
 from tests.patience import PATIENCE_S
 
 OPEN: Final = {"/login", "/logout", "/welcome", "/health", "/receipt", "/receipt/{code}", "/api/v1/openapi.json"}
-"""What who has not logged in may ask for."""
+"""Routes that need no login."""
 
 ARBITERS: Final = {"head_arbiter", "table_arbiter"}
 PRINTERS: Final = {*ARBITERS, "organiser"}
@@ -137,12 +137,12 @@ def token_of(client: httpx.Client, path: str = "/people") -> str:
         ("https", "192.0.2.7", False, False),
         ("http", "127.0.0.1", False, False),  # from the machine itself: nothing crosses a network
         ("http", "192.0.2.7", False, True),
-        ("https", "192.0.2.7", True, True),  # the desk has a certificate, and tables and broker have none
+        ("https", "192.0.2.7", True, True),  # the desk has a certificate; tables and broker do not
         ("http", "127.0.0.1", True, True),
     ],
 )
 @pytest.mark.parametrize("path", ["/login", "/welcome"])
-def test_before_a_password_is_typed_the_page_says_in_red_where_nothing_is_encrypted(
+def test_the_login_page_warns_when_traffic_is_not_encrypted(
     auth: Authentication, path: str, scheme: str, address: str, *, plain: bool, said: bool
 ) -> None:
     app = create_app(sample.feed(), auth=auth, services=Services(nothing_yet, WireLog(), plain=plain))
@@ -166,11 +166,11 @@ def test_every_route_is_either_open_on_purpose_or_in_the_table_of_rights(auth: A
     assert mounts == ["/static"]
 
 
-def test_who_has_not_logged_in_sees_nothing(guarded: DeskServer) -> None:
+def test_no_guarded_route_answers_without_a_login(guarded: DeskServer) -> None:
     with browser(guarded) as client:
         pages = {path: client.get(at(path)) for path in ALLOWED if not path.startswith("/api/")}
         programs = {path: client.get(at(path), headers={"Accept": "application/json"}) for path in ALLOWED}
-        # No browser's login page for a program, whatever it accepts.
+        # A program gets an error code and not the login page, whatever it accepts.
         programs |= {f"{path} as a page": client.get(at(path)) for path in ALLOWED if path.startswith("/api/")}
     seen = [
         path
@@ -182,7 +182,7 @@ def test_who_has_not_logged_in_sees_nothing(guarded: DeskServer) -> None:
     assert {told.json()["error"]["code"] for told in programs.values()} == {"login_needed"}
 
 
-def test_who_asked_in_a_language_is_asked_to_log_in_in_it(guarded: DeskServer) -> None:
+def test_the_login_page_keeps_the_requested_language(guarded: DeskServer) -> None:
     with browser(guarded) as client:
         sent_on = [client.get(f"/?lang={wish}").headers["location"] for wish in ("fr", "x" * 99, "")]
         assert sent_on == ["/login?lang=fr", f"/login?lang={'x' * 16}", "/login"]
@@ -190,8 +190,8 @@ def test_who_asked_in_a_language_is_asked_to_log_in_in_it(guarded: DeskServer) -
     assert inside.headers["location"] == "/?lang=fr"
 
 
-def test_who_has_logged_in_gets_the_page_that_was_asked_for(guarded: DeskServer) -> None:
-    """Also after a password that was wrong at first; what was done before is not said once more."""
+def test_a_login_continues_to_the_requested_page(guarded: DeskServer) -> None:
+    """Even after a wrong password; the confirmation of an earlier action (`done`) is dropped."""
     right = {"name": "head_arbiter", "password": PASSWORD}
     with browser(guarded) as client:
         login = client.get("/people?table=2&lang=fr&name=%C3%A9&done=ruled").headers["location"]
@@ -203,7 +203,7 @@ def test_who_has_logged_in_gets_the_page_that_was_asked_for(guarded: DeskServer)
 
 
 def page_of(login: httpx.Response) -> str:
-    """Return the page that a login page leads to."""
+    """Return the page to which a login page continues."""
     (found,) = re.findall(r'name="page" value="([^"]+)"', login.text)
     return unescape(found)
 
@@ -211,7 +211,7 @@ def page_of(login: httpx.Response) -> str:
 @pytest.mark.parametrize(
     "page", ["//evil.example", "/\\evil.example", "https://evil.example/", "evil", "/\t/evil", "/" + "x" * 100, ""]
 )
-def test_a_login_leads_to_no_other_site(guarded: DeskServer, page: str) -> None:
+def test_a_login_never_redirects_to_another_site(guarded: DeskServer, page: str) -> None:
     with browser(guarded) as client:
         assert 'name="page"' not in client.get("/login", params={"page": page}).text
         inside = client.post("/login", data={"name": "head_arbiter", "password": PASSWORD, "page": page})
@@ -219,14 +219,14 @@ def test_a_login_leads_to_no_other_site(guarded: DeskServer, page: str) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_sees_what_it_was_given_and_nothing_else(guarded: DeskServer, role: str) -> None:
+def test_each_role_can_open_exactly_its_own_routes(guarded: DeskServer, role: str) -> None:
     with logged_in(guarded, role) as client:
         answers = {path: client.head(at(path)).status_code for path in ALLOWED}
     assert answers == {path: 200 if role in roles else 403 for path, roles in ALLOWED.items()}
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_only_arbiters_learn_of_deals_that_others_have_yet_to_play(guarded: DeskServer, role: str) -> None:
+def test_only_arbiters_see_provisional_plays_and_alerts(guarded: DeskServer, role: str) -> None:
     with logged_in(guarded, role) as client:
         told = msgspec.json.decode(client.get("/view.json").content, type=DashboardView)
         page = client.get("/").text
@@ -234,14 +234,14 @@ def test_only_arbiters_learn_of_deals_that_others_have_yet_to_play(guarded: Desk
     assert bool(provisional) == bool(told.alerts) == ("for-arbiter" in page) == role.endswith("arbiter")
 
 
-def test_since_when_a_table_plays_calls_or_stands_still_is_the_arbiters_alone() -> None:
+def test_the_public_view_does_not_show_when_a_table_called_or_began() -> None:
     told = replace(sample.table(1), paused=True, calling_since=1, playing_since=2, pausing_since=3, played_ms=4)
     (shown,) = PublicViews().of(replace(sample.view(), tables=(told,))).tables
     times = shown.calling_since, shown.playing_since, shown.pausing_since, shown.played_ms
     assert (shown.paused, times) == (True, (None,) * 4)
 
 
-def test_the_cookie_is_out_of_reach_of_scripts_and_of_other_sites(guarded: DeskServer) -> None:
+def test_cookies_are_http_only_and_same_site(guarded: DeskServer) -> None:
     with browser(guarded) as client:
         answer = client.post("/login", data={"name": "display", "password": PASSWORD})
     session, mark = (one.partition("; ")[2] for one in answer.headers.get_list("set-cookie"))
@@ -249,14 +249,14 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_of_other_sites(guarded: DeskS
     assert mark == "HttpOnly; Max-Age=31536000; Path=/login; SameSite=strict"
 
 
-def test_a_session_that_was_planted_is_not_taken_over(guarded: DeskServer) -> None:
+def test_a_login_replaces_a_planted_session_cookie(guarded: DeskServer) -> None:
     with browser(guarded) as client:
         client.cookies.set("homologue", "planted")
         answer = client.post("/login", data={"name": "display", "password": PASSWORD})
         assert "planted" not in answer.headers["set-cookie"]
 
 
-def test_a_stolen_cookie_ends_the_session_and_is_told_in_the_log(guarded: DeskServer, auth: Authentication) -> None:
+def test_a_stolen_cookie_ends_the_session_and_is_logged(guarded: DeskServer, auth: Authentication) -> None:
     with logged_in(guarded, "table_arbiter") as owner, browser(guarded, agent="curl") as thief:
         thief.cookies = owner.cookies
         assert thief.get("/").status_code == 303
@@ -264,7 +264,7 @@ def test_a_stolen_cookie_ends_the_session_and_is_told_in_the_log(guarded: DeskSe
     assert [entry.action for entry in auth.audit.newest(1)] == ["session_moved"]
 
 
-def test_who_logs_out_is_out(guarded: DeskServer) -> None:
+def test_a_session_cookie_is_useless_after_logout(guarded: DeskServer) -> None:
     with logged_in(guarded, "head_arbiter") as client:
         kept = client.cookies.get("homologue")
         assert client.post("/logout", data={"form": token_of(client)}).status_code == 303
@@ -283,7 +283,7 @@ FOREIGN: Final = (
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
 @pytest.mark.parametrize("path", ["/login", "/logout", "/people"])
-def test_a_form_of_another_site_does_nothing(
+def test_a_form_sent_by_another_site_does_nothing(
     guarded: DeskServer, auth: Authentication, headers: dict[str, str], path: str
 ) -> None:
     with logged_in(guarded, "head_arbiter") as client:
@@ -304,13 +304,13 @@ def test_a_form_without_the_sessions_token_does_nothing(guarded: DeskServer, aut
     assert (answer.status_code, auth.accounts.get("display").disabled) == (403, False)
 
 
-def test_the_token_of_one_session_is_none_of_another(guarded: DeskServer, auth: Authentication) -> None:
+def test_a_form_with_another_sessions_token_does_nothing(guarded: DeskServer, auth: Authentication) -> None:
     with logged_in(guarded, "head_arbiter") as one, logged_in(guarded, "head_arbiter") as other:
         answer = one.post("/people", data={"form": token_of(other), "action": "disable", "name": "display"})
     assert (answer.status_code, auth.accounts.get("display").disabled) == (403, False)
 
 
-def test_the_role_of_a_new_account_has_to_be_chosen(guarded: DeskServer, auth: Authentication) -> None:
+def test_a_new_account_has_no_default_role(guarded: DeskServer, auth: Authentication) -> None:
     before = auth.accounts.all()
     with logged_in(guarded, "head_arbiter") as client:
         roles = re.search(r'<select name="role"( required)?>(.*?)</select>', client.get("/people").text)
@@ -322,9 +322,7 @@ def test_the_role_of_a_new_account_has_to_be_chosen(guarded: DeskServer, auth: A
     assert auth.accounts.all() == before
 
 
-def test_a_head_arbiter_sees_who_is_told_the_results_hurries_and_removes_it(
-    guarded: DeskServer, auth: Authentication
-) -> None:
+def test_a_head_arbiter_can_see_hurry_and_remove_webhooks(guarded: DeskServer, auth: Authentication) -> None:
     def asked(client: httpx.Client, action: str) -> str:
         return client.post("/people", data={"form": token_of(client), "action": action, "name": "site"}).text
 
@@ -344,7 +342,7 @@ def test_a_head_arbiter_sees_who_is_told_the_results_hurries_and_removes_it(
     assert done == [("head_arbiter", f"webhook_{what}", "site") for what in ("removed", "hurried")]
 
 
-def test_guessing_is_slowed_down(guarded: DeskServer, auth: Authentication) -> None:
+def test_too_many_wrong_passwords_delay_the_login(guarded: DeskServer, auth: Authentication) -> None:
     auth.accounts.add("victim", "Victim", "display", PASSWORD, Actor("test"))
     with browser(guarded) as client:
         codes = [client.post("/login", data={"name": "victim", "password": "x"}) for _ in range(OF_BOTH + 1)]
@@ -352,7 +350,7 @@ def test_guessing_is_slowed_down(guarded: DeskServer, auth: Authentication) -> N
     assert codes[-1].headers["retry-after"].isdigit()
 
 
-def test_a_browser_in_which_somebody_has_logged_in_lets_them_in_whatever_was_tried_since(
+def test_wrong_passwords_from_elsewhere_do_not_lock_out_a_known_browser(
     guarded: DeskServer, auth: Authentication
 ) -> None:
     auth.accounts.add("kept-out", "Kept out", "display", PASSWORD, Actor("test"))
@@ -366,7 +364,7 @@ def test_a_browser_in_which_somebody_has_logged_in_lets_them_in_whatever_was_tri
         assert client.post("/login", data=right).status_code == 303
 
 
-def test_a_stream_ends_when_its_session_does(auth: Authentication) -> None:
+def test_a_stream_ends_with_its_session(auth: Authentication) -> None:
     auth.accounts.add("wall", "Wall", "display", PASSWORD, Actor("test"))
     feed = sample.feed()
     with (
@@ -375,13 +373,13 @@ def test_a_stream_ends_when_its_session_does(auth: Authentication) -> None:
         client.stream("GET", "/events") as stream,
     ):
         lines = stream.iter_lines()
-        assert [next(lines), next(lines)] == ["event: view", "id: 0"]  # what the public sees has versions of its own
+        assert [next(lines), next(lines)] == ["event: view", "id: 0"]  # the public view has its own version numbers
         auth.accounts.disable("wall", Actor("test"))
         feed.publish(sample.newer(feed.current, title="Not for the wall"))
         assert [line for line in lines if line][1:] == ["event: bye", "data:"]
 
 
-def test_on_loopback_without_any_account_everybody_may_look_and_nobody_may_do_anything(tmp_path: Path) -> None:
+def test_a_loopback_desk_without_accounts_is_readable_until_one_exists(tmp_path: Path) -> None:
     empty = Authentication(tmp_path)
     with DeskServer(sample.feed(), port=0, auth=empty) as desk, browser(desk) as client:
         assert [client.get(path).status_code for path in ("/", "/view.json", "/people")] == [200, 200, 303]
@@ -391,16 +389,14 @@ def test_on_loopback_without_any_account_everybody_may_look_and_nobody_may_do_an
 
 
 @pytest.mark.parametrize(("host", "hosts"), [("0.0.0.0", ()), ("127.0.0.1", ("desk.lan",))])  # noqa: S104 - that is what is tested
-def test_a_desk_that_others_can_reach_shows_nothing_before_there_is_an_account(
-    tmp_path: Path, host: str, hosts: tuple[str, ...]
-) -> None:
+def test_a_reachable_desk_without_accounts_shows_nothing(tmp_path: Path, host: str, hosts: tuple[str, ...]) -> None:
     empty = Authentication(tmp_path)
     with DeskServer(sample.feed(), host, port=0, hosts=hosts, auth=empty) as desk, browser(desk) as client:
         assert [client.get(path).status_code for path in ("/", "/view.json", "/health")] == [303, 303, 200]
     empty.close()
 
 
-def test_the_first_link_makes_a_head_arbiter_who_is_in(tmp_path: Path) -> None:
+def test_the_first_link_creates_and_logs_in_a_head_arbiter_once(tmp_path: Path) -> None:
     empty = Authentication(tmp_path)
     with DeskServer(sample.feed(), port=0, auth=empty) as desk, browser(desk) as client:
         link = str(empty.first_link(desk.url))
@@ -414,7 +410,7 @@ def test_the_first_link_makes_a_head_arbiter_who_is_in(tmp_path: Path) -> None:
     empty.close()
 
 
-def test_under_tls_the_cookie_stays_on_encrypted_lines(auth: Authentication, tmp_path: Path) -> None:
+def test_the_cookie_is_secure_under_tls(auth: Authentication, tmp_path: Path) -> None:
     certificates = Certificates.ensure(tmp_path / "event")
     certificate = Certificate(certificates.server, certificates.server_key, certificates.ca)
     with DeskServer(sample.feed(), port=0, auth=auth, tls=certificate) as desk:
@@ -426,9 +422,7 @@ def test_under_tls_the_cookie_stays_on_encrypted_lines(auth: Authentication, tmp
     assert (desk.url[:8], cookie.partition("=")[0], "; Secure" in cookie) == ("https://", "__Host-homologue", True)
 
 
-def test_a_certificate_made_anew_is_shown_from_then_on_without_a_new_start(
-    auth: Authentication, tmp_path: Path
-) -> None:
+def test_a_renewed_certificate_is_served_without_a_restart(auth: Authentication, tmp_path: Path) -> None:
     certificates = Certificates.ensure(tmp_path / "event")
     certificate = Certificate(certificates.server, certificates.server_key, certificates.ca)
     with DeskServer(sample.feed(), port=0, auth=auth, tls=certificate) as desk:
@@ -439,7 +433,7 @@ def test_a_certificate_made_anew_is_shown_from_then_on_without_a_new_start(
         assert ssl.get_server_certificate(where) != before
 
 
-def test_a_certificate_that_cannot_be_served_is_refused(tmp_path: Path) -> None:
+def test_an_unusable_certificate_is_refused(tmp_path: Path) -> None:
     (tmp_path / "desk.crt").write_text("no certificate")
     with pytest.raises(CertificateRefused):
         DeskServer(sample.feed(), port=0, tls=Certificate(tmp_path / "desk.crt", tmp_path / "desk.key"))
@@ -458,7 +452,7 @@ HOSTILE: Final = st.one_of(
     action=st.sampled_from(["add", "disable", "enable", "end_sessions", "password", "x", ""]),
     fields=st.dictionaries(st.sampled_from(["name", "full", "role", "password"]), HOSTILE),
 )
-def test_whatever_is_in_the_form_of_people_it_is_refused_or_done_and_never_repeated_as_html(
+def test_the_people_form_handles_any_input_and_never_echoes_html(
     auth: Authentication, session_client: tuple[httpx.Client, str], action: str, fields: dict[str, str]
 ) -> None:
     client, token = session_client
@@ -476,7 +470,7 @@ def session_client(guarded: DeskServer) -> Iterator[tuple[httpx.Client, str]]:
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_a_form_or_are_refused(body: bytes) -> None:
+def test_any_bytes_parse_as_a_form_or_are_refused(body: bytes) -> None:
     try:
         form = parse_form(body, FORM_MEDIA_TYPE)
     except FormMalformed:
@@ -495,6 +489,6 @@ def test_any_bytes_are_a_form_or_are_refused(body: bytes) -> None:
         (b"name=" + b"x" * 20_000, FORM_MEDIA_TYPE, "form_too_large"),
     ],
 )
-def test_what_is_no_form_of_ours_is_refused_by_code(guarded: DeskServer, body: bytes, kind: str, code: str) -> None:
+def test_an_invalid_form_is_refused_with_its_code(guarded: DeskServer, body: bytes, kind: str, code: str) -> None:
     with browser(guarded) as client:
         assert code in client.post("/login", content=body, headers={"Content-Type": kind}).text

@@ -1,4 +1,4 @@
-"""Connections with the desk: so many and no more, and none that asks for nothing."""
+"""Limits on connections to the desk: how many may be open, and for how long one may be idle."""
 
 import logging
 import socket
@@ -33,12 +33,12 @@ def port_of(desk: DeskServer) -> int:
 
 
 def connected(desk: DeskServer, *, source: str = HERE) -> socket.socket:
-    """Return a connection from an address of this machine."""
+    """Open a connection from an address of this machine."""
     return socket.create_connection((HERE, port_of(desk)), PATIENCE_S, (source, 0))
 
 
 def asks(one: socket.socket) -> bytes:
-    """Return the beginning of an answer; nothing where the connection was closed."""
+    """Send a request; return the beginning of the answer, or nothing if the connection was closed."""
     try:
         one.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         return one.recv(12)
@@ -51,7 +51,7 @@ def asks(one: socket.socket) -> bytes:
     st.integers(1, 8),
     st.lists(st.tuples(st.booleans(), st.sampled_from("abc")), max_size=40),
 )
-def test_there_are_never_more_than_allowed_and_each_that_ends_makes_room(
+def test_the_limits_hold_and_a_closed_connection_makes_room(
     of_address: int, in_all: int, steps: list[tuple[bool, str]]
 ) -> None:
     counting, held = Connections(ConnectionLimits(of_address, in_all), lambda: 0.0), Counter[str]()
@@ -66,7 +66,7 @@ def test_there_are_never_more_than_allowed_and_each_that_ends_makes_room(
         assert counting.open == held.total()
 
 
-def test_one_address_holds_so_many_and_others_are_served(narrow: DeskServer) -> None:
+def test_an_address_at_its_limit_does_not_keep_others_out(narrow: DeskServer) -> None:
     with ExitStack() as idle:
         for _ in range(10):
             idle.enter_context(connected(narrow))
@@ -76,7 +76,7 @@ def test_one_address_holds_so_many_and_others_are_served(narrow: DeskServer) -> 
             assert asks(somebody_else) == b"HTTP/1.1 200"
 
 
-def test_many_addresses_hold_no_more_than_all_together_may(narrow: DeskServer) -> None:
+def test_many_addresses_together_stay_within_the_total_limit(narrow: DeskServer) -> None:
     with ExitStack() as idle:
         for number in range(2, 12):
             idle.enter_context(connected(narrow, source=f"127.0.0.{number}"))
@@ -85,10 +85,12 @@ def test_many_addresses_hold_no_more_than_all_together_may(narrow: DeskServer) -
         assert narrow.connections.open <= 5
 
 
-def test_who_lets_go_may_come_back(narrow: DeskServer) -> None:
+def test_a_client_that_disconnects_may_connect_again(narrow: DeskServer) -> None:
     for _ in range(12):
         with connected(narrow) as one:
-            while not (answer := asks(one)):  # the end of the one before is noticed in a moment
+            while not (
+                answer := asks(one)
+            ):  # the server needs a moment to notice that the previous connection has ended
                 pass
             assert answer == b"HTTP/1.1 200"
             while one.recv(4096):
@@ -104,7 +106,9 @@ def test_who_lets_go_may_come_back(narrow: DeskServer) -> None:
     ],
     ids=["nothing", "half a header", "half a body"],
 )
-def test_who_sends_no_whole_request_is_let_go(begun: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_never_completes_its_request_is_disconnected(
+    begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(server, "REQUEST_S", 0.05)
     with DeskServer(ViewFeed(sample.view()), port=0) as desk, connected(desk) as slow:
         slow.sendall(begun)
@@ -116,23 +120,23 @@ def test_who_sends_no_whole_request_is_let_go(begun: bytes, monkeypatch: pytest.
                 answer = b""
 
 
-def test_nobody_waits_for_a_request_that_has_come_whole() -> None:
+def test_a_complete_request_has_no_timeout() -> None:
     with DeskServer(ViewFeed(sample.view()), port=0) as desk, httpx.stream("GET", f"{desk.url}events") as live:
-        lines = live.iter_lines()  # kept: when it goes, the client closes the connection
+        lines = live.iter_lines()  # a reference, because the client closes the connection when it is collected
         assert next(lines)
         assert desk._server is not None
         (connection,) = desk._server.server_state.connections
         assert isinstance(connection, TimedProtocol)
-        assert connection._impatient is None
+        assert connection._timer is None
 
 
-def test_a_flood_is_told_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:
+def test_refused_connections_are_logged_at_most_once_per_interval(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
     counting = Connections(ConnectionLimits(of_address=1, in_all=9), lambda: now[0])
     with caplog.at_level(logging.WARNING, "homologue.desk"):
         for _ in range(1_000):
             counting.begin(HERE)
         assert len(caplog.messages) == 1
-        now[0] = server.TOLD_EVERY_S
+        now[0] = server.LOG_INTERVAL_S
         counting.begin(HERE)
     assert "'turned_away': 999" in caplog.messages[1]

@@ -1,4 +1,4 @@
-"""The head arbiter's page tells the states as the desk shows them."""
+"""The documentation lists the desk's states and errors."""
 
 import re
 from pathlib import Path
@@ -15,13 +15,13 @@ def arbiter() -> str:
     return (ROOT / "docs" / "arbiter.md").read_text(encoding="utf-8")
 
 
-def test_the_list_of_states_is_the_desks() -> None:
+def test_the_documented_states_match_those_of_the_desk() -> None:
     assert [row.groups() for row in ROW.finditer(arbiter())] == [
         (STATE[state], sign.shape, sign.tone) for state, sign in SIGNS.items()
     ]
 
 
-def test_every_error_is_in_the_readme_by_its_code() -> None:
+def test_the_readme_lists_every_error_code() -> None:
     readme = (ROOT / "broker" / "web" / "README.md").read_text(encoding="utf-8")
     codes = [error.code for error in (DeskError, DeskPortTaken, AddressRefused, DeskStartFailed)]
     assert [code for code in codes if f"`{code}`" not in readme] == []

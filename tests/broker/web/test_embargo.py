@@ -1,4 +1,4 @@
-"""Nobody learns of a deal under embargo."""
+"""Results under embargo do not leak to anybody but arbiters."""
 
 import asyncio
 import json
@@ -31,36 +31,36 @@ from tests.examples import COSTLY
 
 PLAYS: Final = tuple((play.table, play.round) for play in event().plan.plays)
 OPENLY_READ: Final = {topic.name for topic in TOPICS if "display" in topic.readers}
-# What a page says is the time is that of the moment in which it was made; `/view.json` has all others. An anchor is a
-# hash over all that is stored, random ids too: who has it can guess nothing of that.
+# Removed before pages are compared: the time at which a page was rendered (`/view.json` has all other times), and
+# anchors, which are hashes of everything stored, random ids included, and so reveal nothing.
 TIMES: Final = re.compile(r'<time datetime="[^"]*">[^<]*</time>|[0-9A-Z]{4}(-[0-9A-Z]{4}){6}')
 
 PRINTS: Final = {f"/seating/{kind}.pdf" for kind in SEATING_PRINTS}
 REFUSED: Final = {"/receipt/none", "/grid", "/live/grid", "/wire", "/live/wire", "/api/v1/rounds", *PRINTS}
-"""What who is no arbiter asks for in vain."""
+"""Paths that are refused to everybody but arbiters."""
 
 OF_TEAMS: Final = {"/team/1", "/live/team/1", "/team/1.json", "/api/v1/teams/1"}
-"""What is not there in an event without teams."""
+"""Paths that do not exist in an event without teams."""
 
 Play = tuple[Outcome, bool, bool]
-"""Outcome, whether North is fined, whether the tiles lay otherwise."""
+"""The outcome, whether North is fined, and whether the tiles were laid in another form."""
 
 a_play = st.tuples(st.sampled_from(OUTCOMES), st.booleans(), st.booleans())
 
 
 def said(table: int, round_: int, play: Play, first: int = 1) -> list[LogMessage]:
-    """Return what a table says of one play, though it may not be its turn."""
+    """Return the messages of a table about one play, which may be played out of turn."""
     outcome, fined, fouled = play
     fines: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")} if fined else {}
     turn, _, *rest = steps(table, round_, outcome, {} if "north" in outcome.winners else fines, forward=True)
     walls = restored(table, round_, OTHER_FORM if fouled else None)
-    # As many facts however it ended: what is public is numbered by how many have come.
+    # The same number of facts for every ending, because public messages are numbered by how many have arrived.
     calls = [Call(round=round_, deal=walls.deal, open=False)] * (5 - len(rest))
     return log(table, turn, walls, *calls, *rest, first=first)
 
 
 def seen(folder: Path, order: list[tuple[int, int]], plays: dict[tuple[int, int], Play]) -> tuple[object, ...]:
-    """Return all that who is no arbiter can fetch and hear after these plays, and what the open part of them is."""
+    """Return all that anybody but an arbiter can fetch or receive after these plays, and the open totals."""
     with open_journal(folder) as journal:
         hall = make_hall(folder, journal)
         for place in order:
@@ -72,7 +72,7 @@ def seen(folder: Path, order: list[tuple[int, int]], plays: dict[tuple[int, int]
 
 
 def heard(hall: Hall) -> list[tuple[str, object, bool]]:
-    """Return what was said on the topics that displays may read; the number of a message is new each time."""
+    """Return the messages on topics that displays may read, without their ids, which differ in every run."""
     found: list[tuple[str, object, bool]] = []
     for topic, payload, retain in hall.ear.said:
         place = parse_topic(topic)
@@ -83,7 +83,7 @@ def heard(hall: Hall) -> list[tuple[str, object, bool]]:
 
 @st.composite
 def worlds(draw: st.DrawFn) -> tuple[list[tuple[int, int]], dict[tuple[int, int], Play], dict[tuple[int, int], Play]]:
-    """Draw an order of some plays, and two ways in which they went, alike in deals that all have played."""
+    """Draw an order of plays and two sets of outcomes that agree on all complete deals."""
     order = draw(st.permutations(PLAYS))[: draw(st.integers(3, len(PLAYS)))]
     played = [event().bookings[place].deal for place in order]
     complete = {deal for deal, expected in event().expected.items() if played.count(deal) == expected}
@@ -94,7 +94,7 @@ def worlds(draw: st.DrawFn) -> tuple[list[tuple[int, int]], dict[tuple[int, int]
 
 @COSTLY
 @given(worlds())
-def test_whatever_is_under_embargo_others_than_arbiters_see_and_hear_the_same(
+def test_results_under_embargo_do_not_change_what_the_public_receives(
     world: tuple[list[tuple[int, int]], dict[tuple[int, int], Play], dict[tuple[int, int], Play]],
 ) -> None:
     order, one, other = world
@@ -103,12 +103,12 @@ def test_whatever_is_under_embargo_others_than_arbiters_see_and_hear_the_same(
 
 
 def plays_counted(openly: Mapping[str, str]) -> tuple[int, int]:
-    """Return how many plays everybody sees, and how many the standings count of all players."""
+    """Return the number of public plays, and the sum of the plays counted in the public standings."""
     view = json.loads(openly["/view.json"][4:])
     return len(view["plays"]), sum(line["plays"] for line in view["standings"])
 
 
-def test_once_the_last_table_has_played_a_deal_everybody_sees_it_and_not_before(hall: Hall) -> None:
+def test_a_deal_becomes_public_once_the_last_table_has_played_it(hall: Hall) -> None:
     of_deal_1 = [place for place in PLAYS if event().bookings[place].deal == 1]
     for place in of_deal_1[:-1]:
         hall.hear(*said(*place, (OUTCOMES[1], False, False)))
@@ -126,14 +126,14 @@ def test_once_the_last_table_has_played_a_deal_everybody_sees_it_and_not_before(
     assert all("+42" in after[path] for path in ("/", "/deal/1", "/live/deal/1"))
 
 
-def test_nothing_of_a_deal_under_embargo_is_in_the_sheets_and_standings_of_teams(tmp_path: Path) -> None:
+def test_team_sheets_and_standings_contain_no_deal_under_embargo(tmp_path: Path) -> None:
     told = []
     for at, hu in enumerate((18, 60)):
         folder = tmp_path / str(at)
         folder.mkdir()
         with open_journal(folder) as journal:
             hall = make_hall(folder, journal, team_event())
-            # Of the other deals some tables have results: they differ between the two worlds.
+            # Some tables have results of other deals, which differ between the two halls.
             hall.hear(
                 *(
                     one
@@ -147,7 +147,7 @@ def test_nothing_of_a_deal_under_embargo_is_in_the_sheets_and_standings_of_teams
     assert [one["deal"] for one in json.loads(told[0]["/team/1.json"][4:])["deals"]] == [2]
 
 
-def test_a_receipt_of_a_deal_under_embargo_says_that_it_is_stored_and_nothing_of_the_play(hall: Hall) -> None:
+def test_a_receipt_under_embargo_confirms_storage_but_shows_no_result(hall: Hall) -> None:
     told = said(1, 1, (OUTCOMES[1], True, False)), said(2, 2, (OUTCOMES[0], False, False))
     hall.hear(*told[0], *told[1])
     one, other = told[0][-1], told[1][-1]
@@ -159,19 +159,19 @@ def test_a_receipt_of_a_deal_under_embargo_says_that_it_is_stored_and_nothing_of
     assert [word for answer in answers for word in ("+42", "Player", "HV", "SHA-256") if word in answer] == []
 
 
-def test_two_players_of_one_name_stand_in_an_order_that_tells_nothing(hall: Hall) -> None:
+def test_players_with_the_same_name_are_listed_in_a_fixed_order(hall: Hall) -> None:
     lines = json.loads(fetched(hall)["/view.json"][4:])["standings"]
     assert [line["player"] for line in lines] == sorted(event().players)
 
 
-def test_every_sheet_turns_final_when_that_is_declared_and_provisional_when_it_is_taken_back() -> None:
+def test_sheets_become_final_when_declared_and_provisional_when_withdrawn() -> None:
     room = room_of()
     sheets, anyone = Sheets(room.snapshot, lambda: AT), Visitor()
     found = []
     for decision in (None, FinalDeclared(), Undo(ruling="ruling-0001")):
         if decision:
             room.apply(ruling(room, decision))
-        found.append((sheets.ladder(anyone).final, sheets.player(anyone, "p01").final))
+        found.append((sheets.standings(anyone).final, sheets.player(anyone, "p01").final))
     assert found == [(False, False), (True, True), (False, False)]
 
 
@@ -190,11 +190,11 @@ HIDDEN: Final = st.fixed_dictionaries(
         "pin": st.just("0123456789abcdef"),
     },
 )
-"""What changes at a table while its play goes on, and is nobody's but the arbiters'."""
+"""Changes at a table during a play that only arbiters may see."""
 
 
 @given(st.lists(HIDDEN, min_size=1, max_size=5))
-def test_what_is_hidden_neither_changes_what_the_public_sees_nor_counts_its_versions(
+def test_hidden_changes_do_not_change_the_public_view_or_its_version(
     changes: list[dict[str, object]],
 ) -> None:
     first = sample.view()
@@ -211,7 +211,7 @@ def test_what_is_hidden_neither_changes_what_the_public_sees_nor_counts_its_vers
 
 
 def test_the_public_stream_sends_nothing_when_something_hidden_happens() -> None:
-    """Neither a view nor a sign of life: their moment would tell when somebody has declared."""
+    """Neither a view nor a heartbeat, because its time would reveal when somebody declared."""
     ticks: list[float] = []
 
     async def steps() -> list[bytes | None]:

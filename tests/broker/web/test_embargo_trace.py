@@ -1,4 +1,4 @@
-"""Whoever looks at results under embargo leaves a trace in the audit log: once a person, deal and hour."""
+"""Reading results under embargo is noted in the audit log, once per person, item and hour."""
 
 import re
 import sqlite3
@@ -29,13 +29,13 @@ def traces(auth: Authentication, who: str) -> list[str]:
 
 @pytest.fixture
 def under_way(tmp_path: Path) -> Iterator[Ruled]:
-    """No deal is complete."""
+    """A desk whose event has results but no complete deal."""
     with ruling_desk(tmp_path, until_round(1)) as desk:
         yield desk
 
 
 @pytest.mark.parametrize("path", ["/deal/{deal}", "/deal/{deal}.json", "/player/{player}", "/player/{player}.json"])
-def test_an_arbiter_who_opens_a_traveller_or_a_players_sheet_is_noted_once(under_way: Ruled, path: str) -> None:
+def test_opening_a_traveller_or_player_sheet_under_embargo_is_noted_once(under_way: Ruled, path: str) -> None:
     (play, *_) = under_way.scorer.feed.current.plays
     page = path.format(deal=play.deal, player=play.seats["east"].player)
     with logged_in(under_way.server, "table_arbiter") as arbiter:
@@ -44,20 +44,18 @@ def test_an_arbiter_who_opens_a_traveller_or_a_players_sheet_is_noted_once(under
 
 
 @pytest.mark.parametrize(("path", "page"), [("/", "room"), ("/view.json", "room"), ("/wire", "wire")])
-def test_an_arbiter_who_follows_results_as_they_come_is_noted_once_and_the_head_arbiter_sees_it(
-    under_way: Ruled, path: str, page: str
-) -> None:
+def test_following_the_room_is_noted_once_and_shown_to_the_head_arbiter(under_way: Ruled, path: str, page: str) -> None:
     with logged_in(under_way.server, "table_arbiter") as arbiter:
         assert [arbiter.get(path).status_code for _ in range(3)] == [200] * 3
     assert traces(under_way.auth, "table_arbiter") == [page]
     with logged_in(under_way.server, "head_arbiter") as head:
         text = head.get("/people").text
-    listed = text[text.index('id="looked"') : text.index('id="audit"')]
+    listed = text[text.index('id="embargo-reads"') : text.index('id="audit"')]
     assert [one in listed for one in ("table_arbiter", f"<td>{page}</td>")] == [True, True]
 
 
 @pytest.mark.parametrize("path", ["/", "/view.json"])
-def test_before_the_first_result_and_after_the_last_nobody_is_noted(tmp_path: Path, path: str) -> None:
+def test_nothing_is_noted_before_the_first_result_or_after_the_last(tmp_path: Path, path: str) -> None:
     for name, said in (("before", []), ("after", everything())):
         with ruling_desk(tmp_path / name, said) as desk, logged_in(desk.server, "table_arbiter") as arbiter:
             assert arbiter.get(path).status_code == 200
@@ -66,7 +64,7 @@ def test_before_the_first_result_and_after_the_last_nobody_is_noted(tmp_path: Pa
 
 @pytest.fixture
 def two(tmp_path: Path) -> Iterator[tuple[Ruled, Ruled]]:
-    """Return two desks of the same event, which differ in one result, under embargo."""
+    """Return two desks of the same event that differ in one result, which is under embargo."""
     with (
         ruling_desk(tmp_path / "one", two_rounds(OUTCOMES[1])) as one,
         ruling_desk(tmp_path / "other", two_rounds(OUTCOMES[2])) as other,
@@ -75,7 +73,7 @@ def two(tmp_path: Path) -> Iterator[tuple[Ruled, Ruled]]:
 
 
 def two_rounds(outcome: Outcome) -> list[LogMessage]:
-    """Return two rounds, after which no deal is complete; this is how the first play of table 1 ended."""
+    """Return two rounds after which no deal is complete; `outcome` is that of table 1's first play."""
     first = whole_play(1, 1, outcome)
     others = [message for message in until_round(2) if message.table != 1]
     return [*first, *whole_play(1, 2, first=len(first) + 1), *others]
@@ -88,19 +86,19 @@ def telling(two: tuple[Ruled, Ruled], role: str) -> list[str]:
     pages = [
         reduce(lambda path, name: path.replace(*name), named.items(), path)
         for path, roles in ALLOWED.items()
-        if role in roles and not path.startswith("/live/") and path != "/events"  # what follows a page shows the same
+        if role in roles and not path.startswith("/live/") and path != "/events"  # streams show the same as their pages
     ]
     with logged_in(two[0].server, role) as one, logged_in(two[1].server, role) as other:
         return [page for page in pages if said(one, page) != said(other, page)]
 
 
 def said(client: httpx.Client, page: str) -> str:
-    """Return a page without the time of day, what is the browser's alone, and the anchor: a hash tells nothing."""
+    """Return a page without times, the session's token, and the anchor, a hash that reveals nothing."""
     anchor = r'"anchor":{[^}]*}|<code class="anchor">[^<]*'
     return re.sub(rf'name="form" value="[^"]*"|<time .*?</time>|{anchor}', "", client.get(page).text)
 
 
-def test_every_page_on_which_an_arbiter_can_tell_a_hidden_result_leaves_a_trace(two: tuple[Ruled, Ruled]) -> None:
+def test_every_page_that_reveals_a_hidden_result_to_an_arbiter_is_noted(two: tuple[Ruled, Ruled]) -> None:
     pages, silent = telling(two, "table_arbiter"), list[str]()
     assert {"/", "/standings", "/api/v1/plays", "/api/v1/standings"} <= {*pages}
     for number, page in enumerate(pages):
@@ -112,11 +110,11 @@ def test_every_page_on_which_an_arbiter_can_tell_a_hidden_result_leaves_a_trace(
 
 
 @pytest.mark.parametrize("role", ["display", "organiser"])
-def test_who_may_not_see_the_room_cannot_tell_a_hidden_result_on_any_page(two: tuple[Ruled, Ruled], role: str) -> None:
+def test_no_page_reveals_a_hidden_result_without_the_right_to_see_the_room(two: tuple[Ruled, Ruled], role: str) -> None:
     assert telling(two, role) == []
 
 
-def test_a_room_that_cannot_note_who_looks_is_shown_all_the_same(under_way: Ruled) -> None:
+def test_the_room_is_shown_even_if_the_audit_entry_cannot_be_written(under_way: Ruled) -> None:
     with logged_in(under_way.server, "table_arbiter") as arbiter, sqlite3.connect(under_way.folder / PEOPLE_FILE) as db:
         db.execute("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no room'); END")
         db.commit()
@@ -124,7 +122,7 @@ def test_a_room_that_cannot_note_who_looks_is_shown_all_the_same(under_way: Rule
 
 
 @pytest.mark.parametrize("role", ["organiser", "display"])
-def test_who_is_shown_nothing_under_embargo_leaves_no_trace(under_way: Ruled, role: str) -> None:
+def test_roles_that_see_nothing_under_embargo_are_not_noted(under_way: Ruled, role: str) -> None:
     deal = under_way.scorer.feed.current.plays[0].deal
     with logged_in(under_way.server, role) as client:
         assert client.get(f"/deal/{deal}").status_code == 200
@@ -135,7 +133,7 @@ def everything() -> list[LogMessage]:
     return [one for table in (1, 2, 3, 4) for one in whole_log(table)]
 
 
-def test_a_deal_that_all_have_played_leaves_none(tmp_path: Path) -> None:
+def test_reading_a_complete_deal_is_not_noted(tmp_path: Path) -> None:
     with ruling_desk(tmp_path, everything()) as desk:
         deal = desk.scorer.feed.current.plays[0].deal
         with logged_in(desk.server, "head_arbiter") as client:
@@ -143,7 +141,7 @@ def test_a_deal_that_all_have_played_leaves_none(tmp_path: Path) -> None:
         assert traces(desk.auth, "head_arbiter") == []
 
 
-def test_after_an_hour_it_is_noted_again_and_a_clock_put_back_hides_nothing(
+def test_a_reading_is_noted_again_after_an_hour_or_if_the_clock_is_set_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quick_hashes(monkeypatch)
@@ -153,6 +151,6 @@ def test_after_an_hour_it_is_noted_again_and_a_clock_put_back_hides_nothing(
     token = auth.admit(account, agent="a browser", address="10.0.0.7")
     trace, visitor = EmbargoTrace(auth), Visitor(auth.known(token, agent="a browser", address="10.0.0.7"))
     for clock.now in (NOON, NOON + HOUR_MS - 1, NOON + HOUR_MS, NOON):
-        trace.looked(visitor, [7, 8])
+        trace.note_items(visitor, [7, 8])
     assert traces(auth, "anne") == ["7,8"] * 3
     auth.close()

@@ -1,4 +1,4 @@
-"""Whatever a form of the desk can be refused with has its sentence, in the reader's language, with its values."""
+"""Every code with which a form can be refused has a translated sentence with its values."""
 
 import re
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ RULINGS: Final = (
     "broker/rules/riichi/points.py",
     *(f"broker/rules/riichi/{part}.py" for part in ("session", "events", "payments")),
 )
-"""What refuses something of a form of a ruling, or of a count under other rules."""
+"""Modules that can refuse a ruling's form or a computation under other rules."""
 
 PAPER: Final = (
     *("broker/rulings/paper.py",),
@@ -47,7 +47,7 @@ PAPER: Final = (
     ),
     *("broker/event/file_io.py", "broker/event/file_io.py"),
 )
-"""And of a paper sheet, which is taken as a ruling."""
+"""Modules that can refuse a paper sheet, which is stored as a ruling."""
 
 SET_UP: Final = (
     "broker/event/setup.py",
@@ -58,10 +58,10 @@ SET_UP: Final = (
     *(f"broker/organiser/deals/{part}.py" for part in ("committed", "listed", "made", "sets")),
     *("broker/event/event.py", "broker/event/files.py", "broker/event/files.py", "broker/event/plan.py"),
 )
-"""And of a form of the set-up; and what keeps an event from starting."""
+"""Modules that can refuse a set-up form, or prevent an event from starting."""
 
 TABLES: Final = "broker/scorer/intake.py"
-"""What refuses messages of tables: an alert tells it with the same details."""
+"""The module that refuses messages of tables; alerts show its codes with the same details."""
 
 ROOM: Final = (
     "broker/web/errors.py",
@@ -71,21 +71,21 @@ ROOM: Final = (
 SCORER: Final = (BadEvent, CallAttended, NoDeviceWaits, ScorerBusy, ScorerError)
 
 STORE: Final = {one.code for one in (StoreError, StoreBroken, StoreInUse, StoreLost, *SCORER)}
-"""What a store can say once it is open."""
+"""Errors of the scorer, and of a store that is already open."""
 
 SAID_ANYWAY: Final = {"reason_wrong", "event_started"}
-"""Codes whose English has a constant of ours in it, which helps nobody."""
+"""Codes whose English detail contains only a constant and is of no help."""
 
 NEVER_TOLD: Final = {
-    "it ends the desk, or is answered to a device": {
+    "it ends the desk, or is sent to a device": {
         *("desk_error", "desk_port_taken", "desk_address_refused", "desk_start_failed", "desk_certificate_refused"),
         *("pairing_unknown", "pairing_spent", "pairing_over", "pairing_outdated", "pairing_delayed"),
         "pairing_busy",
         "nothing_to_pair_with",
     },
-    "of one page, which tells it itself": {"audit_broken"},
+    "one page reports it itself": {"audit_broken"},
     "bases, never raised": {"people_error"},
-    "of commands alone": {
+    "only commands raise these": {
         "plays_exist",
         "bad_teams",
         "players_differ",
@@ -93,16 +93,16 @@ NEVER_TOLD: Final = {
         "webhook_taken",
         "webhook_unknown",
     },
-    "the forms ask so that it cannot be": {"no_such_player"},
-    "yakuman are given by how many, not by their names": {
+    "the forms make it impossible": {"no_such_player"},
+    "yakuman are entered by number, not by name": {
         *("unknown_yakuman", "yakuman_named_twice", "yakuman_not_played"),
     },
-    "of a riichi session, not of one hand": {
+    "these concern a riichi session, not one hand": {
         *("session_over", "riichi_without_points", "riichi_noten", "no_first_fault", "offender_missing"),
         *("player_named_twice", "dead_hand_counts", "fined_not_scored", "negative_counters", "negative_deposits"),
     },
 }
-"""Codes in those sources that no form can have to tell, by why."""
+"""Codes in these modules that no form can be refused with, by reason."""
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -110,26 +110,26 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def given() -> set[str]:
-    """Return every code in what refuses something of a form."""
+    """Return all codes raised in the modules that can refuse a form."""
     sources = [file.read_text() for one in (*RULINGS, *PAPER, *SET_UP, *ROOM) for file in _files(ROOT / one)]
     return {code for source in sources for code, _ in in_source(source)} | STORE
 
 
-def test_whatever_a_form_can_be_refused_with_has_its_sentence() -> None:
+def test_every_code_that_can_refuse_a_form_has_a_sentence() -> None:
     assert sorted(given().difference(*NEVER_TOLD.values(), PROBLEM)) == []
 
 
-def test_what_is_never_told_is_given_by_somebody() -> None:
+def test_every_exempted_code_is_still_raised_somewhere() -> None:
     assert sorted(set().union(*NEVER_TOLD.values()) - given()) == []
 
 
 @pytest.mark.parametrize("language", languages())
-def test_no_sentence_shows_its_code(language: str) -> None:
+def test_no_sentence_contains_its_code(language: str) -> None:
     _ = translators()[language]
     assert [code for code, text in PROBLEM.items() if "_" in code and code in _(text, wait=1, detail="")] == []
 
 
-def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> None:
+def test_english_details_are_escaped_and_marked_as_english() -> None:
     said = error_message(translators()["fr"], Refused("tables_unreadable", "'<b>' is odd"))
     assert said == (
         "Indiquez des numéros de table, avec un trait d’union pour une suite\N{NO-BREAK SPACE}: 1 2 5-9. "
@@ -137,7 +137,7 @@ def test_english_stands_beside_a_sentence_escaped_and_marked_as_english() -> Non
     )
 
 
-def test_what_is_often_said_stands_beside_it_in_the_readers_language_with_its_values_escaped() -> None:
+def test_catalogued_details_are_translated_with_escaped_values() -> None:
     wrong = RuleError(
         "country_wrong",
         N_("line {line}: {text} is not a country code: use two or three capital letters", line=3, text="<b>"),
@@ -150,7 +150,7 @@ def test_what_is_often_said_stands_beside_it_in_the_readers_language_with_its_va
     }
 
 
-def test_a_cause_that_has_a_sentence_is_told_in_the_place_of_what_it_caused() -> None:
+def test_the_sentence_of_a_known_cause_is_preferred() -> None:
     low = Refused(
         "impossible_result", N_("{seat}: {value} is below the minimum of {least}", seat="south", value=3, least=8)
     )
@@ -162,7 +162,7 @@ def test_a_cause_that_has_a_sentence_is_told_in_the_place_of_what_it_caused() ->
     assert error_message(words, odd) == code_message(words, "impossible_result", "a text")
 
 
-def test_what_has_no_sentence_is_told_in_english_but_never_alone() -> None:
+def test_an_unknown_code_gets_the_general_sentence_with_its_english_detail() -> None:
     words = translators()["zh"]
     assert re.sub("<[^>]*>", "", code_message(words, "as_yet_unheard_of", "rain")) == "目前无法这样做。（rain）"
     assert code_message(words, "", "") == "目前无法这样做。"

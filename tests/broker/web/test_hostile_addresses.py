@@ -1,4 +1,4 @@
-"""Whatever stands in an address, or in the forms that are open to everybody: an answer, and nothing of it as HTML."""
+"""Hostile text in addresses and in forms open to everybody is answered and never echoed as HTML."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,15 +34,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
 
 
 def written(fields: dict[str, str]) -> str:
-    """Write fields as a query."""
+    """Encode fields as a query."""
     return urlencode(fields, errors="replace")
 
 
 @COSTLY
 @given(fields=st.dictionaries(NAMES, HOSTILE, min_size=1, max_size=6))
-def test_whatever_an_arbiter_s_address_asks_for_there_is_a_page_or_a_plain_no(
-    desk: Ruled, fields: dict[str, str]
-) -> None:
+def test_any_query_from_an_arbiter_gets_a_page_or_a_refusal(desk: Ruled, fields: dict[str, str]) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         answers = {path: client.get(f"{path}?{written(fields)}") for path in OF_ARBITERS}
     assert {path: one.status_code for path, one in answers.items() if one.status_code not in {200, 400, 404}} == {}
@@ -51,7 +49,7 @@ def test_whatever_an_arbiter_s_address_asks_for_there_is_a_page_or_a_plain_no(
 
 @COSTLY
 @given(fields=st.dictionaries(NAMES, HOSTILE, min_size=1, max_size=4), code=HOSTILE)
-def test_whatever_a_stranger_s_address_asks_for_it_is_answered_and_opens_nothing(
+def test_any_query_without_a_login_is_answered_and_grants_nothing(
     desk: Ruled, fields: dict[str, str], code: str
 ) -> None:
     with browser(desk.server) as client:
@@ -68,7 +66,7 @@ def test_whatever_a_stranger_s_address_asks_for_it_is_answered_and_opens_nothing
     path=st.sampled_from(("/login", "/welcome")),
     fields=st.dictionaries(st.sampled_from(("name", "full", "password", "token", "form")), HOSTILE, min_size=1),
 )
-def test_whatever_a_stranger_types_he_is_refused_by_code_and_has_no_session(
+def test_hostile_text_in_a_login_form_is_refused_without_a_session(
     desk: Ruled, path: str, fields: dict[str, str]
 ) -> None:
     with browser(desk.server) as client:

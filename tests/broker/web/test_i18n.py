@@ -1,4 +1,4 @@
-"""The catalogue of sentences, and what is said of devices."""
+"""Translated pages: the choice of language, and the texts for states, faults and alerts."""
 
 import re
 from importlib.resources import files
@@ -35,7 +35,7 @@ from vision.errors import PictureError
     ("language", "long", "short"),
     [("en", "3 h 05 min", "5 min"), ("fr", "3 h 05", "5 min"), ("zh", "3 小时 5 分钟", "5 分钟")],
 )
-def test_how_long_something_is_is_told_in_the_reader_s_language(language: str, long: str, short: str) -> None:
+def test_durations_are_translated(language: str, long: str, short: str) -> None:
     _ = translators()[language]
     assert [_(duration(11_100)), _(duration(290)), _("about {span}", span=duration(11_100))] == [
         long,
@@ -45,13 +45,13 @@ def test_how_long_something_is_is_told_in_the_reader_s_language(language: str, l
 
 
 @pytest.mark.parametrize(("language", "span"), [("en", "24 h 00 min"), ("fr", "24 h 00"), ("zh", "24 小时 0 分钟")])
-def test_an_alert_tells_a_span_in_the_reader_s_language(language: str, span: str) -> None:
+def test_durations_in_alerts_are_translated(language: str, span: str) -> None:
     told = AlertView(at=0, code="clock_ahead", text="", table=1, values={"span": "24 h 00 min"})
     text = environment().from_string("{{ told|alert_text }}").render({"_": translators()[language], "told": told})
     assert span in text
 
 
-def test_every_state_has_its_word() -> None:
+def test_every_state_has_a_label() -> None:
     assert STATE.keys() == SIGNS.keys()
 
 
@@ -68,62 +68,62 @@ def test_every_state_has_its_word() -> None:
         (None, "", "en"),
     ],
 )
-def test_the_wish_comes_before_the_browser_and_the_browser_before_english(
+def test_the_language_comes_from_the_query_then_the_browser_then_english(
     wish: str | None, accepted: str, language: str
 ) -> None:
     assert choose_translator(wish, accepted).language == language
 
 
 @pytest.mark.parametrize(("name", "put"), [("שרה כהן", "\u2068שרה כהן\u2069"), ("Zoë", "Zoë"), ("王", "王"), (7, "7")])
-def test_a_name_read_from_right_to_left_does_not_turn_the_sentence_around_it(name: object, put: str) -> None:
+def test_right_to_left_names_are_isolated(name: object, put: str) -> None:
     assert translators()["en"]("{name} sat here", name=name) == f"{put} sat here"
 
 
-def test_what_is_put_into_a_sentence_is_escaped() -> None:
+def test_values_in_sentences_are_escaped() -> None:
     assert str(translators()["en"]("Deal {deal}", deal="<b>")) == "Deal &lt;b&gt;"
 
 
 PUNCTUATION = re.compile(r"\}\}[,:;] |\{% endif %\}[,:;] |loop\.last %\}[,:;]|join\(['\"][,;:]")
 
 
-def test_punctuation_between_words_is_the_catalogues_and_no_page_has_its_own() -> None:
+def test_templates_contain_no_punctuation_between_texts() -> None:
     pages = Path(str(files("broker.web"))).rglob("templates/*.html")
     found = [(page.name, one[0]) for page in pages for one in PUNCTUATION.finditer(page.read_text(encoding="utf-8"))]
-    assert [one for one in found if one[0] != "display.html"] == []  # how a refresh is written
+    assert [one for one in found if one[0] != "display.html"] == []  # the syntax of a refresh
 
 
 ARRIVING = {
     *of_hardware(),
     LATE_PRESS,
-    *FAULT_CODES.keys() - {"upgrade_by_hand", "upgrade_failed"} - {FOREIGN},  # told with the upgrade, and on a screen
+    *FAULT_CODES.keys() - {"upgrade_by_hand", "upgrade_failed"} - {FOREIGN},  # shown with the upgrade, and on a screen
     JournalNewer.code,
     *get_args(ScreenFault),
-    *({*under(PictureError)} - {"picture_missing"}),  # of a file
+    *({*under(PictureError)} - {"picture_missing"}),  # concerns a file
 }
-"""Every code of its own that a table's health can have."""
+"""All codes that may appear in a table's health."""
 
 IN_THE_PLACE_OF = ("wire", "plan", "refused")
-"""Parts whose codes are those of a message or a plan: what they say is the same whatever the code."""
+"""Parts whose codes come from a message or a plan, with the same text for every code."""
 
 
-def test_every_fault_that_a_table_can_tell_has_its_word() -> None:
+def test_every_fault_of_a_table_has_a_text() -> None:
     assert {*DEVICE_FAULT} == ARRIVING
     assert {*PART_FAULT} == {*IN_THE_PLACE_OF}
 
 
 @pytest.mark.parametrize("language", languages())
-def test_every_part_has_its_name(language: str) -> None:
+def test_every_part_of_a_device_has_a_name(language: str) -> None:
     words = translators()[language]
     parts = (*PARTS, *OTHERS, "self_test", "pin", "refused")
     assert [part for part in parts if device_part_name(words, part) == part] == []
 
 
-def test_whatever_can_stop_a_play_is_said_where_it_goes_on() -> None:
+def test_every_guard_that_can_stop_a_play_has_a_text() -> None:
     stops = re.findall(r'NotNow\("(\w+)"', getsource(machine._guards))
     assert GUARD.keys() == {*stops, machine.OUT_OF_ORDER, CORRECTED}
 
 
-def test_a_fault_is_said_of_its_part_with_the_code_beside_it() -> None:
+def test_a_fault_names_its_part_and_shows_its_code() -> None:
     words = translators()["fr"]
     said = "Bouton Est\N{NO-BREAK SPACE}: reste enfoncé <code>button_stuck</code>"
     assert fault_message(words, "button-east", "button_stuck") == said
@@ -134,13 +134,13 @@ def test_a_fault_is_said_of_its_part_with_the_code_beside_it() -> None:
     )
 
 
-def test_what_has_no_word_is_shown_as_it_came_and_escaped() -> None:
+def test_unknown_codes_are_shown_escaped() -> None:
     words = translators()["en"]
     assert fault_message(words, "toaster-<b>", "<i>") == "toaster-&lt;b&gt;: &lt;i&gt;"
     assert overridden_guards(words, "rain") == "rain"
 
 
-def test_an_alert_names_each_part_that_is_unwell_or_well_again() -> None:
+def test_an_alert_names_each_faulty_or_recovered_part() -> None:
     words = translators()["zh"]
     assert health_change(words, "camera: camera_dark; lamps: box_silent") == (
         "摄像头：太暗 <code>camera_dark</code> · 按钮灯：按钮盒无响应 <code>box_silent</code>"

@@ -1,4 +1,4 @@
-"""Event streams and renderings in parts."""
+"""Event streams, and renderings of which only changed parts are sent."""
 
 import asyncio
 import re
@@ -44,7 +44,7 @@ def test_a_stream_begins_with_the_newest_view() -> None:
     run(steps)
 
 
-def test_a_silent_stream_beats() -> None:
+def test_an_idle_stream_sends_heartbeats() -> None:
     async def steps() -> None:
         stream = EventStreams().follow(sample.feed(), tell, StreamPace(heartbeat_s=0.001, gap_s=0))
         assert [await anext(stream), await anext(stream), await anext(stream)] == [b"41", HEARTBEAT, HEARTBEAT]
@@ -52,21 +52,21 @@ def test_a_silent_stream_beats() -> None:
     run(steps)
 
 
-def test_a_beat_does_not_end_the_views() -> None:
+def test_a_stream_continues_after_a_heartbeat() -> None:
     async def steps() -> None:
         feed = sample.feed()
         stream = EventStreams().follow(feed, tell, StreamPace(heartbeat_s=0.001, gap_s=0))
         assert [await anext(stream), await anext(stream)] == [b"41", HEARTBEAT]
         feed.publish(sample.newer(feed.current))
         said = await anext(stream)
-        while said == HEARTBEAT:  # as often as a slow machine beats before it has heard of the view
+        while said == HEARTBEAT:  # a slow machine may send several before it notices the view
             said = await anext(stream)
         assert said == b"42"
 
     run(steps)
 
 
-def test_after_each_view_a_reader_is_left_alone_for_a_quarter_of_a_second() -> None:
+def test_a_reader_gets_at_most_four_views_a_second() -> None:
     pauses: list[float] = []
 
     async def steps() -> None:
@@ -84,7 +84,7 @@ def test_after_each_view_a_reader_is_left_alone_for_a_quarter_of_a_second() -> N
     assert pauses == [0.25, 0.25]
 
 
-def test_a_stream_ends_when_the_server_does() -> None:
+def test_a_stream_ends_with_the_server() -> None:
     async def steps() -> None:
         streams = EventStreams()
         stream = streams.follow(sample.feed(), tell, StreamPace(gap_s=0))
@@ -95,7 +95,7 @@ def test_a_stream_ends_when_the_server_does() -> None:
     run(steps)
 
 
-def test_a_stream_that_begins_while_the_server_ends_gives_nothing() -> None:
+def test_a_stream_begun_while_the_server_ends_is_empty() -> None:
     async def steps() -> None:
         streams = EventStreams()
         streams.end()
@@ -105,14 +105,14 @@ def test_a_stream_that_begins_while_the_server_ends_gives_nothing() -> None:
 
 
 class CountedFeed(ViewFeed):
-    """Knows how many readers it still has."""
+    """A feed that exposes the number of its readers."""
 
     @property
     def readers(self) -> int:
         return len(self._waiting)
 
 
-def test_a_reader_that_goes_leaves_nothing_in_the_feed() -> None:
+def test_a_reader_that_leaves_is_removed_from_the_feed() -> None:
     async def steps() -> None:
         feed = CountedFeed(sample.view())
         reading = asyncio.create_task(read_for_ever(feed))
@@ -138,7 +138,7 @@ TEMPLATE: Final = Environment(autoescape=True).from_string(
 KEYED: Final = re.compile(r'<li data-key="([^"]*)"( data-same)?>(.*?)</li>')
 
 Line = tuple[str, str]
-"""Key and text."""
+"""A key and its text."""
 
 
 def render(renderings: Renderer, lines: list[Line], title: str = "") -> Rendering:
@@ -146,7 +146,7 @@ def render(renderings: Renderer, lines: list[Line], title: str = "") -> Renderin
 
 
 def laid(text: str, before: str) -> str:
-    """Lay what was sent over what was shown, as desk.js does."""
+    """Apply a sent update to the page shown before, as desk.js does."""
     shown = {key: html for html, key in ((found[0], found[1]) for found in KEYED.finditer(before))}
     return KEYED.sub(lambda found: shown[found[1]] if found[2] else found[0], text)
 
@@ -155,37 +155,38 @@ rooms = st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from(["1", "<par
 
 
 @given(st.lists(rooms, min_size=1, max_size=4))
-def test_what_is_sent_laid_over_what_was_sent_before_is_all_of_it(moments: list[list[Line]]) -> None:
+def test_applying_the_changes_to_the_previous_page_gives_the_whole_page(moments: list[list[Line]]) -> None:
     renderings = Renderer()
     made = [render(renderings, lines, str(len(lines))) for lines in moments]
     for before, after in pairwise(made):
-        text = after.after(before)
+        text = after.changes_since(before)
         assert laid(before.whole if text is None else text, before.whole) == after.whole
 
 
-def test_who_was_given_nothing_yet_is_given_all_of_it() -> None:
-    assert render(Renderer(), [("a", "1")]).after(None) == '<h1></h1><ul><li data-key="a">1</li></ul>'
+def test_a_new_reader_gets_the_whole_page() -> None:
+    assert render(Renderer(), [("a", "1")]).changes_since(None) == '<h1></h1><ul><li data-key="a">1</li></ul>'
 
 
-def test_a_line_that_did_not_change_is_named_alone() -> None:
+def test_an_unchanged_line_is_sent_as_a_placeholder() -> None:
     renderings = Renderer()
     before, now = render(renderings, [("a", "1"), ("b", "1")]), render(renderings, [("b", "1"), ("a", "2")])
-    assert now.after(before) == ('<h1></h1><ul><li data-key="b" data-same></li><li data-key="a">2</li></ul>')
+    assert now.changes_since(before) == ('<h1></h1><ul><li data-key="b" data-same></li><li data-key="a">2</li></ul>')
 
 
-def test_where_nothing_changed_nothing_is_sent() -> None:
+def test_nothing_is_sent_if_nothing_changed() -> None:
     renderings = Renderer()
     before = render(renderings, [("a", "1")])
-    assert render(renderings, [("a", "1")]).after(before) is None
+    assert render(renderings, [("a", "1")]).changes_since(before) is None
 
 
-def test_of_two_lines_with_one_key_both_are_sent() -> None:
+def test_lines_with_the_same_key_are_always_sent() -> None:
     renderings, lines = Renderer(), [("a", "1"), ("a", "2")]
     before = render(renderings, lines)
-    assert render(renderings, lines, "later").after(before) == f"<h1>later</h1>{before.whole.partition('</h1>')[2]}"
+    later = render(renderings, lines, "later")
+    assert later.changes_since(before) == f"<h1>later</h1>{before.whole.partition('</h1>')[2]}"
 
 
-def test_two_audiences_are_drawn_apart() -> None:
+def test_audiences_do_not_share_parts() -> None:
     renderings = Renderer()
     both = [
         renderings.render(number, TEMPLATE, {"title": "", "lines": [("a", str(number))]}).whole for number in (1, 2)
@@ -193,14 +194,14 @@ def test_two_audiences_are_drawn_apart() -> None:
     assert ["<li" in html and str(number) in html for number, html in enumerate(both, 1)] == [True, True]
 
 
-def test_a_part_without_a_key_is_a_fault_of_ours() -> None:
+def test_a_part_without_a_key_raises_an_error() -> None:
     with pytest.raises(ValueError, match="one element with a key"):
         Renderer().render("", TEMPLATE.environment.from_string("{{ part('a', 1, draw) }}"), {"draw": str})
 
 
-def test_of_a_result_a_reader_is_sent_the_lines_that_it_changes() -> None:
+def test_a_new_result_sends_only_the_lines_that_changed() -> None:
     pages, words, view = DashboardRenderer(), translators()["en"], sample.view()
     before = pages.rendering(view, words)
     later = sample.newer(view, plays=(replace(view.plays[0], table=4, deal=9), *view.plays))
-    sent = pages.rendering(later, words).after(before) or ""
+    sent = pages.rendering(later, words).changes_since(before) or ""
     assert (sent.count('class="play"'), sent.count("data-same")) == (1, len(before.parts))

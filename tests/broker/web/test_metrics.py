@@ -1,4 +1,4 @@
-"""`/metrics`: what operators need, for who may know it, and nothing that happens under embargo moves a number."""
+"""`/metrics`: who may read which metrics, and that nothing under embargo changes a public one."""
 
 import json
 import re
@@ -31,7 +31,7 @@ DASHBOARD: Final = ROOT / "docs" / "grafana-dashboard.json"
 
 
 class Watched:
-    """A hall whose desk is read by one monitor and one arbiter; each reading is of a new second."""
+    """A hall whose metrics are read with a monitor's and an arbiter's token, never from the cache."""
 
     def __init__(self, folder: Path, hall: Hall, auth: Authentication) -> None:
         self.hall, self.auth, self.folder = hall, auth, folder
@@ -48,7 +48,7 @@ class Watched:
         self.services = services
 
     def read(self, role: str) -> str:
-        """Return what somebody is told by a desk that has answered nobody yet."""
+        """Return the metrics for a token's role, from a new desk that has nothing cached."""
         with DeskServer(self.hall.scorer.feed, port=0, auth=self.auth, services=self.services) as desk:
             answer = httpx.get(f"{desk.url}metrics", headers={"Authorization": f"Bearer {self.tokens[role]}"})
         assert answer.status_code == 200, answer.text
@@ -56,7 +56,7 @@ class Watched:
 
 
 def values(text: str) -> dict[str, float]:
-    """Return every sample by its name and labels."""
+    """Return all samples by name and labels."""
     return {
         sample.name + json.dumps(sample.labels, sort_keys=True): sample.value
         for family in text_string_to_metric_families(text)
@@ -81,7 +81,7 @@ def told(table: int, **more: int) -> Beat:
     return replace(beat(table), **more)
 
 
-def test_nobody_reads_without_a_right_not_even_on_this_machine(watched: Watched) -> None:
+def test_metrics_require_a_right_even_on_loopback(watched: Watched) -> None:
     with DeskServer(watched.hall.scorer.feed, port=0, auth=watched.auth, services=watched.services) as desk:
         stranger = httpx.get(f"{desk.url}metrics")
         public = httpx.get(f"{desk.url}metrics", headers={"Authorization": f"Bearer {watched.tokens['public']}"})
@@ -93,7 +93,7 @@ def test_nobody_reads_without_a_right_not_even_on_this_machine(watched: Watched)
     assert stranger.json()["error"]["code"] == "login_needed"
 
 
-def test_an_operator_learns_how_scorer_and_tables_are(watched: Watched) -> None:
+def test_a_monitor_reads_the_state_of_scorer_and_tables(watched: Watched) -> None:
     watched.hall.connect(up=True)
     watched.hall.hear(replace(state(1), version="0.1.0"), told(1, at=NOW + 2_000, disk_mib=640, celsius=61))
     found = values(watched.read("monitor"))
@@ -115,7 +115,7 @@ def test_an_operator_learns_how_scorer_and_tables_are(watched: Watched) -> None:
     assert {name: found.get(name) for name in expected} == expected
 
 
-def test_an_arbiter_learns_what_was_taken_and_refused_too(watched: Watched) -> None:
+def test_an_arbiter_also_reads_counts_of_messages(watched: Watched) -> None:
     played = said(1, 1, (OUTCOMES[1], False, False))
     watched.hall.hear(*played, played[-1])
     watched.hall.arrive("hm/cup/table/1/log", b"no message")
@@ -130,11 +130,11 @@ def test_an_arbiter_learns_what_was_taken_and_refused_too(watched: Watched) -> N
 HIDDEN_MOVES: Final = re.compile(
     r"^(homologue_(table_last_heard_seconds|memory_bytes|disk_free_bytes)[^\n]*)$", re.MULTILINE
 )
-"""What the clock, or the machine's other programs, move between two readings."""
+"""Metrics that change between two readings with the clock or because of other programs."""
 
 
-def test_nothing_under_embargo_moves_a_number_of_a_monitor(watched: Watched) -> None:
-    """A table declares, accepts, calls and has its result stored and refused; its neighbours have yet to play."""
+def test_nothing_under_embargo_changes_a_monitors_metrics(watched: Watched) -> None:
+    """A table declares, accepts and calls, and messages are stored and refused, while other tables have yet to play."""
     hall = watched.hall
     hall.hear(state(1), told(1, at=NOW, disk_mib=640))
     steps = [HIDDEN_MOVES.sub("", watched.read("monitor"))]
@@ -154,7 +154,7 @@ def test_nothing_under_embargo_moves_a_number_of_a_monitor(watched: Watched) -> 
     assert inside[0] != inside[1]
 
 
-def test_answers_are_made_once_a_second_whoever_asks(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_are_computed_at_most_once_a_second(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     scorer = watched.hall.scorer
     before = scorer.ask
@@ -170,7 +170,7 @@ def test_answers_are_made_once_a_second_whoever_asks(watched: Watched, monkeypat
     assert len(texts) == len(asked) <= 2
 
 
-def test_names_are_as_prometheus_asks_and_each_says_what_it_is(watched: Watched) -> None:
+def test_every_metric_has_a_valid_name_and_a_description(watched: Watched) -> None:
     text = watched.read("arbiter")
     families = list(text_string_to_metric_families(text))
     assert [
@@ -180,7 +180,7 @@ def test_names_are_as_prometheus_asks_and_each_says_what_it_is(watched: Watched)
 
 
 def of_tables() -> set[str]:
-    """Return the names of all samples that a table's own program tells."""
+    """Return the names of all samples that a table's program exposes itself."""
     metrics = TableMetrics(lambda: 0)
     writes = WriteTimes().now()
     metrics.follow(
@@ -191,7 +191,7 @@ def of_tables() -> set[str]:
     return {sample.name for family in metrics.collect() for sample in family.samples}
 
 
-def test_every_metric_that_the_dashboard_asks_for_is_told_and_so_is_every_one_that_the_page_names(
+def test_every_metric_named_in_the_dashboard_and_the_docs_exists(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kiosk.status.board_celsius", lambda: 50)
@@ -205,8 +205,8 @@ def test_every_metric_that_the_dashboard_asks_for_is_told_and_so_is_every_one_th
     assert sorted({*asked, *named} - there) == []
 
 
-def test_the_dashboard_is_whole() -> None:
-    """Each panel has a place of its own, a query and a title."""
+def test_the_dashboards_panels_are_complete_and_do_not_overlap() -> None:
+    """Each panel has its own place, id and title."""
     panels = json.loads(DASHBOARD.read_text())["panels"]
     places = [
         (panel["gridPos"]["x"] + x, panel["gridPos"]["y"] + y)

@@ -1,4 +1,4 @@
-"""A desk whose disk is nearly full: it shows everything, says why in red, and changes nothing until there is room."""
+"""A desk whose disk is nearly full: it shows everything, warns in red, and changes nothing until space is freed."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -35,13 +35,13 @@ def with_disk(feed: ViewFeed, level: DiskLevel) -> None:
 
 
 @pytest.mark.parametrize("level", READ_ONLY)
-def test_nothing_is_changed_until_there_is_room_and_then_everything_works_again(
+def test_forms_are_refused_until_disk_space_is_freed(
     guarded: DeskServer,
     feed: ViewFeed,
     level: DiskLevel,
 ) -> None:
     with_disk(feed, level)
-    with logged_in(guarded, "head_arbiter") as client:  # who looks can log in
+    with logged_in(guarded, "head_arbiter") as client:  # logging in still works
         form = {"form": token_of(client), "do": "make", "name": "rose", "full": "Rose", "role": "display"}
         refused = client.post("/people", data=form)
         assert (refused.status_code, "desk_read_only" in refused.text) == (503, True)
@@ -51,7 +51,7 @@ def test_nothing_is_changed_until_there_is_room_and_then_everything_works_again(
 
 @pytest.mark.parametrize("path", PAGES)
 @pytest.mark.parametrize("level", READ_ONLY)
-def test_pages_say_so_in_red_in_each_language(
+def test_pages_show_the_warning_in_each_language(
     guarded: DeskServer,
     feed: ViewFeed,
     level: DiskLevel,
@@ -68,7 +68,7 @@ def test_pages_say_so_in_red_in_each_language(
             assert said in page
 
 
-def test_who_may_not_know_of_the_room_is_told_nothing_of_its_disk(guarded: DeskServer, feed: ViewFeed) -> None:
+def test_a_display_does_not_show_the_disk_warning(guarded: DeskServer, feed: ViewFeed) -> None:
     with_disk(feed, "full")
     with logged_in(guarded, "display") as client:
         page = client.get("/").text

@@ -1,4 +1,4 @@
-"""The still page: what a reader without JavaScript gets."""
+"""The rendered dashboard, as a reader without JavaScript sees it."""
 
 from html import unescape
 from typing import get_args
@@ -10,7 +10,7 @@ from broker.people.login import FIRST_LINK_USER
 from broker.protocol import AT_THE_TABLE, PublicState
 from broker.scorer import DashboardView, HallContact, TableView
 from broker.web.i18n import translators
-from broker.web.labels import RECORDED, STATE, account_text, recorded_text
+from broker.web.labels import RECORD_TEXTS, STATE, account_text, recorded_text
 from broker.web.render import SHOWN_PLAYS, SIGNS, CardState, card_state, datum, signed_number, time_tag
 from broker.web.tables.dashboard import DashboardRenderer
 from kiosk.input import REASONS
@@ -21,12 +21,12 @@ def page(view: DashboardView) -> str:
     return DashboardRenderer().whole(view, translators()["en"], now=sample.NOON)
 
 
-def test_the_still_page_names_every_player_in_the_standings() -> None:
+def test_the_page_names_every_player_in_the_standings() -> None:
     html = unescape(page(sample.view()))
     assert [name for name in sample.NAMES.values() if f'<th scope="row">{name}</th>' not in html] == []
 
 
-def test_a_name_that_is_a_script_is_shown_as_text() -> None:
+def test_a_script_in_a_name_is_escaped() -> None:
     name = "<script>alert('x')</script>"
     view = sample.view()
     standings = (replace(view.standings[0], name=name), *view.standings[1:])
@@ -35,30 +35,30 @@ def test_a_name_that_is_a_script_is_shown_as_text() -> None:
     assert (html.count("<script>"), html.count("&lt;script&gt;") >= 4) == (0, True)
 
 
-def test_a_name_cannot_leave_the_attribute_it_stands_in() -> None:
+def test_a_text_cannot_break_out_of_an_html_attribute() -> None:
     view = sample.view()
     alerts = (replace(view.alerts[0], text='"><img src=x onerror=alert(1)>'),)
     assert "<img" not in page(replace(view, alerts=alerts))
 
 
 @pytest.mark.parametrize(("number", "text"), [(36, "+36"), (-8, "−8"), (0, "0")])
-def test_a_sum_carries_its_sign_and_a_true_minus(number: int, text: str) -> None:
+def test_totals_have_a_sign_and_a_true_minus(number: int, text: str) -> None:
     assert signed_number(number) == text
 
 
 @pytest.mark.parametrize(("language", "text"), [("en", "−22.50"), ("fr", "−22,50"), ("zh", "−22.50")])
-def test_a_datum_is_written_as_the_language_writes_decimals(language: str, text: str) -> None:
+def test_a_datum_uses_the_languages_decimal_separator(language: str, text: str) -> None:
     assert datum("-45/2", translators()[language]) == text
     assert datum(-9, translators()[language]) == "−9"
 
 
-def test_a_time_is_told_in_utc_for_the_browser_to_put_into_its_zone() -> None:
+def test_a_time_tag_has_its_time_in_utc() -> None:
     assert 'datetime="2020-10-31T11:00:00.000+00:00"' in time_tag(sample.NOON)
 
 
 @pytest.mark.parametrize("state", get_args(PublicState))
 @pytest.mark.parametrize("language", ["en", "fr", "zh"])
-def test_each_state_is_shown_by_its_word_its_shape_and_its_tone(state: PublicState, language: str) -> None:
+def test_each_state_shows_its_label_shape_and_tone(state: PublicState, language: str) -> None:
     words = next(catalogue for key, catalogue in translators().items() if key == language)
     view = replace(sample.view(), tables=(replace(sample.table(1), state=state),))
     html = DashboardRenderer().whole(view, words, now=sample.NOON)
@@ -72,7 +72,7 @@ def test_each_state_is_shown_by_its_word_its_shape_and_its_tone(state: PublicSta
 
 @pytest.mark.parametrize(("hall", "state"), [("there", "hall_there"), ("away", "hall_away"), (None, "unheard")])
 @pytest.mark.parametrize("language", ["en", "fr", "zh"])
-def test_a_table_that_only_its_hall_speaks_for_says_whether_that_is_in_contact(
+def test_a_table_known_through_its_hall_shows_whether_the_hall_is_connected(
     hall: HallContact | None, state: CardState, language: str
 ) -> None:
     table = replace(sample.table(1), lifecycle=None, state=None, hall=hall)
@@ -87,19 +87,19 @@ def test_no_two_states_share_a_sign() -> None:
     assert len({sign.shape for sign in SIGNS.values()}) == len(SIGNS)
 
 
-def test_a_table_that_is_not_connected_is_not_shown_by_its_last_state() -> None:
+def test_a_lost_table_does_not_show_its_last_state() -> None:
     assert card_state(replace(sample.table(1), lifecycle="lost", state="playing")) == "lost"
 
 
-def test_a_table_that_has_said_nothing_is_told_so() -> None:
+def test_a_table_without_messages_is_shown_as_unheard() -> None:
     assert card_state(replace(sample.table(1), lifecycle=None, state=None)) == "unheard"
 
 
-def test_a_faulty_device_does_not_hide_the_state_of_its_table() -> None:
+def test_a_faulty_device_does_not_hide_its_tables_state() -> None:
     assert card_state(replace(sample.table(1), lifecycle="alert", state="confirming")) == "confirming"
 
 
-def test_what_is_wrong_with_a_device_is_told_in_the_reader_s_language() -> None:
+def test_device_faults_are_translated() -> None:
     view = sample.view()
     unwell = replace(view.tables[0], health={"camera": "camera_unplugged"})
     html = DashboardRenderer().whole(
@@ -108,8 +108,8 @@ def test_what_is_wrong_with_a_device_is_told_in_the_reader_s_language() -> None:
     assert "<span>Caméra\N{NO-BREAK SPACE}: débranchée <code>camera_unplugged</code></span>" in html
 
 
-def test_the_read_model_has_no_place_for_a_press() -> None:
-    """Silence (MIL): should somebody add one, this says that the page must not show it."""
+def test_the_table_view_has_no_field_for_button_presses() -> None:
+    """Silence (MIL): whoever adds a field has to make sure that the page does not show presses."""
     assert {field.name for field in fields(TableView)} == {
         "table", "lifecycle", "state", "round", "deal", "unsent", "calling", "health", "gaps",
         "plays_in", "plays_expected", "ordered", "obeyed", "refused", "paused", "players", "extra_min", "arbiter",
@@ -119,13 +119,13 @@ def test_the_read_model_has_no_place_for_a_press() -> None:
     }  # fmt: skip
 
 
-def test_a_playing_table_shows_nothing_of_any_hu() -> None:
+def test_a_playing_table_does_not_show_hu_declarations() -> None:
     view = replace(sample.empty(), tables=(sample.table(1, "p01", "p02", "p03", "p04"),))
     html = str(DashboardRenderer().rendering(view, translators()["en"]).whole).lower()
     assert [word for word in ("hu declared", "declared", "press", "claim") if word in html] == []
 
 
-def test_an_empty_room_says_what_will_appear() -> None:
+def test_an_empty_room_explains_what_will_appear() -> None:
     html = page(replace(sample.empty(), tables=()))
     texts = (
         "No plays yet. Each result appears here as soon as all four players have accepted it.",
@@ -136,7 +136,7 @@ def test_an_empty_room_says_what_will_appear() -> None:
     assert [text for text in texts if text not in html] == []
 
 
-def test_a_scorer_without_its_broker_is_told() -> None:
+def test_a_lost_broker_connection_shows_a_banner() -> None:
     banner = str(
         translators()["en"](
             "The scorer has no connection to the broker. Tables keep their messages and send them later."
@@ -150,28 +150,30 @@ def test_a_fine_is_shown_beside_the_imp_that_contains_it() -> None:
     assert "fine −8" in page(sample.view())
 
 
-def test_only_the_newest_plays_are_on_the_page_and_the_rest_is_told() -> None:
+def test_the_page_shows_the_newest_plays_and_counts_the_rest() -> None:
     view = sample.view()
     many = tuple(replace(view.plays[0], deal=number) for number in range(1, SHOWN_PLAYS + 6))
     html = page(replace(view, plays=many))
     assert (html.count('class="play"'), f"Newest {SHOWN_PLAYS} of {SHOWN_PLAYS + 5}." in html) == (60, True)
 
 
-def test_the_room_is_rendered_once_for_all_readers_of_a_view() -> None:
+def test_all_readers_of_a_view_share_one_rendering() -> None:
     pages, view, words = DashboardRenderer(), sample.view(), translators()["en"]
     assert pages.rendering(view, words).whole is pages.rendering(view, words).whole
 
 
-def test_the_room_is_rendered_anew_for_a_newer_view() -> None:
+def test_a_newer_view_is_rendered_again() -> None:
     pages, view, words = DashboardRenderer(), sample.view(), translators()["en"]
     before = pages.rendering(view, words).whole
     assert pages.rendering(sample.newer(view, title="Later"), words).whole != before
 
 
-def test_what_a_table_writes_into_the_record_is_told_in_the_reader_s_language_and_what_people_write_as_it_is() -> None:
-    assert RECORDED.keys() == {AT_THE_TABLE, FIRST_LINK_USER, *REASONS}
+def test_recorded_texts_of_programs_are_translated_and_those_of_people_are_not() -> None:
+    assert RECORD_TEXTS.keys() == {AT_THE_TABLE, FIRST_LINK_USER, *REASONS}
     french = translators()["fr"]
     assert recorded_text(french, "the hand was not valid") == "main non valable"
-    assert recorded_text(translators()["zh"], REASONS[-1]) == "其他原因，已告知裁判台"  # no order to the reader
+    assert (
+        recorded_text(translators()["zh"], REASONS[-1]) == "其他原因，已告知裁判台"
+    )  # a statement, not an instruction to the reader
     assert account_text(french, "table_arbiter: Anne <Roy>") == "Arbitre de table: Anne &lt;Roy&gt;"
     assert recorded_text(french, "pushed & pulled") == "pushed &amp; pulled"

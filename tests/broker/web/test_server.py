@@ -1,4 +1,4 @@
-"""The server: where it listens, and that it ends whatever its readers do."""
+"""The server: where it listens, and that it stops whatever its readers do."""
 
 import asyncio
 import socket
@@ -20,7 +20,7 @@ from tests.patience import PATIENCE_S
 
 
 def data_of(lines: Iterator[str], name: str) -> DashboardView:
-    """Read on to the next event of that name."""
+    """Read up to the next event of that name and return its data."""
     for line in lines:
         if line == f"event: {name}":
             next(lines)
@@ -29,7 +29,7 @@ def data_of(lines: Iterator[str], name: str) -> DashboardView:
 
 
 def has_ended(desk: DeskServer) -> bool:
-    """Stop a server and return whether it ends, however slow the machine is: no reader may keep it."""
+    """Stop a server and return whether its threads end. Readers must not prevent that; slow machines get time."""
     before = {one for one in threading.enumerate() if one.name == "desk"}
     desk.stop()
     for one in before:
@@ -37,7 +37,7 @@ def has_ended(desk: DeskServer) -> bool:
     return not any(one.is_alive() for one in before)
 
 
-def test_a_reader_gets_the_newest_view_at_once_and_the_next_when_it_is_there(desk: DeskServer, feed: ViewFeed) -> None:
+def test_a_reader_gets_the_newest_view_and_then_each_new_one(desk: DeskServer, feed: ViewFeed) -> None:
     with httpx.stream("GET", f"{desk.url}events", timeout=PATIENCE_S) as answer:
         assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
         lines = answer.iter_lines()
@@ -46,19 +46,19 @@ def test_a_reader_gets_the_newest_view_at_once_and_the_next_when_it_is_there(des
         assert (first.version, data_of(lines, "view").plays_in) == (41, 9)
 
 
-def test_a_reader_that_comes_back_gets_the_newest_view_even_when_it_had_it(desk: DeskServer) -> None:
+def test_a_reconnecting_reader_gets_the_newest_view_again(desk: DeskServer) -> None:
     with httpx.stream("GET", f"{desk.url}events", timeout=PATIENCE_S, headers={"Last-Event-ID": "41"}) as answer:
         assert data_of(answer.iter_lines(), "view").version == 41
 
 
-def test_a_page_gets_its_own_part_in_its_own_language(desk: DeskServer) -> None:
+def test_a_page_stream_is_in_the_requested_language(desk: DeskServer) -> None:
     with httpx.stream("GET", f"{desk.url}events?show=page&lang=fr", timeout=PATIENCE_S) as answer:
         lines = answer.iter_lines()
         assert [next(lines), next(lines)] == ["event: page", "id: 41"]
         assert any("Pour l’arbitre" in line for line in lines if line)
 
 
-def test_the_server_ends_while_readers_listen(feed: ViewFeed) -> None:
+def test_the_server_stops_while_streams_are_open(feed: ViewFeed) -> None:
     desk = DeskServer(feed, port=0)
     desk.start()
     with httpx.Client(timeout=PATIENCE_S) as client, client.stream("GET", f"{desk.url}events") as answer:
@@ -68,8 +68,8 @@ def test_the_server_ends_while_readers_listen(feed: ViewFeed) -> None:
         assert [line for line in lines if line] == []
 
 
-def test_the_server_ends_while_a_reader_takes_nothing(feed: ViewFeed) -> None:
-    feed.publish(sample.newer(feed.current, title="x" * 10_000_000))  # more than fits on the way
+def test_the_server_stops_although_a_reader_does_not_read(feed: ViewFeed) -> None:
+    feed.publish(sample.newer(feed.current, title="x" * 10_000_000))  # more than the socket buffers hold
     desk = DeskServer(feed, port=0)
     desk.start()
     port = int(desk.url.rstrip("/").rpartition(":")[2])
@@ -81,19 +81,19 @@ def test_the_server_ends_while_a_reader_takes_nothing(feed: ViewFeed) -> None:
         assert has_ended(desk)
 
 
-def test_a_taken_port_is_said_by_its_code(desk: DeskServer, feed: ViewFeed) -> None:
+def test_a_taken_port_raises_its_error(desk: DeskServer, feed: ViewFeed) -> None:
     port = int(desk.url.rstrip("/").rpartition(":")[2])
     with pytest.raises(DeskPortTaken, match=f"port {port}") as refusal:
         DeskServer(feed, port=port).start()
     assert (refusal.value.code, isinstance(refusal.value, DeskError)) == ("desk_port_taken", True)
 
 
-def test_an_address_of_another_machine_is_refused(feed: ViewFeed) -> None:
+def test_an_address_of_another_machine_cannot_be_listened_on(feed: ViewFeed) -> None:
     with pytest.raises(AddressRefused):
         DeskServer(feed, host="192.0.2.1", port=0).start()
 
 
-def test_starting_and_stopping_twice_is_the_same_as_once(feed: ViewFeed) -> None:
+def test_starting_or_stopping_twice_has_no_further_effect(feed: ViewFeed) -> None:
     desk = DeskServer(feed, port=reserve_port())
     desk.start()
     url = desk.url
@@ -105,7 +105,7 @@ def test_starting_and_stopping_twice_is_the_same_as_once(feed: ViewFeed) -> None
         httpx.get(f"{url}health")
 
 
-def test_a_busy_machine_may_take_its_time_to_start_it(feed: ViewFeed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_start_is_waited_for(feed: ViewFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     looked, is_alive = threading.Event(), threading.Thread.is_alive
 
     def look(thread: threading.Thread) -> bool:
@@ -120,9 +120,7 @@ def test_a_busy_machine_may_take_its_time_to_start_it(feed: ViewFeed, monkeypatc
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_one_that_ends_while_it_is_started_is_said_by_its_code_and_its_port_is_free(
-    feed: ViewFeed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_start_raises_its_error_and_frees_the_port(feed: ViewFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise MemoryError
 
@@ -135,11 +133,11 @@ def test_one_that_ends_while_it_is_started_is_said_by_its_code_and_its_port_is_f
         assert httpx.get(f"{desk.url}health").status_code == 200
 
 
-def test_a_server_that_has_not_been_started_can_be_stopped(feed: ViewFeed) -> None:
+def test_a_server_that_was_never_started_can_be_stopped(feed: ViewFeed) -> None:
     DeskServer(feed).stop()
 
 
-def test_a_stopped_server_starts_again_on_its_port(feed: ViewFeed) -> None:
+def test_a_stopped_server_can_start_again_on_its_port(feed: ViewFeed) -> None:
     desk = DeskServer(feed, port=reserve_port())
     desk.start()
     assert has_ended(desk)
@@ -147,18 +145,18 @@ def test_a_stopped_server_starts_again_on_its_port(feed: ViewFeed) -> None:
         assert httpx.get(f"{desk.url}health").status_code == 200
 
 
-def test_a_port_that_was_found_is_known_while_the_server_is_stopped(feed: ViewFeed) -> None:
+def test_an_assigned_port_is_remembered_after_stopping(feed: ViewFeed) -> None:
     desk = DeskServer(feed, port=0)
     with desk:
         found = desk.port
     assert (desk.port, found > 0) == (found, True)
 
 
-def test_it_can_be_awaited_instead(feed: ViewFeed) -> None:
+def test_the_server_can_be_awaited_in_a_running_loop(feed: ViewFeed) -> None:
     async def steps() -> None:
         desk = DeskServer(feed, port=0)
         serving = asyncio.create_task(desk.serve())
-        await asyncio.sleep(0)  # its first step: from here on it listens
+        await asyncio.sleep(0)  # after its first step it listens
         async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
             assert (await client.get(f"{desk.url}health")).status_code == 200
         desk.stop()
@@ -167,8 +165,8 @@ def test_it_can_be_awaited_instead(feed: ViewFeed) -> None:
     event_loop.run(steps())
 
 
-def test_its_url_is_one_that_a_browser_can_open(feed: ViewFeed) -> None:
-    hosts = ("127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - only named, nothing listens
+def test_the_url_can_be_opened_in_a_browser(feed: ViewFeed) -> None:
+    hosts = ("127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - only a name, nothing listens
     assert [DeskServer(feed, host=host).url for host in hosts] == [
         "http://127.0.0.1:8136/",
         "http://[::1]:8136/",

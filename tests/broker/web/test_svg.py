@@ -1,4 +1,4 @@
-"""Charts of the desk."""
+"""Charts on the desk's pages."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.broker.scorer.folders import event_folder
 
 
 @pytest.mark.parametrize("deals", [4, MOST_NUMBERS, 39, 200])
-def test_so_few_numbers_stand_below_a_chart_that_a_phone_has_room_for_them(deals: int) -> None:
+def test_a_chart_has_few_enough_axis_labels_for_a_phone(deals: int) -> None:
     course = StandingsHistory(tuple(range(1, deals + 1)), (HistoryLine("p01", "Anna", tuple(range(deals))),))
     _, _, below = str(course_chart(course, "IMPs")).partition('class="axis x')
     numbers = re.findall(r"<text[^>]*>(\d+)</text>", below.partition('class="axis y')[0])
@@ -27,7 +27,7 @@ def test_a_deal_in_which_nobody_scored_has_no_chart(tmp_path: Path) -> None:
     assert [bool(deal_chart(sheet, "Points", dict.fromkeys(SEATS, "A seat"))) for sheet in sheets] == [True, False]
 
 
-def test_names_stand_whole_below_the_course_of_the_leaders() -> None:
+def test_the_legend_shows_full_names() -> None:
     name = "Maria del Carmen Fernández-Villanueva de la Torre y Sánchez-Albornoz <i>"
     lines = tuple(HistoryLine(f"p{at:02}", f"{name} {at}", (at, 2 * at)) for at in range(6))
     drawn = str(course_chart(StandingsHistory((1, 2), lines), "IMPs"))

@@ -50,7 +50,7 @@ def test_every_fault_of_the_hardware_has_its_word_and_says_what_to_do(language: 
 
 
 @pytest.mark.parametrize("language", languages())
-def test_every_part_has_its_name(language: str) -> None:
+def test_every_part_of_a_device_has_a_name(language: str) -> None:
     _ = Translator(language)
     assert [part for part in (*PARTS, *OTHERS) if part_name(_, part) == part] == []
 

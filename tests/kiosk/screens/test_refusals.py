@@ -119,6 +119,6 @@ def test_no_refusal_shows_its_code(language: str) -> None:
     assert [code for code in sorted(arriving()) if code in refusal(_, code)] == []
 
 
-def test_what_is_never_told_is_given_by_somebody() -> None:
+def test_every_exempted_code_is_still_raised_somewhere() -> None:
     """Else the list would excuse a code that comes back some day as one that a screen has to tell."""
     assert sorted(set().union(*NEVER_TOLD.values()) - told()) == []

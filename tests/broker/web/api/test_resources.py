@@ -1,4 +1,4 @@
-"""The read interface: what its document says is what it answers, and a token opens what its role may read."""
+"""The read interface: it answers as its document says, and a token opens only what its role may read."""
 
 import runpy
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ ROLES: Final = ("public", "arbiter", "monitor")
 
 @pytest.fixture(scope="module")
 def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
-    """A team event in which all have played deal 2, and some the others."""
+    """A team event in which all tables have played deal 2, and some the other deals."""
     folder = tmp_path_factory.mktemp("hall")
     with open_journal(folder) as journal:
         made = make_hall(folder, journal, team_event())
@@ -74,28 +74,28 @@ def filled(path: str) -> str:
 
 
 def errors_of(answer: httpx.Response, schema: dict[str, Any]) -> list[str]:
-    """Return what is wrong with an answer by the document's schema, in which every property has its own name."""
+    """Return the violations of the document's schema in an answer."""
     whole = {**schema, "components": DOCUMENT["components"]}
     return [one.message for one in Draft202012Validator(whole).iter_errors(answer.json())]
 
 
 def refusal_of(answer: httpx.Response, path: str = "/event") -> tuple[int, str]:
-    """Return status and code of an answer that is an error, as the document describes it."""
+    """Return the status and code of an error, after checking it against the document."""
     response = DOCUMENT["paths"][path]["get"]["responses"][str(answer.status_code)]
     assert errors_of(answer, response["content"]["application/json"]["schema"]) == []
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_the_document_is_what_the_code_says_now() -> None:
+def test_the_stored_document_is_up_to_date() -> None:
     assert FILE.read_text(encoding="utf-8") == openapi_text(), "docs/openapi.json is stale: run `make docs`"
 
 
-def test_the_document_is_printed_as_it_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_module_prints_the_document(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(resources.__file__, run_name="__main__")
     assert capsys.readouterr().out == openapi_text()
 
 
-def test_every_resource_answers_as_its_document_says(desk: DeskServer, tokens: dict[str, str]) -> None:
+def test_every_resource_answers_as_documented(desk: DeskServer, tokens: dict[str, str]) -> None:
     found = {}
     for one in RESOURCES:
         responses = DOCUMENT["paths"][one.path.replace(":int", "")]["get"]["responses"]
@@ -110,32 +110,30 @@ def test_every_resource_answers_as_its_document_says(desk: DeskServer, tokens: d
     }
 
 
-def test_what_a_schema_does_not_allow_is_noticed(desk: DeskServer, tokens: dict[str, str]) -> None:
+def test_the_schema_check_notices_a_wrong_answer(desk: DeskServer, tokens: dict[str, str]) -> None:
     answer = get(desk, f"{PREFIX}/event", tokens["public"])
     assert errors_of(answer, {"$ref": "#/components/schemas/DealSheet"}) != []
 
 
-def test_a_public_token_gets_nothing_of_a_deal_under_embargo_and_an_arbiter_s_does(
-    desk: DeskServer, tokens: dict[str, str]
-) -> None:
+def test_only_an_arbiters_token_reads_deals_under_embargo(desk: DeskServer, tokens: dict[str, str]) -> None:
     plays = {role: get(desk, f"{PREFIX}/plays", tokens[role]).json()["total"] for role in ("public", "arbiter")}
     groups = {role: get(desk, f"{PREFIX}/travellers/1", tokens[role]).json()["groups"] for role in plays}
     assert (plays, groups["public"]) == ({"public": 4, "arbiter": 13}, [])
     assert groups["arbiter"] != []
 
 
-def test_the_public_answer_is_the_same_whoever_asks(desk: DeskServer, tokens: dict[str, str]) -> None:
+def test_the_public_resource_is_the_same_for_everybody(desk: DeskServer, tokens: dict[str, str]) -> None:
     assert len({get(desk, f"{PREFIX}/public", tokens[role]).text for role in ("public", "arbiter")}) == 1
 
 
-def test_who_read_what_is_under_embargo_by_a_token_is_in_the_audit_log(
+def test_reading_under_embargo_with_a_token_is_noted_in_the_audit_log(
     desk: DeskServer, auth: Authentication, tokens: dict[str, str]
 ) -> None:
     get(desk, f"{PREFIX}/travellers/1", tokens["arbiter"])
     assert "(token arbiter)" in {entry.who for entry in auth.audit.newest(9, EMBARGO_READ)}
 
 
-def test_a_token_opens_no_page_and_does_nothing(desk: DeskServer, tokens: dict[str, str]) -> None:
+def test_a_token_opens_no_page_and_changes_nothing(desk: DeskServer, tokens: dict[str, str]) -> None:
     codes = [get(desk, path, tokens["arbiter"]).status_code for path in ("/", "/view.json", "/grid", "/people")]
     assert codes == [401] * 4
     sent = httpx.post(f"{desk.url}api/v1/event", headers={"Authorization": f"Bearer {tokens['arbiter']}"})
@@ -143,12 +141,12 @@ def test_a_token_opens_no_page_and_does_nothing(desk: DeskServer, tokens: dict[s
     assert set(sent.headers["allow"].split(", ")) == {"GET", "HEAD"}
 
 
-def test_a_foreign_name_is_refused_as_the_document_says(desk: DeskServer, tokens: dict[str, str]) -> None:
+def test_an_unknown_host_is_refused_as_documented(desk: DeskServer, tokens: dict[str, str]) -> None:
     answer = get(desk, f"{PREFIX}/event", tokens["public"], host="evil.example")
     assert refusal_of(answer) == (400, "host_unknown")
 
 
-def test_a_fault_of_ours_is_an_error_with_a_code_too(auth: Authentication, tokens: dict[str, str]) -> None:
+def test_an_internal_error_has_a_code(auth: Authentication, tokens: dict[str, str]) -> None:
     there = [EventState(team_event()).snapshot()]
     with DeskServer(sample.feed(), port=0, auth=auth, services=Services(lambda: there[0])) as desk:
         there.clear()
@@ -157,7 +155,7 @@ def test_a_fault_of_ours_is_an_error_with_a_code_too(auth: Authentication, token
     assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
 
 
-def test_a_revoked_token_opens_nothing_from_the_next_request_on(desk: DeskServer, auth: Authentication) -> None:
+def test_a_revoked_token_is_refused_at_once(desk: DeskServer, auth: Authentication) -> None:
     token = auth.tokens.add("gone", "public", BY)
     before = get(desk, f"{PREFIX}/event", token).status_code
     auth.tokens.revoke("gone", BY)
@@ -165,7 +163,7 @@ def test_a_revoked_token_opens_nothing_from_the_next_request_on(desk: DeskServer
     assert (before, after.status_code, after.json()["error"]["code"]) == (200, 401, "token_unknown")
 
 
-def test_an_answer_that_has_not_changed_is_not_sent_again(desk: DeskServer, tokens: dict[str, str]) -> None:
+def test_an_unchanged_answer_is_not_sent_again(desk: DeskServer, tokens: dict[str, str]) -> None:
     first = get(desk, f"{PREFIX}/standings", tokens["public"])
     again = [
         get(desk, f"{PREFIX}/standings", tokens["public"], **{"If-None-Match": tag})
@@ -187,7 +185,7 @@ def test_an_answer_that_has_not_changed_is_not_sent_again(desk: DeskServer, toke
         (f"?per_page={MOST_PER_PAGE + 1}", 1, 16),
     ],
 )
-def test_lists_come_in_pages_and_whatever_is_asked_for_there_is_one(
+def test_the_nearest_page_of_a_list_is_returned(
     desk: DeskServer, tokens: dict[str, str], asked: str, page: int, items: int
 ) -> None:
     answer = get(desk, f"{PREFIX}/players{asked}", tokens["public"]).json()
@@ -201,12 +199,12 @@ def test_all_pages_together_are_the_whole_list(desk: DeskServer, tokens: dict[st
 
 
 @pytest.mark.parametrize("path", ["/travellers/99", "/players/nobody", "/teams/99"])
-def test_what_there_is_not_is_a_plain_no(desk: DeskServer, tokens: dict[str, str], path: str) -> None:
+def test_an_unknown_item_is_refused_as_json(desk: DeskServer, tokens: dict[str, str], path: str) -> None:
     answer = get(desk, PREFIX + path, tokens["public"], Accept="text/html")
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "sheet_unknown")
 
 
-def test_who_guesses_tokens_has_to_wait(auth: Authentication) -> None:
+def test_guessing_tokens_is_delayed(auth: Authentication) -> None:
     def nothing_yet() -> Snapshot:
         return EventState(team_event()).snapshot()
 
@@ -216,7 +214,7 @@ def test_who_guesses_tokens_has_to_wait(auth: Authentication) -> None:
     assert int(answers[-1].headers["retry-after"]) > 0
 
 
-def test_the_addresses_that_sheets_had_before_say_the_same(desk: DeskServer, tokens: dict[str, str]) -> None:
+def test_former_addresses_give_the_same_answers(desk: DeskServer, tokens: dict[str, str]) -> None:
     for old, new in (("/deal/1.json", "/travellers/1"), ("/player/p01.json", "/players/p01")):
         said = get(desk, PREFIX + new, tokens["public"])
         assert msgspec.json.decode(get(desk, old, tokens["public"]).content) == said.json()

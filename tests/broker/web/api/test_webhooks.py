@@ -1,4 +1,4 @@
-"""Webhooks: final results reach a server that fails, hangs and comes back, once they are final, and nobody else."""
+"""Webhooks: final results are delivered once, even to a server that fails or hangs at first."""
 
 import hashlib
 import hmac
@@ -28,7 +28,7 @@ BY: Final = Actor("test")
 
 
 class Receiver(ThreadingHTTPServer):
-    """Somebody's server: answers with `status`, or, while it hangs, not at all."""
+    """A server that answers with `status`, or not at all while `answers` is cleared."""
 
     daemon_threads = True
 
@@ -55,7 +55,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the library calls it
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 class Event:
-    """An event that becomes final when it is told to."""
+    """An event that becomes final on request."""
 
     def __init__(self, folder: Path, clock: Hand) -> None:
         self.folder, self.clock = folder, clock
@@ -79,15 +79,15 @@ class Event:
         self.begin()
 
     def begin(self) -> None:
-        """Start the sender, as a scorer that starts does."""
+        """Create a new sender, as a starting scorer does."""
         self.sender = WebhookSender(self.auth, lambda: self.view, Sheets(nothing_yet, self.clock))
 
     def finish(self, title: str = "Cup") -> None:
         self.view = replace(self.view, final=True, title=title)
 
-    def look(self) -> None:
-        """Look, and wait for every try that this has begun."""
-        for thread in self.sender.look():
+    def poll(self) -> None:
+        """Poll, and wait for all attempts that this started."""
+        for thread in self.sender.poll():
             thread.join()
 
     def hook(self) -> Webhook:
@@ -96,13 +96,13 @@ class Event:
 
 
 def genuine(secret: str, header: str, body: bytes, now: float) -> bool:
-    """Judge a message by the program in docs/api.md, as it stands there."""
+    """Verify a message with the program in docs/api.md."""
     program = (
         (Path(__file__).parents[4] / "docs" / "api.md").read_text().partition("```python\n")[2].partition("```")[0]
     )
-    said: dict[str, Any] = {"hmac": hmac, "hashlib": hashlib}
-    exec(program, said)  # noqa: S102 - what we tell others to run
-    return bool(said["genuine"](secret, header, body, now))
+    namespace: dict[str, Any] = {"hmac": hmac, "hashlib": hashlib}
+    exec(program, namespace)  # noqa: S102 - the program that the documentation recommends
+    return bool(namespace["genuine"](secret, header, body, now))
 
 
 def nothing_yet() -> Snapshot:
@@ -121,73 +121,69 @@ def clock() -> Hand:
     return Hand()
 
 
-def test_nothing_is_sent_before_results_are_final_and_then_they_are_sent_once(event: Event, receiver: Receiver) -> None:
+def test_results_are_sent_once_and_only_when_final(event: Event, receiver: Receiver) -> None:
     event.auth.webhooks.add("site", receiver.url, BY)
-    event.look()
+    event.poll()
     before = len(receiver.got)
     event.finish()
     for _ in range(3):
-        event.look()
-    event.begin()  # a scorer that starts again
-    event.look()
+        event.poll()
+    event.begin()  # a restarted scorer
+    event.poll()
     assert (before, len(receiver.got)) == (0, 1)
     told = json.loads(receiver.got[0][1])
     assert (told["type"], told["event"], len(told["standings"])) == ("results.final", event.view.event, 16)
 
 
-def test_a_message_is_signed_with_its_time_and_nobody_else_can_sign_it(event: Event, receiver: Receiver) -> None:
+def test_a_signature_covers_body_and_time(event: Event, receiver: Receiver) -> None:
     secret = event.auth.webhooks.add("site", receiver.url, BY)
     event.finish()
-    event.look()
+    event.poll()
     headers, body = receiver.got[0]
-    said, now = headers[SIGNATURE], NOON / 1000
-    assert (genuine(secret, said, body, now), len(headers[DELIVERY])) == (True, 32)
-    assert not genuine(secret, said, body + b" ", now)
-    assert not genuine("another", said, body, now)
-    assert not genuine(secret, said, body, now + 301)
-    assert not genuine(secret, said.replace(f"t={NOON // 1000}", f"t={NOON // 1000 + 301}"), body, now + 301)
+    signature, now = headers[SIGNATURE], NOON / 1000
+    assert (genuine(secret, signature, body, now), len(headers[DELIVERY])) == (True, 32)
+    assert not genuine(secret, signature, body + b" ", now)
+    assert not genuine("another", signature, body, now)
+    assert not genuine(secret, signature, body, now + 301)
+    assert not genuine(secret, signature.replace(f"t={NOON // 1000}", f"t={NOON // 1000 + 301}"), body, now + 301)
 
 
-def test_a_server_that_fails_is_tried_again_after_longer_and_longer_until_it_takes_it(
-    event: Event, receiver: Receiver
-) -> None:
+def test_failed_deliveries_are_repeated_with_growing_pauses(event: Event, receiver: Receiver) -> None:
     event.auth.webhooks.add("site", receiver.url, BY)
     event.finish()
     receiver.status = 503
     for pause in PAUSES_MS:
-        event.look()
+        event.poll()
         event.clock.now += pause - 1
-        event.look()  # not before its time
+        event.poll()  # not yet due
         event.clock.now += 1
     assert (len(receiver.got), event.hook().failure) == (len(PAUSES_MS), "answered 503")
     event.begin()  # the queue is in the store
     receiver.status = 204
-    event.look()
-    event.look()
+    event.poll()
+    event.poll()
     assert (len(receiver.got), event.hook().delivery) == (len(PAUSES_MS) + 1, "")
     assert len({headers[DELIVERY] for headers, _ in receiver.got}) == 1
 
 
-def test_a_server_that_hangs_holds_nobody_up_and_is_asked_by_one_try_at_a_time(
-    event: Event, receiver: Receiver
-) -> None:
+def test_a_hanging_server_gets_one_attempt_at_a_time(event: Event, receiver: Receiver) -> None:
     event.auth.webhooks.add("slow", receiver.url, BY)
     event.finish()
     receiver.answers.clear()
-    (thread,) = event.sender.look()  # comes back at once
-    assert event.sender.look() == []
+    (thread,) = event.sender.poll()  # returns at once
+    assert event.sender.poll() == []
     receiver.answers.set()
     thread.join()
     assert (len(receiver.got), event.hook().delivery) == (1, "")
 
 
-def test_a_server_that_does_not_answer_in_time_has_not_taken_it(event: Event, receiver: Receiver) -> None:
+def test_a_server_that_times_out_has_not_accepted_the_message(event: Event, receiver: Receiver) -> None:
     event.auth.webhooks.add("slow", receiver.url, BY)
     receiver.answers.clear()
-    assert send(event.hook(), 0, patience_s=0.1).startswith("TimeoutError")
+    assert send(event.hook(), 0, timeout_s=0.1).startswith("TimeoutError")
 
 
-def test_a_server_that_is_not_there_or_leads_elsewhere_has_not_taken_it(event: Event, receiver: Receiver) -> None:
+def test_a_redirect_or_refused_connection_is_no_acceptance(event: Event, receiver: Receiver) -> None:
     event.auth.webhooks.add("site", receiver.url, BY)
     receiver.status = 307
     assert send(event.hook(), 0) == "answered 307"
@@ -195,45 +191,43 @@ def test_a_server_that_is_not_there_or_leads_elsewhere_has_not_taken_it(event: E
     assert send(gone, 0).startswith("ConnectionRefusedError")
 
 
-def test_after_three_days_nothing_more_is_tried(event: Event, receiver: Receiver) -> None:
+def test_deliveries_are_given_up_after_three_days(event: Event, receiver: Receiver) -> None:
     event.auth.webhooks.add("site", receiver.url, BY)
     event.finish()
     receiver.status = 500
-    event.look()
+    event.poll()
     event.clock.now += GIVE_UP_MS
-    event.look()
+    event.poll()
     event.clock.now += GIVE_UP_MS
-    event.look()
+    event.poll()
     assert (len(receiver.got), event.hook().delivery, event.hook().failure) == (2, "", "answered 500")
 
 
-def test_what_waits_is_sent_at_once_when_somebody_asks(event: Event, receiver: Receiver) -> None:
+def test_a_waiting_delivery_can_be_sent_at_once(event: Event, receiver: Receiver) -> None:
     event.auth.webhooks.add("site", receiver.url, BY)
     event.finish()
     receiver.status = 500
-    event.look()
+    event.poll()
     receiver.status = 200
-    event.look()
+    event.poll()
     before = len(receiver.got), event.hook().state
     event.auth.webhooks.hurry("site", BY)
-    event.look()
+    event.poll()
     assert (before, len(receiver.got), event.hook().state) == ((1, "waiting"), 2, "told")
     with pytest.raises(WebhookUnknown):
         event.auth.webhooks.hurry("another", BY)
 
 
-def test_results_that_were_corrected_take_the_place_of_those_that_nobody_has_taken(
-    event: Event, receiver: Receiver
-) -> None:
+def test_corrected_results_replace_undelivered_ones(event: Event, receiver: Receiver) -> None:
     event.auth.webhooks.add("site", receiver.url, BY)
     event.finish("before")
     receiver.status = 500
-    event.look()
+    event.poll()
     event.finish("after")
     receiver.status = 200
-    event.look()
+    event.poll()
     event.clock.now += PAUSES_MS[-1]
-    event.look()
+    event.poll()
     assert [json.loads(body)["title"] for _, body in receiver.got] == ["before", "after"]
 
 
@@ -254,7 +248,7 @@ def test_results_that_were_corrected_take_the_place_of_those_that_nobody_has_tak
         "",
     ],
 )
-def test_an_address_to_which_nothing_may_be_sent_is_refused(event: Event, url: str) -> None:
+def test_an_unusable_webhook_address_is_refused(event: Event, url: str) -> None:
     with pytest.raises(BadWebhook):
         event.auth.webhooks.add("site", url, BY)
     assert event.auth.webhooks.all() == []
@@ -263,18 +257,18 @@ def test_an_address_to_which_nothing_may_be_sent_is_refused(event: Event, url: s
 @pytest.mark.parametrize(
     "host", ["10.0.0.1", "192.168.1.1", "169.254.169.254", "[fd00::1]", "[::ffff:10.0.0.1]", "[::]", "224.0.0.1"]
 )
-def test_a_private_network_is_reached_by_nobody_for_whom_it_was_not_allowed(event: Event, host: str) -> None:
+def test_private_networks_are_not_reached_unless_allowed(event: Event, host: str) -> None:
     event.auth.webhooks.add("site", f"https://{host}/", BY)
-    assert "in a private network" in send(event.hook(), 0, patience_s=0.1)
+    assert "in a private network" in send(event.hook(), 0, timeout_s=0.1)
 
 
-def test_a_name_that_leads_to_this_machine_is_not_followed(event: Event, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_name_that_resolves_to_loopback_is_refused(event: Event, monkeypatch: pytest.MonkeyPatch) -> None:
     event.auth.webhooks.add("site", "https://example.org/", BY, inner=True)
     monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("127.0.0.1", 443))])
-    assert "in a private network" in send(event.hook(), 0, patience_s=0.1)
+    assert "in a private network" in send(event.hook(), 0, timeout_s=0.1)
 
 
-def test_a_hook_is_registered_once_and_told_nothing_once_it_is_removed(event: Event, receiver: Receiver) -> None:
+def test_a_webhook_is_registered_once_and_gets_nothing_after_removal(event: Event, receiver: Receiver) -> None:
     event.auth.webhooks.add("site", receiver.url, BY)
     with pytest.raises(WebhookTaken):
         event.auth.webhooks.add("site", receiver.url, BY)
@@ -282,13 +276,13 @@ def test_a_hook_is_registered_once_and_told_nothing_once_it_is_removed(event: Ev
     with pytest.raises(WebhookUnknown):
         event.auth.webhooks.remove("site", BY)
     event.finish()
-    event.look()
+    event.poll()
     assert receiver.got == []
 
 
-def test_a_view_of_a_running_event_puts_nothing_down(event: Event) -> None:
+def test_nothing_is_queued_before_the_results_are_final(event: Event) -> None:
     view: DashboardView = event.view
     assert not view.final
     event.auth.webhooks.add("site", "https://example.org/", BY)
-    event.look()
+    event.poll()
     assert event.hook().seen == ""

@@ -1,4 +1,4 @@
-"""Desks as the program puts them together, each with an event at another point: what there is to look at."""
+"""Desks with all their pages, each with an event at a different stage, for tests in a browser and over HTTP."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -70,7 +70,7 @@ MINUTE: Final = 60_000
 PLAYERS: Final = tuple(replace(one, name=sample.NAMES[one.id]) for one in small.plan().players)
 STRANGE: Final = {"p02": "محمد العلي", "p09": "สมชาย ใจดี"}
 UNPRINTABLE: Final = tuple(replace(one, name=STRANGE.get(one.id, one.name)) for one in PLAYERS)
-"""Among them names that no printed page has letters for."""
+"""Players, some with names that printed pages have no letters for."""
 TITLE: Final = "Tournoi international de Lille 2026"
 SESSIONS: Final = (
     Session("Saturday morning", 1, 2, "2020-10-31T11:00"),
@@ -78,11 +78,11 @@ SESSIONS: Final = (
 )
 PUBLIC: Final = "https://results.mahjong-lille.example.org"
 FROM: Final = (("FR", "Les Quatre Vents de Strasbourg"), ("CHN", "北京大学麻将队"), ("DK", ""), ("", "Mahjong Club"))
-"""Countries and clubs, in turn."""
+"""Countries and clubs, assigned to the players in turn."""
 
 INSTEAD: Final = Substitute(player="p07", name="Wilhelmina von Reserve-Hohenstein", first_round=2)
 APPEALED: Final = "ruling-0002"
-"""Of an event that is over, the ruling against which somebody appeals."""
+"""The ruling that is appealed against in the completed event (`over`)."""
 PEOPLE: Final = ("Hélène Roy", "Tao Lin", "Inès Moreau", "Screen in the hall")
 
 
@@ -90,12 +90,12 @@ Write = Callable[[Path, Iterable[LogMessage], Plan], object]
 
 
 def heard_that_day(folder: Path, said: Iterable[LogMessage], of: Plan) -> None:
-    """Write an event's folder, whose messages the scorer heard twenty minutes ago."""
+    """Write an event's folder whose messages arrived twenty minutes ago."""
     event_folder(folder, said, of, heard_at=NOW - 20 * MINUTE)
 
 
 class Whole:
-    """A scorer in a thread of its own, and its desk with every page that the program has."""
+    """A scorer in its own thread, and its desk with all pages."""
 
     def __init__(self, folder: Path, of: Plan, said: Sequence[LogMessage], write: Write) -> None:
         write(folder, timed(said), of)
@@ -120,13 +120,13 @@ class Whole:
         self.server = DeskServer(self.scorer.feed, port=0, auth=self.auth, services=self.services)
 
     def hear(self, *messages: LogMessage | TableState) -> None:
-        """Let messages arrive; what is asked afterwards finds them taken."""
+        """Let messages arrive, and wait until the scorer has processed them."""
         put(self.scorer, *messages)
         self.scorer.ask(lambda: None)
 
 
 def timed(said: Iterable[LogMessage]) -> list[LogMessage]:
-    """Return what tables say a time: a deal takes twenty minutes."""
+    """Return messages with timestamps at which a round takes twenty minutes."""
     return [replace(one, at=sample.NOON + ((one.fact.round - 1) * 20 + one.table + one.seq) * MINUTE) for one in said]
 
 
@@ -146,7 +146,7 @@ def whole(
     connected: bool = True,
     write: Write = heard_that_day,
 ) -> Iterator[Whole]:
-    """Serve an event in which this was said. `connected`: with its broker; `write`: writes its folder."""
+    """Serve an event with these messages. `connected`: to its broker; `write` writes its folder."""
     made, stop = Whole(folder, of, said, write), threading.Event()
     thread = threading.Thread(target=made.scorer.run, args=(stop,))
     thread.start()
@@ -164,12 +164,12 @@ def whole(
 
 @cache
 def cup() -> Plan:
-    """Return the plan of the small event, under long names."""
+    """Return the plan of the small event, with long names."""
     return replace(small.plan(), title=TITLE, players=PLAYERS, sessions=SESSIONS, public_address=PUBLIC)
 
 
 def at_the_table(deal: int) -> tuple[Fact, ...]:
-    """Return what an arbiter does at a table in the third round."""
+    """Return the facts of an arbiter's visit to a table in the third round."""
     who, why = "arbiter at the table", "tiles misplaced"
     return (
         PinWrong(round=3, deal=deal, tries=1),
@@ -181,7 +181,7 @@ def at_the_table(deal: int) -> tuple[Fact, ...]:
 
 @contextmanager
 def busy(folder: Path) -> Iterator[DeskServer]:
-    """Serve an event in its third round: calls, faults, rulings, orders, too little time, and something refused."""
+    """Serve an event in its third round, with calls, faults, rulings, orders, overtime and a refused message."""
     said = until_round(2)
     last = {one.table: one.seq for one in said}
     with whole(folder, cup(), said) as made:
@@ -230,7 +230,7 @@ def busy(folder: Path) -> Iterator[DeskServer]:
 
 @contextmanager
 def late(folder: Path) -> Iterator[DeskServer]:
-    """Serve an event whose last round is missing, with a guest and an event before: places are likely by now."""
+    """Serve an event before its last round, with a guest, an earlier event, and likely places."""
     guests = tuple(replace(one, without_standing=one.id == "p01") for one in PLAYERS)
     before = Earlier("Qualification de Lille", "2/3", (EarlierPlace("p02", 1, 30), EarlierPlace("p03", 2, -8)))
     with whole(folder, replace(cup(), players=guests, earlier=before), until_round(3)) as made:
@@ -239,14 +239,14 @@ def late(folder: Path) -> Iterator[DeskServer]:
 
 @contextmanager
 def empty(folder: Path) -> Iterator[DeskServer]:
-    """Serve an event in which nothing has been said yet, and whose broker is away."""
+    """Serve an event without messages and without a connection to the broker."""
     with whole(folder, cup(), connected=False) as made:
         yield made.server
 
 
 @contextmanager
 def over(folder: Path) -> Iterator[DeskServer]:
-    """Serve an event that has all its results, a warning, a fine, and an appeal against it."""
+    """Serve an event with all results, a warning, a fine, and an appeal against the fine."""
     with whole(folder, cup(), small.whole_event()) as made:
         room, who = made.scorer.rulings.room, small.event().bookings[1, 2].players["west"]
         warned = FineRuled(takes={who: 0}, measure="warning", infraction="sound")
@@ -268,7 +268,7 @@ def over(folder: Path) -> Iterator[DeskServer]:
 
 @contextmanager
 def teams(folder: Path) -> Iterator[DeskServer]:
-    """Serve a team event that is over."""
+    """Serve a completed team event."""
     names = ("Les Quatre Vents de Strasbourg", "北京大学麻将队", "Københavns Mahjongklub", "Équipe D")
     plan = replace(
         team_event.team_event().plan,
@@ -283,7 +283,7 @@ def teams(folder: Path) -> Iterator[DeskServer]:
 
 @contextmanager
 def stages(folder: Path) -> Iterator[DeskServer]:
-    """Serve an event in stages whose final is to be seated."""
+    """Serve an event in stages whose final has yet to be seated."""
     plan = replace(staged_plan(), title=TITLE, players=PLAYERS, prizes=("Coupe de la ville de Lille", "奖牌"))
     with whole(folder, plan, play_rounds(staged_event(), [1, 2], Random(0), {})) as made:
         yield made.server
@@ -291,7 +291,7 @@ def stages(folder: Path) -> Iterator[DeskServer]:
 
 @contextmanager
 def ended(folder: Path) -> Iterator[DeskServer]:
-    """Serve an event whose standings are declared final, with names that no printed page has letters for."""
+    """Serve an event with final standings, and with names that printed pages have no letters for."""
     plan = replace(cup(), prizes=("Coupe de la ville de Lille", "奖牌"), players=UNPRINTABLE)
     with whole(folder, plan, small.whole_event()) as made:
         made.scorer.ask(lambda: made.scorer.rulings.give(draft(made.scorer.rulings.room, FinalDeclared()), HEAD))
@@ -300,14 +300,14 @@ def ended(folder: Path) -> Iterator[DeskServer]:
 
 @contextmanager
 def riichi(folder: Path) -> Iterator[DeskServer]:
-    """Serve a riichi event whose deals are over."""
+    """Serve a completed riichi event."""
     with whole(folder, replace(riichi_plan(), title=TITLE, players=PLAYERS), whole_riichi_event()) as made:
         yield made.server
 
 
 @contextmanager
 def sessions(folder: Path, players: tuple[Player, ...] = PLAYERS) -> Iterator[DeskServer]:
-    """Serve an evening of riichi: one session told, one told wrongly, one not begun."""
+    """Serve three riichi sessions: one correct, one with a wrong entry, one not begun."""
     booked = tuple(
         RiichiBooking(1, table, "riichi-montreal", dict(zip(SEATS, ids, strict=True)))
         for table, ids in (
@@ -325,7 +325,7 @@ def sessions(folder: Path, players: tuple[Player, ...] = PLAYERS) -> Iterator[De
 
 
 def unspelled(folder: Path) -> AbstractContextManager[DeskServer]:
-    """Serve an evening of riichi of players some of whose names cannot be printed."""
+    """Serve riichi sessions with some names that cannot be printed."""
     return sessions(folder, UNPRINTABLE)
 
 
@@ -339,7 +339,7 @@ def _room(folder: Path, view: DashboardView) -> Iterator[DeskServer]:
 
 
 def hall(folder: Path) -> AbstractContextManager[DeskServer]:
-    """Serve a hall of more tables than one page has cards for."""
+    """Serve a hall with more tables than fit on one page of cards."""
     return _room(folder, many_tables())
 
 
@@ -349,7 +349,7 @@ def centre(folder: Path) -> AbstractContextManager[DeskServer]:
 
 
 def in_hall(folder: Path) -> AbstractContextManager[DeskServer]:
-    """Serve a hall among others, which has lost the centre."""
+    """Serve a hall that has lost its connection to the centre."""
     return _room(folder, sample.in_hall())
 
 
@@ -359,7 +359,7 @@ def _new(folder: Path, auth: Authentication) -> DeskServer:
 
 @contextmanager
 def new(folder: Path) -> Iterator[DeskServer]:
-    """Serve the pages on which an event is set up, before there is one."""
+    """Serve the set-up pages before an event exists."""
     folder.mkdir()
     auth = _auth(folder)
     with _new(folder, auth) as server:
@@ -375,7 +375,7 @@ DESKS: Final[dict[str, Callable[[Path], AbstractContextManager[DeskServer]]]] = 
 
 @contextmanager
 def quickly() -> Iterator[None]:
-    """Hash passwords in no time."""
+    """Hash passwords quickly, at a low cost."""
     with pytest.MonkeyPatch.context() as patch:
         quick_hashes(patch)
         yield

@@ -1,7 +1,7 @@
 """Contact sheets of the desk: `python -m tests.broker.web.pages.gallery FOLDER [phone] [fr] ...` (`make pages`).
 
-Every place in `places.py`, at three sizes and in three languages, each in light and dark in turn; a sheet each. Words
-after the folder keep to some sizes, languages or schemes. What breaks a law of `laws.py` is told, and is an error.
+One sheet shows every place in `places.py` at one size and in one language; light and dark take turns. Words after the
+folder select sizes, languages or schemes. Violations of the laws in `laws.py` are printed, and the exit status is 1.
 """
 
 import argparse
@@ -24,10 +24,10 @@ from tests.broker.web.pages.visits import SIZES, Look, Visits
 from tests.chromium import chromium
 
 WIDTHS: Final = {"phone": 300, "laptop": 640, "projector": 640}
-"""Of one picture on a sheet, pixels."""
+"""Width of one picture on a sheet, in pixels."""
 ACROSS: Final = {"phone": 12, "laptop": 6, "projector": 6}
 SCREENS: Final = {"phone": 3.0, "laptop": 2.0, "projector": 1.5}
-"""How much of a long page is on the sheet, in heights of the screen."""
+"""Maximum height of a page on the sheet, in screen heights."""
 CAPTION: Final = 18
 GAP: Final = 8
 GREY: Final = (110, 110, 110)
@@ -35,7 +35,7 @@ WHITE: Final = (255, 255, 255)
 
 
 def looks(wanted: Sequence[str]) -> Iterator[Look]:
-    """Return the looks of the sheets: the schemes take turns, so that each size and each language has both."""
+    """Yield the looks of the sheets; schemes alternate, so that each size and each language has both."""
     schemes = get_args(Look.__annotations__["scheme"])
     for at, size in enumerate(SIZES):
         for language in languages():
@@ -45,7 +45,7 @@ def looks(wanted: Sequence[str]) -> Iterator[Look]:
 
 
 def taken(browser: Browser, desks: Mapping[str, DeskServer], look: Look, found: list[str]) -> Iterator[Image.Image]:
-    """Take a picture of each place, with its name above it; `found` is told what is wrong."""
+    """Yield a captioned picture of each place; add violations to `found`."""
     visits = Visits(browser, desks, look)
     for place in PLACES:
         try:
@@ -70,7 +70,7 @@ def captioned(picture: Image.Image, name: str, size: str) -> Image.Image:
 
 
 def sheet(pictures: Sequence[Image.Image], across: int) -> Image.Image:
-    """Put pictures of one width into columns, each into the shortest."""
+    """Arrange pictures of equal width in columns, each in the shortest column."""
     width = pictures[0].width + GAP
     ends = [GAP] * across
     placed = []
@@ -85,7 +85,7 @@ def sheet(pictures: Sequence[Image.Image], across: int) -> Image.Image:
 
 
 def main(folder: Path, wanted: Sequence[str]) -> int:
-    """Write the sheets; return how much is wrong."""
+    """Write the sheets; return the number of violations."""
     folder.mkdir(parents=True, exist_ok=True)
     found: list[str] = []
     with tempfile.TemporaryDirectory() as events, served(Path(events)) as desks, chromium() as browser:

@@ -1,4 +1,4 @@
-"""What holds on every page, as the browser sees it. Each law names what breaks it; nothing named is well."""
+"""Laws that hold on every page in a browser. Each yields its violations."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -60,11 +60,11 @@ AXE: Final = Axe()
 
 
 def broken(page: Page) -> Iterator[str]:
-    """Name what is too wide, cut short, broken within a word or far down on a phone, or lacks a label or heading."""
+    """Yield what is too wide, cut off, broken within a word, too far down on a phone, or without label or heading."""
     yield from page.evaluate(STRUCTURE)
 
 
 def inaccessible(page: Page) -> Iterator[str]:
-    """Name what axe-core finds: contrast, names, roles, tables, order of headings."""
+    """Yield the findings of axe-core: contrast, names, roles, tables, order of headings."""
     for violation in AXE.run(page).response["violations"]:
         yield from (f"{violation['id']}: {node['html'][:120]}" for node in violation["nodes"][:3])

@@ -1,7 +1,7 @@
-"""The pictures of the guides that show the desk, or what it prints (`make pictures`).
+"""Makes the pictures of the desk and its prints for the guides (`make pictures`).
 
-`python -m tests.broker.web.pages.pictures FOLDER [NAME...]`: all, or only these. They are of the pages as they are
-today, of events that are made for it, on a clock that stands.
+`python -m tests.broker.web.pages.pictures FOLDER [NAME...]` makes all of them, or only those named, from the current
+pages with sample events and a fixed clock.
 """
 
 import contextlib
@@ -35,11 +35,11 @@ from tests.broker.web.sample import NAMES
 from tests.chromium import chromium
 
 COLOURS: Final = 128
-"""Flat pictures need no more, and the files stay small."""
+"""Number of colours: enough for flat pictures, and the files stay small."""
 
 
 def set_up(page: Page) -> None:
-    """Go through the steps of an event until it may start."""
+    """Complete the steps of the set-up until the event can start."""
     named(page)
     page.locator("#players-csv").fill("\n".join(("name,country", *(f"{name},FRA" for name in NAMES.values()))))
     submit(page, "players")
@@ -50,7 +50,7 @@ def set_up(page: Page) -> None:
 
 
 def corrected(page: Page) -> None:
-    """Ask whom a correction would move."""
+    """Preview a correction."""
     page.locator("[name=win][value=self_drawn]").check()
     for seat in ("east", "south", "west", "north"):
         page.locator(f"[name=hv-{seat}]").fill("30" if seat == "north" else "")
@@ -60,11 +60,11 @@ def corrected(page: Page) -> None:
 
 
 LIVE: Final = "html:not(:has(.line)), html[data-line=live]"
-"""A page that gets its updates, or has none."""
+"""Matches a page that is live, or that has no live updates."""
 
 
 class Picture(NamedTuple):
-    """What is on a picture, and how large it is."""
+    """The place that a picture shows, and the picture's size."""
 
     place: Place
     size: ViewportSize
@@ -93,7 +93,7 @@ TURN: Final = 7
 
 
 def replayed() -> str:
-    """Return the replay of one deal by simulated players at four tables, always the same."""
+    """Return the replay of one deal by simulated players at four tables, the same in every run."""
     deal, rules = small.deals()[0].deal(), load_mcr(DEFAULT_MCR)
     bookings = [one for one in sixteen_players() if one.deal == deal.number]
     strengths = dict.fromkeys(range(1, len(PLAYERS) + 1), 1.0)
@@ -110,23 +110,23 @@ def replayed() -> str:
 
 
 def printed(page: Page, name: str) -> Image.Image:
-    """Return the first page of a PDF, of those to which a page of the desk leads."""
+    """Return the first page of a PDF to which a page of the desk links."""
     sent = page.context.request.get(page.url.replace("?", f"/{name}?", 1), fail_on_status_code=True)
     picture: Image.Image = pypdfium2.PdfDocument(sent.body())[0].render(scale=DPI / 72).to_pil()
     return picture
 
 
 def save(taken: bytes | Image.Image, path: Path) -> None:
-    """Write a picture in few colours."""
+    """Write a picture with a reduced number of colours."""
     picture = taken if isinstance(taken, Image.Image) else Image.open(io.BytesIO(taken))
     picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
 
 def main(folder: Path, wanted: Collection[str] = ()) -> None:
-    """Write the pictures, or only some."""
+    """Write all pictures, or only the wanted ones."""
     out, wanted = folder.resolve(), {*wanted} or {*PICTURES, "replay", "travellers"}
     shown = {name: picture for name, picture in PICTURES.items() if name in wanted}
-    # The desks' folders are told by their own names alone, as the page of set-up shows the command for this one.
+    # Folders are relative, because the set-up page shows the command with the event's folder.
     with (
         tempfile.TemporaryDirectory() as events,
         contextlib.chdir(events),
@@ -137,7 +137,7 @@ def main(folder: Path, wanted: Collection[str] = ()) -> None:
         for name, (place, size) in shown.items():
             page = visits.to(place, size=size)
             page.locator(LIVE).wait_for(state="attached")
-            page.evaluate("scrollTo(0, 0)")  # a page goes to the field that has the focus
+            page.evaluate("scrollTo(0, 0)")  # the browser scrolls to the focused field
             save(page.screenshot(animations="disabled"), out / f"{name}.png")
         if "travellers" in wanted:
             save(printed(visits.to(EXPORTS), "travellers.pdf"), out / "travellers.png")

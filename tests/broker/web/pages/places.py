@@ -1,4 +1,4 @@
-"""Every page of the desk in every state worth a look: where it is, who looks, and what is done there first."""
+"""Every page of the desk in each interesting state: its address, the role that opens it, and what is done first."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,54 +18,54 @@ HEAD: Final = "head_arbiter"
 
 @dataclass(frozen=True)
 class Place:
-    """One page of one desk (`desks.DESKS`). `who` is a role; None: nobody who is known."""
+    """One page of one desk (`desks.DESKS`). `who` is a role, or None without a login."""
 
     name: str
     desk: str
     path: str
     who: str | None = HEAD
     do: Callable[[Page], None] = lambda _: None
-    """What is done on the page before it is looked at. It may change nothing that another page shows."""
+    """Prepares the page. It must not change anything that another page shows."""
 
 
 def submit(page: Page, value: str = "") -> None:
-    """Press a form's button: the one of this value, or the only one."""
+    """Press a form's button with this value, or its only one."""
     page.locator(f"main button[value={value}]:not(.unseen)" if value else "main form button:not(.unseen)").first.click()
     page.wait_for_load_state()
-    page.wait_for_url(lambda url: MAKING not in url)  # a movement takes some seconds
+    page.wait_for_url(lambda url: MAKING not in url)  # making a movement takes some seconds
 
 
 def going_on(page: Page) -> None:
-    """Look at who goes on to the final."""
+    """Preview who qualifies for the final."""
     submit(page, "look")
 
 
 def read_out(page: Page) -> None:
-    """Open the first place that is read out."""
+    """Unfold the first place that is read out."""
     page.locator("summary").last.click()
 
 
 def wrong_password(page: Page) -> None:
-    """Log in as nobody can."""
+    """Try to log in with a wrong password."""
     page.locator("[name=name]").fill("anne")
     page.locator("[name=password]").fill("not that one")
     submit(page)
 
 
 def whom_it_moves(page: Page) -> None:
-    """Ask whom a void play would move."""
+    """Preview the effects of a void play."""
     page.locator("[name=reason]").fill("Two tiles of the wall lay face up")
     submit(page, "look")
 
 
 def asked(page: Page) -> None:
-    """Ask whom it would move to let a play count that is kept apart."""
+    """Preview the effects of counting a play that is kept apart."""
     page.locator("[name=reason]").fill("Four players confirm it")
     submit(page, "look")
 
 
 def nothing_given(page: Page, value: str = "") -> None:
-    """Send a form without what it needs, as an old browser would."""
+    """Send a form without its required fields, as an old browser would."""
     page.evaluate("document.querySelectorAll('[required]').forEach((field) => field.removeAttribute('required'))")
     submit(page, value)
 
@@ -77,7 +77,7 @@ def coded(page: Page) -> None:
 
 
 def unreasoned(page: Page) -> None:
-    """Look at a ruling for which nothing was filled in."""
+    """Preview a ruling without filling anything in."""
     nothing_given(page, "look")
 
 
@@ -87,7 +87,7 @@ def nobody_added(page: Page) -> None:
 
 
 def keyed(page: Page) -> None:
-    """Key a sheet of the third round."""
+    """Key in a sheet of the third round."""
     booking = small.event().bookings[3, 3]
     for name, text in {"round": "3", "table": "3", "deal": str(booking.deal), "east": "18", "fine_north": "4"}.items():
         page.locator(f"[name={name}]").fill(text)
@@ -99,14 +99,14 @@ def keyed(page: Page) -> None:
 
 
 def miskeyed(page: Page) -> None:
-    """Key sheets from a file in which two lines are wrong."""
+    """Key in sheets from a file with two wrong lines."""
     heading = page.locator("#sheets-csv").get_attribute("placeholder") or ""
     page.locator("#sheets-csv").fill(f"{heading}\n9,3,1,draw\n1,99,1,draw\n")
     submit(page, "look_csv")
 
 
 def unfold(page: Page, step: str) -> None:
-    """Open a step of the set-up."""
+    """Unfold a step of the set-up."""
     page.evaluate("(id) => { document.getElementById(id).parentElement.open = true }", step)
 
 
@@ -119,7 +119,7 @@ def named(page: Page) -> None:
 
 
 def listed(page: Page) -> None:
-    """Check a list of players in teams, after the event has its name."""
+    """Enter the event's name, then check a list of players in teams."""
     named(page)
     lines = (
         f"{name},FRA,Club de Strasbourg,{at},0800{at:04},Équipe {at % 4}"
@@ -139,7 +139,7 @@ def mislisted(page: Page) -> None:
 
 
 def drawing(page: Page) -> None:
-    """Announce a draw of two people, after the event has its movement; once announced it stays."""
+    """Set the event up to its movement and announce a draw by two people, unless one is already announced."""
     here = page.url
     if page.locator("[name=words]").count():
         return
@@ -159,7 +159,7 @@ def drawing(page: Page) -> None:
 
 
 def offered_formats(page: Page) -> None:
-    """Ask for formats, after the event has its players."""
+    """Enter the players if needed, then ask for formats."""
     if not page.locator("a[href='/setup/players.csv']").count():
         named(page)
         unfold(page, "players")
@@ -167,12 +167,12 @@ def offered_formats(page: Page) -> None:
             "\n".join(("name,country", *(f"{name},FRA" for name in sample.NAMES.values())))
         )
         submit(page, "players")
-    unfold(page, "movement")  # where there is one already it is folded
+    unfold(page, "movement")  # folded if the event already has one
     submit(page, "formats")
 
 
 def respelt(page: Page) -> None:
-    """Look at the correction of a player's name."""
+    """Preview the correction of a player's name."""
     form = page.locator("#players form.card")
     form.locator("[name=name]").fill("Zoé Öztürk-Lefèvre")
     form.locator("[name=reason]").fill("Misspelt on the list")
@@ -184,7 +184,7 @@ CODE: Final = receipt_code(next(one for one in timed(until_round(1)) if isinstan
 
 
 def seated_anew(page: Page) -> None:
-    """Ask for a new seating."""
+    """Preview a new seating."""
     page.locator("input[name=leave-p07]").check()
     page.locator("textarea[name=enter]").fill("Zoé Öztürk\nMaria del Carmen Fernández-Villanueva de la Torre")
     page.locator("input[name=reason]").fill("p07 did not come")
@@ -193,7 +193,7 @@ def seated_anew(page: Page) -> None:
 
 
 def nobody_named(page: Page) -> None:
-    """Ask for a new seating of nobody."""
+    """Ask for a new seating without naming anybody."""
     page.locator("input[name=reason]").fill("why")
     submit(page, "look")
     page.locator("#problem").wait_for()

@@ -1,4 +1,4 @@
-"""The pages of a hall of a thousand tables: none is so large that a phone in the hall could not open it."""
+"""The pages of a hall of a thousand tables, none too large for a phone."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -19,14 +19,14 @@ from tests.broker.web.test_auth import logged_in
 pytestmark = pytest.mark.slow
 
 TABLES: Final = 1001
-"""One more than a thousand: the two plays of each deal end otherwise, and IMPs are not all 0."""
+"""One more than a thousand, so that the two plays of each deal differ and IMPs are not all 0."""
 
 COMPLETE: Final = 500
-"""Deals of which both plays are in: there are standings, and what is outstanding."""
+"""Number of deals with both results, so that there are standings as well as outstanding plays."""
 
 MOST_BYTES: Final = 256 * 1024
 MOST_ELEMENTS: Final = 7_500
-"""A page of sixty cards, sixty plays and a standing for each of their players has so many."""
+"""The size of a page with sixty cards, sixty plays and the standings of their players."""
 
 ELEMENT: Final = re.compile(r"<[a-z]")
 
@@ -83,7 +83,7 @@ PAGES: Final = (
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """Look at the hall as its head arbiter: a thousand tables, of which half have played twice."""
+    """Return the head arbiter's client in a hall of a thousand tables, half of which have played twice."""
     plan, deals, registry = large_folder(TABLES, rounds=2)
     said = [one for one in plays(Event(plan, deals, registry)) if one.fact.round == 1 or one.table <= COMPLETE]
 
@@ -104,7 +104,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_no_page_of_a_hall_of_a_thousand_tables_is_larger_than_a_phone_takes(client: httpx.Client) -> None:
+def test_no_page_of_a_large_hall_is_too_large_for_a_phone(client: httpx.Client) -> None:
     large = {}
     for page in PAGES:
         answer = client.get(page, headers={"Accept": "text/html"})
@@ -114,7 +114,7 @@ def test_no_page_of_a_hall_of_a_thousand_tables_is_larger_than_a_phone_takes(cli
     assert large == {}
 
 
-def test_whom_a_fine_moves_stands_on_pages_whose_imps_change_first_and_is_published_from_any(
+def test_the_effects_of_a_ruling_are_paginated_with_changed_imps_first(
     client: httpx.Client,
 ) -> None:
     first = re.findall(r"/player/(p\d+-\w+)\?", client.get("/standings").text)[0]
@@ -128,20 +128,20 @@ def test_whom_a_fine_moves_stands_on_pages_whose_imps_change_first_and_is_publis
     assert send(client, form | {"looked_at": mark}).status_code == httpx.codes.SEE_OTHER
 
 
-def test_every_page_that_there_is_is_looked_at(client: httpx.Client) -> None:
+def test_every_linked_page_is_in_the_list(client: httpx.Client) -> None:
     looked_at = {page.partition("?")[0] for page in PAGES}
     ways = {way for page in ("/", "/orders") for way in re.findall(r'href="(/[a-z-]*)\?lang', client.get(page).text)}
     assert sorted(ways - looked_at) == []
 
 
-def test_the_page_that_is_open_is_named_where_the_ways_fold_and_among_them(client: httpx.Client) -> None:
+def test_the_current_page_is_marked_in_the_menu(client: httpx.Client) -> None:
     for path, name in {"/": "Room", "/orders": "Orders", "/standings": "Standings", "/carriers": "Carriers"}.items():
         page = client.get(path).text
         assert re.findall(r"Menu:</span> ([^<]*)<", page) == [name]
         assert re.findall(r'<a href="([^"?]*)[^"]*" aria-current="page">([^<]*)<', page)[0] == (path, name)
 
 
-def test_who_carries_for_some_tables_is_told_of_these_alone(client: httpx.Client) -> None:
+def test_the_page_of_carriers_can_be_limited_to_tables(client: httpx.Client) -> None:
     page = client.get("/carriers?tables=990-1000").text
     ways = re.findall(r'<p class="route">(.*?)</p>', page)
     assert ways
@@ -149,7 +149,7 @@ def test_who_carries_for_some_tables_is_told_of_these_alone(client: httpx.Client
     assert "1-x" in client.get("/carriers?tables=1-x").text
 
 
-def test_the_display_shows_as_many_as_fit_the_first_or_those_of_one_country(client: httpx.Client) -> None:
+def test_the_display_can_be_limited_by_lines_places_and_country(client: httpx.Client) -> None:
     def names(asked: str) -> tuple[int, int]:
         page = client.get(f"/display?{asked}").text
         return page.count('<th scope="row">'), page.count("<table>")

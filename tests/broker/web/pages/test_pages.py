@@ -1,4 +1,4 @@
-"""The pages of the desk on a phone, in the languages in turn: `make pages` looks at all states, sizes and schemes."""
+"""The desk's pages on a phone, with alternating languages; `make pages` covers all states, sizes and schemes."""
 
 from itertools import cycle
 from pathlib import Path
@@ -25,19 +25,19 @@ STATES: Final = (
     "standings: likely places",
     "display: seating",
 )
-"""Looked at beside each page as it is in the middle of an event, which has no colon in its name."""
+"""States tested in addition to the pages of a running event, whose names contain no colon."""
 
 TABLET: Final[ViewportSize] = {"width": 820, "height": 1180}
 
 SEEN_THROUGH: Final = {"room": "dark", "grid": "light", "deal": "dark", "paper": "dark", "riichi": "light"}
-"""Of these axe-core takes its time; between them they have what a page of the desk can have."""
+"""Pages checked with axe-core, which is slow; together they contain every kind of element on the desk."""
 
 REFUSED: Final = "Failed to load resource"
-"""What a browser writes of each page that is refused."""
+"""The console message of a browser about each refused page."""
 
 
 @pytest.mark.slow
-def test_every_page_fits_a_phone_can_be_read_and_names_its_parts_and_fields(browser: Browser, tmp_path: Path) -> None:
+def test_every_page_fits_a_phone_and_is_accessible(browser: Browser, tmp_path: Path) -> None:
     places = [place for place in PLACES if ":" not in place.name or place.name in STATES]
     with served(tmp_path, (place.desk for place in places)) as desks:
         found, visits = list[str](), Visits(browser, desks, Look("phone", "light", "en"))
@@ -52,7 +52,7 @@ def test_every_page_fits_a_phone_can_be_read_and_names_its_parts_and_fields(brow
     assert found + [one for one in visits.complaints if REFUSED not in one] == []
 
 
-def test_words_that_are_wider_than_a_phone_are_broken_and_make_no_page_wider(browser: Browser, tmp_path: Path) -> None:
+def test_very_long_words_do_not_widen_a_page(browser: Browser, tmp_path: Path) -> None:
     players = (replace(PLAYERS[0], name="W" * 50), replace(PLAYERS[1], name="ش" * 100), *PLAYERS[2:])
     with quickly(), whole(tmp_path / "cup", replace(cup(), title="m" * 50, players=players)) as made:
         page = page_of(browser, made.server, "head_arbiter", size="phone")
@@ -65,9 +65,7 @@ def test_words_that_are_wider_than_a_phone_are_broken_and_make_no_page_wider(bro
     assert found == []
 
 
-def test_a_phone_shows_likely_places_and_what_can_be_reached_and_leaves_names_their_room(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_standings_on_a_phone_leave_room_for_names(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, ("late",)) as desks:
         page = Visits(browser, desks, Look("phone", "light", "fr")).to(Place("standings", "late", "/standings"))
         row = page.locator(".ladder tbody tr").first
@@ -77,7 +75,7 @@ def test_a_phone_shows_likely_places_and_what_can_be_reached_and_leaves_names_th
         )
 
 
-def test_country_and_club_stand_beside_a_name_once_on_any_screen(browser: Browser, tmp_path: Path) -> None:
+def test_country_and_club_are_shown_once_on_any_screen(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, ("late",)) as desks:
         page = Visits(browser, desks, Look("laptop", "light", "en")).to(Place("standings", "late", "/standings"))
         row = page.locator(".ladder tbody tr").first
@@ -89,7 +87,7 @@ def test_country_and_club_stand_beside_a_name_once_on_any_screen(browser: Browse
         assert shown == dict.fromkeys(sizes, 1)
 
 
-def test_a_receipt_shows_all_of_its_play_on_a_screen_of_any_width(browser: Browser, tmp_path: Path) -> None:
+def test_a_receipt_fits_any_screen_width(browser: Browser, tmp_path: Path) -> None:
     published = next(place for place in PLACES if place.name == "receipt: published")
     with served(tmp_path, ("over",)) as desks:
         visits = Visits(browser, desks, Look("phone", "light", "fr"))
@@ -97,7 +95,7 @@ def test_a_receipt_shows_all_of_its_play_on_a_screen_of_any_width(browser: Brows
     assert found == [[], [], []]
 
 
-def test_a_tablet_shows_names_whole_beside_all_numbers(browser: Browser, tmp_path: Path) -> None:
+def test_tables_of_results_fit_a_tablet(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, ("busy", "late")) as desks:
         visits = Visits(browser, desks, Look("laptop", "light", "fr"))
         for desk, path in (("late", "/standings"), ("busy", "/player/p07")):
@@ -108,9 +106,7 @@ def test_a_tablet_shows_names_whole_beside_all_numbers(browser: Browser, tmp_pat
             )
 
 
-def test_a_phone_shows_the_best_formats_and_what_decides_and_the_rest_where_it_is_asked_for(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_a_phone_shows_the_best_formats_and_unfolds_the_rest(browser: Browser, tmp_path: Path) -> None:
     offered = next(place for place in PLACES if place.name == "set-up: formats")
     with served(tmp_path, ("new",)) as desks:
         page = Visits(browser, desks, Look("phone", "light", "en")).to(offered)
@@ -125,7 +121,7 @@ def test_a_phone_shows_the_best_formats_and_what_decides_and_the_rest_where_it_i
         assert formats.count() == 8
 
 
-def test_on_a_phone_the_rounds_of_each_table_begin_at_the_same_edge(browser: Browser, tmp_path: Path) -> None:
+def test_the_grids_rounds_are_aligned_on_a_phone(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, ("late",)) as desks:
         page = Visits(browser, desks, Look("phone", "light", "fr")).to(Place("grid", "late", "/grid"))
         edges = page.locator(".grid tbody tr").evaluate_all(
@@ -137,7 +133,7 @@ def test_on_a_phone_the_rounds_of_each_table_begin_at_the_same_edge(browser: Bro
         assert (len(edges), len(set(edges))) == (4, 1)
 
 
-def test_on_a_phone_nothing_of_the_grid_sticks_out(browser: Browser, tmp_path: Path) -> None:
+def test_the_grid_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, ("busy",)) as desks:
         for language in ("fr", "zh"):
             page = Visits(browser, desks, Look("phone", "light", language)).to(Place("grid", "busy", "/grid"))
@@ -150,9 +146,7 @@ def test_on_a_phone_nothing_of_the_grid_sticks_out(browser: Browser, tmp_path: P
             assert len(rows) == 4
 
 
-def test_in_the_reader_s_own_colours_it_is_seen_what_is_chosen_and_how_far_the_event_is(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_choices_and_progress_are_visible_in_forced_colours(browser: Browser, tmp_path: Path) -> None:
     pairs = {"what happened: answered": ".touch label", "ruling: correction": ".kinds a", "room": ".pages a"}
     with served(tmp_path, ("busy",)) as desks:
         visits = Visits(browser, desks, Look("laptop", "dark", "en"))
@@ -171,10 +165,10 @@ def test_in_the_reader_s_own_colours_it_is_seen_what_is_chosen_and_how_far_the_e
         assert page.evaluate(adjusted) == ["none", "none"]
 
 
-def test_the_first_key_leads_past_the_menu_to_what_a_page_is_about(browser: Browser, tmp_path: Path) -> None:
+def test_the_first_tab_stop_skips_to_the_content(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, ("late",)) as desks:
         visits = Visits(browser, desks, Look("laptop", "light", "en"))
-        for name in ("standings", "rulings"):  # one that follows the room, and one with forms
+        for name in ("standings", "rulings"):  # a live page, and one with forms
             page = visits.to(Place(name, "late", f"/{name}"))
             page.keyboard.press("Tab")
             skip = page.locator("a:focus")

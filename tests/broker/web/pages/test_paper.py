@@ -1,4 +1,4 @@
-"""A sheet that players have filled in is keyed in a real browser, looked at again, and kept; blank ones are printed."""
+"""A filled-in sheet is keyed in, previewed and saved in a real browser; blank ones are printed."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.broker.web.pages.visits import Look, Visits
 LOOK = Look("laptop", "light", "en")
 
 
-def test_a_sheet_is_kept_after_a_second_look_and_is_in_the_traveller(browser: Browser, tmp_path: Path) -> None:
+def test_a_saved_sheet_appears_in_the_traveller(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, ["busy"]) as desks:
         visits = Visits(browser, desks, LOOK)
         page = visits.to(Place("paper", "busy", "/paper", do=keyed))

@@ -1,4 +1,4 @@
-"""What each role may reach of the whole program's desk: its pages, its files, its streams, and its forms."""
+"""The pages, files, streams and forms of a complete desk that each role may use."""
 
 from collections.abc import Collection, Iterator
 from typing import Final
@@ -51,11 +51,11 @@ BESIDES: Final[dict[str, Collection[str]]] = {
     "/what-if": ARBITERS,
     "/final": ARBITERS,
 }
-"""Beside what a desk has that knows nothing but a view."""
+"""Routes in addition to those of a desk that has only a view (`ALLOWED`)."""
 
 SIGNED: Final = {"/upgrade/manifest", "/upgrade/part/{sha256}"}
 DEVICES: Final = {"/pairing/take", *SIGNED}
-"""Where devices come, whose proof lets them in, or whose signature."""
+"""Routes for devices, which authenticate with a proof or a signature."""
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
 
 
 def routes(desk: Whole) -> Iterator[tuple[str, str]]:
-    """Return method and path of all that asks for a right."""
+    """Yield the method and path of all routes that require a right."""
     app = create_app(desk.scorer.feed, auth=desk.auth, services=desk.services)
     for one in app.routes:
         if isinstance(one, Route) and one.path not in OPEN | DEVICES:
@@ -79,25 +79,25 @@ def at(path: str) -> str:
     return path
 
 
-def test_every_route_of_the_program_is_in_the_table_of_rights(desk: Whole) -> None:
+def test_every_route_of_a_complete_desk_is_in_the_table_of_rights(desk: Whole) -> None:
     assert {path for _, path in routes(desk)} == ALLOWED.keys() | BESIDES.keys()
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_reaches_what_it_was_given_and_is_refused_the_rest(desk: Whole, role: str) -> None:
+def test_each_role_can_use_exactly_its_own_routes(desk: Whole, role: str) -> None:
     rights: dict[str, Collection[str]] = {**ALLOWED, **BESIDES}
     wrong = []
     with logged_in(desk.server, role) as client:
         for method, path in routes(desk):
             answer = client.request(method, at(path), headers={"Accept": "application/json"})
-            # A form without the session's token is refused too, by another code, and to those who may send it.
+            # A form without the session's token is also refused, with another code, to those who may send it.
             refused = "not_allowed" in answer.text if method == "POST" else answer.status_code == 403
             if refused is (role in rights[path]):
                 wrong.append((method, path, answer.status_code))
     assert wrong == []
 
 
-def test_who_has_not_logged_in_reaches_nothing(desk: Whole) -> None:
+def test_no_route_can_be_used_without_a_login(desk: Whole) -> None:
     with browser(desk.server) as client:
         answers = {
             client.request(*route, headers={"Accept": "text/plain"}).status_code
@@ -106,7 +106,7 @@ def test_who_has_not_logged_in_reaches_nothing(desk: Whole) -> None:
     assert answers == {401}
 
 
-def test_what_answers_a_form_is_another_address_or_a_page_to_which_a_browser_can_go_back(desk: Whole) -> None:
+def test_answers_to_forms_are_redirects_or_cacheable_pages(desk: Whole) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         token = token_of(client, "/rulings/new?kind=deadline")
         posted = [path for method, path in routes(desk) if method == "POST"]
@@ -119,7 +119,7 @@ def test_what_answers_a_form_is_another_address_or_a_page_to_which_a_browser_can
     assert "/rulings/new" in posted
 
 
-def test_a_form_that_does_something_leads_to_another_address(desk: Whole) -> None:
+def test_a_successful_form_redirects(desk: Whole) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         form = {"form": token_of(client, "/people"), "action": "disable", "name": "display"}
         answer = client.post("/people", data=form, follow_redirects=False)

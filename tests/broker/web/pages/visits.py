@@ -1,4 +1,4 @@
-"""Going to a place: each role logs in once at each desk, in a browser of one look."""
+"""Visits to places in one browser and look; each role logs in once per desk."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
@@ -16,11 +16,11 @@ SIZES: Final[Mapping[str, ViewportSize]] = {
     "projector": {"width": 1920, "height": 1080},
 }
 LOOKED_AT_S: Final = NOW / 1000 + 240
-"""Four minutes after what happened last: people wait by then. Seconds since 1970."""
+"""The browser's clock, four minutes after the last message, in seconds since 1970."""
 
 
 class Look(NamedTuple):
-    """How a page is looked at."""
+    """Screen size, colour scheme and language of a browser."""
 
     size: str
     scheme: Literal["light", "dark"]
@@ -28,16 +28,16 @@ class Look(NamedTuple):
 
 
 class Visits:
-    """One browser's visits."""
+    """The visits of one browser."""
 
     def __init__(self, browser: Browser, desks: Mapping[str, DeskServer], look: Look) -> None:
         self._browser, self._desks, self._look = browser, desks, look
         self._pages: dict[tuple[str, str | None], Page] = {}
         self.complaints: list[str] = []
-        """What the pages have written on the browser's console."""
+        """Messages and errors on the browser's console."""
 
     def to(self, place: Place, language: str | None = None, size: ViewportSize | None = None) -> Page:
-        """Go to a place, and do what is to be done there. `language` and `size`: others than those of this look."""
+        """Open a place and prepare it. `language` and `size` override those of the look."""
         page = self._pages.get((place.desk, place.who)) or self._open(place)
         if size:
             page.set_viewport_size(size)
@@ -48,7 +48,7 @@ class Visits:
         return page
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close all pages."""
         for page in self._pages.values():
             page.context.close()
 
@@ -66,12 +66,12 @@ class Visits:
 
 
 def stop_reloading(page: Page) -> None:
-    """Let a page that loads itself again after some seconds stay while it is looked at, however long that takes."""
+    """Keep a page that reloads itself after some seconds from reloading during a test."""
     page.evaluate("document.querySelector('meta[http-equiv=refresh]') && window.stop()")
 
 
 def page_of(browser: Browser, desk: DeskServer, who: str, path: str = "", size: str = "laptop") -> Page:
-    """Open a page of the desk in a browser of its own, as somebody who has logged in."""
+    """Open a page of the desk in a new browser context as a user who has logged in."""
     context = browser.new_context(viewport=SIZES[size], locale="en-GB")
     log_in(context, desk, who)
     page = context.new_page()
@@ -80,7 +80,7 @@ def page_of(browser: Browser, desk: DeskServer, who: str, path: str = "", size: 
 
 
 def log_in(context: BrowserContext, desk: DeskServer, who: str) -> None:
-    """Log in without a page: the form itself is tested elsewhere."""
+    """Log in without opening the login page, which is tested elsewhere."""
     origin = {"Origin": desk.url.rstrip("/")}
     answer = context.request.post(
         f"{desk.url}login", form={"name": who, "password": PASSWORD}, headers=origin, max_redirects=0

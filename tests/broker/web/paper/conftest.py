@@ -1,4 +1,4 @@
-"""A desk at which two people key each sheet."""
+"""A desk with double keying: two people key in each sheet."""
 
 import threading
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ EVENT = Event(replace(small.plan(), keying="double"), small.deals(), small.regis
 
 
 class Desk:
-    """A desk with a scorer at work, and a browser a person."""
+    """A desk with a running scorer and three accounts."""
 
     def __init__(self, folder: Path) -> None:
         self.auth, journal = Authentication(folder), SqliteJournal(folder / STORE, small.NAME)
@@ -36,7 +36,7 @@ class Desk:
         self._journal = journal
 
     def end(self) -> None:
-        """Close it all."""
+        """Stop the scorer and close the stores."""
         self._stop.set()
         self._work.join()
         self._journal.close()
@@ -47,11 +47,11 @@ class Desk:
         return self.scorer.ask(lambda: self.scorer.rulings.room.play((table, 1)).settled)
 
     def reasons(self, table: int) -> list[str]:
-        """Return the reasons of what was ruled on a play of the first round."""
+        """Return the reasons of the rulings on a play of the first round."""
         return [entry.reason for entry in self.scorer.rulings.history() if entry.table == table]
 
     def noted(self, table: int) -> list[tuple[str, str, str]]:
-        """Return what the audit log says of a sheet."""
+        """Return the audit entries about a sheet of the first round: who, action, detail."""
         about = f"table {table}, round 1"
         return [(one.who, one.action, one.detail) for one in self.auth.audit.checked() if one.about.startswith(about)]
 

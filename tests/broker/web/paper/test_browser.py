@@ -1,4 +1,4 @@
-"""Sheets keyed as somebody keys a pile of them: by keyboard alone, in a real browser."""
+"""Keying in a pile of sheets with the keyboard only, in a real browser."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.broker.web.test_auth import logged_in, token_of
 
 
 def key(page: Page, table: int, value: str, points: tuple[str, ...]) -> None:
-    """Key a sheet on which North discarded East's tile, and end it with Enter where the cursor is then."""
+    """Key in a sheet on which East won on North's discard, and press Enter in the last field."""
     keyboard = page.keyboard
     for text in ("1", str(table), str(small.event().bookings[table, 1].deal)):
         keyboard.type(text)
@@ -29,9 +29,7 @@ def key(page: Page, table: int, value: str, points: tuple[str, ...]) -> None:
         keyboard.press("Enter")
 
 
-def test_enter_goes_on_from_the_last_field_and_what_was_refused_stays_to_be_compared(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_enter_submits_the_sheet_and_a_refused_one_stays_in_the_form(browser: Browser, tmp_path: Path) -> None:
     with quickly(), empty(tmp_path / "cup") as desk:
         page = page_of(browser, desk, "head_arbiter", "paper?lang=en")
         for value, points, problem in (("18", ("+42", "-8", "-8", "-26"), 0), ("20", ("44", "-8", "-8", "-28"), 1)):
@@ -43,7 +41,7 @@ def test_enter_goes_on_from_the_last_field_and_what_was_refused_stays_to_be_comp
         assert page.locator("[name=east]").input_value() == "20"
 
 
-def test_the_second_look_names_the_substitute_who_has_signed(tmp_path: Path) -> None:
+def test_the_preview_of_a_sheet_names_the_substitute(tmp_path: Path) -> None:
     with quickly(), busy(tmp_path / "cup") as desk, logged_in(desk, "head_arbiter") as client:
         (table,) = (one for one in range(1, 5) if INSTEAD.player in small.event().bookings[one, 4].players.values())
         place = {"round": "4", "table": str(table), "deal": str(small.event().bookings[table, 4].deal)}
@@ -53,9 +51,7 @@ def test_the_second_look_names_the_substitute_who_has_signed(tmp_path: Path) -> 
         assert INSTEAD.name in page.partition('id="look"')[2].partition("</ul>")[0]
 
 
-def test_two_people_key_a_pile_and_where_the_second_reads_something_else_an_arbiter_settles_it(
-    browser: Browser, desk: Desk
-) -> None:
+def test_two_people_key_sheets_and_an_arbiter_settles_differences(browser: Browser, desk: Desk) -> None:
     tao, luc, anne = (page_of(browser, desk.server, name, "paper?lang=en") for name in ("tao", "luc", "anne"))
     right, wrong = ("18", ("+42", "-8", "-8", "-26")), ("17", ("+41", "-8", "-8", "-25"))
     for table, first in ((1, right), (2, wrong)):
@@ -63,7 +59,7 @@ def test_two_people_key_a_pile_and_where_the_second_reads_something_else_an_arbi
         expect(tao.locator("#results")).to_contain_text("waiting for a second person")
     luc.reload()
     for text in ("HV 17", "HV 18", "+42"):
-        expect(luc.locator("main")).not_to_contain_text(text)  # whoever keys second reads the sheet, not the first
+        expect(luc.locator("main")).not_to_contain_text(text)  # the second person must not see the first reading
     for table, said in ((1, "both entries agree; it counts now"), (2, "the two entries differ")):
         key(luc, table, *right)
         expect(luc.locator("#results")).to_contain_text(said)

@@ -1,4 +1,4 @@
-"""Two people key each sheet blindly: what they agree on counts, what they do not an arbiter settles, with a reason."""
+"""Blind double keying: readings that agree count; an arbiter settles differences with a reason."""
 
 import re
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ from tests.broker.web.test_auth import logged_in
 
 
 def says(table: int, **other: str) -> dict[str, str]:
-    """Return a sheet of the first round."""
+    """Return the form fields of a sheet of the first round."""
     return {**SAYS, "table": str(table), "deal": str(EVENT.bookings[table, 1].deal), **other}
 
 
 WRONG = {"east": "17", "points_east": "+41", "points_north": "-25"}
-"""What somebody reads who takes an 8 for a 7: hand value and points agree with each other."""
+"""Fields with an 8 misread as a 7; hand value and points agree with each other."""
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +38,7 @@ def luc(desk: Desk) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_a_sheet_counts_when_two_people_have_keyed_the_same_and_names_both(
-    desk: Desk, tao: httpx.Client, luc: httpx.Client
-) -> None:
+def test_a_sheet_counts_once_two_people_have_keyed_the_same(desk: Desk, tao: httpx.Client, luc: httpx.Client) -> None:
     assert "waiting for a second person" in send(tao, action="keep", **says(1)).text
     assert desk.settled(1) is False
     assert "both entries agree; it counts now" in send(luc, action="keep", **says(1)).text
@@ -49,9 +47,7 @@ def test_a_sheet_counts_when_two_people_have_keyed_the_same_and_names_both(
     assert "already there, with the same result" in send(tao, action="keep", **says(1)).text
 
 
-def test_the_second_person_s_page_is_the_same_whatever_the_first_has_keyed(
-    tao: httpx.Client, luc: httpx.Client
-) -> None:
+def test_the_second_persons_page_does_not_depend_on_the_first_reading(tao: httpx.Client, luc: httpx.Client) -> None:
     seen = []
     for other in ({}, WRONG, {"fine_north": "4"}):
         send(tao, action="keep", **says(4, **other))
@@ -60,9 +56,7 @@ def test_the_second_person_s_page_is_the_same_whatever_the_first_has_keyed(
     assert seen[0] == seen[1] == seen[2]
 
 
-def test_who_keys_twice_corrects_themselves_and_is_no_second_person(
-    desk: Desk, tao: httpx.Client, luc: httpx.Client
-) -> None:
+def test_keying_twice_replaces_ones_own_reading(desk: Desk, tao: httpx.Client, luc: httpx.Client) -> None:
     send(tao, action="keep", **says(2, **WRONG))
     assert "waiting for a second person" in send(tao, action="keep", **says(2)).text
     assert desk.settled(2) is False
@@ -71,7 +65,7 @@ def test_who_keys_twice_corrects_themselves_and_is_no_second_person(
 
 
 def settle(client: httpx.Client, table: int, **wish: str) -> httpx.Response:
-    """Send the form of a difference, as the page has it."""
+    """Send the form of a difference with the numbers shown on the page."""
     page = client.get("/paper").text
     card = page[page.index(f'id="differs-{table}-1"') :]
     found = {name: re.search(f'name="{name}" value="([0-9]+)"', card) for name in ("one", "other")}
@@ -80,7 +74,7 @@ def settle(client: httpx.Client, table: int, **wish: str) -> httpx.Response:
     return send(client, action="settle", table=str(table), round="1", **numbers, **chosen, **wish)
 
 
-def test_two_that_differ_are_shown_locked_and_settled_by_an_arbiter_with_a_reason(
+def test_differing_readings_are_locked_until_an_arbiter_settles_them(
     desk: Desk, tao: httpx.Client, luc: httpx.Client
 ) -> None:
     send(tao, action="keep", **says(3, **WRONG))
@@ -96,9 +90,7 @@ def test_two_that_differ_are_shown_locked_and_settled_by_an_arbiter_with_a_reaso
     assert (played.winners, desk.reasons(3)) == ({"east": 18}, ["an 8: the sheet is here"])
 
 
-def test_where_neither_is_right_both_are_set_aside_and_two_people_key_anew(
-    desk: Desk, tao: httpx.Client, luc: httpx.Client
-) -> None:
+def test_both_readings_can_be_set_aside_and_keyed_again(desk: Desk, tao: httpx.Client, luc: httpx.Client) -> None:
     send(tao, action="keep", **says(4, **WRONG))
     send(luc, action="keep", **says(4))
     stale = settle(luc, 4, which="neither", reason="a coffee stain: ask the table")
@@ -116,26 +108,26 @@ def keying(number: int, whose: str, body: bytes, after: str = "") -> Keying:
     return Keying(number=number, at=0, who=whose, whose=whose, round=1, table=3, after=after, body=body)
 
 
-def test_what_was_keyed_before_a_result_or_an_undo_counts_no_longer() -> None:
+def test_readings_older_than_the_last_entry_do_not_count() -> None:
     kept = [keying(1, "tao", b"a"), keying(2, "luc", b"a", "ruling-1"), keying(3, "tao", b"b", "undo-2")]
-    assert [len(open_readings(kept, (3, 1), after).kept) for after in (None, "ruling-1", "undo-2", "other")] == [
+    assert [len(open_readings(kept, (3, 1), after).current) for after in (None, "ruling-1", "undo-2", "other")] == [
         1,
         1,
         1,
         0,
     ]
-    assert open_readings(kept, (3, 2), None).kept == ()
+    assert open_readings(kept, (3, 2), None).current == ()
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([b"x", b"y", b""])), max_size=8))
-def test_no_reading_of_one_s_own_ever_agrees_with_itself_and_no_third_person_decides(
+def test_only_a_different_person_can_agree_and_no_third_one_decides(
     tries: list[tuple[str, bytes]],
 ) -> None:
     kept: list[Keying] = []
     for whose, body in tries:
         known = open_readings(kept, (3, 1), None)
         if body and not known.differ:
-            others = {one.body for one in known.kept if one.whose != whose}
+            others = {one.body for one in known.current if one.whose != whose}
             assert (known.judge(whose, body) == "agrees") == (body in others)
             if body in others:
                 return
@@ -145,17 +137,17 @@ def test_no_reading_of_one_s_own_ever_agrees_with_itself_and_no_third_person_dec
             assert refused.value.code == "keyings_differ"
             return
         kept.append(keying(len(kept) + 1, whose, body))
-        assert len(open_readings(kept, (3, 1), None).kept) <= 2
+        assert len(open_readings(kept, (3, 1), None).current) <= 2
 
 
-def test_a_reading_comes_back_as_it_was_and_points_that_were_not_keyed_make_no_difference() -> None:
+def test_a_reading_round_trips_and_omitted_points_make_no_difference() -> None:
     full = sheet_of(keyed_of({**says(3), "fine_north": "4"}), EVENT)
     sparse = sheet_of(replace(full.keyed, points={}), EVENT)
     assert body_of(full) == body_of(sparse)
     assert sheet_of(keyed_from(body_of(sparse)), EVENT).decision == full.decision
 
 
-def test_what_differs_is_named_cell_by_cell() -> None:
+def test_differences_are_listed_by_seat_and_field() -> None:
     one, other = keyed_from(body_of(sheet_of(keyed_of(says(3)), EVENT))), keyed_of(says(3, win="draw"))
     assert reading_differences(one, replace(one, winners={"east": 17}, fines={"north": 4})) == [
         "east winners",

@@ -1,4 +1,4 @@
-"""Sheets keyed at the desk: read, looked at twice, taken once, and never over what a table has entered."""
+"""Sheets keyed in at the desk: previewed, stored once, and never replacing what a table has entered."""
 
 import re
 import threading
@@ -62,7 +62,7 @@ def alerts(hall: Hall) -> list[str]:
     return [alert.code for alert in hall.scorer.feed.current.alerts]
 
 
-def test_a_sheet_counts_as_if_its_table_had_sent_it_with_author_and_source(hall: Hall) -> None:
+def test_a_sheet_counts_as_a_correction_with_author_and_source(hall: Hall) -> None:
     assert take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO) == "taken"
     laid = hall.scorer.rulings.room.play((3, 1))
     assert (laid.settled, laid.points, laid.fines) == (
@@ -75,7 +75,7 @@ def test_a_sheet_counts_as_if_its_table_had_sent_it_with_author_and_source(hall:
     assert (entry.author, entry.decision.source, entry.kind) == ("Tao Lin", "paper", "correct")
 
 
-def test_a_sheet_that_is_keyed_again_by_anybody_is_taken_once(hall: Hall) -> None:
+def test_a_sheet_keyed_again_is_stored_once(hall: Hall) -> None:
     other = RulingAuthor("Anne Lefèvre", "anne", "head_arbiter")
     assert [take_sheet(hall.scorer.rulings, sheet(fine_north="4"), who) for who in (TAO, TAO, other)] == [
         "taken",
@@ -85,14 +85,14 @@ def test_a_sheet_that_is_keyed_again_by_anybody_is_taken_once(hall: Hall) -> Non
     assert len(hall.scorer.rulings.history()) == 1
 
 
-def test_the_table_s_own_result_that_says_the_same_raises_no_alert(hall: Hall) -> None:
+def test_an_equal_result_of_the_table_raises_no_alert(hall: Hall) -> None:
     take_sheet(hall.scorer.rulings, sheet(), TAO)
     hall.hear(*whole_play(3, 1, OUTCOMES[1]))
     assert alerts(hall) == []
     assert take_sheet(hall.scorer.rulings, sheet(), TAO) == "there_already"
 
 
-def test_a_result_of_the_table_that_says_otherwise_is_an_alert_and_the_arbiter_decides(hall: Hall) -> None:
+def test_a_different_result_of_the_table_raises_an_alert(hall: Hall) -> None:
     take_sheet(hall.scorer.rulings, sheet(), TAO)
     hall.hear(*whole_play(3, 1, OUTCOMES[2]))
     assert alerts(hall) == ["paper_differs"]
@@ -100,12 +100,12 @@ def test_a_result_of_the_table_that_says_otherwise_is_an_alert_and_the_arbiter_d
 
 
 def fined(imp: int) -> list[LogMessage]:
-    """Table 3's own play of the first round, with north fined."""
+    """Return table 3's own play of the first round, with North fined."""
     return whole_play(3, 1, OUTCOMES[1], {"north": Fine(imp=imp, reason="false hu")})
 
 
 @pytest.mark.parametrize(("entered", "told"), [(4, ["fined_at_table"]), (8, ["fined_at_table", "paper_differs"])])
-def test_a_fine_of_a_sheet_counts_until_the_table_s_own_result_is_there(
+def test_a_fine_on_a_sheet_counts_until_the_tables_own_result_arrives(
     hall: Hall, entered: int, told: list[str]
 ) -> None:
     take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
@@ -114,7 +114,7 @@ def test_a_fine_of_a_sheet_counts_until_the_table_s_own_result_is_there(
     assert (laid.fines, alerts(hall)) == ({laid.players["north"]: entered}, told)
 
 
-def test_a_sheet_that_fines_more_than_what_is_there_is_left_to_an_arbiter(hall: Hall) -> None:
+def test_a_second_sheet_with_another_fine_is_refused(hall: Hall) -> None:
     take_sheet(hall.scorer.rulings, sheet(), TAO)
     with pytest.raises(RuleError, match="a different result") as refused:
         take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
@@ -122,7 +122,7 @@ def test_a_sheet_that_fines_more_than_what_is_there_is_left_to_an_arbiter(hall: 
 
 
 @pytest.mark.parametrize("decision", [Void(), Withdrawn(player=event().bookings[3, 1].players["east"], first_round=1)])
-def test_a_sheet_of_a_play_that_was_ruled_on_is_refused_with_who_ruled(hall: Hall, decision: AnyDecision) -> None:
+def test_a_sheet_for_a_play_with_a_ruling_is_refused(hall: Hall, decision: AnyDecision) -> None:
     play = (3, 1) if isinstance(decision, Void) else None
     hall.scorer.rulings.give(draft(hall.scorer.rulings.room, decision, play), HEAD)
     with pytest.raises(RuleError, match=HEAD.name) as refused:
@@ -130,7 +130,7 @@ def test_a_sheet_of_a_play_that_was_ruled_on_is_refused_with_who_ruled(hall: Hal
     assert refused.value.code == "sheet_ruled_out"
 
 
-def test_a_sheet_never_takes_the_place_of_what_the_table_has_entered(hall: Hall) -> None:
+def test_a_sheet_never_replaces_the_tables_own_result(hall: Hall) -> None:
     hall.hear(*whole_play(3, 1, OUTCOMES[2]))
     (told,) = take_sheets(hall.scorer.rulings, [sheet()], TAO)
     assert told.problem is not None
@@ -138,7 +138,7 @@ def test_a_sheet_never_takes_the_place_of_what_the_table_has_entered(hall: Hall)
     assert hall.scorer.rulings.history() == ()
 
 
-def test_a_scorer_that_starts_again_has_the_sheets(hall: Hall) -> None:
+def test_a_restarted_scorer_still_has_the_sheets(hall: Hall) -> None:
     take_sheet(hall.scorer.rulings, sheet(), TAO)
     again = make_hall(hall.folder, hall.journal)
     assert again.scorer.rulings.room.play((3, 1)).points == sheet().decision.points
@@ -158,7 +158,7 @@ def test_a_scorer_that_starts_again_has_the_sheets(hall: Hall) -> None:
         ({"east": "7"}, "below_minimum"),
     ],
 )
-def test_what_no_sheet_can_say_is_refused_by_code(other: dict[str, str], code: str) -> None:
+def test_an_invalid_sheet_is_refused_with_its_code(other: dict[str, str], code: str) -> None:
     with pytest.raises(RuleError) as refused:
         sheet(**other)
     assert refused.value.code == code
@@ -172,7 +172,7 @@ def csv(*rows: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
-def test_a_file_is_taken_whole_or_every_line_that_is_wrong_is_named(tmp_path: Path) -> None:
+def test_a_file_is_read_as_a_whole_or_every_wrong_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "sheets.csv"
     second = {**SAYS, "table": "1", "deal": str(event().bookings[1, 1].deal)}
     path.write_text(csv(SAYS, second), encoding="utf-8")
@@ -192,7 +192,7 @@ def test_a_file_is_taken_whole_or_every_line_that_is_wrong_is_named(tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
-    """A desk with a scorer at work in its own thread."""
+    """A desk with a scorer that runs in its own thread."""
     folder = event_folder(tmp_path_factory.mktemp("paper") / "cup", [])
     with pytest.MonkeyPatch.context() as patch:
         quick_hashes(patch)
@@ -221,7 +221,7 @@ def send(client: httpx.Client, **data: str) -> httpx.Response:
     return client.post("/paper", data={"form": token_of(client, "/paper"), **data})
 
 
-def test_a_sheet_is_kept_after_a_second_look_and_not_before(desk: DeskServer, client: httpx.Client) -> None:
+def test_a_sheet_is_stored_only_after_its_preview(desk: DeskServer, client: httpx.Client) -> None:
     looked = send(client, action="look", **SAYS)
     assert ("Check again" in looked.text, "+42" in looked.text) == (True, True)
     assert 'action" value="look"' in looked.text
@@ -233,24 +233,24 @@ def test_a_sheet_is_kept_after_a_second_look_and_not_before(desk: DeskServer, cl
     assert log.count("ruling_given") == 1
 
 
-def test_where_one_person_keys_there_is_nothing_to_settle(client: httpx.Client) -> None:
+def test_there_is_nothing_to_settle_with_single_keying(client: httpx.Client) -> None:
     assert "keying_gone" in send(client, action="settle", chosen="1").text
 
 
-def test_the_sheet_of_any_table_may_be_typed(client: httpx.Client) -> None:
+def test_the_table_field_fits_the_largest_table_number(client: httpx.Client) -> None:
     field = re.search(r'<input name="table"[^>]* maxlength="([0-9])"', client.get("/paper").text)
     assert field is not None
     assert int(field[1]) == len(str(LAST_TABLE))
 
 
-def test_sheets_are_printed_from_the_desk(client: httpx.Client) -> None:
+def test_blank_sheets_are_printed_from_the_desk(client: httpx.Client) -> None:
     answer = client.get("/paper/sheets.pdf?table=3&round=2&lang=zh")
     assert (answer.headers["content-type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
     assert "<code>no_plays</code>" in client.get("/paper/sheets.pdf?table=99").text
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_only_arbiters_key(desk: DeskServer, role: str) -> None:
+def test_only_arbiters_may_open_the_page(desk: DeskServer, role: str) -> None:
     with logged_in(desk, role) as client:
         assert client.get("/paper").status_code == (200 if role.endswith("arbiter") else 403)
 
@@ -260,16 +260,14 @@ def test_only_arbiters_key(desk: DeskServer, role: str) -> None:
     said=st.dictionaries(st.sampled_from([*FIELDS, "csv"]), st.text(max_size=12), max_size=6),
     action=st.sampled_from(["look", "keep", "look_csv", "keep_csv", "x"]),
 )
-def test_whatever_is_sent_is_refused_by_code_or_shown_escaped(
-    client: httpx.Client, said: dict[str, str], action: str
-) -> None:
+def test_any_input_is_refused_and_escaped(client: httpx.Client, said: dict[str, str], action: str) -> None:
     data = {key: (value + "<b>").encode("utf-8", "replace").decode() for key, value in said.items()}
     answer = send(client, action=action, **data)
     assert answer.status_code == 400
     assert "<b>" not in answer.text
 
 
-def test_the_exports_have_what_was_keyed(tmp_path: Path) -> None:
+def test_a_keyed_sheet_is_in_the_stored_event(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", [])
     journal = SqliteJournal(folder / STORE, small.NAME)
     take_sheet(Scorer(event(), journal, folder, lambda: 1_800_000_000_000).rulings, sheet(), TAO)
@@ -279,7 +277,7 @@ def test_the_exports_have_what_was_keyed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("desk_of", [desks.riichi, desks.sessions])
-def test_an_event_of_riichi_has_no_page_for_sheets_with_hand_values(
+def test_a_riichi_event_has_no_page_for_paper_sheets(
     tmp_path: Path, desk_of: Callable[[Path], AbstractContextManager[DeskServer]]
 ) -> None:
     with desks.quickly(), desk_of(tmp_path / "cup") as desk, logged_in(desk, "head_arbiter") as client:

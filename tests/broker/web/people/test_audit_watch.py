@@ -1,4 +1,4 @@
-"""What a bribed helper would hide raises an alert at the desk, also after a restart and where a command has done it."""
+"""Sensitive actions raise an alert at the desk, even after a restart or if a command performed them."""
 
 import queue
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def auth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Authentica
 
 
 def do_all(auth: Authentication, folder: Path) -> None:
-    """Do everything of which the arbiters are told, and some of which they are not."""
+    """Perform every action that raises an alert, and some that do not."""
     by = Actor("mallory", "10.0.0.6")
     auth.accounts.add("crony", "A crony", "table_arbiter", PASSWORD, by)
     auth.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, by)
@@ -57,7 +57,7 @@ def do_all(auth: Authentication, folder: Path) -> None:
     note_faces_shown(folder, "deal 7")
 
 
-def test_each_of_these_raises_its_alert_once(auth: Authentication, tmp_path: Path) -> None:
+def test_each_sensitive_action_raises_one_alert(auth: Authentication, tmp_path: Path) -> None:
     told: list[Concern] = []
     watch = AuditWatch(auth.audit, told.append)
     do_all(auth, tmp_path)
@@ -73,7 +73,7 @@ def test_each_of_these_raises_its_alert_once(auth: Authentication, tmp_path: Pat
     }
 
 
-def test_anchors_cover_all_entries_that_were_there_when_they_were_made(auth: Authentication, tmp_path: Path) -> None:
+def test_an_anchor_covers_all_audit_entries_of_its_time(auth: Authentication, tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal, ExitStack() as running:
         scorer = make_hall(tmp_path, journal).scorer
         do_all(auth, tmp_path)
@@ -83,7 +83,7 @@ def test_anchors_cover_all_entries_that_were_there_when_they_were_made(auth: Aut
         assert place == AnchorPlace(journal.height, len(digests))
 
 
-def test_an_account_that_a_command_makes_is_told_of(auth: Authentication, tmp_path: Path) -> None:
+def test_an_account_added_by_a_command_raises_an_alert(auth: Authentication, tmp_path: Path) -> None:
     watch = AuditWatch(auth.audit, lambda _: None)
     assert watch.past() == []
     asked = ["add", str(tmp_path), "crony", "--full", "A crony", "--role", "head_arbiter", "--password-stdin"]
@@ -92,7 +92,7 @@ def test_an_account_that_a_command_makes_is_told_of(auth: Authentication, tmp_pa
     assert (concern.code, concern.values["who"], concern.values["about"]) == ("account_added", "(command)", "crony")
 
 
-def test_the_desk_shows_them_and_a_scorer_that_starts_again_too(auth: Authentication, tmp_path: Path) -> None:
+def test_alerts_are_shown_and_recalled_after_a_restart(auth: Authentication, tmp_path: Path) -> None:
     (tmp_path / "event").mkdir()
     with open_journal(tmp_path / "event") as journal:
         hall = make_hall(tmp_path / "event", journal)
@@ -108,14 +108,14 @@ def test_the_desk_shows_them_and_a_scorer_that_starts_again_too(auth: Authentica
     assert (shown, recalled) == (set(TOLD_ACTIONS), set(TOLD_ACTIONS))
 
 
-def test_the_log_is_read_as_it_grows(auth: Authentication) -> None:
+def test_new_audit_entries_are_reported_while_it_runs(auth: Authentication) -> None:
     told = queue.SimpleQueue[Concern]()
     with AuditWatch(auth.audit, told.put, pause_s=0.001):
         auth.audit.note(auth.clock(), "mallory", "arbiters_pin_set")
         assert told.get(timeout=PATIENCE_S).code == "arbiters_pin_set"
 
 
-def test_each_is_said_in_every_language(auth: Authentication, tmp_path: Path) -> None:
+def test_each_alert_is_translated(auth: Authentication, tmp_path: Path) -> None:
     do_all(auth, tmp_path)
     concerns = [one for _, one in AuditWatch(auth.audit, lambda _: None).past()]
     template = environment().from_string("{{ alert|alert_text }}")
@@ -127,6 +127,6 @@ def test_each_is_said_in_every_language(auth: Authentication, tmp_path: Path) ->
             assert one.code not in said
 
 
-def test_nothing_is_noted_in_a_folder_that_has_no_people(tmp_path: Path) -> None:
+def test_no_audit_log_is_created_in_a_folder_without_accounts(tmp_path: Path) -> None:
     note_faces_shown(tmp_path, "deal 7")
     assert list(tmp_path.iterdir()) == []

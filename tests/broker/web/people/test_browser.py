@@ -1,4 +1,4 @@
-"""Logging in, keeping accounts and giving orders, in a real browser."""
+"""Logging in, managing accounts and giving orders, in a real browser."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +38,7 @@ def log_in(context: BrowserContext, bench: Bench, name: str) -> Page:
     return page
 
 
-def test_an_arbiter_pauses_a_table_from_its_card_and_sees_it_done(context: BrowserContext, bench: Bench) -> None:
+def test_an_arbiter_can_pause_a_table_from_its_card(context: BrowserContext, bench: Bench) -> None:
     page = log_in(context, bench, "table_arbiter")
     page.locator("#table-3").get_by_role("link", name="Order…").click()
     page.get_by_label("Pause").check()
@@ -58,7 +58,7 @@ def test_an_arbiter_pauses_a_table_from_its_card_and_sees_it_done(context: Brows
     expect(page.locator("#orders li")).to_contain_text("done")
 
 
-def test_a_page_that_is_open_goes_to_the_login_when_its_account_is_disabled(
+def test_an_open_page_goes_to_the_login_when_its_account_is_disabled(
     browser: Browser, context: BrowserContext, bench: Bench
 ) -> None:
     wall = log_in(context, bench, "display")
@@ -73,7 +73,7 @@ def test_a_page_that_is_open_goes_to_the_login_when_its_account_is_disabled(
     second.close()
 
 
-def test_a_cookie_taken_to_another_browser_opens_nothing_and_ends_the_session(
+def test_a_cookie_used_in_another_browser_ends_the_session(
     browser: Browser, context: BrowserContext, bench: Bench
 ) -> None:
     log_in(context, bench, "head_arbiter")
@@ -81,12 +81,12 @@ def test_a_cookie_taken_to_another_browser_opens_nothing_and_ends_the_session(
     stolen = thief.new_page()
     stolen.goto(bench.server.url + "people")
     expect(stolen.get_by_role("button", name="Log in")).to_be_visible()
-    owner = context.new_page()  # the first one may be loading itself anew by now
+    owner = context.new_page()  # the first one may be reloading
     owner.goto(bench.server.url + "people")
     expect(owner.get_by_role("button", name="Log in")).to_be_visible()
     thief.close()
 
 
-def test_no_script_can_read_the_cookie(context: BrowserContext, bench: Bench) -> None:
+def test_scripts_cannot_read_the_cookie(context: BrowserContext, bench: Bench) -> None:
     page = log_in(context, bench, "head_arbiter")
     assert page.evaluate("document.cookie") == ""

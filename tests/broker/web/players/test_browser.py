@@ -1,4 +1,4 @@
-"""A day at the door and at the desk, in a real browser: no-shows, a late entry, somebody leaves, and comes back."""
+"""An event with no-shows, a late entry and a player who leaves and returns, in a real browser."""
 
 import re
 from collections.abc import Iterator
@@ -54,13 +54,13 @@ def page_of(context: BrowserContext, room: Whole, who: str, path: str) -> Page:
 
 
 def playing(event: Event, round_: int) -> list[str]:
-    """Return the names of who sits in a round."""
+    """Return the names of the players seated in a round."""
     seats = (who for play in event.plan.plays if play.round == round_ for who in play.players.values())
     return sorted(event.players[who].name for who in seats)
 
 
 def played(event: Event, table: int, round_: int) -> tuple[Fact, ...]:
-    """Return what a table tells of a play that nobody wins."""
+    """Return a table's facts about a drawn play."""
     play = event.bookings[table, round_]
     return (
         Restored(round=round_, deal=play.deal, verified=True, form=event.form(play.deal), refusals=0),
@@ -92,7 +92,7 @@ def publish(page: Page) -> None:
 
 
 def check_in(door: Page, address: str) -> None:
-    """Say of everybody whether they are here: the first is found without accents."""
+    """Check everybody in or mark them absent; the first is found without typing accents."""
     door.get_by_label("Name").fill("lefevre")
     door.keyboard.press("Enter")
     expect(door.locator(".checkins li")).to_have_count(1)
@@ -109,7 +109,7 @@ def check_in(door: Page, address: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_day_with_two_no_shows_a_late_entry_and_one_who_leaves(
+def test_seating_follows_no_shows_late_entries_and_departures(
     room: Whole, phone: BrowserContext, browser: Browser
 ) -> None:
     state = room.scorer.state
@@ -134,7 +134,7 @@ def test_a_day_with_two_no_shows_a_late_entry_and_one_who_leaves(
             room.hear(*log(table, *played(event, table, 1)))
     before = dict(state.planned.bookings)
     assert sum(round_ == 1 for _, round_ in state.results) == 5
-    leaver = next(name for name in playing(event, 1) if name != "Ada Lovelace")  # who sits out is the search's choice
+    leaver = next(name for name in playing(event, 1) if name != "Ada Lovelace")  # the search decides who sits out
     desk.goto(f"{room.server.url}players?lang=en")
     desk.get_by_role("checkbox", name=leaver).check()
     show(desk, "has to leave")

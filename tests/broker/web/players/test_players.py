@@ -1,4 +1,4 @@
-"""Players are checked in at the door, and who plays is changed while the event is on."""
+"""Check-in at the door, and changes of who plays during an event."""
 
 import html
 import re
@@ -38,11 +38,11 @@ def item(client: httpx.Client, player: str, asked: str = "/checkin") -> dict[str
 
 
 def counts(client: httpx.Client) -> list[int]:
-    """Return how many are here, are not, and were not seen."""
+    """Return how many players are present, absent and unknown."""
     return [int(one) for one in COUNT.findall(client.get("/checkin").text.partition('id="counts"')[2])[:3]]
 
 
-def test_a_table_arbiter_finds_somebody_without_accents_checks_them_in_and_takes_it_back(room: Whole) -> None:
+def test_a_table_arbiter_can_check_in_a_player_and_undo_it(room: Whole) -> None:
     with logged_in(room.server, "table_arbiter") as client:
         name = next(one.name for one in room.scorer.snapshot.event.players.values() if one.id == "p02")
         before = counts(client)
@@ -54,9 +54,7 @@ def test_a_table_arbiter_finds_somebody_without_accents_checks_them_in_and_takes
         assert counts(client) == before
 
 
-def test_the_second_of_two_helpers_sees_what_the_first_said_and_nothing_is_lost(
-    room: Whole, client: httpx.Client
-) -> None:
+def test_a_conflicting_check_in_is_refused_and_shows_the_player(room: Whole, client: httpx.Client) -> None:
     with logged_in(room.server, "head_arbiter") as other:
         mine, theirs = item(client, "p03"), item(other, "p03", "/checkin?q=p03&show=unknown")
         client.post("/checkin", data=mine | {"said": "present"})
@@ -66,15 +64,13 @@ def test_the_second_of_two_helpers_sees_what_the_first_said_and_nothing_is_lost(
         assert room.scorer.state.checked_in["p03"] is True
 
 
-def test_where_nobody_is_absent_it_is_not_said_that_there_is_no_such_name(client: httpx.Client) -> None:
+def test_an_empty_filter_and_an_unknown_name_give_different_messages(client: httpx.Client) -> None:
     says = [client.get("/checkin", params=asked).text for asked in ({"show": "absent"}, {"q": "Nemo"})]
     assert ['class="empty">Nobody</p>' in one for one in says] == [True, False]
     assert ["Nobody of this name" in one for one in says] == [False, True]
 
 
-def test_a_new_seating_is_shown_then_published_told_everywhere_and_taken_back(
-    room: Whole, client: httpx.Client
-) -> None:
+def test_a_new_seating_is_previewed_published_and_withdrawn(room: Whole, client: httpx.Client) -> None:
     before = dict(room.scorer.state.planned.bookings)
     asked = {"form": token_of(client, "/players"), "action": "look", "reason": "did not come", "round": "2"}
     page = client.post("/players", data=asked | {f"leave-{GONE}": "on", "enter": "Zoé Öztürk\n"}).text
@@ -102,12 +98,12 @@ def test_a_new_seating_is_shown_then_published_told_everywhere_and_taken_back(
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the first seating: here it need not be a good one."""
+    """Accept the first seating found, since its quality does not matter here."""
     monkeypatch.setattr(plan_draft, "SEARCH_S", 0.0)
 
 
 @pytest.mark.usefixtures("hurried")
-def test_who_leaves_may_be_written_as_name_or_number(room: Whole, client: httpx.Client) -> None:
+def test_a_leaving_player_may_be_given_by_box_id_or_name(room: Whole, client: httpx.Client) -> None:
     asked = {"form": token_of(client, "/players"), "action": "look", "reason": "did not come", "round": "2"}
     ways = {f"leave-{GONE}": "on"}, {"leave": f"\n {GONE} \n"}, {"leave": room.scorer.state.planned.players[GONE].name}
     changes = [dict(HIDDEN.findall(client.post("/players", data=asked | way).text))["change"] for way in ways]
@@ -115,9 +111,7 @@ def test_who_leaves_may_be_written_as_name_or_number(room: Whole, client: httpx.
 
 
 @pytest.mark.usefixtures("hurried")
-def test_who_is_entered_under_the_name_of_a_player_is_asked_about_before_there_are_two_of_them(
-    room: Whole, client: httpx.Client
-) -> None:
+def test_a_new_player_with_an_existing_name_is_pointed_out(room: Whole, client: httpx.Client) -> None:
     playing, leaving = (room.scorer.state.planned.players[one].name for one in ("p08", GONE))
     asked = {"form": token_of(client, "/players"), "action": "look", "reason": "came late", "round": "2"}
     ways = (
@@ -133,9 +127,7 @@ def test_who_is_entered_under_the_name_of_a_player_is_asked_about_before_there_a
 
 @pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize(("action", "code"), [("change", ""), ("publish", "ruling_conflict")])
-def test_who_was_typed_is_still_there_after_a_look_and_where_somebody_was_quicker(
-    client: httpx.Client, action: str, code: str
-) -> None:
+def test_typed_changes_are_kept_after_a_preview_or_conflict(client: httpx.Client, action: str, code: str) -> None:
     asked = {"form": token_of(client, "/players"), "action": "look", "reason": "late train", "round": "2"}
     typed = asked | {"enter": "Zoé Öztürk\r\nAda", "leave-p03": "on", "without_standing": "yes"}
     kept = {name: html.unescape(value) for name, value in HIDDEN.findall(client.post("/players", data=typed).text)}
@@ -148,7 +140,7 @@ def test_who_was_typed_is_still_there_after_a_look_and_where_somebody_was_quicke
 
 
 @pytest.mark.usefixtures("hurried")
-def test_who_enters_may_play_without_standing(client: httpx.Client) -> None:
+def test_a_new_player_may_play_without_standing(client: httpx.Client) -> None:
     asked = {"form": token_of(client, "/players"), "action": "look", "reason": "a guest", "enter": "Ada"}
     said = [
         html.unescape(dict(HIDDEN.findall(client.post("/players", data=asked | ticked).text))["change"])
@@ -168,7 +160,7 @@ def test_who_enters_may_play_without_standing(client: httpx.Client) -> None:
         ({"replaced": "Nemo", "by": "Anna"}, "nobody_of_event"),
     ],
 )
-def test_what_cannot_be_seated_is_refused_by_code(client: httpx.Client, fields: dict[str, str], code: str) -> None:
+def test_an_impossible_change_is_refused_with_its_code(client: httpx.Client, fields: dict[str, str], code: str) -> None:
     asked = {"form": token_of(client, "/players"), "action": "look", "reason": "why"}
     assert f"<code>{code}</code>" in client.post("/players", data=asked | fields).text
 
@@ -176,7 +168,7 @@ def test_what_cannot_be_seated_is_refused_by_code(client: httpx.Client, fields: 
 @pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize("fields", [{"action": "publish", "change": '{"x":' + "[" * 50_000}, {"round": "9" * 5_000}])
 @pytest.mark.parametrize("path", ["/players", "/final"])
-def test_rubbish_in_a_form_is_answered(room: Whole, path: str, fields: dict[str, str]) -> None:
+def test_malformed_input_never_fails_the_desk(room: Whole, path: str, fields: dict[str, str]) -> None:
     with logged_in(room.server, "head_arbiter") as head:
         asked = {"form": token_of(head, path), "action": "look", "reason": "why", "enter": "Ada"}
         assert head.post(path, data=asked | fields).status_code < 500

@@ -33,7 +33,7 @@ def live(page: Page, room: DeskServer, path: str) -> None:
     expect(page.locator("html[data-line=live]")).to_be_attached()
 
 
-def test_a_result_comes_into_the_traveller_that_is_open(context: BrowserContext, room: DeskServer, hall: Hall) -> None:
+def test_a_new_result_appears_in_an_open_traveller(context: BrowserContext, room: DeskServer, hall: Hall) -> None:
     page = context.new_page()
     live(page, room, "deal/1")
     expect(page.locator("[data-key=none]")).to_be_visible()
@@ -42,9 +42,7 @@ def test_a_result_comes_into_the_traveller_that_is_open(context: BrowserContext,
     expect(page.locator(".traveller .won")).to_contain_text("HV 18")
 
 
-def test_a_page_that_is_held_still_shows_what_is_new_when_it_goes_on(
-    context: BrowserContext, room: DeskServer, hall: Hall
-) -> None:
+def test_a_paused_page_shows_the_news_when_it_continues(context: BrowserContext, room: DeskServer, hall: Hall) -> None:
     page = context.new_page()
     live(page, room, "wire")
     page.locator("#pause").click()
@@ -57,9 +55,7 @@ def test_a_page_that_is_held_still_shows_what_is_new_when_it_goes_on(
     expect(page.locator("#held")).to_be_hidden()
 
 
-def test_the_longest_waiting_call_comes_first_with_its_minutes(
-    context: BrowserContext, room: DeskServer, hall: Hall
-) -> None:
+def test_the_grid_counts_calls_in_its_title(context: BrowserContext, room: DeskServer, hall: Hall) -> None:
     hall.hear(state(2, calling=True), state(3, calling=True))
     page = context.new_page()
     live(page, room, "grid")
@@ -68,9 +64,7 @@ def test_the_longest_waiting_call_comes_first_with_its_minutes(
     expect(page).to_have_title("(2) Grid · A small cup")
 
 
-def test_the_display_shows_the_whole_anchor_of_the_round_that_is_over_on_any_screen(
-    browser: Browser, room: DeskServer, hall: Hall
-) -> None:
+def test_the_display_shows_the_whole_anchor_on_any_screen(browser: Browser, room: DeskServer, hall: Hall) -> None:
     facts, sizes = whole_event(), [(1920, 1080), (1280, 720), (1080, 1920), (800, 480), (375, 667)]
     with browser.new_context() as screen:
         page = screen.new_page()
@@ -87,7 +81,7 @@ def test_the_display_shows_the_whole_anchor_of_the_round_that_is_over_on_any_scr
 
 
 def shown_whole(page: Page, size: tuple[int, int]) -> bool:
-    """Return whether a screen of this width and height shows the anchor from edge to edge."""
+    """Return whether the whole anchor is visible on a screen of this width and height."""
     page.set_viewport_size({"width": size[0], "height": size[1]})
     box = page.locator(".anchor").bounding_box()
     return (
@@ -98,7 +92,7 @@ def shown_whole(page: Page, size: tuple[int, int]) -> bool:
     )
 
 
-def test_the_display_turns_its_pages_by_itself_with_and_without_javascript(
+def test_the_display_turns_its_pages_with_and_without_javascript(
     browser: Browser, room: DeskServer, hall: Hall
 ) -> None:
     hall.hear(*whole_event())
@@ -110,7 +104,7 @@ def test_the_display_turns_its_pages_by_itself_with_and_without_javascript(
         page = big.new_page()
         page.clock.install()
         page.goto(f"{room.url}display")
-        expect(page.locator("tbody tr")).to_have_count(16)  # as many as fit: two columns on a screen that is wide
+        expect(page.locator("tbody tr")).to_have_count(16)  # as many as fit: two columns on a wide screen
         assert page.locator("table").count() == 2
         assert page.evaluate(
             "[document.documentElement, ...document.querySelectorAll('.columns')]"
@@ -126,7 +120,7 @@ def test_the_display_turns_its_pages_by_itself_with_and_without_javascript(
         expect(page.locator("tbody tr")).to_have_count(6)
 
 
-def test_the_display_fills_a_phone_and_shows_as_many_names_after_its_last_page_as_before(
+def test_the_display_fits_a_phone_and_keeps_its_lines_from_page_to_page(
     browser: Browser, room: DeskServer, hall: Hall
 ) -> None:
     hall.hear(*whole_event())
@@ -143,7 +137,7 @@ def test_the_display_fills_a_phone_and_shows_as_many_names_after_its_last_page_a
         assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
 
 
-def test_a_substitute_with_a_very_long_name_pushes_no_seat_off_the_screen(
+def test_a_long_substitute_name_does_not_widen_the_seating_page(
     context: BrowserContext, room: DeskServer, hall: Hall
 ) -> None:
     ruled = Substitute(player="p05", name=" ".join(["Wolfeschlegelsteinhausen"] * 4), first_round=1)

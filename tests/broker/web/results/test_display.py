@@ -1,4 +1,4 @@
-"""Everybody finds their seat: on the page of the seating plan, on their own, and on the display."""
+"""Players find their seats on the seating plan, on their own page and on the display."""
 
 import re
 from collections.abc import Iterator
@@ -27,13 +27,13 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
     yield from hall_of(tmp_path / "cup", tmp_path, "")
 
 
-def test_a_name_is_searched_for(hall: Hall) -> None:
+def test_the_seating_plan_can_be_searched_by_name(hall: Hall) -> None:
     found, nobody = shown(hall, "/seating?q=PLAYER+16", "/seating?q=Nemo")
     assert re.findall(r'href="/player/(p\d+)', found) == ["p16"]
     assert "Nobody of this name" in nobody
 
 
-def test_prints_and_corrections_are_offered_to_those_who_have_the_right_whoever_looked_before(tmp_path: Path) -> None:
+def test_prints_and_corrections_are_offered_by_role(tmp_path: Path) -> None:
     players = (replace(plan().players[0], name="สมชาย ใจดี"), *plan().players[1:])
     offered = {}
     for desk in desk_of(event_folder(tmp_path / "cup", of=replace(plan(), players=players))):
@@ -49,7 +49,7 @@ def test_prints_and_corrections_are_offered_to_those_who_have_the_right_whoever_
     }
 
 
-def test_a_player_s_own_page_says_where_they_sit_in_each_round(hall: Hall) -> None:
+def test_a_players_page_lists_their_seats(hall: Hall) -> None:
     (page,) = shown(hall, "/player/p07")
     rows = re.findall(
         r'data-key="place-(\d+)"><th scope="row">\d+</th><td><strong>(\d+)</strong></td><td>(\w+)</td>', page
@@ -59,7 +59,7 @@ def test_a_player_s_own_page_says_where_they_sit_in_each_round(hall: Hall) -> No
 
 @pytest.fixture
 def unplayed(tmp_path: Path) -> Iterator[Hall]:
-    """An event of which nothing is played yet."""
+    """A hall whose event has no plays yet."""
     (tmp_path / "cup").mkdir()
     with open_journal(tmp_path) as journal:
         yield make_hall(tmp_path / "cup", journal)
@@ -74,7 +74,7 @@ def next_round(hall: Hall, player: str) -> int | None:
     ("table_state", "to_go"),
     [("waiting", 2), ("restoring", 2), ("confirming", 2), ("playing", 3), ("recorded", 3), ("finished", 3)],
 )
-def test_a_player_goes_next_to_the_first_play_that_has_not_begun(
+def test_the_next_place_is_the_first_play_that_has_not_begun(
     unplayed: Hall, table_state: PublicState, to_go: int
 ) -> None:
     first, second, *_ = places = seating_of(plan())["p07"]
@@ -86,14 +86,14 @@ def test_a_player_goes_next_to_the_first_play_that_has_not_begun(
     assert next_round(unplayed, "p07") == to_go
 
 
-def test_who_has_begun_the_last_play_goes_nowhere(unplayed: Hall) -> None:
+def test_there_is_no_next_place_after_the_last_play_has_begun(unplayed: Hall) -> None:
     *_, last = seating_of(plan())["p07"]
     unplayed.hear(replace(state(last.table), round=last.round))
     assert next_round(unplayed, "p07") is None
 
 
 @pytest.mark.parametrize(("language", "word"), [("en", "Next"), ("fr", "Ensuite"), ("zh", "接下来")])
-def test_the_next_play_is_marked_while_the_page_is_open(
+def test_the_mark_of_the_next_play_moves_on_an_open_page(
     unplayed: Hall, language: str, word: str, browser: Browser
 ) -> None:
     first, second, *_ = seating_of(plan())["p07"]
@@ -109,7 +109,7 @@ def test_the_next_play_is_marked_while_the_page_is_open(
         page.close()
 
 
-def test_rounds_that_are_over_make_room_on_a_telephone_for_those_to_come(unplayed: Hall, browser: Browser) -> None:
+def test_a_phone_hides_the_rounds_that_are_over(unplayed: Hall, browser: Browser) -> None:
     rounds = sorted({play.round for play in plan().plays})
     with DeskServer(unplayed.scorer.feed, port=0, services=Services(lambda: unplayed.scorer.snapshot)) as server:
         page = browser.new_page(viewport={"width": 390, "height": 844})
@@ -120,18 +120,18 @@ def test_rounds_that_are_over_make_room_on_a_telephone_for_those_to_come(unplaye
         page.close()
 
 
-def test_by_table_each_table_of_each_round_is_listed(hall: Hall) -> None:
+def test_the_plan_by_table_lists_every_table_of_every_round(hall: Hall) -> None:
     (page,) = shown(hall, "/seating?by=table")
     assert set(re.findall(r'data-key="table-(\d+-\d+)"', page)) == {f"{one.round}-{one.table}" for one in plan().plays}
 
 
 def seats_of(page: str, player: str) -> list[str]:
-    """Return table or dash of a player in each round, as the list by name has them."""
+    """Return a player's table, or a dash, in each round of the list by name."""
     row = re.search(rf'data-key="seat-{player}">.*?</tr>', page, re.DOTALL)
     return re.findall(r"(?:<strong>|>)(\d+|–)<", row[0].partition("</th>")[2]) if row else []
 
 
-def test_nobody_is_sent_to_a_play_that_does_not_take_place(unplayed: Hall) -> None:
+def test_cancelled_plays_are_not_shown_as_seats(unplayed: Hall) -> None:
     unplayed.hear(*until_round(2))
     gone = {(one.round, one.table) for one in seating_of(plan())["p07"] if one.round > 2}
     pages = "/seating?by=table", "/seating", "/player/p07", "/display?lines=40&show=seating"
@@ -153,7 +153,7 @@ def test_nobody_is_sent_to_a_play_that_does_not_take_place(unplayed: Hall) -> No
     assert shown(unplayed, *pages)[:2] == before[:2]
 
 
-def test_who_sits_in_somebody_s_place_is_named_on_the_seating_plan_and_found_there(unplayed: Hall) -> None:
+def test_a_substitute_is_named_and_found_on_the_seating_plan(unplayed: Hall) -> None:
     unplayed.hear(*until_round(2))
     rule(unplayed, Substitute(player="p07", name="Ada Reserve", first_round=3))
     by_table, by_name = shown(unplayed, "/seating?by=table", "/seating?q=ada")
@@ -165,29 +165,29 @@ def test_who_sits_in_somebody_s_place_is_named_on_the_seating_plan_and_found_the
 
 
 @pytest.mark.parametrize("asked", ["seating?by=table", "seating?q=Player+16", "standings?stage=1"])
-def test_what_an_address_asks_for_stays_while_the_page_follows_the_room(hall: Hall, asked: str) -> None:
+def test_a_live_page_keeps_its_query(hall: Hall, asked: str) -> None:
     (page,) = shown(hall, f"/{asked}")
     query = asked.partition("?")[2]
     assert (f'data-events="/live/{asked}&amp;lang=en"' in page, f'href="?{query}&amp;lang=fr"' in page) == (True, True)
 
 
-def test_the_display_shows_the_seating_where_it_is_asked_for(hall: Hall) -> None:
+def test_the_display_shows_the_seating_on_request(hall: Hall) -> None:
     standings, seating = shown(hall, "/display?lines=40", "/display?lines=40&show=seating")
     assert '<td class="imp">' in standings
     assert '<td class="imp">' not in seating
     assert len(re.findall(r'<th scope="row">Player \d+</th>', seating)) == 16
 
 
-def test_the_display_says_when_the_round_ends_while_one_is_played(unplayed: Hall) -> None:
-    def told() -> list[str]:
+def test_the_display_shows_when_the_current_round_ends(unplayed: Hall) -> None:
+    def announced() -> list[str]:
         (page,) = shown(unplayed, "/display?lang=en")
         return re.findall(r"Round (\d) ends about <time", page)
 
-    seen = [told()]
+    seen = [announced()]
     unplayed.hear(*until_round(1))
-    seen.append(told())
+    seen.append(announced())
     unplayed.hear(*(one for one in whole_event() if one.fact.round > 1))
-    assert [*seen, told()] == [[], ["2"], []]
+    assert [*seen, announced()] == [[], ["2"], []]
 
 
 @pytest.mark.parametrize(
@@ -200,13 +200,15 @@ def test_the_display_says_when_the_round_ends_while_one_is_played(unplayed: Hall
         (12, 6, (12,)),
     ],
 )
-def test_a_name_has_the_rounds_to_come_beside_it(over: int | None, columns: int, shown_rounds: tuple[int, ...]) -> None:
+def test_the_display_shows_as_many_coming_rounds_as_fit(
+    over: int | None, columns: int, shown_rounds: tuple[int, ...]
+) -> None:
     rounds = tuple(range(1, 13))
     anchor = None if over is None else AnchorView(over, "ANCHOR")
     assert rounds[rounds_to_come(rounds, anchor, columns)] == shown_rounds
 
 
-def test_on_a_phone_nobody_scrolls_sideways_to_find_who_sits_at_a_table(hall: Hall, browser: Browser) -> None:
+def test_the_plan_by_table_fits_the_width_of_a_phone(hall: Hall, browser: Browser) -> None:
     with DeskServer(hall.scorer.feed, port=0, services=Services(lambda: hall.scorer.snapshot)) as server:
         page = browser.new_page(viewport={"width": 390, "height": 844})
         page.goto(f"{server.url}seating?by=table")

@@ -1,4 +1,4 @@
-"""Exports at the desk: each role takes what it may, and nothing under embargo leaves but to arbiters."""
+"""Exports at the desk: each role gets its files, and only arbiters get results under embargo."""
 
 import threading
 import zipfile
@@ -31,7 +31,7 @@ from tests.patience import PATIENCE_S
 
 
 def desk_of(folder: Path) -> Iterator[DeskServer]:
-    """Serve a folder as its scorer does."""
+    """Serve an event's folder with a scorer."""
     with pytest.MonkeyPatch.context() as patch:
         quick_hashes(patch)
         auth, journal = Authentication(folder), SqliteJournal(folder / STORE, NAME)
@@ -47,12 +47,12 @@ def desk_of(folder: Path) -> Iterator[DeskServer]:
 
 
 LISTED: Final = [one for one in EXPORTS if not one.of_teams]
-"""Of an event without teams."""
+"""The exports of an event without teams."""
 
 
 @pytest.fixture(scope="module")
 def under_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
-    """Two rounds at all tables, and the third at all but one: no deal is complete."""
+    """A desk whose event has three rounds of results and no complete deal."""
     yield from desk_of(event_folder(tmp_path_factory.mktemp("under-way") / "cup", until_round(3)))
 
 
@@ -66,7 +66,7 @@ def names(content: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_each_role_gets_its_files_when_the_event_is_over(over: DeskServer, role: str) -> None:
+def test_each_role_can_download_its_files_after_the_event(over: DeskServer, role: str) -> None:
     with logged_in(over, role) as client:
         page, packed = client.get("/exports").text, client.get("/exports/all.zip")
         got = {one.name: client.get(f"/exports/{one.name}").status_code for one in LISTED if one.personal}
@@ -77,23 +77,23 @@ def test_each_role_gets_its_files_when_the_event_is_over(over: DeskServer, role:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_only_arbiters_take_what_is_under_embargo(under_way: DeskServer, role: str) -> None:
+def test_only_arbiters_can_export_results_under_embargo(under_way: DeskServer, role: str) -> None:
     with logged_in(under_way, role) as client:
         plain, asked = client.get("/exports/results.csv"), client.get("/exports/results.csv?embargoed=1")
         standings = client.get("/exports/standings-table.csv").text
         page = client.get("/exports").text
         noted = "embargo_read,results.csv" in client.get("/audit.csv").text
     arbiter = role.endswith("arbiter")
-    assert noted == (role == "head_arbiter")  # who alone may read the log
+    assert noted == (role == "head_arbiter")  # the only role that may read the log
     assert plain.text.count("\n") == 1
     told = asked.headers["content-type"].startswith("text/csv") and asked.text.count("\n") > 1
     assert (asked.status_code, told) == ((200, True) if arbiter else (403, False))
     assert ("embargoed=1" in page) == arbiter
-    # Everybody else is told what the public page tells: nothing of these deals, in the standings neither.
+    # Everybody else gets what the public page shows, with none of these deals, in the standings either.
     assert (",3,,\r\n" in standings) == arbiter
 
 
-def test_who_asks_while_a_file_is_written_is_told_to_ask_again_and_holds_up_nobody(
+def test_an_export_during_another_is_refused_with_a_retry_time(
     over: DeskServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go = threading.Event(), threading.Event()
@@ -115,7 +115,7 @@ def test_who_asks_while_a_file_is_written_is_told_to_ask_again_and_holds_up_nobo
     assert len({one.text for one in answers}) == 3
 
 
-def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) -> None:
+def test_a_file_available_only_at_the_end_is_refused_with_its_code(under_way: DeskServer) -> None:
     with logged_in(under_way, "head_arbiter") as client:
         answer = client.get("/exports/ema.csv")
     assert (answer.status_code, "<code>not_final</code>" in answer.text) == (400, True)
@@ -129,7 +129,7 @@ def test_what_there_is_at_the_end_only_is_told_by_code(under_way: DeskServer) ->
     ],
     ids=["riichi", "only riichi sessions"],
 )
-def test_what_an_event_cannot_have_is_not_offered_and_the_reason_is_said(
+def test_impossible_exports_are_not_offered_and_the_reason_is_given(
     tmp_path: Path, plan: Plan, said: list[LogMessage], left: set[str], reason: str
 ) -> None:
     folder = event_folder(tmp_path / "cup", said, plan)
@@ -144,11 +144,11 @@ def test_what_an_event_cannot_have_is_not_offered_and_the_reason_is_said(
 
 
 @pytest.mark.parametrize("name", ["none", "..%2fdeals.json", "deals.json", "%00", "all.zip%2f.."])
-def test_no_other_file_can_be_had(over: DeskServer, name: str) -> None:
+def test_no_other_file_can_be_downloaded(over: DeskServer, name: str) -> None:
     with logged_in(over, "head_arbiter") as client:
         assert client.get(f"/exports/{name}").status_code == 404
 
 
-def test_who_has_not_logged_in_gets_nothing(over: DeskServer) -> None:
+def test_exports_require_a_login(over: DeskServer) -> None:
     with browser(over) as client:
         assert {client.get(path).status_code for path in ("/exports", "/exports/all.zip")} == {303}

@@ -1,4 +1,4 @@
-"""Where places are likely by now, every page that ranks says so, and none does before and afterwards."""
+"""Every page with standings shows likely places while they are informative, and not before or afterwards."""
 
 import re
 from pathlib import Path
@@ -20,12 +20,12 @@ HEADS: Final = re.compile(r'<th scope="col">Likely\b')
 
 
 def plays() -> tuple[BookedPlay, ...]:
-    """Return four rounds, in each of which all four tables play one deal, so that it is over then."""
+    """Return four rounds, in each of which all four tables play the same deal and so complete it."""
     return tuple(BookedPlay(at, table, at, seated(table, at)) for at in range(1, 5) for table in range(1, 5))
 
 
 def pages(folder: Path, rounds: int, *, teams: bool) -> list[str]:
-    """Return the pages that rank after so many rounds, at the desk and published."""
+    """Return the pages with standings after a number of rounds, at the desk and published."""
     (folder / "cup").mkdir()
     made = replace(plan(), plays=plays(), teams=TEAMS if teams else {}, copies=4)
     said = list[LogMessage]()
@@ -41,9 +41,9 @@ def pages(folder: Path, rounds: int, *, teams: bool) -> list[str]:
 
 @pytest.mark.parametrize("teams", [False, True], ids=["players", "teams"])
 @pytest.mark.parametrize(("rounds", "said"), [(1, False), (3, True), (4, False)])
-def test_likely_places_stand_on_every_page_that_ranks_while_they_say_something(
+def test_likely_places_are_shown_on_every_page_with_standings(
     tmp_path: Path, rounds: int, *, said: bool, teams: bool
 ) -> None:
     found = pages(tmp_path, rounds, teams=teams)
-    rankings = [1 + teams, 1, 1 + teams]  # the display has teams and players on pages of their own
+    rankings = [1 + teams, 1, 1 + teams]  # the display shows teams and players on separate pages
     assert [len(HEADS.findall(page)) for page in found] == [said * count for count in rankings]

@@ -1,4 +1,4 @@
-"""Luck and strength at the desk: for everybody alike, in the order of the standings, and of open deals alone."""
+"""The page of luck and strength: the same for everybody, from open deals only, in the order of the standings."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
     yield from desk_of(declare(event_folder(tmp_path_factory.mktemp("over") / "cup")))
 
 
-def test_each_player_has_a_line_with_an_interval_and_each_part_a_share(over: DeskServer) -> None:
+def test_each_player_and_each_part_has_an_interval(over: DeskServer) -> None:
     with logged_in(over, "display") as client:
         page, standings = client.get("/luck").text, client.get("/standings").text
     names = re.findall(r"/luck\?than=(p\d\d)&", page)
@@ -25,14 +25,14 @@ def test_each_player_has_a_line_with_an_interval_and_each_part_a_share(over: Des
     assert "<style" not in page
 
 
-def test_whoever_is_chosen_is_compared_with_all_others(over: DeskServer) -> None:
+def test_players_can_be_compared_with_a_chosen_one(over: DeskServer) -> None:
     with logged_in(over, "display") as client:
         page, unknown = client.get("/luck?than=p07").text, client.get("/luck?than=nobody").text
     assert "stronger than Player 7;" in page
     assert "stronger than the next in the standings;" in unknown
 
 
-def test_arbiters_too_are_told_nothing_of_deals_under_embargo(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_page_contains_no_deal_under_embargo_even_for_arbiters(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = event_folder(tmp_path_factory.mktemp("under-way") / "cup", until_round(3))
     for server in desk_of(folder):
         with logged_in(server, "head_arbiter") as client:

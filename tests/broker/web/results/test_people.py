@@ -1,4 +1,4 @@
-"""On the desk's pages: who sat in a player's place, where players come from, and where their receipts lead."""
+"""Substitutes, origins and receipt links of players on the desk's pages."""
 
 import re
 from collections.abc import Iterator
@@ -41,18 +41,18 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
 
 @pytest.fixture
 def unknown(tmp_path: Path) -> Iterator[Hall]:
-    """An event that has made no address known."""
+    """A hall whose event has no public address."""
     yield from hall_of(tmp_path / "cup", tmp_path, "")
 
 
 def rule(hall: Hall, decision: Substitute | Undo | Withdrawn) -> str:
     given = hall.scorer.rulings.give(draft(hall.scorer.state, decision), HEAD).id
-    hall.connect(up=True)  # whatever comes, the desk is shown again
+    hall.connect(up=True)  # publishes the view again
     return given
 
 
 def shown(hall: Hall, *paths: str) -> list[str]:
-    """Return what these addresses say to somebody who has not logged in."""
+    """Return the pages at these addresses as somebody who has not logged in sees them."""
 
     async def ask() -> list[str]:
         services = Services(lambda: hall.scorer.snapshot, hall.scorer.wire, clock=lambda: NOW, open_public=True)
@@ -67,7 +67,7 @@ def sat_in(html: str) -> int:
     return html.count("Ada Reserve sat here")
 
 
-def test_a_substitute_is_named_beside_each_play_that_was_sat_and_no_longer_once_the_ruling_is_undone(
+def test_a_substitute_is_named_at_each_play_until_the_ruling_is_undone(
     hall: Hall,
 ) -> None:
     first, *_ = (play for play in plan().plays if play.round == 1 and GONE in play.players.values())
@@ -81,19 +81,19 @@ def test_a_substitute_is_named_beside_each_play_that_was_sat_and_no_longer_once_
     assert (before, ruled, undone) == ([0] * 5, [2, 0, 1, 1, 2], [0] * 5)
 
 
-def test_the_open_part_of_a_moment_follows_who_sits_in_whose_place_though_no_play_has_changed(hall: Hall) -> None:
+def test_the_open_part_of_a_snapshot_follows_substitutions(hall: Hall) -> None:
     embargo = Embargo()
     assert embargo.open_part(hall.scorer.snapshot).sat(GONE, 3) is None
     rule(hall, INSTEAD)
     assert [embargo.open_part(hall.scorer.snapshot).sat(GONE, at) for at in (2, 3)] == [None, "Ada Reserve"]
 
 
-def test_who_has_not_logged_in_finds_where_to_on_every_public_page(hall: Hall) -> None:
+def test_every_public_page_links_to_the_login(hall: Hall) -> None:
     paths = ("/", "/standings", "/luck", "/ceremony")
     assert ['href="/login?lang=en"' in html for html in shown(hall, *paths)] == [True] * len(paths)
 
 
-def test_country_and_club_stand_beside_the_name_as_text(hall: Hall) -> None:
+def test_country_and_club_are_shown_escaped_beside_the_name(hall: Hall) -> None:
     standings, player, traveller, room = shown(hall, "/standings", f"/player/{GONE}", "/deal/1", "/")
     country, club = '<span class="country">FRA</span>', '<span class="club">Paris &lt;MC&gt;</span>'
     # The standings have them twice: in a column, and under the name where the column has no room.
@@ -104,7 +104,7 @@ def test_country_and_club_stand_beside_the_name_as_text(hall: Hall) -> None:
     assert "Country, club" in standings
 
 
-def test_each_receipt_of_a_player_s_sheet_has_a_code_that_leads_to_the_address_made_known(hall: Hall) -> None:
+def test_receipt_qr_codes_link_to_the_public_address(hall: Hall) -> None:
     (html,) = shown(hall, f"/player/{GONE}")
     codes = [
         play.code for play in player_sheet(hall.scorer.snapshot, standings_table(hall.scorer.snapshot), GONE).plays
@@ -115,7 +115,7 @@ def test_each_receipt_of_a_player_s_sheet_has_a_code_that_leads_to_the_address_m
     assert f'aria-label="QR: {ADDRESS}/receipt/{codes[0]}"' in receipt
 
 
-def test_without_an_address_a_sheet_has_no_codes_to_scan_and_a_receipt_leads_to_where_it_is_seen(
+def test_without_a_public_address_only_a_receipts_page_has_a_qr_code(
     unknown: Hall,
 ) -> None:
     said = next(message for message in unknown.scorer.snapshot.results.values() if isinstance(message, LogMessage))
@@ -124,6 +124,6 @@ def test_without_an_address_a_sheet_has_no_codes_to_scan_and_a_receipt_leads_to_
     assert f'aria-label="QR: http://127.0.0.1/receipt/{receipt_code(said)}"' in receipt
 
 
-def test_a_table_is_told_the_address_with_its_plan(hall: Hall) -> None:
+def test_a_table_receives_the_public_address_with_its_plan(hall: Hall) -> None:
     hall.connect(up=True)
     assert hall.ear.told("assignment/1")["public_address"] == ADDRESS

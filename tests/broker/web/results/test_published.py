@@ -1,4 +1,4 @@
-"""The public pages as files: what the desk shows without a login, and no byte again before something is public."""
+"""The public pages as files: the same as at the desk without a login, and unchanged until results become public."""
 
 import dataclasses
 import re
@@ -45,39 +45,39 @@ ROOM: Final = re.compile(r'<div id="room".*</main>\n</div>', re.DOTALL)
 LINKS: Final = re.compile(r"</?a\b[^>]*>")
 SEARCH: Final = re.compile(r'<form method="get".*?</form>\n', re.DOTALL)
 ROUND: Final = re.compile(r' class="(next|over)"| <span class="badge">Next</span>')
-"""Which round comes next: how the tables stand is not in files."""
+"""The marks of the next and past rounds: files do not contain the tables' states."""
 
 HREF: Final = re.compile(r'href="([^"]*)"')
 RECEIPT: Final = re.compile(rb"<code>[0-9A-Z-]+</code>")
-"""Codes of receipts are hashes over random ids: alike in no two worlds, and they tell nothing."""
+"""Receipt codes, which are hashes of random ids, differ in every run and reveal nothing."""
 
 RELOADS: Final = "meta-refresh"
-"""What two pages do: standings are followed as they come, and there is no script that could bring only what is new."""
+"""The one rule that two pages break: they reload, because there is no script to fetch only what is new."""
 
 Files = Mapping[str, bytes]
 Place = tuple[int, int]
 
 
 def content(page: str) -> str:
-    """Return what a page shows, without where it leads and without what only a desk can answer."""
+    """Return the content of a page without its links and without what needs a running desk."""
     found = ROOM.search(page)
     assert found, page
     return ROUND.sub("", SEARCH.sub("", LINKS.sub("", found[0])))
 
 
 def play(hall: Hall, place: Place, went: Play) -> None:
-    """Let a table play."""
+    """Add a table's play with this outcome."""
     hall.hear(*said(*place, went, hall.scorer.live.intake.books[place[0]].upto + 1))
 
 
 def play_all(order: Iterable[Place], plays: Mapping[Place, Play], hall: Hall) -> None:
-    """Let tables play, one after the other."""
+    """Add plays in this order."""
     for place in order:
         play(hall, place, plays[place])
 
 
 def files_of(of: Event, tell: Callable[[Hall], object]) -> Files:
-    """Return the files of an event in which something was told."""
+    """Return the files of an event after `tell` has added messages to its hall."""
     with TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
         hall = make_hall(Path(folder), journal, of)
         tell(hall)
@@ -86,15 +86,13 @@ def files_of(of: Event, tell: Callable[[Hall], object]) -> Files:
 
 @pytest.fixture(scope="module")
 def whole() -> Files:
-    """The files of an event that is over."""
+    """The files of a completed event."""
     return files_of(event(), lambda hall: hall.hear(*whole_event()))
 
 
 @COSTLY
 @given(st.permutations(PLAYS), st.lists(a_play, min_size=len(PLAYS), max_size=len(PLAYS)), st.integers(0, len(PLAYS)))
-def test_the_files_are_what_the_desk_shows_to_somebody_without_a_login(
-    order: list[Place], plays: list[Play], count: int
-) -> None:
+def test_the_files_show_what_the_desk_shows_without_a_login(order: list[Place], plays: list[Play], count: int) -> None:
     with TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
         hall = make_hall(Path(folder), journal)
         play_all(order[:count], dict(zip(order, plays, strict=True)), hall)
@@ -108,7 +106,7 @@ def test_the_files_are_what_the_desk_shows_to_somebody_without_a_login(
 
 @COSTLY
 @given(worlds())
-def test_what_is_under_embargo_changes_no_byte(
+def test_results_under_embargo_change_no_file(
     world: tuple[list[Place], dict[Place, Play], dict[Place, Play]],
 ) -> None:
     order, *ways = world
@@ -120,7 +118,7 @@ def test_what_is_under_embargo_changes_no_byte(
 
 @COSTLY
 @given(st.permutations(PLAYS))
-def test_files_change_with_the_last_play_of_a_deal_and_with_no_other(order: list[Place]) -> None:
+def test_files_change_only_with_the_last_play_of_a_deal(order: list[Place]) -> None:
     with TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
         hall, pages = make_hall(Path(folder), journal), PublishedPages()
         before, public = pages.files(hall.scorer.snapshot), frozenset[int]()
@@ -134,9 +132,7 @@ def test_files_change_with_the_last_play_of_a_deal_and_with_no_other(order: list
 
 @COSTLY
 @given(st.permutations(PLAYS), st.lists(a_play, min_size=len(PLAYS), max_size=len(PLAYS)), st.integers(4, len(PLAYS)))
-def test_files_that_follow_an_event_are_those_that_are_made_at_once(
-    order: list[Place], plays: list[Play], every: int
-) -> None:
+def test_incremental_files_equal_files_made_at_once(order: list[Place], plays: list[Play], every: int) -> None:
     with TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
         hall, pages = make_hall(Path(folder), journal), PublishedPages()
         for at, (place, went) in enumerate(zip(order, plays, strict=True), 1):
@@ -147,7 +143,7 @@ def test_files_that_follow_an_event_are_those_that_are_made_at_once(
 
 
 def lost_links(files: Files) -> set[tuple[str, str]]:
-    """Return the links that lead to no file."""
+    """Return the links that do not lead to a file."""
     found = {
         (name, urljoin(f"/{name}", unescape(link)).removeprefix("/"))
         for name, text in files.items()
@@ -162,7 +158,7 @@ def test_every_link_leads_to_a_file_and_none_to_the_desk(whole: Files) -> None:
     assert [name for name, text in whole.items() if b"/receipt" in text or b"<script" in text] == []
 
 
-def test_teams_have_their_pages_too() -> None:
+def test_a_team_event_has_team_pages() -> None:
     told = [one for place in PLAYS for one in said_of_team(*place, 18)]
     files = files_of(team_event(), lambda hall: hall.hear(*told))
     assert lost_links(files) == set()
@@ -170,14 +166,14 @@ def test_teams_have_their_pages_too() -> None:
     assert files["team-standings.csv"].decode().splitlines()[0] == "\ufeffplace,team,imp,fines,deals"
 
 
-def test_an_address_of_the_desk_is_in_no_file() -> None:
-    """Its receipts are answered by the desk, and the desk is the scorer."""
+def test_the_public_address_is_in_no_file() -> None:
+    """It leads to the desk, which answers for receipts, and files must not lead spectators to the scorer."""
     of = Event(replace(plan(), public_address="https://results.example.org"), deals(), registry())
     files = files_of(of, lambda hall: hall.hear(*whole_event()))
     assert [name for name, text in files.items() if b"results.example.org" in text or b'class="qr"' in text] == []
 
 
-def test_entrance_and_standings_reload_until_the_standings_are_final(hall: Hall) -> None:
+def test_the_index_and_standings_reload_until_final(hall: Hall) -> None:
     hall.hear(*whole_event())
     pages, found = PublishedPages(), []
     for final in (False, True):
@@ -187,12 +183,12 @@ def test_entrance_and_standings_reload_until_the_standings_are_final(hall: Hall)
 
 
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return what tells that a file was put in place again."""
+    """Return the inode and mtime of each file, which show whether it was written again."""
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
 
 
-def test_a_file_with_the_same_bytes_stays_the_same_file(tmp_path: Path, whole: Files) -> None:
+def test_an_unchanged_file_is_not_written_again(tmp_path: Path, whole: Files) -> None:
     folder = tmp_path / "web"
     assert sorted(PublishedFolder(folder, NAME).put(whole)) == sorted(whole)
     before = stamps(folder)
@@ -203,14 +199,14 @@ def test_a_file_with_the_same_bytes_stays_the_same_file(tmp_path: Path, whole: F
     assert {name for name in now if now[name] != before[name]} == {"index.html", MANIFEST}
 
 
-def test_everybody_may_read_them_whatever_the_mask(tmp_path: Path, whole: Files) -> None:
+def test_published_files_are_world_readable(tmp_path: Path, whole: Files) -> None:
     folder = tmp_path / "web"
     PublishedFolder(folder, NAME).put(whole)
     assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_file()} == {0o644}
     assert {path.stat().st_mode & 0o777 for path in (folder, *folder.rglob("*")) if path.is_dir()} == {0o755}
 
 
-def test_what_somebody_has_changed_or_removed_comes_back(tmp_path: Path, whole: Files) -> None:
+def test_changed_or_removed_files_are_restored(tmp_path: Path, whole: Files) -> None:
     PublishedFolder(tmp_path, NAME).put(whole)
     (tmp_path / "index.html").write_text("hello", encoding="utf-8")
     (tmp_path / "en" / "deals.html").unlink()
@@ -218,7 +214,7 @@ def test_what_somebody_has_changed_or_removed_comes_back(tmp_path: Path, whole: 
     assert {name: (tmp_path / name).read_bytes() for name in whole} == whole
 
 
-def test_a_page_that_is_no_more_goes_and_what_others_put_there_stays(tmp_path: Path, whole: Files) -> None:
+def test_obsolete_pages_are_removed_and_other_files_stay(tmp_path: Path, whole: Files) -> None:
     PublishedFolder(tmp_path, NAME).put({**whole, "en/player-p99.html": b"gone", "static/old.css": b"old"})
     (tmp_path / "robots.txt").write_text("mine", encoding="utf-8")
     PublishedFolder(tmp_path, NAME).put(whole)
@@ -233,9 +229,9 @@ def test_a_page_that_is_no_more_goes_and_what_others_put_there_stays(tmp_path: P
         {MANIFEST: "{}"},
         {MANIFEST: '{"event": "another-cup", "files": {}}'},
     ],
-    ids=["files of others", "no list of ours", "another event"],
+    ids=["other files", "invalid manifest", "another event"],
 )
-def test_a_folder_of_others_is_left_as_it_is(tmp_path: Path, there: dict[str, str]) -> None:
+def test_a_folder_with_other_files_is_refused(tmp_path: Path, there: dict[str, str]) -> None:
     for name, text in there.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(RuleError) as refused:
@@ -243,7 +239,7 @@ def test_a_folder_of_others_is_left_as_it_is(tmp_path: Path, there: dict[str, st
     assert refused.value.code == "publish_folder_taken"
 
 
-def test_a_list_that_names_files_elsewhere_removes_none(tmp_path: Path) -> None:
+def test_a_manifest_cannot_remove_files_outside_the_folder(tmp_path: Path) -> None:
     mine = tmp_path / "mine.txt"
     mine.write_text("mine", encoding="utf-8")
     folder = tmp_path / "web"
@@ -256,7 +252,7 @@ def test_a_list_that_names_files_elsewhere_removes_none(tmp_path: Path) -> None:
 
 @contextmanager
 def web_server(folder: Path) -> Iterator[str]:
-    """Serve a folder as any web server does."""
+    """Serve a folder with a plain web server."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=folder)) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -267,7 +263,7 @@ def web_server(folder: Path) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_published_pages_fit_a_phone_and_can_be_read(
+def test_published_pages_fit_a_phone_and_are_accessible(
     browser: Browser, tmp_path: Path, whole: Files, scheme: Literal["light", "dark"]
 ) -> None:
     PublishedFolder(tmp_path, NAME).put(whole)

@@ -1,4 +1,4 @@
-"""A deal is replayed at the desk and in published files, by the page that is exported, once its faces are public."""
+"""Replays of a deal at the desk and in published files, once its tiles are public."""
 
 import shutil
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.broker.web.test_auth import logged_in
 
 
 def played_step_by_step(folder: Path) -> int:
-    """Keep the plays of one deal with an event that is over; return its number."""
+    """Record the plays of one deal of a completed event step by step; return the deal's number."""
     plain = open_stored_event(folder)
     hands = [drawn_out(plain, result.round, message.table) for message, result in plain.results()]
     write_hands(folder, hands)
@@ -29,9 +29,7 @@ def played_step_by_step(folder: Path) -> int:
     return deal
 
 
-def test_published_files_have_the_replays_of_the_desk_and_none_before_faces_are_public(
-    tmp_path: Path, browser: Browser
-) -> None:
+def test_published_files_contain_replays_once_the_tiles_are_public(tmp_path: Path, browser: Browser) -> None:
     folder, pages, faults = event_folder(tmp_path / "cup"), PublishedPages(tmp_path / "cup"), list[str]()
 
     def files() -> dict[str, bytes]:
@@ -49,7 +47,7 @@ def test_published_files_have_the_replays_of_the_desk_and_none_before_faces_are_
     PublishedFolder(tmp_path / "web", NAME).put(found)
     for width, language in ((390, "zh"), (1280, "fr"), (1280, "en")):
         page = browser.new_page(viewport={"width": width, "height": 900})
-        page.on("console", lambda said: faults.append(said.text))
+        page.on("console", lambda message: faults.append(message.text))
         page.goto((tmp_path / "web" / language / f"deal-{deal}.html").as_uri())
         page.locator("p > a.button").click()
         page.locator("#after").click()
@@ -62,7 +60,7 @@ def test_published_files_have_the_replays_of_the_desk_and_none_before_faces_are_
     assert not faults
 
 
-def test_a_deal_is_replayed_once_it_is_public_and_its_page_leads_there(tmp_path: Path, browser: Browser) -> None:
+def test_a_public_deals_page_links_to_its_replay(tmp_path: Path, browser: Browser) -> None:
     for desk in desk_of(event_folder(tmp_path / "early")):
         with logged_in(desk, "head_arbiter") as client:
             early = client.get("/deal/1/replay")
@@ -80,7 +78,7 @@ def test_a_deal_is_replayed_once_it_is_public_and_its_page_leads_there(tmp_path:
             page.locator("[name=password]").fill(PASSWORD)
             page.get_by_role("button", name="Log in").click()
             page.wait_for_url(lambda url: "login" not in url)
-            page.on("console", lambda said: faults.append(said.text))
+            page.on("console", lambda message: faults.append(message.text))
             page.goto(f"{desk.url}deal/{deal}/replay?lang=fr")
             page.locator("#after").click()
             assert page.locator("article").count() == len(open_stored_event(folder).hands)

@@ -1,4 +1,4 @@
-"""The arbiters' page of riichi sessions: where each stands, its last hands, and the sheet to print."""
+"""The arbiters' page of riichi sessions: scores, last hands, and the sheet to print."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ PLAN = Plan(
 
 
 def evening() -> RiichiSitting:
-    """Play seven hands and end."""
+    """Return a table that has played seven hands."""
     table = RiichiSitting()
     table.begin()
     for _ in range(6):
@@ -55,7 +55,7 @@ def evening() -> RiichiSitting:
 
 
 def forged(table: RiichiSitting) -> list[object]:
-    """Return what a table told, had the first hand paid nothing."""
+    """Return a table's facts with the payments of the first hand set to 0."""
     return [
         msgspec.structs.replace(one, deltas=dict.fromkeys(SEATS, 0))
         if isinstance(one, RiichiRecorded) and one.entry == 1
@@ -66,7 +66,7 @@ def forged(table: RiichiSitting) -> list[object]:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
-    """Return the desk of an evening: one session told, one told wrongly, one not begun."""
+    """Return a desk with three sessions: one correct, one with a wrong entry, one not begun."""
     told = evening()
     said = [fact(7, seq, one) for seq, one in enumerate(told.facts, 1)]
     said += [fact(8, seq, one) for seq, one in enumerate(forged(told), 1)]  # type: ignore[arg-type]  # facts still
@@ -76,13 +76,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
 
 @pytest.fixture(scope="module")
 def arbiter(desk: Ruled) -> Iterator[httpx.Client]:
-    """Return an arbiter who has logged in."""
+    """Return the client of an arbiter who has logged in."""
     with logged_in(desk.server, "table_arbiter") as client:
         yield client
 
 
 def sections(text: str) -> list[str]:
-    """Return the page by sessions, without needless room."""
+    """Return the sections of the page, one per session, with white space collapsed."""
     return [" ".join(one.split()) for one in re.findall(r'<section class="session".*?</section>', text, re.DOTALL)]
 
 
@@ -90,7 +90,7 @@ def sections(text: str) -> list[str]:
     ("language", "state", "to_come", "hand"),
     [("en", "East 3", "upcoming", "E2–5"), ("fr", "Est 3", "à venir", "E2–5"), ("zh", "东3局", "未开始", "东2局5本场")],
 )
-def test_each_session_tells_round_scores_and_what_lies_on_the_table(
+def test_each_session_shows_its_round_scores_and_hands(
     arbiter: httpx.Client, language: str, state: str, to_come: str, hand: str
 ) -> None:
     seventh, _, ninth = sections(arbiter.get(f"/riichi?lang={language}").text)
@@ -100,7 +100,7 @@ def test_each_session_tells_round_scores_and_what_lies_on_the_table(
     assert (last.round_wind, last.dealer, state in seventh) == ("east", "west", True)
 
 
-def test_the_last_hands_are_shown_newest_first_and_all_of_them_on_request(arbiter: httpx.Client) -> None:
+def test_the_last_hands_are_shown_newest_first_and_all_on_request(arbiter: httpx.Client) -> None:
     seventh, _, _ = sections(arbiter.get("/riichi").text)
     last, _, everything = seventh.partition("<details")
     assert [re.findall(r'<tr data-key="\w+-(\d+)"', part) for part in (last, everything)] == [
@@ -109,12 +109,12 @@ def test_the_last_hands_are_shown_newest_first_and_all_of_them_on_request(arbite
     ]
 
 
-def test_an_entry_that_does_not_follow_from_those_before_it_is_marked(arbiter: httpx.Client) -> None:
+def test_an_inconsistent_entry_is_marked(arbiter: httpx.Client) -> None:
     marked = ["Entry 1 does not match" in one for one in sections(arbiter.get("/riichi").text)]
     assert marked == [False, True, False]
 
 
-def test_the_sheet_is_a_pdf_in_every_language_and_none_of_a_session_that_there_is_not(arbiter: httpx.Client) -> None:
+def test_a_session_sheet_is_printed_in_every_language_if_it_exists(arbiter: httpx.Client) -> None:
     for language in ("en", "fr", "zh"):
         sheet = arbiter.get(f"/riichi/7-1.pdf?lang={language}")
         assert (sheet.status_code, sheet.content[:5]) == (200, b"%PDF-")
@@ -122,13 +122,13 @@ def test_the_sheet_is_a_pdf_in_every_language_and_none_of_a_session_that_there_i
     assert (missing.status_code, "no_such_session" in missing.text) == (400, True)
 
 
-def test_scores_of_a_session_are_for_arbiters_and_names_are_escaped(desk: Ruled, arbiter: httpx.Client) -> None:
+def test_sessions_are_for_arbiters_and_names_are_escaped(desk: Ruled, arbiter: httpx.Client) -> None:
     assert "<b>" not in arbiter.get("/riichi").text
     with httpx.Client(base_url=desk.server.url) as stranger:
         assert stranger.get("/riichi").status_code in {303, 401, 403}
 
 
-def test_a_hand_that_is_recorded_comes_onto_the_page_that_is_open(tmp_path: Path) -> None:
+def test_a_recorded_hand_appears_on_an_open_page(tmp_path: Path) -> None:
     told = [fact(7, seq, one) for seq, one in enumerate(evening().facts, 1)]
     with (
         ruling_desk(tmp_path / "club", [], PLAN) as desk,
@@ -143,7 +143,7 @@ def test_a_hand_that_is_recorded_comes_onto_the_page_that_is_open(tmp_path: Path
 
 
 def many(count: int) -> Event:
-    """Return an evening of so many sessions."""
+    """Return an event with this many sessions."""
     players = tuple(Player(id=f"p{number:03}", name=f"Player {number}") for number in range(1, 4 * count + 1))
     booked = tuple(
         RiichiBooking(
@@ -160,7 +160,7 @@ def many(count: int) -> Event:
 @pytest.mark.parametrize(
     ("asked", "page", "tables"), [("", 1, (1, 20)), ("2", 2, (21, 40)), ("3", 3, (41, 45)), ("99", 3, (41, 45))]
 )
-def test_hundreds_of_sessions_are_shown_a_page_at_a_time(asked: str, page: int, tables: tuple[int, int]) -> None:
+def test_many_sessions_are_paginated(asked: str, page: int, tables: tuple[int, int]) -> None:
     event = many(45)
     shown = SessionsPage(SessionsNow(lambda: event, RiichiSessions(event.session_rules)))
     request = Request({"type": "http", "query_string": f"page={asked}".encode(), "headers": []})
@@ -180,5 +180,5 @@ def test_a_substitute_is_named_in_a_session_and_on_its_sheet() -> None:
     assert (found.names["south"], "Ida Berg" in found.sheet.players) == ("Ida Berg", True)
 
 
-def test_a_page_of_a_few_sessions_has_no_numbers_of_pages(arbiter: httpx.Client) -> None:
+def test_few_sessions_need_no_page_links(arbiter: httpx.Client) -> None:
     assert 'data-key="page-links"' not in arbiter.get("/riichi").text

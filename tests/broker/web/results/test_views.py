@@ -1,4 +1,4 @@
-"""Walls and par stand on a deal's page once the standings are final, and not a byte of them before; what is missing."""
+"""A deal's page: walls and par once the standings are final, and counts of missing results."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from tests.broker.web.test_auth import logged_in
 
 
 def with_par(folder: Path) -> Path:
-    """Let deal 1 be played."""
+    """Compute and store the par of deal 1."""
     event = open_stored_event(folder).event
     par, stretches = still_to_play(
         EventPar(1, event.name, 1, PLAYERS, {}), [event.open_deal(1)], load_mcr(event.plan.profile).payments, 4
@@ -32,19 +32,19 @@ def with_par(folder: Path) -> Path:
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """Return the pages of the deals, by language and number."""
+    """Return the published pages of the deals by file name."""
     files = PublishedPages(folder).files(open_stored_event(folder).room.snapshot())
     return {name: content.decode() for name, content in files.items() if "/deal-" in name}
 
 
-def test_before_the_standings_are_final_nothing_of_it_is_on_any_page(over: Path) -> None:
+def test_no_page_shows_walls_or_par_before_the_standings_are_final(over: Path) -> None:
     before = pages(over)
     assert pages(with_par(over)) == before
     assert not [name for name, page in before.items() if "tile-" in page or 'class="pars"' in page]
 
 
 @pytest.mark.parametrize("language", languages())
-def test_afterwards_each_deal_shows_its_walls_and_one_that_was_played_its_par(over: Path, language: str) -> None:
+def test_a_final_deal_shows_its_walls_and_its_par_if_computed(over: Path, language: str) -> None:
     found = pages(declare(with_par(over)))
     for number in range(1, 5):
         page = found[f"{language}/deal-{number}.html"]
@@ -52,7 +52,7 @@ def test_afterwards_each_deal_shows_its_walls_and_one_that_was_played_its_par(ov
         assert page.count('class="interval"') == (len(SEATS) if number == 1 else 0)
 
 
-def test_a_wall_stands_in_the_order_of_drawing(declared: Path) -> None:
+def test_a_wall_is_shown_in_drawing_order(declared: Path) -> None:
     tray = open_stored_event(declared).event.open_deal(2).faces["east"]
     page = pages(declared)["en/deal-2.html"]
     wall = re.findall(r'<ol aria-label="Wall">(.*?)</ol>', page)[0]
@@ -60,7 +60,7 @@ def test_a_wall_stands_in_the_order_of_drawing(declared: Path) -> None:
     assert re.findall(r"<b>(\d)</b>", wall) == [face[0] for face in tray[13:] if face[1] != "z"]
 
 
-def test_par_of_another_deal_and_a_file_that_is_none_are_not_shown(declared: Path) -> None:
+def test_an_invalid_or_mismatched_par_is_not_shown(declared: Path) -> None:
     snapshot, deals = open_stored_event(declared).room.snapshot(), PlayedDeals(with_par(declared))
     shown = deals.of(snapshot, 1)
     assert shown
@@ -82,7 +82,7 @@ LAST = event().bookings[4, 4]
 
 @pytest.fixture(scope="module")
 def one_missing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
-    """Serve an event that has all results but one."""
+    """Serve an event in which one result is missing."""
     said = [one for one in whole_event() if (one.table, one.fact.round) != (4, 4)]
     with quickly(), whole(tmp_path_factory.mktemp("missing") / "cup", cup(), said) as made:
         yield made.server
@@ -99,7 +99,7 @@ def one_missing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer
         ("head_arbiter", "/paper", "en", "1 play without a result"),
     ],
 )
-def test_of_one_thing_that_is_missing_pages_speak_in_the_singular(
+def test_one_missing_result_is_named_in_the_singular(
     one_missing: DeskServer, who: str, path: str, language: str, says: str
 ) -> None:
     with logged_in(one_missing, who) as client:

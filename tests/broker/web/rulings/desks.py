@@ -1,4 +1,4 @@
-"""A desk at which can be ruled: a real scorer in its own thread, a real store, a door with an account a role."""
+"""A desk on which rulings can be made: a scorer in its own thread, a store, and one account per role."""
 
 import html
 import re
@@ -31,7 +31,7 @@ HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"
 
 
 class Ruled:
-    """A desk, its scorer, and what they keep."""
+    """A desk with its scorer and their stores."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -59,14 +59,14 @@ class Ruled:
 
     @property
     def kinds(self) -> list[tuple[str, bool]]:
-        """Return what was ruled, and whether it counts."""
+        """The kinds of the rulings so far, and whether each counts."""
         book = self.scorer.rulings.room.book
         return [(entry.kind, book.counts(entry.id)) for entry in book.entries.values()]
 
 
 @contextmanager
 def ruling_desk(folder: Path, said: list[LogMessage] | None = None, of: Plan | None = None) -> Iterator[Ruled]:
-    """Serve the small event, in which this was said: all, unless told otherwise."""
+    """Serve the small event with these messages; by default with all of them."""
     with pytest.MonkeyPatch.context() as patch:
         quick_hashes(patch)
         made, stop = Ruled(event_folder(folder, said, of)), threading.Event()
@@ -85,29 +85,29 @@ def ruling_desk(folder: Path, said: list[LogMessage] | None = None, of: Plan | N
 
 
 def hidden(page: str) -> dict[str, str]:
-    """Return the hidden fields of a page, as a browser sends them."""
+    """Return the hidden fields of a page as a browser would send them."""
     return {name: html.unescape(value) for name, value in HIDDEN.findall(page)}
 
 
 def opened(client: httpx.Client, address: str) -> dict[str, str]:
-    """Open a form; return its hidden fields."""
+    """Open a ruling's form; return its hidden fields, its token and a reason."""
     page = client.get(address).text
     fields = hidden(page[page.index('id="ruling"') :])
     return fields | {"form": token_of(client, address), "reason": "seen by the arbiter"}
 
 
 def looked(client: httpx.Client, fields: dict[str, str]) -> dict[str, str]:
-    """Look whom a form would move; return its fields as that page sends them on, or as they were."""
+    """Preview a form; return the fields that the preview sends on, or the same fields if it was refused."""
     page = client.post("/rulings/new", data=fields | {"action": "look"}).text
     _, found, shown = page.partition('id="publish"')
     return fields | (hidden(shown) if found else {})
 
 
 def send(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
-    """Publish a form as it is."""
+    """Publish a form without a preview."""
     return client.post("/rulings/new", data=fields | {"action": "publish"})
 
 
 def publish(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
-    """Publish a form, after a look at whom it moves."""
+    """Publish a form after its preview."""
     return send(client, looked(client, fields))

@@ -1,4 +1,4 @@
-"""What is kept apart, at the desk: everybody who rules sees it, the head arbiter decides, and can take that back."""
+"""Plays kept apart: arbiters see them, and the head arbiter decides and can take the decision back."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ PLAY = (1, 4)
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Ruled]:
-    """A desk to which table 1 has sent the result of its last play, and nothing else."""
+    """A desk that has only received the result of table 1's last play."""
     with ruling_desk(tmp_path / NAME, []) as made:
         put(made.scorer, fact(1, 1, result(*PLAY)))
         made.scorer.ask(lambda: None)
@@ -27,12 +27,12 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
 
 
 def section(client: httpx.Client) -> str:
-    """Return what the page of rulings says of what is kept apart."""
+    """Return the text about plays kept apart on the page of rulings."""
     found = re.search(r'<section aria-labelledby="apart">.*?</section>', client.get("/rulings?lang=en").text, re.DOTALL)
     return " ".join(re.sub(r"<[^>]+>", " ", found[0] if found else "").split())
 
 
-def test_the_desk_says_what_was_sent_what_is_missing_and_why(desk: Ruled) -> None:
+def test_the_desk_shows_what_was_sent_what_is_missing_and_why(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         said = section(client)
         room = client.get("/?lang=en").text
@@ -44,7 +44,7 @@ def test_the_desk_says_what_was_sent_what_is_missing_and_why(desk: Ruled) -> Non
     assert "To decide: plays kept apart: 1." in room
 
 
-def test_the_head_arbiter_lets_it_count_and_takes_that_back(desk: Ruled) -> None:
+def test_the_head_arbiter_can_let_a_play_count_and_take_that_back(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         publish(client, opened(client, "/rulings/new?play=1-4&kind=taken_over"))
         counted = desk.scorer.rulings.room.play(PLAY)
@@ -56,7 +56,7 @@ def test_the_head_arbiter_lets_it_count_and_takes_that_back(desk: Ruled) -> None
     assert desk.kinds == [("taken_over", False), ("undo", True)]
 
 
-def test_it_is_left_out_where_its_play_is_in_the_plan_no_more(desk: Ruled) -> None:
+def test_a_play_dropped_from_the_plan_can_be_left_out(desk: Ruled) -> None:
     drop = draft(desk.scorer.state, PlanChanged(dropped=(PLAY[::-1],)))
     desk.scorer.ask(lambda: desk.scorer.rulings.give(drop, HEAD))
     with logged_in(desk.server, "head_arbiter") as client:
@@ -65,7 +65,7 @@ def test_it_is_left_out_where_its_play_is_in_the_plan_no_more(desk: Ruled) -> No
         assert section(client) == ""
 
 
-def test_of_a_play_that_is_in_the_plan_no_more_and_was_not_sent_the_page_says_so(desk: Ruled) -> None:
+def test_the_form_says_if_a_play_was_dropped_from_the_plan(desk: Ruled) -> None:
     drop = draft(desk.scorer.state, PlanChanged(dropped=((4, 2),)))
     desk.scorer.ask(lambda: desk.scorer.rulings.give(drop, HEAD))
     with logged_in(desk.server, "head_arbiter") as client:
@@ -73,13 +73,13 @@ def test_of_a_play_that_is_in_the_plan_no_more_and_was_not_sent_the_page_says_so
     assert ["no play takes place here" in page for page in pages] == [True, False, False]
 
 
-def test_what_the_head_arbiter_leaves_out_is_listed_no_more_and_counts_for_nothing(desk: Ruled) -> None:
+def test_a_play_that_was_left_out_is_no_longer_listed(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         publish(client, opened(client, "/rulings/new?play=1-4&kind=discarded"))
         assert (desk.scorer.rulings.room.play(PLAY).settled, section(client)) == (False, "")
 
 
-def test_a_table_arbiter_sees_it_and_decides_nothing(desk: Ruled) -> None:
+def test_a_table_arbiter_sees_plays_kept_apart_but_cannot_decide(desk: Ruled) -> None:
     with logged_in(desk.server, "table_arbiter") as client:
         assert "Table 1 · Round 4" in section(client)
         assert "Let it count" not in section(client)
@@ -87,13 +87,13 @@ def test_a_table_arbiter_sees_it_and_decides_nothing(desk: Ruled) -> None:
     assert 'value="taken_over"' not in form
 
 
-def test_who_is_no_arbiter_learns_nothing_of_it(desk: Ruled) -> None:
+def test_only_arbiters_see_plays_kept_apart(desk: Ruled) -> None:
     with logged_in(desk.server, "display") as client:
         assert (client.get("/rulings").status_code, "kept apart" in client.get("/?lang=en").text) == (403, False)
         assert client.get("/view.json").json()["apart"] == 0
 
 
-def test_what_has_changed_meanwhile_is_looked_at_again(desk: Ruled) -> None:
+def test_a_decision_on_a_changed_play_is_shown_again_first(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         one = opened(client, "/rulings/new?play=1-4&kind=taken_over")
         publish(client, opened(client, "/rulings/new?play=1-4&kind=discarded"))

@@ -1,4 +1,4 @@
-"""Ruling in a real browser: chosen, looked at, published and taken back; a second browser at the same time."""
+"""Rulings in a real browser: entered, previewed, published and taken back, with two browsers at the same time."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
         yield made
 
 
-def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled(browser: Browser, desk: Ruled) -> None:
+def test_the_second_of_two_arbiters_sees_the_ruling_of_the_first(browser: Browser, desk: Ruled) -> None:
     first, second = (
         page_of(browser, desk.server, who, "rulings/new?play=1-2") for who in ("head_arbiter", "table_arbiter")
     )
@@ -50,9 +50,7 @@ def test_two_arbiters_open_one_play_and_the_second_sees_what_the_first_has_ruled
     assert desk.kinds == [("correct", False), ("undo", True)]
 
 
-def test_whose_session_ends_while_they_type_logs_in_again_and_sends_what_they_typed(
-    browser: Browser, desk: Ruled
-) -> None:
+def test_a_form_can_be_sent_after_logging_in_again(browser: Browser, desk: Ruled) -> None:
     page = page_of(browser, desk.server, "head_arbiter", "rulings/new?play=1-2&kind=void")
     page.get_by_label("Reason").fill("A tile was face up")
     page.context.clear_cookies()
@@ -72,9 +70,7 @@ def test_whose_session_ends_while_they_type_logs_in_again_and_sends_what_they_ty
     assert desk.kinds == [("void", True)]
 
 
-def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_they_pressed(
-    browser: Browser, desk: Ruled
-) -> None:
+def test_the_slower_of_two_arbiters_is_told_who_goes_to_a_call(browser: Browser, desk: Ruled) -> None:
     first, second = page_of(browser, desk.server, "head_arbiter"), page_of(browser, desk.server, "table_arbiter")
     put(desk.scorer, state(2, calling=True))
     first.get_by_role("button", name="I’m going to table 2").click()
@@ -83,7 +79,7 @@ def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_th
     expect(second.locator(".note.call")).to_contain_text("A head_arbiter is going, since")
     expect(second.get_by_role("button", name="I’m not going")).to_be_hidden()
     old = second.get_by_role("button", name="I’ll take over")
-    old.evaluate("(button) => (button.value = '2-0')")  # as it would be, had they pressed at once
+    old.evaluate("(button) => (button.value = '2-0')")  # as if both had pressed at the same time
     old.click()
     expect(second.locator("#refused")).to_contain_text("See who is going.")
     second.goto(f"{desk.server.url}grid")
@@ -91,7 +87,7 @@ def test_two_arbiters_see_who_goes_to_a_call_and_the_slower_one_is_told_where_th
     expect(first.locator(".note.call")).to_contain_text("A table_arbiter is going, since")
 
 
-def test_what_a_hand_of_riichi_was_worth_can_be_read_in_its_fields(browser: Browser, tmp_path: Path) -> None:
+def test_the_fields_of_a_riichi_hand_show_their_whole_values(browser: Browser, tmp_path: Path) -> None:
     with ruling_desk(tmp_path / "riichi", whole_riichi_event(), riichi_plan()) as desk:
         page = page_of(browser, desk.server, "head_arbiter", "rulings/new?play=1-2&kind=correct")
         assert page.locator("[name=fu-east]").input_value() == "30"
@@ -99,7 +95,7 @@ def test_what_a_hand_of_riichi_was_worth_can_be_read_in_its_fields(browser: Brow
 
 
 @pytest.mark.slow
-def test_who_goes_back_after_publishing_sees_the_preview_and_not_an_error(browser: Browser, desk: Ruled) -> None:
+def test_going_back_after_publishing_shows_the_preview(browser: Browser, desk: Ruled) -> None:
     page = page_of(browser, desk.server, "head_arbiter", "rulings/new?play=1-2&kind=void")
     page.get_by_label("Reason").fill("A tile was face up")
     page.get_by_role("button", name="Preview").click()

@@ -1,4 +1,4 @@
-"""At the desk: who goes on is shown and published, what is open is listed, the final is declared and celebrated."""
+"""Stages and the final: qualifiers are previewed and published, and the standings declared final."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ PLAN: Final = replace(staged_plan(), prizes=("The cup", "A medal"))
 
 
 def forms(page: str, action: str) -> dict[str, str]:
-    """Return the hidden fields of the form with an action."""
+    """Return the hidden fields of the form with this action."""
     form = next(one for one in re.findall(r"<form.*?</form>", page, re.DOTALL) if f'value="{action}"' in one)
     return {name: value.replace("&#34;", '"') for name, value in HIDDEN.findall(form)} | {"action": action}
 
@@ -50,14 +50,14 @@ OFFERED: Final = re.compile(r'/rulings/new\?(?:undo|appeal)=([\w-]+)|name="undo"
 
 
 def nothing_else_is_offered(head: httpx.Client) -> None:
-    """Once the final is declared, pages say so and offer to take back that alone, and corrections of names."""
+    """Assert that pages of a final event offer only to take the declaration back, and corrections of names."""
     declared = forms(head.get("/final").text, "undo")["undo"]
     for path, offered in (("/rulings", {declared}), ("/infractions", set()), ("/players", set()), ("/setup", {"look"})):
         page = head.get(path).text
         found = {next(filter(None, one)) for one in OFFERED.findall(page)}
         assert ('id="declared"' in page, found) == (True, offered), path
     for asked in ("", "?play=1-1", "?play=1-1&kind=fine", "?play=1-1&kind=seats_played", "?kind=award", "?deal=1"):
-        page = head.get(f"/rulings/new{asked}").text  # where *Rule…* leads: nothing to fill in that would be refused
+        page = head.get(f"/rulings/new{asked}").text  # the target of *Rule…* has no form that would be refused
         assert ("#take-back" in page, "<form" in page.partition("<main")[2]) == (True, False), asked
     page = head.get("/paper").text
     assert ('id="declared"' in page, 'name="points_east"' in page) == (True, False)
@@ -68,9 +68,7 @@ def nothing_else_is_offered(head: httpx.Client) -> None:
     assert ('id="declared"' not in page, 'name="reason"' in page) == (True, True)
 
 
-def test_who_goes_on_is_shown_and_published_then_the_final_declared_and_read_out(
-    room: Whole, head: httpx.Client
-) -> None:
+def test_a_final_is_seated_played_declared_and_read_out(room: Whole, head: httpx.Client) -> None:
     state = room.scorer.state
     asked = {"form": token_of(head, "/final"), "action": "look"}
     page = head.post("/final", data=asked).text
@@ -101,13 +99,13 @@ def test_who_goes_on_is_shown_and_published_then_the_final_declared_and_read_out
     assert undone.status_code in {303, 200}
 
 
-def test_the_sections_of_a_deal_are_compared_by_themselves_and_nobody_suspects_the_tiles(head: httpx.Client) -> None:
+def test_sections_of_a_deal_are_compared_separately_without_suspicion(head: httpx.Client) -> None:
     page = head.get("/deal/1").text
     titles = [title.strip() for title in re.findall(r'<h2 id="group-\d">(.*?)<span', page)]
     assert (titles, "not in the same order" in page) == (["Section A", "Section B"], False)
 
 
-def test_a_table_arbiter_sees_what_is_open_and_decides_nothing(room: Whole) -> None:
+def test_a_table_arbiter_sees_open_matters_but_cannot_decide(room: Whole) -> None:
     with logged_in(room.server, "table_arbiter") as client:
         page = client.get("/final").text
         assert [word for word in ('value="declare"', 'value="seat"', 'value="undo"') if word in page] == []
@@ -116,12 +114,12 @@ def test_a_table_arbiter_sees_what_is_open_and_decides_nothing(room: Whole) -> N
 
 
 @pytest.mark.parametrize("language", ["fr", "zh"])
-def test_the_page_is_in_the_language_of_its_reader(head: httpx.Client, language: str) -> None:
+def test_the_page_is_translated(head: httpx.Client, language: str) -> None:
     page = head.get(f"/final?lang={language}").text
     assert {"fr": "Phases et classement définitif", "zh": "阶段与最终排名"}[language] in page
 
 
-def test_a_stage_that_was_taken_back_though_a_table_had_begun_it_is_seated_as_it_was_published(
+def test_a_withdrawn_stage_that_has_begun_can_be_seated_as_published(
     tmp_path: Path,
 ) -> None:
     said, chance = dict[int, int](), Random(2)
@@ -142,7 +140,7 @@ def test_a_stage_that_was_taken_back_though_a_table_had_begun_it_is_seated_as_it
         assert "Seat it as it was published" not in head.get("/final").text
 
 
-def test_a_riichi_session_that_was_not_played_is_listed_until_it_is_ruled_void(tmp_path: Path) -> None:
+def test_an_unplayed_riichi_session_is_listed_until_ruled_void(tmp_path: Path) -> None:
     with quickly(), sessions(tmp_path / "evening") as server, logged_in(server, "head_arbiter") as head:
         page = head.get("/final").text
         assert "Riichi sessions that were not played" in page
@@ -156,7 +154,7 @@ QUALIFICATION_OF_TEAMS, FINAL_OF_TEAMS = Stage("Qualification", 1, 4), Stage("Fi
 
 
 def teams_in_stages() -> tuple[Plan, list[LogMessage]]:
-    """Return an event of four teams of which two go on, with its three deals before the final played."""
+    """Return an event of four teams, two of which qualify, and the messages of the three deals before the final."""
     of = team_event()
     first = tuple(play for play in of.plan.plays if play.deal <= 3)
     at_table = {1: ("1-1", "2-1", "1-2", "2-2"), 2: ("2-3", "1-3", "2-4", "1-4")}
@@ -170,7 +168,7 @@ def teams_in_stages() -> tuple[Plan, list[LogMessage]]:
     return plan, messages
 
 
-def test_each_stage_has_the_standings_of_its_teams_too_once_the_final_is_seated(tmp_path: Path) -> None:
+def test_each_stage_has_team_standings_once_the_final_is_seated(tmp_path: Path) -> None:
     plan, said = teams_in_stages()
     with quickly(), whole(tmp_path / "teams", plan, said) as room, logged_in(room.server, "head_arbiter") as head:
         before = re.findall(TEAM_PLACES, head.get("/standings").text)

@@ -1,4 +1,4 @@
-"""The history of rulings at the desk, both ways out of it, and what follows from a ruling, over plain HTTP."""
+"""The history of rulings, its CSV and JSON files, and proposals that follow from a ruling, over HTTP."""
 
 import csv
 import html
@@ -25,7 +25,7 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
         yield made
 
 
-def test_the_history_is_filtered_and_leaves_as_csv_and_json(desk: Ruled) -> None:
+def test_the_history_can_be_filtered_and_downloaded(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void") | {"reason": '=HYPERLINK("x")'})
         publish(client, opened(client, "/rulings/new?play=2-2&kind=fine") | {"fine-east": "4"})
@@ -38,7 +38,7 @@ def test_the_history_is_filtered_and_leaves_as_csv_and_json(desk: Ruled) -> None
     assert fined.count('<li class="note"') == 1
 
 
-def test_whatever_is_undone_again_or_appealed_stays_with_its_play(desk: Ruled) -> None:
+def test_undone_and_appealed_rulings_stay_with_their_play(desk: Ruled) -> None:
     who = event().players[event().bookings[1, 2].players["west"]].name
     with logged_in(desk.server, "head_arbiter") as client:
 
@@ -63,7 +63,7 @@ def test_whatever_is_undone_again_or_appealed_stays_with_its_play(desk: Ruled) -
     assert f"Taken back · {who} +2 IMP" in line
 
 
-def test_what_arbiters_did_at_the_tables_is_in_the_history_and_in_what_leaves_it(tmp_path: Path) -> None:
+def test_acts_of_arbiters_at_tables_are_in_the_history_and_its_files(tmp_path: Path) -> None:
     at: dict[str, Any] = {"round": 1, "deal": event().bookings[3, 1].deal}
     there: list[Fact] = [
         PinWrong(tries=1, **at),
@@ -99,7 +99,7 @@ def test_what_arbiters_did_at_the_tables_is_in_the_history_and_in_what_leaves_it
     )
 
 
-def test_another_deal_played_brings_proposals_for_later_rounds_a_click_each(tmp_path: Path) -> None:
+def test_another_deal_played_leads_to_proposals_for_later_rounds(tmp_path: Path) -> None:
     later = event().bookings[1, 3]
     with ruling_desk(tmp_path / "cup", until_round(2)) as desk, logged_in(desk.server, "table_arbiter") as client:
         fields = opened(client, f"/rulings/new?play={PLAY}&kind=deal_played") | {"played": str(later.deal)}
@@ -116,7 +116,7 @@ def test_another_deal_played_brings_proposals_for_later_rounds_a_click_each(tmp_
     assert 'value="own" selected' in form
 
 
-def test_a_deal_that_was_played_twice_may_stand_with_one_click(desk: Ruled) -> None:
+def test_a_repeated_deal_can_be_left_to_count(desk: Ruled) -> None:
     before = set(event().bookings[1, 1].players.values())
     late = next(play for play in event().plan.plays if play.round > 1 and before & set(play.players.values()))
     with logged_in(desk.server, "head_arbiter") as client:

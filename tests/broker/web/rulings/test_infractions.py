@@ -1,4 +1,4 @@
-"""Infractions and appeals at the desk: proposed, questioned, published, appealed against, and printed."""
+"""Infractions and appeals at the desk: proposed penalties, confirmations, decisions and prints."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
 
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ruled, httpx.Client]]:
-    """Return a desk at which nothing is ever ruled, and who asks there."""
+    """Return a desk on which nothing is ruled, with a head arbiter's client."""
     with ruling_desk(tmp_path_factory.mktemp("idle") / "cup") as made, logged_in(made.server, "head_arbiter") as client:
         yield made, client
 
@@ -38,7 +38,7 @@ def head(desk: Ruled) -> Iterator[httpx.Client]:
 
 
 def fined(client: httpx.Client, **fields: str) -> str:
-    """Rule on an infraction of West; return the ruling's id."""
+    """Rule on an infraction by West; return the ruling's id."""
     form = opened(client, FORM) | {"by-west": "1", "infraction": "sound"} | fields
     answer = publish(client, form)
     assert answer.status_code == 303, answer.text
@@ -51,9 +51,7 @@ def printed(client: httpx.Client, address: str) -> str:
     return "\n".join(page.get_textpage().get_text_bounded() for page in pypdfium2.PdfDocument(answer.content))
 
 
-def test_the_first_is_a_warning_and_the_next_what_the_rules_have_for_the_second(
-    desk: Ruled, head: httpx.Client
-) -> None:
+def test_repeated_infractions_get_the_penalties_of_the_rules(desk: Ruled, head: httpx.Client) -> None:
     fined(head)
     fined(head)
     fined(head)
@@ -64,7 +62,7 @@ def test_the_first_is_a_warning_and_the_next_what_the_rules_have_for_the_second(
     assert history.count(f"Hu or its value told aloud · {WEST}") == 1
 
 
-def test_a_warning_that_is_sent_twice_is_given_once_and_does_not_raise_itself(desk: Ruled, head: httpx.Client) -> None:
+def test_a_warning_sent_twice_is_given_once(desk: Ruled, head: httpx.Client) -> None:
     form = looked(head, opened(head, FORM) | {"by-west": "1", "infraction": "sound"})
     answers = [send(head, form), send(head, form)]
     fined(head)
@@ -72,9 +70,7 @@ def test_a_warning_that_is_sent_twice_is_given_once_and_does_not_raise_itself(de
     assert [kind for kind, _ in desk.kinds] == ["warning", "fine"]
 
 
-def test_a_fine_that_the_rules_do_not_have_is_questioned_and_published_once_it_is_confirmed(
-    desk: Ruled, head: httpx.Client
-) -> None:
+def test_a_fine_not_in_the_rules_needs_confirmation(desk: Ruled, head: httpx.Client) -> None:
     form = opened(head, FORM) | {"fine-west": "5", "infraction": "sound"}
     questioned = publish(head, form)
     assert (questioned.status_code, 'name="exception"' in questioned.text, desk.kinds) == (400, True, [])
@@ -96,7 +92,7 @@ def test_a_fine_that_the_rules_do_not_have_is_questioned_and_published_once_it_i
         ({"by-north": "1", "measure": "dead_hand", "infraction": "wrong_tiles"}, "dead_hand_won"),
     ],
 )
-def test_what_is_no_penalty_comes_back_by_its_code(
+def test_an_invalid_penalty_is_refused_with_its_code(
     idle: tuple[Ruled, httpx.Client], fields: dict[str, str], code: str
 ) -> None:
     desk, client = idle
@@ -104,22 +100,20 @@ def test_what_is_no_penalty_comes_back_by_its_code(
     assert (answer.status_code, code in answer.text, desk.kinds) == (400, True, [])
 
 
-def test_of_two_players_the_one_who_repeats_is_ruled_on_alone(desk: Ruled, head: httpx.Client) -> None:
+def test_players_with_different_penalties_need_separate_rulings(desk: Ruled, head: httpx.Client) -> None:
     fined(head)
     both = opened(head, FORM) | {"by-west": "1", "by-east": "1", "infraction": "sound"}
     assert "penalties_differ" in publish(head, both).text
     assert desk.kinds == [("warning", True)]
 
 
-def test_beside_all_plays_the_rules_propose_as_well(desk: Ruled, head: httpx.Client) -> None:
+def test_the_rules_propose_penalties_outside_plays_too(desk: Ruled, head: httpx.Client) -> None:
     form = opened(head, "/rulings/new?kind=fine") | {"player": HERE["west"], "infraction": "late", "fine-player": ""}
     assert publish(head, form).status_code == 303
     assert desk.kinds == [("warning", True)]
 
 
-def test_an_appeal_is_recorded_decided_and_what_the_committee_has_changed_taken_back(
-    desk: Ruled, head: httpx.Client
-) -> None:
+def test_an_appeal_is_recorded_and_decided_and_the_ruling_withdrawn(desk: Ruled, head: httpx.Client) -> None:
     fined(head)
     ruling = fined(head)
     form = opened(head, f"/rulings/new?appeal={ruling}&kind=appeal") | {"appellant-0": WEST}
@@ -143,7 +137,7 @@ def test_an_appeal_is_recorded_decided_and_what_the_committee_has_changed_taken_
     assert [title.partition(about)[0] for title in titles] == ["Decision on an appeal · ", "Appeal · "]
 
 
-def test_a_late_appeal_is_questioned_and_admitted_once_it_is_confirmed(desk: Ruled, head: httpx.Client) -> None:
+def test_a_late_appeal_needs_confirmation(desk: Ruled, head: httpx.Client) -> None:
     ruling = fined(head)
     desk.now = NOW + 31 * 60_000
     form = opened(head, f"/rulings/new?appeal={ruling}&kind=appeal") | {"appellant-0": HERE["west"]}
@@ -160,9 +154,7 @@ def test_a_late_appeal_is_questioned_and_admitted_once_it_is_confirmed(desk: Rul
         ("zh", ("警告", "出声示和或报番", "裁决记录", "申诉截止", "签名")),
     ],
 )
-def test_pages_and_paper_are_in_the_language_of_the_reader(
-    head: httpx.Client, language: str, words: tuple[str, ...]
-) -> None:
+def test_pages_and_prints_are_translated(head: httpx.Client, language: str, words: tuple[str, ...]) -> None:
     ruling = fined(head)
     record = printed(head, f"/ruling/{ruling}.pdf?lang={language}")
     assert [word for word in (WEST, "seen by the arbiter", "A head_arbiter", *words) if word not in record] == []
@@ -172,7 +164,7 @@ def test_pages_and_paper_are_in_the_language_of_the_reader(
     assert [word for word in words[:1] if word not in register] == []
 
 
-def test_the_record_of_a_ruling_that_was_appealed_against_has_the_whole_appeal(head: httpx.Client) -> None:
+def test_the_record_of_a_ruling_contains_the_appeal_against_it(head: httpx.Client) -> None:
     ruling = fined(head)
     appeal = opened(head, f"/rulings/new?appeal={ruling}&kind=appeal") | {
         "appellant-0": WEST,
@@ -187,7 +179,7 @@ def test_the_record_of_a_ruling_that_was_appealed_against_has_the_whole_appeal(h
     assert head.get("/ruling/nothing-here.pdf").status_code == 404
 
 
-def test_a_table_arbiter_is_offered_nothing_that_the_head_arbiter_alone_may_do(desk: Ruled, head: httpx.Client) -> None:
+def test_actions_of_the_head_arbiter_are_not_offered_to_table_arbiters(desk: Ruled, head: httpx.Client) -> None:
     by_head = fined(head)
     appeal = {"appellant-0": WEST, "reason": "I said nothing"}
     publish(head, opened(head, f"/rulings/new?appeal={by_head}&kind=appeal") | appeal)

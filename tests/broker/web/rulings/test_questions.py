@@ -1,4 +1,4 @@
-"""What happened, at the desk: what is asked, what is answered, and that nothing is stored."""
+"""The page *What happened?*: its questions and answers, and that nothing is stored."""
 
 import re
 from collections.abc import Iterator
@@ -29,18 +29,18 @@ def client(desk: Ruled) -> Iterator[httpx.Client]:
         yield logged
 
 
-def codes(client: httpx.Client, **said: str) -> list[str]:
-    return re.findall(r'data-code="(\w+)"', client.get(PAGE, params=SCENE | said).text)
+def codes(client: httpx.Client, **answers: str) -> list[str]:
+    return re.findall(r'data-code="(\w+)"', client.get(PAGE, params=SCENE | answers).text)
 
 
-def test_sets_are_asked_for_before_it_is_said_who_drew_out_of_turn(desk: Ruled, client: httpx.Client) -> None:
+def test_the_number_of_sets_is_needed_to_find_who_drew_out_of_turn(desk: Ruled, client: httpx.Client) -> None:
     assert codes(client)[-1] == "sets_missing"
     assert 'name="taken-west-east"' in client.get(PAGE, params=SCENE).text
     assert codes(client, sets="1")[-1] == "drew_out_of_turn"
     assert desk.kinds == []
 
 
-def test_claims_are_answered_in_turn_order_and_those_of_the_discarder_are_not_heard(client: httpx.Client) -> None:
+def test_claims_are_judged_in_turn_order_without_the_discarders(client: httpx.Client) -> None:
     claims = {"claim-south": "pung", "claim-east": "chow", "claim-west": "hu_on_discard", "claim-north": "sneeze"}
     assert codes(client, turn="south", phase="claim", **claims)[1:4] == [
         "hu_on_discard_allowed",
@@ -49,7 +49,7 @@ def test_claims_are_answered_in_turn_order_and_those_of_the_discarder_are_not_he
     ]
 
 
-def test_of_a_play_the_dealer_is_known_and_the_players_are_named(client: httpx.Client) -> None:
+def test_for_a_known_play_dealer_and_players_are_filled_in(client: httpx.Client) -> None:
     page = client.get(f"{PAGE}?play=1-2").text
     booked = event().bookings[1, 2]
     assert [name for name in booked.players.values() if event().name_of(name) not in page] == []
@@ -57,15 +57,15 @@ def test_of_a_play_the_dealer_is_known_and_the_players_are_named(client: httpx.C
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("answers", "code"),
     [({"wall-east": ""}, "scene_incomplete"), ({"wall-east": "22"}, "bad_walls"), ({"wall-east": "x"}, "number_un")],
 )
-def test_what_cannot_be_read_is_asked_again(client: httpx.Client, said: dict[str, str], code: str) -> None:
-    answer = client.get(PAGE, params=SCENE | said)
+def test_invalid_answers_are_refused_with_a_code(client: httpx.Client, answers: dict[str, str], code: str) -> None:
+    answer = client.get(PAGE, params=SCENE | answers)
     assert (answer.status_code, code in answer.text) == (400, True)
 
 
-def test_where_riichi_is_played_there_is_no_such_page(tmp_path: Path) -> None:
+def test_a_riichi_event_has_no_such_page(tmp_path: Path) -> None:
     with (
         ruling_desk(tmp_path / "cup", whole_riichi_event(), riichi_plan()) as riichi,
         logged_in(riichi.server, "head_arbiter") as client,

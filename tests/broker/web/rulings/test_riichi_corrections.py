@@ -1,4 +1,4 @@
-"""Correcting a hand of riichi at the desk: by han and fu, by who was tenpai, by why it was broken off."""
+"""Corrections of riichi hands at the desk: by han and fu, tenpai players, or the reason of an abort."""
 
 import tomllib
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from tests.broker.web.rulings.desks import Ruled, opened, publish, ruling_desk
 from tests.broker.web.test_auth import logged_in
 
 EAST = event().bookings[2, 1].players["east"]
-"""Who has won with 3 han 30 fu, in deal 2."""
+"""The player who won deal 2 with 3 han 30 fu."""
 
 PLAY = "/rulings/new?play=1-2&kind=correct"
 
@@ -47,7 +47,7 @@ FORMS = {
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
-    """Return a desk of an event under riichi rules; every play has its result."""
+    """Return a desk of a riichi event in which every play has a result."""
     folder: Path = tmp_path_factory.mktemp("riichi") / "cup"
     with ruling_desk(folder, whole_riichi_event(), riichi_plan()) as made:
         yield made
@@ -55,13 +55,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
 
 @pytest.fixture(scope="module")
 def client(desk: Ruled) -> Iterator[httpx.Client]:
-    """Return an arbiter who has logged in."""
+    """Return the client of a head arbiter who has logged in."""
     with logged_in(desk.server, "head_arbiter") as logged:
         yield logged
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_hand_is_corrected_and_counts_as_it_was_corrected(desk: Ruled, client: httpx.Client, name: str) -> None:
+def test_a_corrected_hand_counts(desk: Ruled, client: httpx.Client, name: str) -> None:
     fields, hand = FORMS[name]
     assert publish(client, opened(client, PLAY) | fields).status_code == 303
     laid = desk.scorer.rulings.room.play((1, 2))
@@ -71,9 +71,7 @@ def test_a_hand_is_corrected_and_counts_as_it_was_corrected(desk: Ruled, client:
 
 
 @pytest.mark.parametrize("language", ["en", "fr", "zh"])
-def test_the_form_says_whose_discard_was_made_a_kan_so_that_a_correction_keeps_who_pays(
-    client: httpx.Client, language: str
-) -> None:
+def test_the_form_keeps_whose_discard_was_made_a_kan(client: httpx.Client, language: str) -> None:
     assert publish(client, opened(client, PLAY) | FORMS["live kan"][0]).status_code == 303
     page = client.get(f"{PLAY}&lang={language}").text
     assert '<option value="west" selected>' in page[page.index('name="kan_from"') :].partition("</select>")[0]
@@ -105,7 +103,7 @@ def test_the_form_says_whose_discard_was_made_a_kan_so_that_a_correction_keeps_w
         ({"win": "self_drawn", "han-north": "5", "responsible-north": "<b>"}, "bad_ruling"),
     ],
 )
-def test_what_cannot_be_is_refused_by_code_and_nothing_is_ruled(
+def test_an_invalid_hand_is_refused_with_its_code(
     desk: Ruled, client: httpx.Client, fields: dict[str, str], code: str
 ) -> None:
     count = len(desk.kinds)
@@ -114,14 +112,12 @@ def test_what_cannot_be_is_refused_by_code_and_nothing_is_ruled(
 
 
 @pytest.mark.parametrize(("language", "worth"), [("en", "3 han 30 fu"), ("fr", "3 han 30 fu"), ("zh", "3番30符")])
-def test_a_winners_hand_is_told_in_han_and_fu_wherever_its_play_is_shown(
-    client: httpx.Client, language: str, worth: str
-) -> None:
+def test_a_winning_hand_is_shown_in_han_and_fu(client: httpx.Client, language: str, worth: str) -> None:
     pages = [client.get(f"{address}?lang={language}").text for address in ("/", "/deal/2", f"/player/{EAST}")]
     assert [worth in page for page in pages] == [True, True, True]
 
 
-def test_a_hand_is_corrected_by_han_and_fu_where_none_is_ever_broken_off(tmp_path: Path) -> None:
+def test_rules_without_aborts_offer_none_in_the_form(tmp_path: Path) -> None:
     rules = tomllib.loads(riichi_profile_text("riichi-montreal")) | {"id": "club"}
     rules["session"]["draw"]["aborts"] = {"value": [], "source": "the club"}
     (tmp_path / PROFILE).write_text(tomli_w.dumps(rules), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Beside the alert of a result that does not count stands the way to take the ruling back, for those who rule."""
+"""The alert about a result that does not count links to taking the ruling back, for those who may rule."""
 
 import re
 from pathlib import Path
@@ -11,11 +11,11 @@ from tests.broker.web.test_auth import logged_in
 BACK = re.compile(r'href="(/rulings/new\?undo=[^"]+)"')
 
 
-def test_one_click_from_the_alert_leads_to_the_result_that_the_four_have_accepted(tmp_path: Path) -> None:
+def test_the_alert_links_to_taking_the_ruling_back(tmp_path: Path) -> None:
     with ruling_desk(tmp_path / "cup", []) as desk, logged_in(desk.server, "head_arbiter") as client:
         publish(client, opened(client, "/rulings/new?play=1-1&kind=void"))
         put(desk.scorer, *whole_play(1))
-        for _ in range(2):  # the second is asked after all that follows from the first batch
+        for _ in range(2):  # the second returns after everything that follows from the first batch
             desk.scorer.ask(lambda: None)
         ways = [BACK.findall(client.get(page).text) for page in ("/", "/grid")]
         with logged_in(desk.server, "organiser") as other:

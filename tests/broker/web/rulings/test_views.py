@@ -1,4 +1,4 @@
-"""Rulings at the desk over plain HTTP: every kind, every right, every refusal,."""
+"""Rulings at the desk over HTTP: every kind, right and refusal."""
 
 import html
 import re
@@ -31,14 +31,14 @@ def desk(tmp_path: Path) -> Iterator[Ruled]:
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
-    """Return a desk at which whatever is ruled is taken back again."""
+    """Return a desk on which every ruling is taken back by its test."""
     with ruling_desk(tmp_path_factory.mktemp("busy") / "cup") as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ruled]:
-    """Return a desk at which nothing is ever ruled."""
+    """Return a desk on which nothing is ruled."""
     with ruling_desk(tmp_path_factory.mktemp("looked-at") / "cup") as made:
         yield made
 
@@ -81,7 +81,7 @@ SAID = {
 
 
 def said(page: str) -> list[tuple[str, str, str]]:
-    """Return every ruling that a page tells: what was decided, how it was, how it is now."""
+    """Return the rulings described on a page: the decision, and the state before and after it."""
     parts = re.split(r'(?=<p class="what">)|(?=<dl class="before-after">)', page)
     what, found = "", []
     for part in parts:
@@ -94,14 +94,14 @@ def said(page: str) -> list[tuple[str, str, str]]:
     return found
 
 
-def test_whoever_changes_the_language_rules_on_the_same_play(looked_at: Ruled) -> None:
+def test_a_change_of_language_keeps_the_play(looked_at: Ruled) -> None:
     with logged_in(looked_at.server, "head_arbiter") as client:
         page = client.get(f"/rulings/new?play={PLAY}&kind=void&lang=en").text
     assert f'href="/rulings/new?play={PLAY}&amp;kind=void&amp;lang=fr"' in page
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_is_looked_at_before_anything_happens_then_published_and_taken_back(busy: Ruled, kind: str) -> None:
+def test_each_kind_of_ruling_is_previewed_published_and_taken_back(busy: Ruled, kind: str) -> None:
     count = len(busy.kinds)
     with logged_in(busy.server, "table_arbiter") as client:
         before = client.get("/standings.csv").text
@@ -123,7 +123,7 @@ def test_each_kind_is_looked_at_before_anything_happens_then_published_and_taken
     assert moved
 
 
-def test_a_play_and_a_deal_are_found_by_their_numbers_and_what_there_is_not_is_named(looked_at: Ruled) -> None:
+def test_plays_and_deals_are_found_by_number_or_refused(looked_at: Ruled) -> None:
     with logged_in(looked_at.server, "head_arbiter") as client:
         found = client.get("/rulings/new?table=1&round=2").text
         wrong = [client.get(f"/rulings/new?{asked}") for asked in ("table=9&round=2", "table=1&round=x", "deal=99")]
@@ -137,7 +137,7 @@ def test_a_play_and_a_deal_are_found_by_their_numbers_and_what_there_is_not_is_n
     )
 
 
-def test_a_player_is_named_by_id_or_name_in_a_ruling_and_where_rulings_are_looked_for(desk: Ruled) -> None:
+def test_players_are_given_by_id_or_name_in_rulings_and_filters(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         for named in ("p07", " player  7 ", "PLAYER 7"):
             fields = opened(client, "/rulings/new?kind=award") | {"player": named, "imp-player": "3"}
@@ -157,7 +157,7 @@ def test_a_player_is_named_by_id_or_name_in_a_ruling_and_where_rulings_are_looke
     assert file_of_all.count("\n") == 5
 
 
-def test_a_form_that_is_refused_as_a_whole_comes_back_with_what_was_typed(looked_at: Ruled) -> None:
+def test_a_form_refused_as_a_whole_keeps_what_was_typed(looked_at: Ruled) -> None:
     with logged_in(looked_at.server, "head_arbiter") as client:
         fields = opened(client, f"/rulings/new?play={PLAY}&kind=correct") | {"reason": "East had 18", "hv-east": "18"}
         answer = send(client, fields | {"form": "of another session"})
@@ -181,7 +181,7 @@ OF_WHO_PLAYS = {
 
 
 @pytest.mark.parametrize("kind", OF_WHO_PLAYS)
-def test_who_has_left_is_ruled_after_a_look_at_the_plays_meant_and_taken_back(tmp_path: Path, kind: str) -> None:
+def test_an_absence_is_previewed_with_its_plays_published_and_taken_back(tmp_path: Path, kind: str) -> None:
     with ruling_desk(tmp_path / "cup", until_round(2)) as half, logged_in(half.server, "head_arbiter") as client:
         fields = opened(client, f"/rulings/new?kind={kind}") | OF_WHO_PLAYS[kind]
         looked = client.post("/rulings/new", data=fields | {"action": "look"}).text
@@ -194,7 +194,7 @@ def test_who_has_left_is_ruled_after_a_look_at_the_plays_meant_and_taken_back(tm
         assert half.kinds == [(kind, False), ("undo", True)]
 
 
-def test_a_deal_is_fouled_in_groups_and_imps_are_given_beside_all_plays(desk: Ruled) -> None:
+def test_deals_can_be_grouped_and_imps_given_outside_plays(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         assert publish(client, opened(client, "/rulings/new?deal=2") | {"groups": "1-2\n3, 4"}).status_code == 303
         beside = opened(client, "/rulings/new?kind=award") | {"player": "p07", "imp-player": "-3"}
@@ -206,7 +206,7 @@ def test_a_deal_is_fouled_in_groups_and_imps_are_given_beside_all_plays(desk: Ru
     assert "1 2 | 3 4" in page
 
 
-def test_what_was_not_looked_at_or_moves_others_by_now_is_shown_once_more_before_it_is_published(desk: Ruled) -> None:
+def test_a_ruling_with_unseen_or_changed_effects_is_previewed_again(desk: Ruled) -> None:
     table, round_ = next(key for key in desk.scorer.rulings.room.plays_with(HERE.deal) if key != (1, 2))
     with logged_in(desk.server, "head_arbiter") as client:
         fields = opened(client, f"/rulings/new?play={PLAY}&kind=void")
@@ -219,7 +219,7 @@ def test_what_was_not_looked_at_or_moves_others_by_now_is_shown_once_more_before
         assert publish(client, fields).status_code == 303
 
 
-def test_a_ruling_is_in_the_audit_log_and_one_that_was_refused_is_not(desk: Ruled) -> None:
+def test_only_published_rulings_are_in_the_audit_log(desk: Ruled) -> None:
     with logged_in(desk.server, "table_arbiter") as client:
         fields = looked(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
         again = fields | {"id": "another-ruling-id"}
@@ -227,12 +227,12 @@ def test_a_ruling_is_in_the_audit_log_and_one_that_was_refused_is_not(desk: Rule
         assert "ruling_conflict" in publish(client, again).text
         assert (
             client.post("/rulings/new", data=fields | {"action": "publish"}).status_code == 303
-        )  # the same form twice is one ruling
+        )  # a form sent twice is one ruling
     noted = [entry.about for entry in desk.auth.audit.checked() if entry.action == RULING_NOTED]
     assert (set(noted), desk.kinds) == ({fields["id"]}, [("void", True)])
 
 
-def test_a_note_that_was_lost_with_the_machine_is_written_at_the_next_start(desk: Ruled) -> None:
+def test_a_missing_audit_entry_is_written_at_the_next_start(desk: Ruled) -> None:
     with logged_in(desk.server, "table_arbiter") as client:
         publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
     count = len(list(desk.auth.audit.entries()))
@@ -245,7 +245,7 @@ def test_a_note_that_was_lost_with_the_machine_is_written_at_the_next_start(desk
     assert [entry.who for entry in desk.auth.audit.entries() if entry.action == RULING_NOTED] == ["table_arbiter"]
 
 
-def test_corrections_end_when_the_preview_has_said_however_late_and_often_it_is_published(desk: Ruled) -> None:
+def test_corrections_end_at_the_time_shown_in_the_preview(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         fields = looked(client, opened(client, "/rulings/new?kind=deadline") | {"minutes": "30"})
         for _ in range(2):
@@ -254,7 +254,7 @@ def test_corrections_end_when_the_preview_has_said_however_late_and_often_it_is_
     assert (desk.kinds, desk.scorer.rulings.room.book.deadline) == ([("deadline", True)], NOW + 30 * 60_000)
 
 
-def test_after_the_correction_period_a_table_arbiter_is_refused_by_code(desk: Ruled) -> None:
+def test_a_table_arbiter_is_refused_after_the_correction_period(desk: Ruled) -> None:
     with logged_in(desk.server, "head_arbiter") as client:
         publish(client, opened(client, "/rulings/new?kind=deadline") | {"minutes": "0"})
     desk.now += 1
@@ -262,14 +262,14 @@ def test_after_the_correction_period_a_table_arbiter_is_refused_by_code(desk: Ru
         answer = publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void"))
         told = [client.get(path).text for path in ("/rulings", f"/rulings/new?play={PLAY}&kind=void")]
     assert "corrections_closed" in answer.text
-    assert ['id="closed"' in page for page in told] == [True, True]  # before they have filled in a form
+    assert ['id="closed"' in page for page in told] == [True, True]  # shown before they fill in a form
     assert desk.kinds == [("deadline", True)]
     with logged_in(desk.server, "head_arbiter") as client:
         assert 'id="closed"' not in client.get("/rulings").text
 
 
 @pytest.mark.parametrize("role", ["organiser", "display"])
-def test_who_is_no_arbiter_neither_reads_nor_rules(looked_at: Ruled, role: str) -> None:
+def test_only_arbiters_may_read_or_make_rulings(looked_at: Ruled, role: str) -> None:
     with logged_in(looked_at.server, role) as client:
         paths = ("/rulings", "/rulings.csv", "/rulings.json", f"/rulings/new?play={PLAY}", "/what-if?profile=mcr")
         assert {client.get(path).status_code for path in paths} == {403}
@@ -277,7 +277,7 @@ def test_who_is_no_arbiter_neither_reads_nor_rules(looked_at: Ruled, role: str) 
     assert looked_at.kinds == []
 
 
-def test_a_stolen_session_and_a_foreign_form_rule_nothing(looked_at: Ruled) -> None:
+def test_a_stolen_session_or_foreign_form_makes_no_ruling(looked_at: Ruled) -> None:
     with logged_in(looked_at.server, "head_arbiter") as client:
         fields = opened(client, f"/rulings/new?play={PLAY}&kind=void")
         foreign = client.post(
@@ -317,16 +317,14 @@ def test_a_stolen_session_and_a_foreign_form_rule_nothing(looked_at: Ruled) -> N
         ({"kind": "deadline", "minutes": " "}, "deadline_out_of_range"),
     ],
 )
-def test_what_is_filled_in_wrongly_is_refused_by_code_and_the_form_stays(
-    looked_at: Ruled, fields: dict[str, str], code: str
-) -> None:
+def test_an_invalid_field_is_refused_with_its_code(looked_at: Ruled, fields: dict[str, str], code: str) -> None:
     with logged_in(looked_at.server, "head_arbiter") as client:
         answer = publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=void") | fields)
     assert f"<code>{code}</code>" in answer.text
     assert looked_at.kinds == []
 
 
-def test_a_refusal_is_told_in_the_reader_s_language_with_its_values_beside_it(looked_at: Ruled) -> None:
+def test_a_refusal_is_translated_with_its_values(looked_at: Ruled) -> None:
     low = {"win": "discard", "hv-south": "3", "discarder": "north", "action": "look"}
     with logged_in(looked_at.server, "table_arbiter") as client:
         fields = opened(client, f"/rulings/new?play={PLAY}&kind=correct") | low
@@ -339,9 +337,7 @@ def test_a_refusal_is_told_in_the_reader_s_language_with_its_values_beside_it(lo
 
 @given(st.dictionaries(st.sampled_from([*KINDS["adjusted"], "kind", "play", "undo", "deal", "groups", "id"]), HOSTILE))
 @settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_is_in_the_form_it_is_refused_and_never_repeated_as_html(
-    looked_at: Ruled, fields: dict[str, str]
-) -> None:
+def test_hostile_input_is_refused_and_never_echoed_as_html(looked_at: Ruled, fields: dict[str, str]) -> None:
     with logged_in(looked_at.server, "head_arbiter") as client:
         answer = publish(client, opened(client, f"/rulings/new?play={PLAY}&kind=award") | fields)
     assert answer.status_code == 400
@@ -349,7 +345,7 @@ def test_whatever_is_in_the_form_it_is_refused_and_never_repeated_as_html(
     assert looked_at.kinds == []
 
 
-def test_what_if_tells_who_would_change_place_and_publishes_nothing(looked_at: Ruled) -> None:
+def test_what_if_shows_changed_places_and_publishes_nothing(looked_at: Ruled) -> None:
     with logged_in(looked_at.server, "table_arbiter") as client:
         before = client.get("/standings.csv").text
         same = client.get("/what-if?profile=&lang=en").text
@@ -362,14 +358,14 @@ def test_what_if_tells_who_would_change_place_and_publishes_nothing(looked_at: R
 
 
 @pytest.mark.parametrize(("text", "found"), [("1 2\n\n5-7", ((1, 2), (5, 6, 7))), ("3、4;9", ((3, 4, 9),)), ("", ())])
-def test_groups_are_read_a_line_each(text: str, found: tuple[tuple[int, ...], ...]) -> None:
+def test_groups_are_parsed_one_per_line(text: str, found: tuple[tuple[int, ...], ...]) -> None:
     assert table_groups(text) == found
 
 
 PAGE_LINK = re.compile(r'<a href="(/[^"]*)"')
 
 
-def test_of_a_ruling_every_link_leads_to_a_page_in_the_reader_s_language(tmp_path: Path) -> None:
+def test_links_from_a_ruling_keep_the_language(tmp_path: Path) -> None:
     said = [one for table in range(1, 5) for round_ in range(1, 5) for one in team_event.said(table, round_)]
     with (
         ruling_desk(tmp_path / "cup", said, team_event.team_event().plan) as desk,

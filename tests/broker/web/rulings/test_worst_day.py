@@ -1,4 +1,4 @@
-"""What a head arbiter meets on the worst day, settled at the desk in a few clicks and taken back again."""
+"""Mishaps that a head arbiter settles at the desk with a few clicks and can take back."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ SEAT_FIELDS = re.compile(r'name="seat-(\w+)"[^>]*value="([^"]*)"')
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Ruled]:
-    """Return a desk in whose event two rounds of four are played."""
+    """Return a desk of an event in which two of four rounds are played."""
     with ruling_desk(tmp_path / "cup", until_round(2)) as made:
         yield made
 
@@ -37,12 +37,12 @@ def head(desk: Ruled) -> Iterator[httpx.Client]:
 
 
 def seats_filled(client: httpx.Client, address: str) -> Mapping[str, str]:
-    """Return who is filled in on the form that says who sat where."""
+    """Return the players filled in on the form about who sat where."""
     return dict(SEAT_FIELDS.findall(client.get(address).text))
 
 
 def offered(client: httpx.Client, text: str) -> list[str]:
-    """Return where the links with this text lead."""
+    """Return the targets of the links with this text."""
     links = re.findall(r'<a href="([^"]+)"[^>]*>([^<]*)<', client.get("/rulings").text)
     return [unescape(address) for address, shown in links if unescape(shown) == text]
 
@@ -51,9 +51,7 @@ def sat_at(desk: Ruled, table: int) -> Mapping[Seat, str]:
     return desk.scorer.rulings.room.play((table, 2)).players
 
 
-def test_two_tables_that_sat_in_each_other_s_places_are_two_forms_that_are_filled_in(
-    desk: Ruled, head: httpx.Client
-) -> None:
+def test_swapped_tables_are_corrected_with_two_prefilled_forms(desk: Ruled, head: httpx.Client) -> None:
     planned = {table: event().bookings[table, 2].players for table in (3, 4)}
     first = "/rulings/new?play=3-2&kind=seats_played&as=4"
     publish(head, opened(head, first) | {f"seat-{seat}": who for seat, who in seats_filled(head, first).items()})
@@ -66,12 +64,12 @@ def test_two_tables_that_sat_in_each_other_s_places_are_two_forms_that_are_fille
     assert (sat_at(desk, 3), sat_at(desk, 4)) == (planned[3], planned[4])
 
 
-def test_who_leaves_is_replaced_from_the_round_that_is_played_now(head: httpx.Client) -> None:
+def test_a_substitute_is_proposed_from_the_current_round(head: httpx.Client) -> None:
     page = head.get("/rulings/new?kind=substitute").text
     assert re.findall(r'<option value="(\d)" selected>', page) == ["3"]
 
 
-def test_from_a_play_somebody_is_replaced_from_its_round_on(head: httpx.Client) -> None:
+def test_a_substitute_chosen_from_a_play_starts_in_its_round(head: httpx.Client) -> None:
     page = head.get("/rulings/new?play=1-4").text
     leads = [unescape(one) for one in re.findall(r'<a href="(/rulings/new\?kind=[^"]+)"', page)]
     rounds = [re.findall(r'<option value="(\d)" selected>', head.get(one).text) for one in leads]
@@ -79,9 +77,7 @@ def test_from_a_play_somebody_is_replaced_from_its_round_on(head: httpx.Client) 
     assert rounds == [["4"], ["4"]]
 
 
-def test_the_card_of_a_table_that_is_away_leads_to_its_sheet_and_to_a_ruling_on_its_play(
-    desk: Ruled, head: httpx.Client
-) -> None:
+def test_a_lost_tables_card_links_to_its_sheet_and_a_ruling(desk: Ruled, head: httpx.Client) -> None:
     deal = event().bookings[4, 3].deal
     desk.scorer._inbox.put(LinkChanged(up=True))
     put(desk.scorer, replace(state(4), lifecycle="lost", round=3, deal=deal))
@@ -91,7 +87,7 @@ def test_the_card_of_a_table_that_is_away_leads_to_its_sheet_and_to_a_ruling_on_
     assert leads == ["/rulings/new?play=4-3&lang=en", f"/paper?table=4&round=3&deal={deal}&lang=en#key-title"]
 
 
-def test_who_loses_a_tie_at_the_cut_is_ticked_in_the_list_that_the_refusal_opens(tmp_path: Path) -> None:
+def test_a_tie_at_the_cut_is_decided_in_the_list_that_opens(tmp_path: Path) -> None:
     drawn = Outcome("draw", {})
     said = [
         fact(table, seq, one)

@@ -1,4 +1,4 @@
-"""A desk on which an event is set up, and an organiser at it."""
+"""A desk on which an event is set up, with an organiser's client."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def desk(empty: Path) -> Iterator[DeskServer]:
     with pytest.MonkeyPatch.context() as patch:
         quick_hashes(patch)
-        patch.setattr(views, "AT_ONCE_S", PATIENCE_S)  # whatever the machine is busy with
+        patch.setattr(views, "AT_ONCE_S", PATIENCE_S)  # however slow the machine is
         empty.mkdir()
         auth = Authentication(empty)
         for role in ROLES:
@@ -39,7 +39,7 @@ def desk(empty: Path) -> Iterator[DeskServer]:
 
 @pytest.fixture
 def folder(empty: Path) -> Path:
-    """The desk's folder, with nothing of an event in it."""
+    """The desk's folder without any files of an event."""
     for name in (
         "event.toml",
         "players.csv",
@@ -64,5 +64,5 @@ def client(desk: DeskServer) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the first movement that is found: here it need not be a good one."""
+    """Accept the first movement found, since its quality does not matter here."""
     monkeypatch.setattr(setup, "SEARCH_S", 0.01)

@@ -1,4 +1,4 @@
-"""The steps by which an event is set up in a browser, as forms that are sent."""
+"""The steps of setting an event up, as the forms that a browser sends."""
 
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -27,7 +27,7 @@ STEPS = (
 
 
 FORM_TOKENS: Final = WeakKeyDictionary[httpx.Client, str]()
-"""A session's token is always the same: it is taken from the page once, which need not be made for each step."""
+"""Form tokens by client: a session's token never changes, so it is read from the page only once."""
 
 
 def send(client: httpx.Client, data: dict[str, str], *, follow: bool = True) -> httpx.Response:
@@ -38,7 +38,7 @@ def send(client: httpx.Client, data: dict[str, str], *, follow: bool = True) -> 
 
 
 def made(client: httpx.Client, upto: int = len(STEPS)) -> httpx.Response:
-    """Go through the steps; each must be kept."""
+    """Send the steps up to this one and assert that each is saved; return the last answer."""
     for step in STEPS[: upto - 1]:
         answer = send(client, step, follow=False)
         assert (answer.status_code, "?done=" in answer.headers["location"]) == (303, True)

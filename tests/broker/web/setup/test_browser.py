@@ -1,4 +1,4 @@
-"""Setting an event up by keyboard, in a real browser."""
+"""Setting an event up in a real browser: by keyboard, with files, and in two windows."""
 
 import re
 from collections.abc import Iterator
@@ -22,21 +22,21 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def desk(folder: Path) -> Iterator[DeskServer]:
-    """A desk with nothing of an event, for one test."""
+    """A desk without an event, for one test."""
     with quickly(), new(folder) as made:
         yield made
 
 
 @pytest.fixture
 def page(browser: Browser, desk: DeskServer) -> Page:
-    """The organiser's set-up page at it."""
+    """The organiser's set-up page."""
     return page_of(browser, desk, "organiser", "setup?lang=en")
 
 
 @pytest.mark.parametrize(
     ("field", "typed", "shown"), [("rounds", "5", "#ahead"), ("sections", "1", "#ahead"), ("hours", "9", "#formats")]
 )
-def test_enter_goes_on_from_the_fields_in_which_it_is_pressed(page: Page, field: str, typed: str, shown: str) -> None:
+def test_enter_submits_the_form_of_its_field(page: Page, field: str, typed: str, shown: str) -> None:
     named(page)
     unfold(page, "players")
     page.locator("#players-csv").fill("name\n" + "".join(f"Player {number}\n" for number in range(1, 17)))
@@ -49,9 +49,7 @@ def test_enter_goes_on_from_the_fields_in_which_it_is_pressed(page: Page, field:
     expect(page.locator(shown)).to_be_visible()
 
 
-def test_a_file_that_is_not_utf8_is_named_in_its_field_and_its_text_can_be_mended_there(
-    page: Page, folder: Path
-) -> None:
+def test_a_file_in_another_encoding_can_be_corrected_in_its_field(page: Page, folder: Path) -> None:
     named(page)
     unfold(page, "players")
     field, chosen = page.locator("#players-csv"), page.locator("[data-into=players-csv]")
@@ -65,9 +63,7 @@ def test_a_file_that_is_not_utf8_is_named_in_its_field_and_its_text_can_be_mende
     assert [one.name for one in read_plan(folder).players] == ["Émile"]
 
 
-def test_a_box_to_tick_stands_beside_the_first_line_of_a_label_that_is_longer_than_one(
-    browser: Browser, desk: DeskServer
-) -> None:
+def test_a_tick_box_is_aligned_with_the_first_line_of_its_label(browser: Browser, desk: DeskServer) -> None:
     page = page_of(browser, desk, "organiser", "setup?lang=fr", size="phone")
     offered_formats(page)
     page.locator("#structure [name=rounds]").fill("5")
@@ -81,14 +77,14 @@ def test_a_box_to_tick_stands_beside_the_first_line_of_a_label_that_is_longer_th
 
 
 def listed_and(page: Page, upto: int = 16) -> None:
-    """Save a name and players, and open every step."""
+    """Save a name and players, and unfold every step."""
     named(page)
     page.locator("#players-csv").fill("".join(f"Player {number}\n" for number in range(1, upto + 1)))
     submit(page, "players")
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
 
 
-def test_what_is_typed_in_other_steps_is_still_there_when_one_has_been_saved(page: Page, folder: Path) -> None:
+def test_saving_one_step_keeps_what_was_typed_in_others(page: Page, folder: Path) -> None:
     listed_and(page)
     chosen = page.locator("[data-into=movement-csv]")
     chosen.set_input_files({"name": "own.xlsx", "mimeType": "", "buffer": b"PK\xff\xfe"})
@@ -98,7 +94,7 @@ def test_what_is_typed_in_other_steps_is_still_there_when_one_has_been_saved(pag
     page.locator("[name=keep_plays]").check()
     page.locator("#structure [name=rounds]").fill("4")
     page.locator("[name=name-1]").fill("Friday")
-    submit(page, "look_movement")  # shown by the server: what was sent, and nothing else
+    submit(page, "look_movement")  # the server shows only what was sent
     page.locator("#structure [name=copies]").fill("2")
     unfold(page, "players")
     page.locator("#players-csv").fill("".join(f"Player {number}\n" for number in range(1, 21)))
@@ -121,7 +117,7 @@ def test_what_is_typed_in_other_steps_is_still_there_when_one_has_been_saved(pag
     expect(page.locator("#players-csv")).to_have_value("Zoe\n")
 
 
-def test_a_movement_that_was_taken_is_folded_away_and_the_deals_are_next(page: Page) -> None:
+def test_a_saved_movement_is_folded_and_the_deals_are_next(page: Page) -> None:
     named(page)
     page.locator("#players-csv").fill("".join(f"Player {number}\n" for number in range(1, 17)))
     submit(page, "players")
@@ -132,8 +128,8 @@ def test_a_movement_that_was_taken_is_folded_away_and_the_deals_are_next(page: P
     expect(page.locator("details.step[open] > summary")).to_have_text([re.compile("^4. Deals and sets")])
 
 
-@pytest.mark.parametrize("sent", [False, True])  # to the server, whose answer never came
-def test_what_was_typed_is_left_to_nobody_who_logs_in_afterwards(page: Page, desk: DeskServer, *, sent: bool) -> None:
+@pytest.mark.parametrize("sent", [False, True])  # sent to the server, whose answer never came
+def test_typed_text_is_not_left_to_the_next_user(page: Page, desk: DeskServer, *, sent: bool) -> None:
     failed = list[str]()
     page.on("pageerror", lambda error: failed.append(error.message))
     listed_and(page)
@@ -151,7 +147,7 @@ def test_what_was_typed_is_left_to_nobody_who_logs_in_afterwards(page: Page, des
     assert failed == []
 
 
-def test_a_workbook_too_large_to_carry_over_is_chosen_again_and_all_else_stays(page: Page) -> None:
+def test_only_a_workbook_that_is_too_large_has_to_be_chosen_again(page: Page) -> None:
     listed_and(page)
     page.locator("[data-into=movement-csv]").set_input_files(
         {"name": "own.xlsx", "mimeType": "", "buffer": b"PK\xff" + bytes(5_000_000)}
@@ -163,7 +159,7 @@ def test_a_workbook_too_large_to_carry_over_is_chosen_again_and_all_else_stays(p
     expect(page.locator("#movement-csv")).to_have_value("")
 
 
-def test_what_is_confirmed_in_one_step_is_confirmed_again_after_another(page: Page) -> None:
+def test_a_confirmation_is_not_carried_over_to_the_next_page(page: Page) -> None:
     listed_and(page)
     page.locator("#structure [name=rounds]").fill("5")
     submit(page, "look_movement")
@@ -177,7 +173,7 @@ def test_what_is_confirmed_in_one_step_is_confirmed_again_after_another(page: Pa
     expect(page.locator("[name=movement_anew]")).not_to_be_checked()
 
 
-def test_what_is_carried_over_to_a_new_page_is_not_saved_over_what_another_window_has_changed(
+def test_carried_over_text_does_not_overwrite_another_windows_change(
     page: Page, folder: Path, desk: DeskServer
 ) -> None:
     listed_and(page)

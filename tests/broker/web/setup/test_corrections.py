@@ -1,4 +1,4 @@
-"""A misspelt name is corrected while the event is played: looked at, published, shown everywhere, taken back."""
+"""Corrections to the plan of a running event: previewed, published, shown everywhere and taken back."""
 
 import csv
 import io
@@ -47,7 +47,7 @@ def folder_of(room: Whole) -> Path:
 
 
 def filled(client: httpx.Client, address: str, kind: str, said: dict[str, str]) -> dict[str, str]:
-    """Open a page; return its first form of a kind, filled in."""
+    """Open a page; return the filled-in fields of its first form of a kind."""
     forms = [dict(HIDDEN.findall(one)) for one in FORM.findall(client.get(address).text)]
     found = next(one for one in forms if one.get("kind") == kind)
     return found | {"form": token_of(client, address), "reason": "as on the passport", **said}
@@ -58,7 +58,7 @@ def looked(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
 
 
 def publish(client: httpx.Client, fields: dict[str, str]) -> httpx.Response:
-    """Look, then publish what that page sends on."""
+    """Preview a correction, then publish the form of the preview."""
     page = looked(client, fields).text
     assert 'value="publish"' in page, page
     kept = next(dict(HIDDEN.findall(one)) for one in FORM.findall(page) if 'value="publish"' in one)
@@ -71,7 +71,7 @@ def fresh(tmp_path: Path) -> Iterator[Whole]:
         yield made
 
 
-def test_a_name_is_right_on_every_page_and_in_every_file_until_it_is_taken_back(fresh: Whole) -> None:
+def test_a_corrected_name_is_shown_everywhere_until_taken_back(fresh: Whole) -> None:
     with logged_in(fresh.server, "organiser") as client:
         correct_and_take_back(fresh, client)
 
@@ -117,7 +117,7 @@ def correct_and_take_back(room: Whole, client: httpx.Client) -> None:
     assert open_stored_event(folder).event.players == open_event(folder).players
 
 
-def test_title_and_clocks_are_corrected_by_the_same_way(room: Whole, client: httpx.Client) -> None:
+def test_title_and_sessions_can_be_corrected(room: Whole, client: httpx.Client) -> None:
     publish(client, filled(client, "/setup", "title", {"title": "The  Right Cup"}))
     rows = {"name-1": "Sunday", "first_round-1": "1", "last_round-1": "4", "play_minutes-1": "30"}
     publish(client, filled(client, "/setup", "sessions", rows))
@@ -127,22 +127,20 @@ def test_title_and_clocks_are_corrected_by_the_same_way(room: Whole, client: htt
     assert "The Right Cup" in client.get("/").text
 
 
-def test_what_was_typed_is_still_there_when_it_is_to_be_changed_after_the_look(client: httpx.Client) -> None:
+def test_typed_fields_are_kept_when_going_back_from_the_preview(client: httpx.Client) -> None:
     fields = filled(client, "/setup?player=p08", "player", {"name": "Nearly right"})
     page = client.post("/setup", data=fields | {"action": "change"}).text
     assert ('value="Nearly right"' in page, 'value="as on the passport"' in page) == (True, True)
 
 
-def test_a_correction_of_a_club_alone_is_noted_as_that_when_the_event_is_checked(
-    room: Whole, client: httpx.Client
-) -> None:
+def test_the_check_of_an_event_reports_a_corrected_club(room: Whole, client: httpx.Client) -> None:
     name = room.scorer.snapshot.event.name_of("p10")
     publish(client, filled(client, "/setup?player=p10", "player", {"name": name, "club": "Lyon"}))
     checked = CliRunner().invoke(homologue, ["event", "check", str(folder_of(room))]).stdout
     assert f"plan_corrected: p10 ({name}): country, club, numbers or parts of the name\n" in checked
 
 
-def test_a_correction_of_a_number_alone_says_in_the_history_what_stays(room: Whole, client: httpx.Client) -> None:
+def test_the_history_does_not_show_corrected_numbers(room: Whole, client: httpx.Client) -> None:
     said = {"name": room.scorer.snapshot.event.name_of("p11"), "club": "Lyon"}
     publish(client, filled(client, "/setup?player=p11", "player", said))
     publish(client, filled(client, "/setup?player=p11", "player", said | {"national": "N11"}))
@@ -151,9 +149,7 @@ def test_a_correction_of_a_number_alone_says_in_the_history_what_stays(room: Who
     assert ("Name, country, club and standing do not change." in newest, "N11" in newest) == (True, False)
 
 
-def test_the_history_says_that_somebody_got_or_lost_a_standing_and_when_that_was_taken_back(
-    room: Whole, client: httpx.Client
-) -> None:
+def test_the_history_shows_changes_of_standing(room: Whole, client: httpx.Client) -> None:
     said = {"name": room.scorer.snapshot.event.name_of("p12")}
     count = len(room.scorer.rulings.room.book.entries)
     publish(client, filled(client, "/setup?player=p12", "player", said | {"without_standing": "yes"}))
@@ -161,7 +157,7 @@ def test_the_history_says_that_somebody_got_or_lost_a_standing_and_when_that_was
     publish(client, filled(client, "/setup?player=p12", "player", said | {"club": "Metz"}))
     publish(client, filled(client, "/setup", "undo", {}))
     with logged_in(room.server, "head_arbiter") as head:
-        notes = NOTE.findall(head.get("/rulings?lang=en").text)[:3]  # one was taken back
+        notes = NOTE.findall(head.get("/rulings?lang=en").text)[:3]  # without the one that was taken back
         lines = csv.DictReader(io.StringIO(head.get("/rulings.csv").text.removeprefix("\ufeff")))
         told = [one.get("standing") for one in head.get("/rulings.json").json()["rulings"][count:]]
     assert [[len(re.findall(rf">{way} standing<", note)) for way in ("with", "without")] for note in notes[::-1]] == [
@@ -173,11 +169,11 @@ def test_the_history_says_that_somebody_got_or_lost_a_standing_and_when_that_was
     assert told == ["without", None, "with", "without"]
 
 
-def test_a_form_that_is_sent_twice_is_one_correction(room: Whole, client: httpx.Client) -> None:
+def test_a_form_sent_twice_is_one_correction(room: Whole, client: httpx.Client) -> None:
     fields = filled(client, "/setup?player=p02", "player", {"name": "Twice"})
     first = publish(client, fields).headers["location"]
     count = len(room.scorer.rulings.room.book.entries)
-    mark = room.scorer.ask(lambda: "")  # the scorer has taken all that came before
+    mark = room.scorer.ask(lambda: "")  # the scorer has processed everything before this
     again = client.post("/setup", data=fields | {"action": "publish", "looked_at": mark}, follow_redirects=False)
     assert (again.headers["location"], len(room.scorer.rulings.room.book.entries)) == (first, count)
 
@@ -195,7 +191,7 @@ def test_a_form_that_is_sent_twice_is_one_correction(room: Whole, client: httpx.
         ("p03", {"name": "Anna", "form": "stolen"}, "form_foreign"),
     ],
 )
-def test_what_cannot_be_is_refused_by_code_and_changes_nothing_of_the_plan_or_of_what_was_typed(
+def test_an_invalid_correction_is_refused_and_keeps_what_was_typed(
     room: Whole, client: httpx.Client, player: str, said: dict[str, str], code: str
 ) -> None:
     before = room.scorer.rulings.room.event
@@ -204,12 +200,10 @@ def test_what_cannot_be_is_refused_by_code_and_changes_nothing_of_the_plan_or_of
     assert (answer.status_code in {400, 403, 409}, f"<code>{code}</code>" in answer.text) == (True, True), answer.text
     assert room.scorer.rulings.room.event is before
     kept = [f'value="{fields[field]}"' in answer.text for field in ("name", "reason")]
-    assert player == "p99" or kept == [True, True]  # of nobody there is no form
+    assert player == "p99" or kept == [True, True]  # there is no form for an unknown player
 
 
-def test_what_the_plan_says_already_and_a_number_of_somebody_else_are_refused(
-    room: Whole, client: httpx.Client
-) -> None:
+def test_unchanged_values_and_duplicate_numbers_are_refused(room: Whole, client: httpx.Client) -> None:
     publish(client, filled(client, "/setup?player=p05", "player", {"name": "Five", "ema": "04000005"}))
     same = looked(client, filled(client, "/setup?player=p05", "player", {"name": "Five", "ema": "04000005"})).text
     other = looked(client, filled(client, "/setup?player=p06", "player", {"name": "Six", "ema": "04000005"})).text
@@ -217,21 +211,21 @@ def test_what_the_plan_says_already_and_a_number_of_somebody_else_are_refused(
     assert room.scorer.rulings.room.event.name_of("p06") != "Six"
 
 
-def test_an_organiser_gives_no_ruling_on_a_play_by_this_form(room: Whole, client: httpx.Client) -> None:
+def test_the_form_makes_no_ruling_on_a_play(room: Whole, client: httpx.Client) -> None:
     head = [one for one in room.scorer.rulings.room.book.entries.values() if one.role == "head_arbiter"]
     assert head == []
     fields = filled(client, "/setup", "title", {"kind": "void"})
     assert "<code>form_malformed</code>" in looked(client, fields).text
 
 
-def test_a_table_arbiter_has_no_such_page(room: Whole) -> None:
+def test_a_table_arbiter_may_not_open_the_page(room: Whole) -> None:
     with logged_in(room.server, "table_arbiter") as client:
         assert client.get("/setup").status_code == 403
 
 
 @pytest.fixture
 def list_(room: Whole) -> Iterator[Path]:
-    """The list beside the plan; it is put back."""
+    """The player list beside the plan, restored after the test."""
     path = folder_of(room) / "players.csv"
     before = path.read_bytes()
     yield path
@@ -239,15 +233,13 @@ def list_(room: Whole) -> Iterator[Path]:
 
 
 def offered(client: httpx.Client, player: str) -> dict[str, str]:
-    """Return what the form of a player has in its fields."""
+    """Return the values in the fields of a player's form."""
     page = client.get("/setup", params={"player": player, "lang": "en"}).text
     form = next(one for one in FORM.findall(page) if 'name="kind" value="player"' in one)
     return {name: text for name, text in re.findall(r'<input name="(\w+)"[^>]* value="([^"]*)"', form) if name in RIGHT}
 
 
-def test_a_list_with_a_bad_line_wipes_nobodys_country_and_club_and_the_page_says_what_is_missing(
-    client: httpx.Client, list_: Path
-) -> None:
+def test_an_unreadable_player_list_is_reported_and_changes_nothing(client: httpx.Client, list_: Path) -> None:
     was = offered(client, "p09")
     assert "cannot be read" not in client.get("/setup?lang=en").text
     list_.write_text(list_.read_text(encoding="utf-8") + "p99,Bad,frankreich,,,,,,\n", encoding="utf-8")
@@ -257,9 +249,7 @@ def test_a_list_with_a_bad_line_wipes_nobodys_country_and_club_and_the_page_says
     assert re.findall(r'<th scope="row">(.*?)</th>', preview.partition('id="changes"')[2]) == ["Name"]
 
 
-def test_names_are_those_of_the_plan_and_who_is_in_no_list_is_found_and_corrected(
-    client: httpx.Client, list_: Path
-) -> None:
+def test_names_come_from_the_plan_and_unlisted_players_can_be_corrected(client: httpx.Client, list_: Path) -> None:
     was, lines = offered(client, "p10")["name"], list_.read_text(encoding="utf-8").splitlines()
     said = [line.replace(was, "Of the list") for line in lines if not line.startswith("p12,")]
     list_.write_text("\n".join(said) + "\n", encoding="utf-8")
@@ -269,6 +259,6 @@ def test_names_are_those_of_the_plan_and_who_is_in_no_list_is_found_and_correcte
     assert 'value="publish"' in preview
 
 
-def test_players_are_found_by_part_of_a_name(client: httpx.Client) -> None:
+def test_players_can_be_searched(client: httpx.Client) -> None:
     page = client.get("/setup", params={"q": "p11"}).text
     assert re.findall(r"<tr><td>(p\d\d)</td>", page) == ["p11"]

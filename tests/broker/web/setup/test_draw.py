@@ -1,4 +1,4 @@
-"""A draw in a browser: each person says their words on one screen, and nobody, the page included, shows them again."""
+"""The page of a draw: each person enters their words, which are never shown or stored."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
-    """An organiser, whose event has a movement."""
+    """An organiser's client; the event has a movement."""
     quick_hashes(monkeypatch)
     auth = Authentication(folder)
     auth.accounts.add("organiser", "An organiser", "organiser", PASSWORD, Actor("test"))
@@ -60,7 +60,7 @@ def announce(client: httpx.Client) -> httpx.Response:
     return ask(client, action="announce", source=BEACON[0], round=BEACON[1], **HASHES)
 
 
-def test_an_announcement_that_lacks_something_says_whose_and_what(client: httpx.Client, folder: Path) -> None:
+def test_an_incomplete_announcement_names_what_is_missing(client: httpx.Client, folder: Path) -> None:
     wrong = {"name-0": "Li Wei", "hash-0": "abc", "name-1": "Anne", "hash-1": "", "name-2": "", "hash-2": "a" * 64}
     page = ask(client, action="announce", **wrong).text
     for said in ("Li Wei: the hash of the words must", "Anne: the hash of the words must", "a hash without the name"):
@@ -70,7 +70,7 @@ def test_an_announcement_that_lacks_something_says_whose_and_what(client: httpx.
     assert read_draws(folder) == ()
 
 
-def test_people_draw_the_deals_on_one_screen(client: httpx.Client, folder: Path) -> None:
+def test_a_draw_makes_and_seals_the_deals(client: httpx.Client, folder: Path) -> None:
     assert read_draws(folder) == ()
     page = announce(client)
     (draw,) = read_draws(folder)
@@ -87,7 +87,7 @@ def test_people_draw_the_deals_on_one_screen(client: httpx.Client, folder: Path)
     assert (said.draw.draw, said.draw.words is None, said.draw.refusal) == (1, False, None)
 
 
-def test_wrong_words_are_refused_and_no_words_come_back_in_a_page(client: httpx.Client, folder: Path) -> None:
+def test_wrong_words_are_refused_and_no_words_are_shown(client: httpx.Client, folder: Path) -> None:
     announce(client)
     before = {path.name: path.read_bytes() for path in folder.glob("dr*")}
     wrong = ask(client, action="words", person="0", words="alpha beta nonsense")
@@ -98,14 +98,14 @@ def test_wrong_words_are_refused_and_no_words_come_back_in_a_page(client: httpx.
     assert {path.name: path.read_bytes() for path in folder.glob("dr*")} == before
 
 
-def test_deals_are_not_made_before_everybody_has_spoken(client: httpx.Client, folder: Path) -> None:
+def test_deals_are_not_made_before_all_words_are_entered(client: httpx.Client, folder: Path) -> None:
     announce(client)
     ask(client, action="words", person="0", words=WORDS["Li Wei"])
     assert refused(ask(client, action="make", value=VALUE), "words_missing")
     assert not (folder / "deals.json").exists()
 
 
-def test_a_draw_that_is_given_up_stays_on_the_page(client: httpx.Client) -> None:
+def test_an_abandoned_draw_stays_listed(client: httpx.Client) -> None:
     announce(client)
     page = ask(client, action="give_up", reason="Anne has lost her words").text
     assert "Anne has lost her words" in page
@@ -124,18 +124,20 @@ def test_a_draw_that_is_given_up_stays_on_the_page(client: httpx.Client) -> None
         ({"action": "other"}, "form_malformed"),
     ],
 )
-def test_what_makes_no_sense_is_refused(client: httpx.Client, folder: Path, fields: dict[str, str], code: str) -> None:
+def test_an_invalid_form_is_refused_with_its_code(
+    client: httpx.Client, folder: Path, fields: dict[str, str], code: str
+) -> None:
     assert refused(ask(client, **fields), code)
     assert read_draws(folder) == ()
 
 
-def test_whose_words_they_are_must_be_said(client: httpx.Client) -> None:
+def test_words_must_be_entered_for_a_listed_person(client: httpx.Client) -> None:
     announce(client)
     for person in ("2", "-1", "x", "²", ""):
         assert refused(ask(client, action="words", person=person, words=WORDS["Anne"]), "form_malformed")
 
 
-def test_deals_that_were_mixed_are_sealed_by_a_button(client: httpx.Client, folder: Path) -> None:
+def test_existing_deals_can_be_sealed(client: httpx.Client, folder: Path) -> None:
     send(client, {"action": "deals"})
     assert "not_sealed" in client.get("/setup").text
     send(client, {"action": "seal"})
@@ -143,7 +145,7 @@ def test_deals_that_were_mixed_are_sealed_by_a_button(client: httpx.Client, fold
     assert ("not_sealed" in client.get("/setup").text, start_problems(folder)) == (False, [])
 
 
-def test_drawn_deals_that_were_taken_out_stay_listed(client: httpx.Client, folder: Path) -> None:
+def test_a_draw_stays_listed_after_its_deals_are_removed(client: httpx.Client, folder: Path) -> None:
     announce(client)
     for at, words in enumerate(WORDS.values()):
         ask(client, action="words", person=str(at), words=words)

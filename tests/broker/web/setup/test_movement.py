@@ -1,4 +1,4 @@
-"""A movement that takes long is made whether anybody waits for it or not, once, and takes nothing from anybody."""
+"""A movement that takes long is made once in the background, without blocking other steps."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -14,21 +14,21 @@ from broker.web.setup import views
 from tests.broker.web.setup.steps import HEAD, made, send
 from tests.patience import PATIENCE_S
 
-WISH = {"action": "make_movement", "step": "movement", "rounds": "4", "sections": "2"}
+FORM = {"action": "make_movement", "step": "movement", "rounds": "4", "sections": "2"}
 
 
 class Slow:
-    """A search that goes on until it is let go."""
+    """A search that continues until `go` is set."""
 
     def __init__(self) -> None:
         self.asked = list[Structure]()
         self.go, self._thread = threading.Event(), threading.Thread()
 
-    def draft(self, folder: Path, wish: Structure, tell: Callable[[float], object]) -> setup.StagesDraft:
-        self.asked.append(wish)
+    def draft(self, folder: Path, structure: Structure, report: Callable[[float], object]) -> setup.StagesDraft:
+        self.asked.append(structure)
         self._thread = threading.current_thread()
-        drafted = setup_draft(folder, wish)
-        tell(0.4)
+        drafted = setup_draft(folder, structure)
+        report(0.4)
         self.go.wait(PATIENCE_S)
         return drafted
 
@@ -51,14 +51,14 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 
 
 def asked(client: httpx.Client) -> httpx.Response:
-    return send(client, WISH, follow=False)
+    return send(client, FORM, follow=False)
 
 
 def page_of(client: httpx.Client, path: str) -> str:
     return client.get(path, follow_redirects=True).text
 
 
-def test_the_page_shows_how_far_it_is_and_who_asks_twice_or_saves_another_step_loses_nothing(
+def test_progress_is_shown_and_other_steps_can_be_saved_meanwhile(
     client: httpx.Client, folder: Path, slow: Slow
 ) -> None:
     made(client, 2)
@@ -67,7 +67,7 @@ def test_the_page_shows_how_far_it_is_and_who_asks_twice_or_saves_another_step_l
     assert ('http-equiv="refresh"' in page, "40 % done" in page, len(slow.asked)) == (True, True, 1)
     assert 'id="making"' in page_of(client, "/setup")
     assert send(client, {**HEAD, "title": "Another title"}, follow=False).status_code == 303
-    other = send(client, {**WISH, "rounds": "3"}).text
+    other = send(client, {**FORM, "rounds": "3"}).text
     assert "<code>movement_in_progress</code>" in other
     assert 'inputmode="numeric" value="3">' in other
     slow.end()
@@ -77,7 +77,7 @@ def test_the_page_shows_how_far_it_is_and_who_asks_twice_or_saves_another_step_l
     assert 'id="making"' not in page_of(client, "/setup")
 
 
-def test_one_made_for_players_who_have_changed_meanwhile_is_not_kept_and_who_did_not_wait_is_told(
+def test_a_movement_for_changed_players_is_discarded_and_reported(
     client: httpx.Client, folder: Path, slow: Slow
 ) -> None:
     made(client, 2)

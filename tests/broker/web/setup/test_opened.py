@@ -1,4 +1,4 @@
-"""Two windows with the set-up open: neither overwrites what was saved in the other without being told what it is."""
+"""Two windows with the set-up open: neither overwrites a change of the other without showing it."""
 
 import re
 from html import unescape
@@ -12,7 +12,7 @@ from tests.broker.web.setup.steps import HEAD, PLAYERS, STEPS, made, send
 
 
 def opened(client: httpx.Client) -> dict[str, str]:
-    """Return the field with which each form of a page that is opened now says what it was opened with."""
+    """Open the page; return the field with the marks that all its forms carry."""
     page = client.get("/setup").text
     forms = page.count('<input type="hidden" name="step"')
     marks = re.findall(r'<input type="hidden" name="opened" value="([^"]*)">', page)
@@ -26,9 +26,7 @@ def field(page: str, name: str) -> str:
     return found[1] or found[2] or ""
 
 
-def test_a_title_that_was_saved_in_another_window_is_named_and_not_overwritten(
-    client: httpx.Client, folder: Path
-) -> None:
+def test_another_windows_title_is_shown_and_not_overwritten(client: httpx.Client, folder: Path) -> None:
     made(client, 1)
     here = opened(client)
     send(client, {**HEAD, "title": "Coupe <de> Lille"})
@@ -41,9 +39,7 @@ def test_a_title_that_was_saved_in_another_window_is_named_and_not_overwritten(
     assert (plan.title, plan.prizes, plan.keep_plays) == ("Coupe <de> Lille", (), False)
 
 
-def test_what_was_typed_over_a_change_stays_and_is_kept_when_it_is_sent_again(
-    client: httpx.Client, folder: Path
-) -> None:
+def test_a_typed_value_is_kept_and_saved_when_sent_again(client: httpx.Client, folder: Path) -> None:
     made(client, 1)
     here = opened(client)
     send(client, {**HEAD, "title": "Theirs", "keying": "double"})
@@ -54,7 +50,7 @@ def test_what_was_typed_over_a_change_stays_and_is_kept_when_it_is_sent_again(
     assert (read_plan(folder).title, read_plan(folder).keying) == ("Ours", "double")
 
 
-def test_the_first_step_of_two_windows_is_refused_in_the_second(client: httpx.Client, folder: Path) -> None:
+def test_the_first_step_can_be_saved_in_only_one_of_two_windows(client: httpx.Client, folder: Path) -> None:
     here = opened(client)
     made(client, 1)
     assert "<code>setup_changed</code>" in send(client, {**HEAD, "title": "Ours", **here}).text
@@ -74,7 +70,7 @@ def test_the_first_step_of_two_windows_is_refused_in_the_second(client: httpx.Cl
         (4, STEPS[4], {**STEPS[4], "name-1": "Saturday"}, "5. Sessions and clocks"),
     ],
 )
-def test_no_step_is_built_on_what_another_window_has_changed(
+def test_a_step_based_on_changed_parts_is_refused(
     client: httpx.Client, upto: int, theirs: dict[str, str], ours: dict[str, str], what: str
 ) -> None:
     made(client, upto)
@@ -88,14 +84,14 @@ def test_no_step_is_built_on_what_another_window_has_changed(
 
 
 @pytest.mark.usefixtures("folder")
-def test_steps_that_do_not_touch_each_other_are_saved_from_two_windows(client: httpx.Client) -> None:
+def test_independent_steps_can_be_saved_from_two_windows(client: httpx.Client) -> None:
     made(client, 1)
     here = opened(client)
     assert send(client, {**HEAD, "title": "Theirs"}, follow=False).status_code == 303
     assert send(client, {**STEPS[1], **here}, follow=False).status_code == 303
 
 
-def test_a_button_that_is_pressed_twice_is_no_change_of_somebody_else(client: httpx.Client, folder: Path) -> None:
+def test_a_button_pressed_twice_acts_once_without_a_conflict(client: httpx.Client, folder: Path) -> None:
     for step in STEPS[:4]:
         form = {**step, **opened(client)}
         assert [send(client, form, follow=False).status_code for _ in range(2)] == [303, 303]
@@ -105,7 +101,7 @@ def test_a_button_that_is_pressed_twice_is_no_change_of_somebody_else(client: ht
     assert [one.read_bytes() for one in folder.glob("taken-out-*-deals.json")] == [before]
 
 
-def test_a_box_that_was_unticked_stays_so_where_the_form_is_refused(client: httpx.Client, folder: Path) -> None:
+def test_an_unticked_box_stays_unticked_in_a_refused_form(client: httpx.Client, folder: Path) -> None:
     send(client, {**HEAD, "keep_plays": "yes"})
     page = send(client, {**HEAD, "title": " ", **opened(client)}).text
     assert ('name="keep_plays" value="yes">' in page, read_plan(folder).keep_plays) == (True, True)
@@ -113,5 +109,5 @@ def test_a_box_that_was_unticked_stays_so_where_the_form_is_refused(client: http
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("marks", ["", "[]", '{"title": 1}', "\u00e9", "{"])
-def test_marks_that_are_none_refuse_nothing(client: httpx.Client, marks: str) -> None:
+def test_invalid_marks_are_ignored(client: httpx.Client, marks: str) -> None:
     assert send(client, {**HEAD, "opened": marks}, follow=False).status_code == 303

@@ -1,4 +1,4 @@
-"""An event is set up in a browser, checked as a whole, and not changed once it has begun."""
+"""Setting an event up: each step is checked, and nothing changes once the event has begun."""
 
 import base64
 import re
@@ -30,7 +30,7 @@ FEW = 8
 SETS = range(1, 21)
 
 
-def test_step_by_step_an_event_comes_about_that_starts_from_a_copy_of_its_folder(
+def test_the_steps_make_an_event_that_can_start_from_a_copy_of_its_folder(
     client: httpx.Client, folder: Path, tmp_path: Path
 ) -> None:
     page = made(client).text
@@ -47,7 +47,7 @@ def test_step_by_step_an_event_comes_about_that_starts_from_a_copy_of_its_folder
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_steps_that_are_left_are_named_and_the_next_one_alone_is_open(client: httpx.Client) -> None:
+def test_remaining_steps_are_listed_and_only_the_next_is_open(client: httpx.Client) -> None:
     left, at = [], [opened(client.get("/setup").text)]
     for steps in (1, 2, 3, 4):
         page = made(client, steps).text
@@ -59,17 +59,17 @@ def test_the_steps_that_are_left_are_named_and_the_next_one_alone_is_open(client
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("csv", ["name\nAnna\n", "name\n\n"], ids=["checked", "refused"])
-def test_a_step_that_is_checked_or_refused_stays_open(client: httpx.Client, csv: str) -> None:
+def test_a_checked_or_refused_step_stays_open(client: httpx.Client, csv: str) -> None:
     made(client, 2)
     assert opened(send(client, {"action": "check_players", "step": "players", "csv": csv}).text) == ["players"]
 
 
 def opened(page: str) -> list[str]:
-    """Return the steps that are open."""
+    """Return the unfolded steps."""
     return re.findall(r'<details class="step" open>.*?<div id="(\w+)"', page, re.DOTALL)
 
 
-def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(client: httpx.Client, folder: Path) -> None:
+def test_a_movement_is_previewed_before_it_is_saved(client: httpx.Client, folder: Path) -> None:
     made(client, upto=2)
     before = (folder / "event.toml").read_bytes()
     page = send(client, {"action": "look_movement", "rounds": "5"}).text
@@ -80,9 +80,7 @@ def test_what_comes_of_a_number_of_rounds_is_shown_before_anything_is_kept(clien
     assert "nothing is compared and every IMP is 0" in alone
 
 
-def test_an_event_begins_from_the_standings_of_another_and_from_nothing_again(
-    client: httpx.Client, folder: Path
-) -> None:
+def test_earlier_standings_can_be_carried_over_and_removed(client: httpx.Client, folder: Path) -> None:
     made(client, upto=1)
     earlier = {"csv": "place,player,name,imp\n1,q7,Ada,12\n2,q1,Bob,3\n3,q2,Cid,-3\n", "earlier_title": "Saturday"}
     page = send(client, {"action": "check_earlier", "earlier_first": "2", **earlier}).text
@@ -108,9 +106,7 @@ FORMATS = {"action": "formats", "hours": "8:20", "tables": "4", "carriers": "4"}
 
 
 @pytest.mark.usefixtures("hurried")
-def test_formats_that_fit_the_hall_are_offered_side_by_side_and_one_of_them_fills_the_form(
-    client: httpx.Client, folder: Path
-) -> None:
+def test_fitting_formats_are_offered_and_a_chosen_one_fills_the_form(client: httpx.Client, folder: Path) -> None:
     made(client, upto=2)
     before = (folder / "event.toml").read_bytes()
     page = send(client, FORMATS).text
@@ -130,7 +126,7 @@ def test_formats_that_fit_the_hall_are_offered_side_by_side_and_one_of_them_fill
 
 
 @pytest.mark.usefixtures("folder")
-def test_whatever_was_typed_of_hall_and_stages_stays_while_formats_are_shown_and_chosen(client: httpx.Client) -> None:
+def test_hall_and_stage_fields_are_kept_while_formats_are_chosen(client: httpx.Client) -> None:
     made(client, upto=2)
     typed = {**FORMATS, "sections": "2", "final": "8", "final_rounds": "3", "carry_over": "1/2"}
     for action in ("formats", "choose 4 1 2"):
@@ -144,7 +140,7 @@ def test_whatever_was_typed_of_hall_and_stages_stays_while_formats_are_shown_and
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_format_for_fewer_tables_is_shared_among_the_sections(client: httpx.Client) -> None:
+def test_a_formats_tables_are_divided_among_the_sections(client: httpx.Client) -> None:
     made(client, upto=2)
     page = send(client, {**FORMATS, "sections": "2", "action": "choose 4 1 1 2"}).text
     assert '<input type="hidden" name="tables_each" value="1">' in page
@@ -154,9 +150,7 @@ IN_CLUBS = "name,country,club\n" + "".join(f"P{n},FRA,{'Paris' if n < 8 else 'Ō
 
 
 @pytest.mark.usefixtures("hurried")
-def test_an_event_in_many_halls_is_planned_by_the_clubs_of_its_players_and_can_go_back_to_one_place(
-    client: httpx.Client, folder: Path
-) -> None:
+def test_halls_can_be_planned_by_club_and_removed_again(client: httpx.Client, folder: Path) -> None:
     made(client, upto=1)
     send(client, {"action": "players", "csv": IN_CLUBS})
     wish = {"rounds": "4", "halls_by": "club"}
@@ -188,7 +182,7 @@ def test_an_event_in_many_halls_is_planned_by_the_clubs_of_its_players_and_can_g
     ],
     ids=["player without a hall", "hall without a table", "no column"],
 )
-def test_halls_that_cannot_be_are_refused_and_nothing_is_kept(
+def test_impossible_halls_are_refused_and_nothing_is_saved(
     client: httpx.Client, folder: Path, csv: str, asked: str, code: str
 ) -> None:
     made(client, upto=1)
@@ -199,7 +193,7 @@ def test_halls_that_cannot_be_are_refused_and_nothing_is_kept(
     assert (folder / "event.toml").read_bytes() == before
 
 
-def test_who_is_planned_in_two_halls_is_named_before_the_event_may_start(client: httpx.Client, folder: Path) -> None:
+def test_a_player_in_two_halls_is_reported_before_the_start(client: httpx.Client, folder: Path) -> None:
     made(client, 4)
     write_halls(folder, [Hall("paris", "Paris", "1-2"), Hall("osaka", "Osaka", "3-4")])
     page = client.get("/setup").text
@@ -207,7 +201,7 @@ def test_who_is_planned_in_two_halls_is_named_before_the_event_may_start(client:
 
 
 @pytest.mark.usefixtures("folder")
-def test_one_empty_session_is_there_to_fill_and_more_are_folded_away(client: httpx.Client) -> None:
+def test_one_empty_session_is_shown_and_more_are_folded(client: httpx.Client) -> None:
     made(client, upto=3)
     for page, more in (client.get("/setup").text, 1), (send(client, STEPS[-1]).text, 2):
         first, folded = page.partition('id="sessions"')[2].split("<summary>More sessions</summary>")
@@ -216,19 +210,19 @@ def test_one_empty_session_is_there_to_fill_and_more_are_folded_away(client: htt
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("hours", ["", "0", "-1", "nan", "101", "4:xx", "1e9"])
-def test_hours_that_are_none_are_refused(client: httpx.Client, hours: str) -> None:
+def test_invalid_hours_are_refused(client: httpx.Client, hours: str) -> None:
     made(client, upto=2)
     assert "<code>malformed</code>" in send(client, {**FORMATS, "hours": hours}).text
 
 
 @pytest.mark.usefixtures("folder")
-def test_that_nobody_is_compared_is_a_problem_until_it_is_said_to_be_meant(client: httpx.Client) -> None:
+def test_an_event_without_comparisons_needs_confirmation(client: httpx.Client) -> None:
     made(client, upto=2)
     page = send(client, {"action": "make_movement", "rounds": "1"}).text
     assert ("<code>nobody_compared</code>" in page, 'value="uncompared"' in page) == (True, True)
     assert "<code>nobody_compared</code>" not in send(client, {"action": "uncompared"}).text
     again = send(client, {"action": "make_movement", "rounds": "1"}).text
-    assert "<code>nobody_compared</code>" in again  # it was said of the movement before
+    assert "<code>nobody_compared</code>" in again  # it was confirmed for the previous movement
 
 
 @pytest.mark.parametrize(
@@ -240,7 +234,7 @@ def test_that_nobody_is_compared_is_a_problem_until_it_is_said_to_be_meant(clien
         ("", ""),
     ],
 )
-def test_the_public_address_is_kept_as_receipts_need_it_and_shown_again(
+def test_the_public_address_is_normalised_saved_and_shown(
     client: httpx.Client, folder: Path, typed: str, kept: str
 ) -> None:
     page = send(client, {**HEAD, "public_address": typed}).text
@@ -250,7 +244,7 @@ def test_the_public_address_is_kept_as_receipts_need_it_and_shown_again(
     assert plan.public_address == kept
 
 
-def test_whether_tables_keep_plays_is_kept_and_shown_again(client: httpx.Client, folder: Path) -> None:
+def test_the_choice_to_keep_plays_is_saved_and_shown(client: httpx.Client, folder: Path) -> None:
     page = send(client, {**HEAD, "keep_plays": "yes"}).text
     assert read_plan(folder).keep_plays
     assert re.search(r'name="keep_plays" value="yes" checked', page)
@@ -277,7 +271,7 @@ def test_whether_tables_keep_plays_is_kept_and_shown_again(client: httpx.Client,
         "https://例子.org",
     ],
 )
-def test_what_is_no_public_address_is_refused_by_its_code_and_stays_to_be_mended(
+def test_an_invalid_public_address_is_refused_and_stays_in_the_form(
     client: httpx.Client, folder: Path, typed: str
 ) -> None:
     made(client, 1)
@@ -287,21 +281,21 @@ def test_what_is_no_public_address_is_refused_by_its_code_and_stays_to_be_mended
     assert ((folder / "event.toml").read_bytes(), f'value="{escape(typed)}"' in answer.text) == (before, True)
 
 
-def test_every_wrong_line_of_a_list_is_named_and_nothing_is_kept(client: httpx.Client, folder: Path) -> None:
+def test_every_wrong_line_of_a_list_is_named_and_nothing_is_saved(client: httpx.Client, folder: Path) -> None:
     made(client, 1)
     before = (folder / "event.toml").read_bytes()
     answer = send(client, {"action": "players", "csv": "name,country\nA,france\nB,FRA\nC,12\n"})
     assert [line in answer.text for line in ("line 2", "line 3", "line 4")] == [True, False, True]
     assert (answer.status_code, (folder / "event.toml").read_bytes()) == (400, before)
-    assert "france" in answer.text  # what was sent is there to be mended
+    assert "france" in answer.text  # the list is shown again to be corrected
 
 
 FILE = "data:;base64,"
-"""How a page sends a file that is not UTF-8."""
+"""Prefix with which a page sends a file that is not UTF-8."""
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_file_of_another_encoding_is_shown_as_its_text_where_it_is_checked_or_refused(client: httpx.Client) -> None:
+def test_a_file_in_another_encoding_is_decoded_and_shown_as_text(client: httpx.Client) -> None:
     made(client, 1)
     for lines, code in (("name;country\nZoé;FRA\n", ""), ("name;country\nZoé;france\n", "<code>country_wrong</code>")):
         sent = FILE + base64.b64encode(lines.encode("cp1252")).decode()
@@ -314,13 +308,13 @@ def test_a_file_of_another_encoding_is_shown_as_its_text_where_it_is_checked_or_
     assert (FILE in page, str(escape(rules)) in page) == (False, True)
 
 
-def test_what_is_only_checked_is_shown_and_not_kept(client: httpx.Client, folder: Path) -> None:
+def test_a_checked_list_is_shown_but_not_saved(client: httpx.Client, folder: Path) -> None:
     made(client, 1)
     answer = send(client, {"action": "check_players", "csv": PLAYERS})
     assert ("Player 16 李" in answer.text, (folder / "players.csv").exists()) == (True, False)
 
 
-def test_a_movement_is_checked_with_the_line_of_each_fault(client: httpx.Client, folder: Path) -> None:
+def test_the_faults_of_a_movement_are_listed_with_their_lines(client: httpx.Client, folder: Path) -> None:
     made(client, 2)
     rows = "round,table,deal,east,south,west,north\n1,1,1,p01,p02,p03,p04\n1,2,1,p05,p06,p07,p01\n"
     rows += "2,1,2,p01,p02,p03,p04\n2,2,3,p05,p06,p07,p08\n"
@@ -343,7 +337,7 @@ def open_plays(folder: Path) -> int:
         ({"title": "a\x07b"}, "title_wrong"),
     ],
 )
-def test_a_name_or_title_that_cannot_be_is_named_and_what_was_typed_stays(
+def test_an_invalid_name_or_title_is_refused_and_stays_in_the_form(
     client: httpx.Client, folder: Path, wrong: dict[str, str], code: str
 ) -> None:
     answer = send(client, {**HEAD, **wrong})
@@ -353,7 +347,7 @@ def test_a_name_or_title_that_cannot_be_is_named_and_what_was_typed_stays(
 
 
 @pytest.mark.usefixtures("folder")
-def test_sessions_rules_and_choices_that_are_refused_are_shown_as_they_were_typed(client: httpx.Client) -> None:
+def test_refused_sessions_and_rules_are_shown_as_typed(client: httpx.Client) -> None:
     made(client)
     rows = [("Friday", "1", "8"), ("Saturday", "9", "3"), ("Sunday", "", "20")]
     typed = {
@@ -371,9 +365,7 @@ def test_sessions_rules_and_choices_that_are_refused_are_shown_as_they_were_type
     assert ('<option value="mcr" selected>' in page, 'value="double" checked' in page) == (True, True)
 
 
-def test_the_sheets_of_all_carriers_are_printed_where_deals_are_made_and_no_face_is_on_them(
-    client: httpx.Client, folder: Path
-) -> None:
+def test_carrier_sheets_are_printed_without_tile_faces(client: httpx.Client, folder: Path) -> None:
     page = made(client, 4).text
     assert ('href="/setup/carriers.pdf?' in page, "homologue labels --set 1 --registry" in page) == (True, True)
     deals = sorted(deal.number for deal in read_deals(folder))
@@ -388,18 +380,14 @@ def test_the_sheets_of_all_carriers_are_printed_where_deals_are_made_and_no_face
         assert [text for text in pages if re.search(r"\b[1-9][mps]\b|\b[1-7]z\b", text)] == []
 
 
-def test_sheets_of_carriers_that_there_are_not_are_refused_and_the_page_does_not_lead_there(
-    client: httpx.Client, folder: Path
-) -> None:
+def test_carrier_sheets_are_refused_and_not_linked_without_deals(client: httpx.Client, folder: Path) -> None:
     page, asked = made(client, 3).text, client.get("/setup/carriers.pdf")
     assert not (folder / "deals.json").exists()
     assert ("carriers.pdf" in page, asked.status_code, "sets.json" in asked.text) == (False, 400, True)
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step["action"])
-def test_an_event_that_has_begun_is_not_changed_and_says_why(
-    client: httpx.Client, folder: Path, step: dict[str, str]
-) -> None:
+def test_an_event_that_has_begun_cannot_be_changed(client: httpx.Client, folder: Path, step: dict[str, str]) -> None:
     made(client, 3)
     (folder / STORE).write_bytes(b"")
     before = {path.name: path.read_bytes() for path in folder.iterdir() if "people" not in path.name}
@@ -409,21 +397,21 @@ def test_an_event_that_has_begun_is_not_changed_and_says_why(
     assert 'id="started"' in answer.text
 
 
-def test_after_the_deals_the_name_that_was_committed_to_stays(client: httpx.Client, folder: Path) -> None:
+def test_the_event_name_cannot_change_once_deals_are_committed(client: httpx.Client, folder: Path) -> None:
     made(client, 4)
     answer = send(client, {**HEAD, "name": "other"})
     assert (answer.status_code, "other_event" in answer.text) == (400, True)
     assert open_event(folder).name == "cup-2026"
 
 
-def test_rules_of_one_s_own_are_checked_and_kept(client: httpx.Client, folder: Path) -> None:
+def test_invalid_own_rules_are_refused(client: httpx.Client, folder: Path) -> None:
     made(client, 1)
     assert "bad_profile" in send(client, {**HEAD, "rules": 'id = "x"'}).text
     assert not (folder / "profile.toml").exists()
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_a_session_lacks_is_told_as_a_problem_of_the_whole(client: httpx.Client) -> None:
+def test_a_round_without_a_session_is_reported_as_a_problem(client: httpx.Client) -> None:
     made(client, 4)
     page = send(client, {"action": "sessions", "name-1": "Short", "first_round-1": "1", "last_round-1": "2"}).text
     assert "round 20 is in no session" in page
@@ -431,7 +419,7 @@ def test_what_a_session_lacks_is_told_as_a_problem_of_the_whole(client: httpx.Cl
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_only_organisers_and_head_arbiters_set_up(desk: DeskServer, role: str) -> None:
+def test_only_organisers_and_head_arbiters_may_set_up(desk: DeskServer, role: str) -> None:
     with logged_in(desk, role) as client:
         answers = [client.get("/setup").status_code, client.post("/setup", data=HEAD).status_code]
     assert answers == ([200, 403] if role in {"organiser", "head_arbiter"} else [403, 403])
@@ -449,7 +437,7 @@ LISTS = st.sampled_from([PLAYERS, "name\n=1+1\n", 'name\n"', "\0", "name,name\na
     number=st.sampled_from(["", "0", "-1", "999", "1e3", "２", "x" * 50]),
 )
 @pytest.mark.usefixtures("folder")
-def test_whatever_is_sent_is_done_or_refused_by_code_and_never_run_as_html(
+def test_any_input_is_accepted_or_refused_and_never_echoed_as_html(
     client: httpx.Client, action: str, name: str, text: str, number: str
 ) -> None:
     session = {"name-1": name, "first_round-1": number, "last_round-1": number, "starts-1": name}
@@ -460,7 +448,7 @@ def test_whatever_is_sent_is_done_or_refused_by_code_and_never_run_as_html(
 
 
 @pytest.mark.usefixtures("hurried")
-def test_a_list_with_teams_makes_a_team_event_whose_movement_seats_them(client: httpx.Client, folder: Path) -> None:
+def test_a_list_with_teams_makes_a_team_event(client: httpx.Client, folder: Path) -> None:
     made(client, 1)
     listed = "name,team\n" + "".join(f"Player {n},Team {n % 2}\n" for n in range(8))
     assert "8 players · 2 teams" in send(client, {"action": "players", "csv": listed}).text
@@ -469,7 +457,7 @@ def test_a_list_with_teams_makes_a_team_event_whose_movement_seats_them(client: 
     assert {len(one) for one in open_event(folder).plan.teams.values()} == {4}
 
 
-def test_who_has_plays_leaves_the_list_only_together_with_the_movement(client: httpx.Client, folder: Path) -> None:
+def test_seated_players_can_only_be_removed_with_the_movement(client: httpx.Client, folder: Path) -> None:
     made(client, 3)
     before = (folder / "event.toml").read_bytes()
     fewer = {"action": "players", "csv": "".join(PLAYERS.splitlines(keepends=True)[:13])}
@@ -480,7 +468,7 @@ def test_who_has_plays_leaves_the_list_only_together_with_the_movement(client: h
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_is_likely_a_slip_in_a_list_is_noted_before_it_is_kept_and_after(client: httpx.Client) -> None:
+def test_likely_mistakes_in_a_list_are_noted(client: httpx.Client) -> None:
     made(client)
     listed = {"csv": f"{PLAYERS}Odd One,FRA,Club\nodd one,XX,Club\n"}
     for page in (
@@ -491,14 +479,14 @@ def test_what_is_likely_a_slip_in_a_list_is_noted_before_it_is_kept_and_after(cl
         assert [text in page for text in told] == [True, True, True, True, False]
 
 
-def test_a_list_with_nobody_in_it_takes_nobodys_place(client: httpx.Client, folder: Path) -> None:
+def test_an_empty_list_is_refused(client: httpx.Client, folder: Path) -> None:
     made(client, 2)
     before = (folder / "players.csv").read_bytes()
     answer = send(client, {"action": "players", "csv": "name\n"})
     assert ("no_players" in answer.text, (folder / "players.csv").read_bytes()) == (True, before)
 
 
-def test_a_player_without_a_play_is_noted_and_keeps_nothing_from_starting(client: httpx.Client, folder: Path) -> None:
+def test_a_player_without_plays_is_noted_but_does_not_prevent_the_start(client: httpx.Client, folder: Path) -> None:
     made(client)
     send(client, {"action": "players", "csv": f"{PLAYERS}Odd One,FRA,Club\n"})
     page = client.get("/setup").text
@@ -510,7 +498,7 @@ def test_a_player_without_a_play_is_noted_and_keeps_nothing_from_starting(client
     ]
 
 
-def test_deals_are_taken_out_for_a_longer_movement_and_mixed_anew(client: httpx.Client, folder: Path) -> None:
+def test_deals_can_be_removed_and_made_again_for_a_longer_movement(client: httpx.Client, folder: Path) -> None:
     made(client, 3)
     heading, *rows = client.get("/setup/movement.csv").text.splitlines()
     column = heading.split(",").index("deal")
@@ -527,7 +515,7 @@ def test_deals_are_taken_out_for_a_longer_movement_and_mixed_anew(client: httpx.
     assert (count, max(open_event(folder).expected)) == (FEW, 20)
 
 
-def test_sets_and_deals_of_ones_own_are_brought_and_never_shown_again(client: httpx.Client, folder: Path) -> None:
+def test_own_sets_and_deals_can_be_imported_and_are_never_shown(client: httpx.Client, folder: Path) -> None:
     made(client, 3)
     wrong = send(client, {"action": "sets", "csv": "set,serial,face\n1,1,9x\n"})
     assert ("9x" in wrong.text, wrong.status_code, (folder / "sets.json").exists()) == (True, 400, False)
@@ -542,13 +530,13 @@ def test_sets_and_deals_of_ones_own_are_brought_and_never_shown_again(client: ht
     assert "not_committed" not in answer.text
 
 
-def test_a_session_that_ends_before_it_begins_is_not_kept(client: httpx.Client, folder: Path) -> None:
+def test_a_session_that_ends_before_it_begins_is_refused(client: httpx.Client, folder: Path) -> None:
     made(client, 3)
     answer = send(client, STEPS[4] | {"first_round-1": "2", "last_round-1": "1"})
     assert (answer.status_code, read_plan(folder).sessions) == (400, ())
 
 
-def test_a_session_without_a_name_is_asked_about_and_not_dropped(client: httpx.Client, folder: Path) -> None:
+def test_a_session_without_a_name_is_refused_and_kept_in_the_form(client: httpx.Client, folder: Path) -> None:
     made(client, 3)
     typed = {"name-1": "Friday", "first_round-1": "1", "last_round-1": "8", "name-2": " ", "first_round-2": "9"}
     page = send(client, {"action": "sessions", **typed, "starts-2": "2026-11-28T10:00"}).text
@@ -566,9 +554,7 @@ def test_a_session_without_a_name_is_asked_about_and_not_dropped(client: httpx.C
         ("zh", "第 20 轮不属于任何场次"),
     ],
 )
-def test_sessions_that_do_not_fit_the_movement_are_told_before_deals_are_made(
-    client: httpx.Client, language: str, said: str
-) -> None:
+def test_sessions_that_do_not_fit_the_movement_are_reported(client: httpx.Client, language: str, said: str) -> None:
     made(client, 3)
     send(client, {"action": "sessions", "name-1": "Short", "first_round-1": "1", "last_round-1": "2"})
     page = client.get(f"/setup?lang={language}").text
@@ -576,7 +562,7 @@ def test_sessions_that_do_not_fit_the_movement_are_told_before_deals_are_made(
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "4 plays in 1 round<"), ("fr", "4 parties en 1 ronde<")])
-def test_one_round_is_no_plural(client: httpx.Client, language: str, said: str) -> None:
+def test_one_round_is_named_in_the_singular(client: httpx.Client, language: str, said: str) -> None:
     made(client, upto=2)
     names = [f"p{number:02}" for number in range(1, 17)]
     lines = (f"1,{table},1,{','.join(names[4 * table - 4 : 4 * table])}" for table in range(1, 5))

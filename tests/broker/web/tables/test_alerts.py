@@ -1,4 +1,4 @@
-"""Alerts are told in the reader's language, from what the scorer says of real messages."""
+"""Alerts in the reader's language, as the scorer raises them for real messages."""
 
 import re
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ def told(_: HtmlTranslator, alert: AlertView) -> str:
     return environment().from_string("{{ alert|alert_text }}").render(_=_, alert=alert)
 
 
-def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_language(
+def test_every_alert_has_its_own_sentence_in_each_language(
     alerts: tuple[AlertView, ...],
 ) -> None:
     elsewhere = {
@@ -78,11 +78,11 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
         "pin_wrong",
     }
     elsewhere |= TOLD_ACTIONS
-    # Of halls it is told in tests/broker/halls/test_rows.py.
+    # Alerts about halls are tested in tests/broker/halls/test_rows.py.
     elsewhere |= {code for code in ALERT_CODES if code.startswith(("scorer_disk_", "standby_", "centre_", "hall_"))}
     elsewhere |= {"node_lost", "node_back"}  # tests/broker/cli/test_halls_nodes.py
     elsewhere |= {"desk_port_taken", "desk_address_refused"}  # tests/broker/cli/test_server_ports.py
-    # What is wrong with a store is told in tests/broker/scorer/test_healing.py and test_homes.py.
+    # Alerts about faults of a store are tested in tests/broker/scorer/test_healing.py and test_homes.py.
     elsewhere |= {code for code in ALERT_CODES if code.startswith(("row_", "ruling_", "rulings_", "second_home_"))}
     elsewhere |= {"admissions_back", "kept_unproven", "link_altered", "store_older", "store_shrunk"}
     assert {alert.code for alert in alerts} == (ALERT_CODES.keys() - elsewhere) | {"wrong_players", "play_ruled"}
@@ -92,7 +92,7 @@ def test_every_sentence_that_there_is_says_what_the_scorer_has_told_in_each_lang
         )
 
 
-def test_what_an_arbiter_typed_at_a_table_is_escaped_and_the_kind_is_said_in_words(
+def test_a_ruling_at_a_table_is_described_and_escaped(
     alerts: tuple[AlertView, ...],
 ) -> None:
     (one,) = [alert for alert in alerts if alert.code == "ruled_at_table"]
@@ -101,7 +101,7 @@ def test_what_an_arbiter_typed_at_a_table_is_escaped_and_the_kind_is_said_in_wor
     assert said.replace("\N{NO-BREAK SPACE}", " ") == told_so
 
 
-def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers_language(
+def test_a_refused_message_is_described_with_translated_details(
     alerts: tuple[AlertView, ...],
 ) -> None:
     (one,) = [alert for alert in alerts if alert.code == "wrong_players"]
@@ -113,7 +113,7 @@ def test_what_was_refused_is_told_with_who_and_how_many_beside_it_in_the_readers
     )
 
 
-def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
+def test_every_code_of_a_refused_message_has_a_sentence() -> None:
     codes = {
         code
         for module in (intake, access, topics, centre)
@@ -122,7 +122,7 @@ def test_whatever_the_gate_refuses_has_a_sentence_that_says_why() -> None:
     assert REFUSED_MESSAGE.keys() == codes
 
 
-def test_what_is_kept_apart_is_told_with_its_play_and_why_in_the_readers_language(
+def test_a_play_kept_apart_is_described_with_the_reason(
     alerts: tuple[AlertView, ...],
 ) -> None:
     (one,) = [alert for alert in alerts if alert.code == "play_ruled"]
@@ -132,5 +132,5 @@ def test_what_is_kept_apart_is_told_with_its_play_and_why_in_the_readers_languag
     )
 
 
-def test_whatever_a_fact_is_kept_apart_for_has_a_sentence() -> None:
+def test_every_reason_to_keep_a_fact_apart_has_a_sentence() -> None:
     assert APART.keys() == SEQUENCE_CODES

@@ -1,4 +1,4 @@
-"""The live page in a real browser."""
+"""The live dashboard in a real browser."""
 
 import re
 from collections.abc import Iterator
@@ -28,12 +28,12 @@ def live(page: Page, desk: DeskServer, query: str = "") -> None:
 
 
 def publish(page: Page, feed: ViewFeed, view: DashboardView) -> None:
-    """Publish and wait until the page shows it."""
+    """Publish a view and wait until the page shows it."""
     feed.publish(view)
     expect(page.locator("#progress")).to_have_attribute("value", str(view.plays_in))
 
 
-def test_a_new_play_comes_first_and_is_read_aloud(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+def test_a_new_play_is_shown_first_and_announced(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
     live(page, desk)
     play = replace(feed.current.plays[0], table=4, deal=9)
     publish(page, feed, sample.newer(feed.current, plays=(play, *feed.current.plays), plays_in=8))
@@ -41,7 +41,7 @@ def test_a_new_play_comes_first_and_is_read_aloud(page: Page, desk: DeskServer, 
     expect(page.locator("#news")).to_contain_text("Table 4, deal 9: Won on a discard")
 
 
-def test_what_is_being_read_stays_where_it_is(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+def test_an_update_does_not_move_what_is_being_read(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
     page.set_viewport_size({"width": 1000, "height": 500})
     live(page, desk)
     page.evaluate(
@@ -67,9 +67,7 @@ def test_what_is_being_read_stays_where_it_is(page: Page, desk: DeskServer, feed
     assert (same, moved < 2, selected) == (True, True, sample.NAMES["p01"])
 
 
-def test_a_page_that_is_held_still_by_a_key_counts_what_comes_and_reads_a_call_aloud(
-    page: Page, desk: DeskServer, feed: ViewFeed
-) -> None:
+def test_a_paused_page_counts_news_and_announces_calls(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
     live(page, desk)
     page.keyboard.press("Alt+p")
     expect(page.locator("#held")).to_contain_text("nothing new")
@@ -98,14 +96,14 @@ def test_an_overtaken_player_keeps_the_same_row(page: Page, desk: DeskServer, fe
     assert page.evaluate("window.row === document.querySelector('tbody tr')")
 
 
-def test_the_focus_stays_on_a_link_that_still_exists(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+def test_the_focus_stays_on_its_link(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
     live(page, desk)
     page.locator(".call a").focus()
     publish(page, feed, sample.newer(feed.current, alerts=(), plays_in=8))
     expect(page.locator(".call a")).to_be_focused()
 
 
-def test_alerts_of_one_moment_are_all_shown(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+def test_alerts_with_the_same_timestamp_are_all_shown(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
     live(page, desk)
     twin = feed.current.alerts[0]
     publish(page, feed, sample.newer(feed.current, alerts=(twin, twin, twin), plays_in=8))
@@ -113,7 +111,7 @@ def test_alerts_of_one_moment_are_all_shown(page: Page, desk: DeskServer, feed: 
     expect(page.locator(".note:not(.call)")).to_have_count(2)
 
 
-def test_a_server_that_comes_back_is_found_and_its_news_shown(page: Page, feed: ViewFeed) -> None:
+def test_a_page_reconnects_and_shows_the_news(page: Page, feed: ViewFeed) -> None:
     desk = DeskServer(feed, port=0)
     with desk:
         live(page, desk)
@@ -129,7 +127,7 @@ def test_a_server_that_comes_back_is_found_and_its_news_shown(page: Page, feed: 
         expect(page.locator("#news")).to_contain_text("Live again since")
 
 
-def test_the_page_has_nothing_to_complain_of(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+def test_the_page_logs_no_errors(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
     complaints: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
@@ -143,9 +141,7 @@ def test_the_page_has_nothing_to_complain_of(page: Page, desk: DeskServer, feed:
     assert complaints == []
 
 
-def test_a_name_that_is_a_script_does_not_run_when_it_arrives_live(
-    page: Page, desk: DeskServer, feed: ViewFeed
-) -> None:
+def test_a_script_in_a_live_update_does_not_run(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
     live(page, desk)
     name = "<img src=x onerror='window.ran=1'><script>window.ran=1</script>"
     first = replace(feed.current.standings[0], name=name)
@@ -154,15 +150,15 @@ def test_a_name_that_is_a_script_does_not_run_when_it_arrives_live(
     assert page.evaluate("window.ran") is None
 
 
-def test_times_are_those_of_the_readers_zone_and_those_of_another_day_name_it(page: Page, desk: DeskServer) -> None:
+def test_times_are_in_the_readers_zone_and_show_another_day(page: Page, desk: DeskServer) -> None:
     came, time = datetime.fromtimestamp(sample.NOON / 1000, UTC), page.locator(".play time").first
     for later, language, text in ((4, "en", "19:25"), (5, "en", "Oct 31 19:25"), (5, "fr", "31 oct. 19:25")):
-        page.clock.set_fixed_time(came + timedelta(hours=later))  # four hours on, it is not midnight yet in Shanghai
+        page.clock.set_fixed_time(came + timedelta(hours=later))  # four hours later it is not yet midnight in Shanghai
         live(page, desk, f"?lang={language}")
         expect(time).to_have_text(text)
 
 
-def test_times_on_a_page_that_is_left_open_over_midnight_name_their_day(page: Page, desk: DeskServer) -> None:
+def test_an_open_page_adds_the_day_after_midnight(page: Page, desk: DeskServer) -> None:
     came = datetime.fromtimestamp(sample.NOON / 1000, UTC)
     page.clock.set_fixed_time(came + timedelta(hours=4))
     live(page, desk, "?lang=en")
@@ -174,7 +170,7 @@ def test_times_on_a_page_that_is_left_open_over_midnight_name_their_day(page: Pa
     expect(page.locator("#held p")).to_contain_text("Oct 31 23:00")
 
 
-def test_without_javascript_the_page_is_right_and_says_that_it_is_still(browser: Browser, desk: DeskServer) -> None:
+def test_without_javascript_the_page_says_that_it_is_not_live(browser: Browser, desk: DeskServer) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(desk.url)
@@ -183,9 +179,7 @@ def test_without_javascript_the_page_is_right_and_says_that_it_is_still(browser:
         expect(page.locator(".when-live")).to_be_hidden()
 
 
-def test_a_page_that_was_told_what_changed_reads_as_one_that_is_opened_now(
-    page: Page, desk: DeskServer, feed: ViewFeed
-) -> None:
+def test_an_updated_page_equals_a_newly_opened_one(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
     live(page, desk)
     view = feed.current
     publish(page, feed, sample.newer(view, plays=view.plays[1:], tables=view.tables[:2], plays_in=8))
@@ -196,7 +190,7 @@ def test_a_page_that_was_told_what_changed_reads_as_one_that_is_opened_now(
     assert followed == page.locator("#room").inner_text()
 
 
-def test_an_alert_that_moves_into_another_list_goes_there_whole(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+def test_an_alert_that_moves_to_another_list_keeps_its_content(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
     live(page, desk)
     older = feed.current.alerts
     more = tuple(replace(older[0], at=sample.NOON + 2_000_000 + at, table=1) for at in range(SHOWN_ALERTS))
@@ -207,7 +201,9 @@ def test_an_alert_that_moves_into_another_list_goes_there_whole(page: Page, desk
     expect(page.locator("details[data-key=seen] .note")).to_contain_text("Seen by Anne Roy")
 
 
-def test_a_page_that_lacks_what_is_to_stay_asks_for_all_of_it(page: Page, desk: DeskServer, feed: ViewFeed) -> None:
+def test_a_page_that_lacks_an_unchanged_part_requests_the_whole_page(
+    page: Page, desk: DeskServer, feed: ViewFeed
+) -> None:
     live(page, desk)
     page.evaluate("document.querySelector('[data-key=player-p06]').remove()")
     publish(page, feed, sample.newer(feed.current, plays_in=8))

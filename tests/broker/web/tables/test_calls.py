@@ -1,4 +1,4 @@
-"""An arbiter goes to a call, or has seen an alert: said by a button, written down, shown to all."""
+"""The buttons for calls and alerts: each press is noted in the audit log and shown to all arbiters."""
 
 import re
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
 
 @pytest.fixture
 def quiet(desk: Whole) -> Iterator[Whole]:
-    """Return the desk; at the end nobody goes anywhere, and nothing was seen."""
+    """Return the desk; afterwards reset who attends calls and which alerts are seen."""
     yield desk
     attended = desk.scorer.live.attendance
     for alert in desk.scorer.feed.current.alerts:
@@ -55,17 +55,19 @@ def press(client: httpx.Client, name: str, value: str, **more: str) -> httpx.Res
 
 
 def gone(desk: Whole) -> str:
-    """Return what a button says of who goes to table 1."""
+    """Return the button's value for table 1, which tells who was shown to be going there."""
     who = desk.scorer.feed.current.tables[0].attended
     return f"1-{who.at if who else 0}"
 
 
 def notes(desk: Whole, count: int) -> list[tuple[str, str, str]]:
-    written = [one for one in desk.auth.audit.entries() if one.action != EMBARGO_READ]  # who looks is noted too
+    written = [
+        one for one in desk.auth.audit.entries() if one.action != EMBARGO_READ
+    ]  # readings under embargo are noted too
     return [(one.who, one.action, one.about) for one in written[-count:]]
 
 
-def test_who_goes_to_a_call_is_seen_by_all_written_down_and_taken_back(quiet: Whole) -> None:
+def test_attending_a_call_is_shown_noted_and_can_be_taken_back(quiet: Whole) -> None:
     with logged_in(quiet.server, HEAD) as client, logged_in(quiet.server, TABLE) as other:
         answer = press(client, "go", "1-0")
         assert (answer.status_code, answer.headers["location"]) == (303, "/grid?lang=en")
@@ -76,7 +78,7 @@ def test_who_goes_to_a_call_is_seen_by_all_written_down_and_taken_back(quiet: Wh
     assert notes(quiet, 2) == [(HEAD, "call_taken", "1"), (HEAD, "call_left", "1")]
 
 
-def test_of_two_who_press_on_what_they_saw_the_second_is_told_so_in_their_language_and_may_take_over(
+def test_the_second_of_two_arbiters_is_refused_and_may_take_over(
     quiet: Whole,
 ) -> None:
     with logged_in(quiet.server, HEAD) as client, logged_in(quiet.server, TABLE) as other:
@@ -85,12 +87,12 @@ def test_of_two_who_press_on_what_they_saw_the_second_is_told_so_in_their_langua
         late = other.post("/attended?lang=fr", data={"form": token_of(other, "/"), "go": "1-0"})
         assert (late.status_code, "Regardez qui y va." in late.text) == (409, True)
         assert notes(quiet, 10_000) == before
-        assert press(other, "stay", gone(quiet)).status_code == 409  # nobody says for another that they do not go
+        assert press(other, "stay", gone(quiet)).status_code == 409  # only the arbiter who is going may withdraw
         assert press(other, "go", gone(quiet)).status_code == 303
         assert f"{PEOPLE[1]} is going, since" in client.get("/?lang=en").text
 
 
-def test_a_seen_alert_stands_under_seen_with_who_and_can_be_put_back(quiet: Whole) -> None:
+def test_a_seen_alert_is_listed_with_who_has_seen_it_and_can_be_put_back(quiet: Whole) -> None:
     with logged_in(quiet.server, TABLE) as client:
         alert = next(one for one in quiet.scorer.feed.current.alerts if one.code == "unverified")
         assert press(client, "see", alert_value(alert)).status_code == 303
@@ -116,16 +118,14 @@ def test_a_seen_alert_stands_under_seen_with_who_and_can_be_put_back(quiet: Whol
         ("go", "1-5", "call_attended"),
     ],
 )
-def test_what_is_not_there_or_no_button_of_ours_is_refused_and_not_written_down(
-    desk: Whole, name: str, value: str, code: str
-) -> None:
+def test_an_invalid_press_is_refused_and_not_noted(desk: Whole, name: str, value: str, code: str) -> None:
     with logged_in(desk.server, HEAD) as client:
         before = notes(desk, 10_000)
         assert code in press(client, name, value).text
         assert notes(desk, 10_000) == before
 
 
-def test_what_was_so_already_is_not_written_down_again(quiet: Whole) -> None:
+def test_a_press_that_changes_nothing_is_not_noted(quiet: Whole) -> None:
     with logged_in(quiet.server, HEAD) as client, logged_in(quiet.server, TABLE) as other:
         alert = next(one for one in quiet.scorer.feed.current.alerts if one.code == "unverified")
         pressed = (("go", "1-0"), ("see", alert_value(alert)))
@@ -160,20 +160,20 @@ def test_a_form_without_the_sessions_token_is_refused(desk: Whole) -> None:
         (f"/grid?kind={'x' * 99}", f"/grid?kind={'x' * 64}&lang=en"),
     ],
 )
-def test_it_leads_back_to_where_the_button_was_and_to_pages_of_ours_alone(quiet: Whole, to: str, back: str) -> None:
+def test_a_press_returns_only_to_pages_with_buttons(quiet: Whole, to: str, back: str) -> None:
     with logged_in(quiet.server, HEAD) as client:
         answer = press(client, "go", "1-0", to=to)
     assert answer.headers["location"] == back
 
 
-def test_a_page_without_scripts_says_where_its_buttons_lead_back_to(desk: Whole) -> None:
+def test_buttons_carry_their_page_without_javascript(desk: Whole) -> None:
     with logged_in(desk.server, HEAD) as client:
         pages = [client.get(path).text for path in ("/?lang=en", "/grid?kind=calling&page=20&lang=en")]
     back = [unescape(re.findall(r'name="to" value="([^"]*)"', page)[0]) for page in pages]
     assert back == ["/?", "/grid?kind=calling&page=20"]
 
 
-def test_the_grid_says_until_when_a_play_goes_and_which_is_over_its_time(desk: Whole) -> None:
+def test_the_grid_shows_when_plays_end_and_which_are_over_time(desk: Whole) -> None:
     with logged_in(desk.server, HEAD) as client:
         whole_grid, over = (client.get(f"/grid?lang=en{kind}").text for kind in ("", "&kind=over"))
     assert f'data-until="{NOW}"' in whole_grid
@@ -182,7 +182,7 @@ def test_the_grid_says_until_when_a_play_goes_and_which_is_over_its_time(desk: W
     assert [f'id="row-{table}"' in over for table in (1, 2, 3)] == [False, True, False]
 
 
-def test_the_tables_that_want_looking_after_are_listed_with_the_most_urgent_first(desk: Whole) -> None:
+def test_tables_that_need_attention_are_listed_most_urgent_first(desk: Whole) -> None:
     with logged_in(desk.server, HEAD) as client:
         page = client.get("/grid?lang=en&kind=wants").text
     assert [page.count(f'id="row-{table}"') for table in (1, 2, 3)] == [1, 1, 0]
@@ -190,7 +190,7 @@ def test_the_tables_that_want_looking_after_are_listed_with_the_most_urgent_firs
     assert "Walls not verified" in page
 
 
-def test_a_display_has_no_button_and_sees_no_one_go(quiet: Whole) -> None:
+def test_a_display_shows_no_buttons_and_no_arbiters(quiet: Whole) -> None:
     with logged_in(quiet.server, HEAD) as client, logged_in(quiet.server, "display") as screen:
         press(client, "go", "1-0")
         page = screen.get("/?lang=en").text

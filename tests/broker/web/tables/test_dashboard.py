@@ -1,4 +1,4 @@
-"""A hall's cards are on several pages, and each table's card is found from wherever it is spoken of."""
+"""Pages of table cards for a large hall, and links to a table's card."""
 
 import re
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ TABLES: Final = 2 * CARDS_A_PAGE + 1
 
 
 def hall() -> DashboardView:
-    """Return a hall whose table 61 calls."""
+    """Return a hall in which table 61 calls an arbiter."""
     one, view = sample.table(1), sample.view()
     tables = tuple(replace(one, table=number, calling=number == CARDS_A_PAGE + 1) for number in range(1, TABLES + 1))
     return replace(view, tables=tables)
 
 
 def page(view: DashboardView, wanted: Mapping[str, str]) -> str:
-    return DashboardRenderer(sheets=True).whole(view, translators()["en"], sample.NOON, wanted=wanted)
+    return DashboardRenderer(sheets=True).whole(view, translators()["en"], sample.NOON, query=wanted)
 
 
 def cards(html: str) -> list[int]:
@@ -44,35 +44,35 @@ def cards(html: str) -> list[int]:
         ({"page": "3", "table": "1"}, 1),
     ],
 )
-def test_the_page_that_is_asked_for_is_shown_or_the_nearest(wanted: Mapping[str, str], first: int) -> None:
+def test_the_requested_page_of_cards_is_shown_or_the_nearest(wanted: Mapping[str, str], first: int) -> None:
     assert cards(page(hall(), wanted)) == [*range(first, min(first + CARDS_A_PAGE, TABLES + 1))]
 
 
-def test_every_card_is_on_one_page_of_the_hall() -> None:
+def test_every_card_is_on_exactly_one_page() -> None:
     shown = [number for at in (1, 2, 3) for number in cards(page(hall(), {"page": str(at)}))]
     assert shown == [*range(1, TABLES + 1)]
 
 
-def test_a_call_leads_to_the_card_on_its_page() -> None:
+def test_a_call_links_to_its_tables_card() -> None:
     link = r'<a href="([^"]*#table-61)">'
     assert re.findall(link, page(hall(), {})) == ["/?table=61&amp;lang=en#table-61"]
     assert re.findall(link, page(hall(), {"page": "2"})) == ["#table-61"]
 
 
-def test_a_page_of_cards_stays_itself_when_it_follows_the_room_and_in_another_language() -> None:
+def test_a_page_of_cards_is_kept_by_its_stream_and_language_links() -> None:
     html = page(hall(), {"page": "2"})
     assert re.findall(r'data-events="([^"]*)"', html) == ["/events?show=page&amp;page=2&amp;lang=en"]
     assert 'href="?page=2&amp;lang=fr"' in html
 
 
-def test_pages_of_cards_are_rendered_each_for_itself_and_once() -> None:
+def test_each_page_of_cards_is_rendered_once() -> None:
     pages, view, words = DashboardRenderer(), hall(), translators()["en"]
-    first, second = (pages.rendering(view, words, wanted={"page": number}).whole for number in ("1", "2"))
+    first, second = (pages.rendering(view, words, query={"page": number}).whole for number in ("1", "2"))
     assert (cards(first)[0], cards(second)[0]) == (1, CARDS_A_PAGE + 1)
-    assert pages.rendering(view, words, wanted={"table": "70"}).whole is second
+    assert pages.rendering(view, words, query={"table": "70"}).whole is second
 
 
-def test_of_many_players_the_first_are_beside_the_cards_and_all_have_a_page() -> None:
+def test_only_the_first_places_are_shown_beside_the_cards() -> None:
     many = tuple(
         Standing(place=at, player=f"p{at}", name=f"Player {at}", imp=0, fines=0, plays=0)
         for at in range(1, SHOWN_PLACES + 2)
@@ -82,7 +82,7 @@ def test_of_many_players_the_first_are_beside_the_cards_and_all_have_a_page() ->
     assert html.count('<a href="/standings?lang=en">') == page(sample.view(), {}).count('"/standings?lang=en"') + 1
 
 
-def test_a_room_that_fits_has_one_page_and_plain_links() -> None:
+def test_a_small_room_has_one_page_and_plain_links() -> None:
     cards_of = CardsPage.of(sample.view(), {})
     assert (
         cards_of.pagination.of,

@@ -1,4 +1,4 @@
-"""A table is handed over to the device that waits, at the desk: by whom, why, and back again."""
+"""The page of devices: handing a table over, accepting and revoking devices, and the state of machines."""
 
 import re
 import threading
@@ -29,7 +29,7 @@ from tests.broker.web.test_auth import logged_in, token_of
 
 FIRST, SECOND = "kiosk-0001", "kiosk-0002"
 NEW = SigningKey.from_bytes(b"3" * 32)
-"""A device that nobody has paired."""
+"""The key of a device that was never paired."""
 
 BROKER = N_(
     "Tables are connected through {program}: {why}.", program="mosquitto 2.0.11", why=N_("asked for with --broker")
@@ -38,7 +38,7 @@ BROKER = N_(
 
 @dataclass(frozen=True)
 class Room:
-    """A scorer that runs, a table with two devices, and the desk."""
+    """A running scorer, a table with two devices, and the desk."""
 
     hall: Hall
     auth: Authentication
@@ -75,7 +75,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
         auth.close()
 
 
-def test_an_arbiter_hands_a_table_over_and_back_with_a_reason_that_is_kept(room: Room) -> None:
+def test_an_arbiter_can_hand_a_table_over_and_back_with_a_reason(room: Room) -> None:
     with logged_in(room.server, "table_arbiter") as client:
         token = token_of(client, "/devices")
         for to in (SECOND, FIRST):
@@ -90,14 +90,14 @@ def test_an_arbiter_hands_a_table_over_and_back_with_a_reason_that_is_kept(room:
 @pytest.mark.parametrize(
     ("said", "code"),
     [
-        ({"to": FIRST}, "no_device_waits"),  # a second click on the same page: it serves by now
+        ({"to": FIRST}, "no_device_waits"),  # a second click on the same page: it already serves
         ({"table": "2"}, "no_device_waits"),
         ({"table": "\u0661"}, "no_device_waits"),
         ({"to": "nobody"}, "no_device_waits"),
         ({"reason": " "}, "bad_order"),
     ],
 )
-def test_what_cannot_be_handed_over_is_refused_and_leaves_no_note(room: Room, said: dict[str, str], code: str) -> None:
+def test_an_impossible_handover_is_refused_and_not_noted(room: Room, said: dict[str, str], code: str) -> None:
     before = len([*room.auth.audit.entries()])
     with logged_in(room.server, "table_arbiter") as client:
         form = {"form": token_of(client, "/devices"), "table": "1", "to": SECOND, "reason": "why", **said}
@@ -105,10 +105,10 @@ def test_what_cannot_be_handed_over_is_refused_and_leaves_no_note(room: Room, sa
     assert code in page.text
     assert room.serves() == FIRST
     notes = [one.action for one in [*room.auth.audit.entries()][before:]]
-    assert devices.NOTED not in notes
+    assert devices.TABLE_HANDED_OVER not in notes
 
 
-def test_only_who_may_give_orders_hands_tables_over(room: Room) -> None:
+def test_only_those_who_may_give_orders_see_the_page(room: Room) -> None:
     with logged_in(room.server, "organiser") as client:
         assert client.get("/devices").status_code == 403
 
@@ -118,7 +118,7 @@ def known(room: Room, table: int) -> set[str]:
     return room.hall.scorer.ask(lambda: {one.device for one in devices.admissions.all() if one.table == table})
 
 
-def test_the_head_arbiter_accepts_a_device_and_revokes_it_and_both_are_kept(room: Room) -> None:
+def test_the_head_arbiter_can_accept_and_revoke_a_device(room: Room) -> None:
     with logged_in(room.server, "head_arbiter") as client:
         page = client.get("/devices").text
         assert " ".join(NEW.device[at : at + 4] for at in range(0, 32, 4)) in page
@@ -135,7 +135,7 @@ def test_the_head_arbiter_accepts_a_device_and_revokes_it_and_both_are_kept(room
     ]
 
 
-def test_a_device_that_cannot_sign_is_accepted_only_by_who_says_so(room: Room) -> None:
+def test_a_device_that_cannot_sign_needs_confirmation(room: Room) -> None:
     with logged_in(room.server, "head_arbiter") as client:
         form = {"form": token_of(client, "/devices"), "device-3": "old-device-1"}
         assert "unsigned_device" in client.post("/devices/accept", data=form).text
@@ -147,15 +147,13 @@ def test_a_device_that_cannot_sign_is_accepted_only_by_who_says_so(room: Room) -
 @pytest.mark.parametrize(
     ("where", "said", "code"),
     [
-        ("accept", {"device-1": NEW.device}, "no_device_waits"),  # another has come since the page was shown
+        ("accept", {"device-1": NEW.device}, "no_device_waits"),  # another device has come since the page was shown
         ("accept", {"device-x": NEW.device}, "no_device_waits"),
         ("revoke", {"table": "1", "device": NEW.device, "reason": "why"}, "no_device_waits"),
         ("revoke", {"table": "1", "device": FIRST, "reason": " "}, "bad_order"),
     ],
 )
-def test_what_is_not_as_the_page_has_shown_is_refused_and_leaves_no_note(
-    room: Room, where: str, said: dict[str, str], code: str
-) -> None:
+def test_an_outdated_form_is_refused_and_not_noted(room: Room, where: str, said: dict[str, str], code: str) -> None:
     before = len([*room.auth.audit.entries()])
     with logged_in(room.server, "head_arbiter") as client:
         page = client.post(f"/devices/{where}", data={"form": token_of(client, "/devices"), **said})
@@ -165,7 +163,7 @@ def test_what_is_not_as_the_page_has_shown_is_refused_and_leaves_no_note(
 
 
 @pytest.mark.parametrize("where", ["accept", "revoke"])
-def test_only_the_head_arbiter_says_which_devices_are_believed(room: Room, where: str) -> None:
+def test_only_the_head_arbiter_decides_which_devices_are_trusted(room: Room, where: str) -> None:
     with logged_in(room.server, "table_arbiter") as client:
         form = {"form": token_of(client, "/devices"), "device-2": NEW.device, "table": "1", "device": FIRST}
         page = client.post(f"/devices/{where}", data={**form, "reason": "why"})
@@ -173,10 +171,8 @@ def test_only_the_head_arbiter_says_which_devices_are_believed(room: Room, where
     assert FIRST in known(room, 1)
 
 
-def test_arbiters_see_how_each_table_s_machine_is_and_which_one_to_look_at(
-    room: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(devices, "SILENT_S", 3600)  # the tests before may have taken half a minute
+def test_the_page_shows_each_machines_state_and_marks_problems(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "SILENT_S", 3600)  # earlier tests may have taken half a minute
     with logged_in(room.server, "table_arbiter") as client:
         page = client.get("/devices").text
     rows = {
@@ -189,24 +185,22 @@ def test_arbiters_see_how_each_table_s_machine_is_and_which_one_to_look_at(
     assert [word for word in (program_version(), "+1.5", "2048", "48") if word not in rows[4]] == []
 
 
-def test_a_long_silence_is_told_in_hours_and_minutes(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    silent = Machine(1, None, 3 * 3600 + 60, None, None, None, odd=True)
+def test_a_long_silence_is_shown_in_hours_and_minutes(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = Machine(1, None, 3 * 3600 + 60, None, None, None, needs_attention=True)
     monkeypatch.setattr(devices, "_machine", lambda *_: silent)
     with logged_in(room.server, "table_arbiter") as client:
         assert "3 h 01 min ago" in client.get("/devices").text
 
 
-def test_a_table_that_told_nothing_of_its_machine_is_listed(room: Room) -> None:
+def test_a_table_without_readings_is_listed(room: Room) -> None:
     made = _machine(9, "0.1.0", None, 5.0)
     assert (made.table, made.silent_s, made.disk_mib) == (9, None, None)
     reading = Reading(1.0, 61_000, 600, 40)
-    assert (_machine(9, program_version(), reading, 2.0).odd, room.serves()) == (True, FIRST)
+    assert (_machine(9, program_version(), reading, 2.0).needs_attention, room.serves()) == (True, FIRST)
 
 
 @pytest.mark.parametrize("path", ["/devices", "/rulings"])
-def test_a_page_that_asks_a_scorer_that_does_not_answer_says_so(
-    room: Room, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_reports_a_busy_scorer(room: Room, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "PATIENCE_S", 0.05)
     blocked, answer = threading.Event(), threading.Event()
 
@@ -227,7 +221,7 @@ def test_a_page_that_asks_a_scorer_that_does_not_answer_says_so(
     assert (told.status_code, told.json()["error"]["code"]) == (503, "scorer_busy")
 
 
-def test_the_page_says_through_which_broker_devices_are_connected_and_why(room: Room) -> None:
+def test_the_page_names_the_broker_and_why_it_was_chosen(room: Room) -> None:
     with logged_in(room.server, "table_arbiter") as client:
         assert BROKER in client.get("/devices").text
         assert "Les tables sont reliées par mosquitto 2.0.11" in client.get("/devices?lang=fr").text

@@ -1,4 +1,4 @@
-"""The event's PIN: one hash in the event's folder, and which tables do not have it."""
+"""The event's PIN: its stored hash, and which tables do not have it."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ PIN = "4711"
 HEARD = sample.tables()[0]
 
 
-def test_only_the_hash_of_a_pin_is_kept_and_for_its_owner_alone(tmp_path: Path) -> None:
+def test_only_a_pins_hash_is_stored_in_a_private_file(tmp_path: Path) -> None:
     pin = EventPin(tmp_path / "arbiter-pin")
     assert pin.hashed() is None
     pin.set(PIN, PIN)
@@ -27,7 +27,7 @@ def test_only_the_hash_of_a_pin_is_kept_and_for_its_owner_alone(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("pin", "again"), [("123", "123"), ("1" * 13, "1" * 13), ("12a4", "12a4"), ("１２３４",) * 2, (PIN, "")]
 )
-def test_what_is_no_pin_or_not_twice_the_same_leaves_the_one_before(tmp_path: Path, pin: str, again: str) -> None:
+def test_an_invalid_or_mistyped_pin_is_not_stored(tmp_path: Path, pin: str, again: str) -> None:
     kept = EventPin(tmp_path / "arbiter-pin")
     with pytest.raises(PinUnusable):
         kept.set(pin, again)
@@ -35,13 +35,13 @@ def test_what_is_no_pin_or_not_twice_the_same_leaves_the_one_before(tmp_path: Pa
 
 
 @pytest.mark.parametrize("content", [b"4711", b"", b"\xff", b"$argon2id$v=19$m=4194304,t=3,p=4$" + b"A" * 66])
-def test_a_file_that_holds_no_hash_of_ours_gives_no_device_anything(tmp_path: Path, content: bytes) -> None:
+def test_a_file_without_a_valid_hash_raises_an_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "arbiter-pin").write_bytes(content)
     with pytest.raises(NothingToPairWith):
         EventPin(tmp_path / "arbiter-pin").hashed()
 
 
-def test_tables_without_the_pin_and_with_another_are_named_once_they_were_heard(tmp_path: Path) -> None:
+def test_connected_tables_are_grouped_by_their_pin(tmp_path: Path) -> None:
     pin = EventPin(tmp_path / "arbiter-pin")
     said = [(1, None), (2, "0" * 16)]
     tables = [replace(HEARD, table=table, pin=mark) for table, mark in said]
@@ -52,7 +52,7 @@ def test_tables_without_the_pin_and_with_another_are_named_once_they_were_heard(
     assert pin.at_tables(tuple(tables)) == PinsAtTables((1,), (2,), (3,))
 
 
-def test_each_pin_is_set_later_than_the_one_before_whatever_the_clock_says(tmp_path: Path) -> None:
+def test_each_pin_has_a_later_timestamp_than_the_previous_one(tmp_path: Path) -> None:
     pin, times = EventPin(tmp_path / "arbiter-pin"), []
     for now in (5000, 400, 400):
         pin.set(PIN, PIN, now)
@@ -61,7 +61,7 @@ def test_each_pin_is_set_later_than_the_one_before_whatever_the_clock_says(tmp_p
     assert times == [5000, 5001, 5002]
 
 
-def test_a_file_that_cannot_be_used_lets_nobody_in(tmp_path: Path) -> None:
+def test_an_unusable_file_counts_as_no_pin(tmp_path: Path) -> None:
     hashed = hash_pin(PIN)
     found = []
     for content in (f"{hashed}\n", "4711\n", f"{hashed}\nnoon\n", f"{hashed}\n-1\n", f"{hashed}\n1\n2\n"):

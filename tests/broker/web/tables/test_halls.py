@@ -1,4 +1,4 @@
-"""The desk of the centre says how each hall stands, and that of a hall how it stands with the centre."""
+"""The state of halls at the centre's desk, and of the connection to the centre at a hall's desk."""
 
 import re
 from typing import Final
@@ -16,24 +16,24 @@ AT: Final = sample.NOON + 5_000_000
 
 
 def text(view: DashboardView, *, arbiter: bool = True) -> str:
-    """Return what the part about halls of a room's page says, in words."""
+    """Return the text of the section about halls on the dashboard."""
     page = DashboardRenderer(sheets=arbiter).whole(view, translators()["en"], sample.NOON)
     (part,) = re.findall(r'<section aria-labelledby="halls".*?</section>', page, re.DOTALL) or [""]
     return " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"</?code[^>]*>", "", part)).split())
 
 
 def row(**more: object) -> str:
-    """Return what the centre's desk says of a hall."""
+    """Return the text about one hall at the centre's desk."""
     view = replace(sample.view(), halls=(sample.of_hall("osaka", "Osaka", "21-40", **more),))
     return text(view).partition("Last contact ")[2]
 
 
-def test_of_a_hall_it_says_what_is_there_and_to_come_when_it_was_heard_of_and_its_program() -> None:
+def test_a_halls_row_shows_messages_last_contact_and_version() -> None:
     assert re.fullmatch(r"Osaka 21-40 · 0\.4\.1 160/320 412 to come: 7 \S*\d\d:\d\d.*", row(behind=7))
 
 
 @pytest.mark.parametrize(
-    ("stands", "said"),
+    ("changes", "said"),
     [
         ({"revoked": True}, "Osaka revoked 21-40"),
         ({"silent": True}, "Osaka offline 21-40"),
@@ -44,17 +44,17 @@ def test_of_a_hall_it_says_what_is_there_and_to_come_when_it_was_heard_of_and_it
         ({"clock_off_ms": -540_000}, " its clock: 9 min behind"),
     ],
 )
-def test_what_is_the_matter_with_a_hall_is_said_in_words(stands: dict[str, object], said: str) -> None:
-    assert said in row(**stands)
+def test_a_halls_problem_is_described(changes: dict[str, object], said: str) -> None:
+    assert said in row(**changes)
 
 
 @pytest.mark.parametrize("off_ms", [CLOCK_TOLERANCE_MS, -CLOCK_TOLERANCE_MS])
-def test_nothing_is_said_of_a_clock_that_is_nearly_right(off_ms: int) -> None:
+def test_a_small_clock_offset_is_not_mentioned(off_ms: int) -> None:
     assert "clock" not in row(clock_off_ms=off_ms)
 
 
 @pytest.mark.parametrize(
-    ("stands", "said"),
+    ("changes", "said"),
     [
         ({"connected": True}, "Connected. The centre has 412 of 1616 messages of this hall."),
         (
@@ -68,7 +68,7 @@ def test_nothing_is_said_of_a_clock_that_is_nearly_right(off_ms: int) -> None:
         ({"revoked": True}, "The centre no longer accepts messages from this hall."),
     ],
 )
-def test_a_hall_says_what_the_centre_has_of_it(stands: dict[str, bool], said: str) -> None:
+def test_a_hall_shows_its_connection_to_the_centre(changes: dict[str, bool], said: str) -> None:
     view = sample.in_hall()
     assert view.centre is not None
-    assert said in text(replace(view, centre=replace(view.centre, **stands)))
+    assert said in text(replace(view, centre=replace(view.centre, **changes)))

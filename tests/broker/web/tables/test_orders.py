@@ -1,4 +1,4 @@
-"""Orders from the desk: who may give them, what is kept, and what a table hears over a real broker."""
+"""Orders from the desk: who may give them, what is stored, and what a table receives over a real broker."""
 
 import queue
 import re
@@ -38,14 +38,14 @@ PAUSE: Final = OrderGiven((1, 3), "pause", 0, "fire alarm", "A head_arbiter")
 
 
 class Ear:
-    """In the wire's place: remembers what is sent."""
+    """Stands in for the connection to the broker and records what is sent."""
 
     def __init__(self) -> None:
         self.up = True
         self.sent: list[Order] = []
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Hear a message; it must be one that its table takes, and is never kept for later."""
+        """Record a message, which must be a valid order and not retained."""
         _, message = decode_on_topic(topic, payload)
         assert isinstance(message, Order)
         assert not retain
@@ -53,7 +53,7 @@ class Ear:
 
 
 class Bench:
-    """A desk with a door, a feed and an ear."""
+    """A desk with accounts, a feed, and recorded orders."""
 
     def __init__(self, folder: Path) -> None:
         self.clock = Hand()
@@ -64,11 +64,11 @@ class Bench:
         self.server = DeskServer(self.feed, port=0, auth=self.auth, services=Services(orders=self.orders))
 
     def account(self) -> Account:
-        """Return who gives orders here."""
+        """Return the account that gives orders."""
         return self.auth.accounts.get("head_arbiter")
 
     def give(self, given: OrderGiven) -> KeptOrder:
-        """Return an order to the room as it last said of itself."""
+        """Give an order to the room in its last known state."""
         return self.orders.give(given, self.account(), "", self.feed.current.tables)
 
 
@@ -82,7 +82,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 
 
 def filled(client: httpx.Client, **fields: str) -> dict[str, str]:
-    """Open the form and fill it in."""
+    """Open the form and return it filled in."""
     page = client.get("/orders").text
     form = {
         "form": token_of(client, "/orders"),
@@ -99,7 +99,7 @@ def give(client: httpx.Client, **fields: str) -> httpx.Response:
     return client.post("/orders", data=filled(client, **fields))
 
 
-def test_an_order_goes_to_each_table_and_is_kept_with_author_time_and_reason(bench: Bench) -> None:
+def test_an_order_is_sent_to_each_table_and_stored(bench: Bench) -> None:
     with logged_in(bench.server, "table_arbiter") as client:
         answer = give(client, **{"table-1": "on"})
     assert answer.status_code == 303
@@ -118,7 +118,7 @@ def test_an_order_goes_to_each_table_and_is_kept_with_author_time_and_reason(ben
     )
 
 
-def test_a_form_that_is_sent_twice_gives_one_order_and_the_page_says_so(bench: Bench) -> None:
+def test_a_form_sent_twice_gives_one_order(bench: Bench) -> None:
     with logged_in(bench.server, "head_arbiter") as client:
         form = filled(client, command="extra_time", minutes="5")
         first, second = (client.post("/orders", data=form) for _ in range(2))
@@ -130,7 +130,7 @@ def test_a_form_that_is_sent_twice_gives_one_order_and_the_page_says_so(bench: B
 
 
 @pytest.mark.parametrize("gone", ["broker", "tables"])
-def test_an_order_that_was_given_is_never_called_not_given(bench: Bench, gone: str) -> None:
+def test_a_repeated_form_is_confirmed_even_without_a_connection(bench: Bench, gone: str) -> None:
     with logged_in(bench.server, "head_arbiter") as client:
         form = filled(client, command="extra_time", minutes="5")
         client.post("/orders", data=form)
@@ -142,7 +142,7 @@ def test_an_order_that_was_given_is_never_called_not_given(bench: Bench, gone: s
     assert len(bench.orders.book.newest(5)) == 1
 
 
-def test_a_form_that_is_sent_again_with_another_order_gives_nothing_and_comes_back_to_be_given(bench: Bench) -> None:
+def test_a_form_sent_again_with_another_order_is_refused_and_shown(bench: Bench) -> None:
     with logged_in(bench.server, "head_arbiter") as client:
         form = filled(client)
         client.post("/orders", data=form)
@@ -154,7 +154,7 @@ def test_a_form_that_is_sent_again_with_another_order_gives_nothing_and_comes_ba
     assert len(bench.ear.sent) == 1
 
 
-def test_in_a_hall_tables_are_written_and_an_order_goes_to_any_part_of_it(bench: Bench) -> None:
+def test_in_a_large_hall_tables_are_typed_as_ranges(bench: Bench) -> None:
     one = bench.feed.current.tables[0]
     hall = tuple(replace(one, table=table, paused=table > 990) for table in range(1, 1001))
     bench.feed.publish(sample.newer(bench.feed.current, tables=hall))
@@ -175,9 +175,7 @@ def test_in_a_hall_tables_are_written_and_an_order_goes_to_any_part_of_it(bench:
     ("field", "value", "code"),
     [("more", "x" * 20_000, "form_too_large"), ("form", "é", "form_foreign"), ("id", "none", "form_malformed")],
 )
-def test_a_form_that_is_refused_as_a_whole_shows_what_was_typed(
-    bench: Bench, field: str, value: str, code: str
-) -> None:
+def test_a_form_refused_as_a_whole_keeps_what_was_typed(bench: Bench, field: str, value: str, code: str) -> None:
     with logged_in(bench.server, "head_arbiter") as client:
         answer = client.post("/orders", data=filled(client, reason="tables 1 to 3 stand") | {field: value})
     assert (answer.status_code >= 400, code in answer.text, bench.ear.sent) == (True, True, [])
@@ -187,18 +185,18 @@ def test_a_form_that_is_refused_as_a_whole_shows_what_was_typed(
     )
 
 
-def test_no_reason_reaches_a_table(bench: Bench) -> None:
+def test_the_reason_is_not_sent_to_tables(bench: Bench) -> None:
     bench.give(PAUSE)
     assert not hasattr(bench.ear.sent[0], "reason")
 
 
-def test_all_tables_are_those_of_the_event(bench: Bench) -> None:
+def test_an_order_can_be_sent_to_all_tables(bench: Bench) -> None:
     with logged_in(bench.server, "head_arbiter") as client:
         give(client, all="on")
     assert [order.table for order in bench.ear.sent] == [1, 2, 3, 4]
 
 
-def test_a_dark_hall_is_ordered_for_all_tables_at_once_and_ended_for_one(bench: Bench) -> None:
+def test_quiet_light_can_be_ordered_for_all_tables_and_ended_for_one(bench: Bench) -> None:
     with logged_in(bench.server, "table_arbiter") as client:
         assert give(client, command="quiet_light", all="on").status_code == 303
         assert give(client, command="normal_light").status_code == 303
@@ -208,7 +206,7 @@ def test_a_dark_hall_is_ordered_for_all_tables_at_once_and_ended_for_one(bench: 
 
 
 @pytest.mark.parametrize("role", ["organiser", "display"])
-def test_who_has_no_right_to_orders_gives_none(bench: Bench, role: str) -> None:
+def test_roles_without_the_right_cannot_give_orders(bench: Bench, role: str) -> None:
     with logged_in(bench.server, role) as client:
         answers = [client.get("/orders"), give(client)]
         assert "/orders" not in client.get("/").text
@@ -219,7 +217,7 @@ def test_who_has_no_right_to_orders_gives_none(bench: Bench, role: str) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"reason": ""}, {"command": "shout"}, {"table-3": "on", "table-9": "on"}, {"command": "extra_time"}]
 )
-def test_what_is_no_order_is_refused_and_what_was_typed_stays(bench: Bench, wrong: dict[str, str]) -> None:
+def test_an_invalid_order_is_refused_and_keeps_what_was_typed(bench: Bench, wrong: dict[str, str]) -> None:
     with logged_in(bench.server, "head_arbiter") as client:
         answer = give(client, **({"reason": "five more minutes"} | wrong))
     assert (answer.status_code, "bad_order" in answer.text) == (400, True)
@@ -227,7 +225,7 @@ def test_what_is_no_order_is_refused_and_what_was_typed_stays(bench: Bench, wron
     assert bench.ear.sent == []
 
 
-def test_without_a_broker_an_order_is_not_kept_for_later(bench: Bench) -> None:
+def test_an_order_without_a_connection_is_refused_and_not_stored(bench: Bench) -> None:
     bench.ear.up = False
     with logged_in(bench.server, "head_arbiter") as client:
         answer = give(client)
@@ -237,7 +235,7 @@ def test_without_a_broker_an_order_is_not_kept_for_later(bench: Bench) -> None:
         bench.give(PAUSE)
 
 
-def test_a_young_order_is_sent_again_on_a_new_connection_and_an_old_one_is_not(bench: Bench) -> None:
+def test_only_recent_orders_are_sent_again_on_a_new_connection(bench: Bench) -> None:
     bench.give(PAUSE)
     bench.clock.now += RESEND_MS
     bench.give(OrderGiven((1,), "resume", 0, "over", "A"))
@@ -249,7 +247,7 @@ def test_a_young_order_is_sent_again_on_a_new_connection_and_an_old_one_is_not(b
     assert [order.command for order in bench.ear.sent[2 * len(before) :]] == ["resume"]
 
 
-def test_an_order_is_done_once_the_table_says_so(bench: Bench) -> None:
+def test_an_order_is_done_once_the_table_confirms_it(bench: Bench) -> None:
     kept = bench.give(OrderGiven((1,), "pause", 0, "fire alarm", "A"))
     with logged_in(bench.server, "head_arbiter") as client:
         assert "Tables that have not received it yet: 1" in client.get("/orders").text
@@ -268,7 +266,7 @@ REFUSED: Final = {
 
 
 @pytest.mark.parametrize("language", REFUSED)
-def test_an_order_that_its_table_has_refused_is_shown_with_what_to_do_instead(bench: Bench, language: str) -> None:
+def test_a_refused_order_is_shown_with_advice(bench: Bench, language: str) -> None:
     kept = bench.give(OrderGiven((1,), "reopen", 0, "upside down", "A"))
     said = {"ordered": kept.seq, "obeyed": {kept.seq: kept.id_at(1)}, "refused": {kept.seq: "next_deal_begun"}}
     bench.feed.publish(sample.newer(bench.feed.current, tables=(replace(bench.feed.current.tables[0], **said),)))
@@ -278,7 +276,7 @@ def test_an_order_that_its_table_has_refused_is_shown_with_what_to_do_instead(be
     assert (REFUSED[language] in text, "<code>next_deal_begun</code>" in text, done) == (True, True, 0)
 
 
-def test_an_order_that_is_refused_for_what_this_desk_does_not_know_is_not_shown_as_done(bench: Bench) -> None:
+def test_an_order_refused_for_an_unknown_reason_is_not_shown_as_done(bench: Bench) -> None:
     kept = bench.give(OrderGiven((1,), "pause", 0, "fire alarm", "A"))
     said = {"ordered": kept.seq, "obeyed": {kept.seq: kept.id_at(1)}, "refused": {kept.seq: "moon_in_the_way"}}
     bench.feed.publish(sample.newer(bench.feed.current, tables=(replace(bench.feed.current.tables[0], **said),)))
@@ -290,7 +288,7 @@ def test_an_order_that_is_refused_for_what_this_desk_does_not_know_is_not_shown_
     )
 
 
-def test_an_order_that_its_table_has_passed_over_is_never_shown_as_done(bench: Bench) -> None:
+def test_an_order_that_was_passed_over_is_not_shown_as_done(bench: Bench) -> None:
     kept = bench.give(OrderGiven((1,), "pause", 0, "fire alarm", "A"))
     said = {"ordered": kept.seq, "obeyed": {kept.seq: f"{'a' * 32}-1"}}
     bench.feed.publish(sample.newer(bench.feed.current, tables=(replace(bench.feed.current.tables[0], **said),)))
@@ -299,7 +297,7 @@ def test_an_order_that_its_table_has_passed_over_is_never_shown_as_done(bench: B
     assert ("Give this one again if you still need it" in text, "· done" in text) == (True, False)
 
 
-def test_an_order_to_tables_that_were_never_heard_is_refused(bench: Bench) -> None:
+def test_an_order_to_tables_that_never_connected_is_refused(bench: Bench) -> None:
     unheard = tuple(replace(table, lifecycle=None) for table in bench.feed.current.tables)
     bench.feed.publish(sample.newer(bench.feed.current, tables=unheard))
     with logged_in(bench.server, "head_arbiter") as client:
@@ -308,7 +306,7 @@ def test_an_order_to_tables_that_were_never_heard_is_refused(bench: Bench) -> No
     assert (bench.ear.sent, bench.orders.book.newest(5)) == ([], [])
 
 
-def test_a_desk_that_can_send_nothing_offers_no_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_desk_without_a_broker_offers_no_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick_hashes(monkeypatch)
     auth = Authentication(tmp_path)
     auth.accounts.add("head_arbiter", "A", "head_arbiter", PASSWORD, Actor("test"))
@@ -321,7 +319,7 @@ def test_a_desk_that_can_send_nothing_offers_no_orders(tmp_path: Path, monkeypat
 @given(
     st.dictionaries(st.sampled_from(["command", "minutes", "reason", "all", "table-1", "table-x", "table-0"]), HOSTILE)
 )
-def test_whatever_is_in_the_form_it_is_an_order_or_is_refused(bench: Bench, fields: dict[str, str]) -> None:
+def test_any_input_is_an_order_or_is_refused(bench: Bench, fields: dict[str, str]) -> None:
     with logged_in(bench.server, "head_arbiter") as client:
         safe = {name: value.encode("utf-8", "replace").decode() for name, value in fields.items()}
         answer = give(client, **safe)
@@ -329,7 +327,7 @@ def test_whatever_is_in_the_form_it_is_an_order_or_is_refused(bench: Bench, fiel
     assert "<script>alert" not in answer.text
 
 
-def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others(
+def test_over_a_real_broker_a_table_receives_only_its_own_orders(
     tmp_path: Path,
 ) -> None:
     known, auth = Credentials.create(2), Authentication(tmp_path)
@@ -356,7 +354,7 @@ def test_over_a_real_broker_a_table_hears_its_own_orders_and_no_others(
 
 @contextmanager
 def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
-    """Return what a table hears of the desk, once it is connected."""
+    """Connect as a table; return the queue of what it receives."""
     heard: Heard = queue.Queue()
     own = [topic.at(EVENT, table=table) for topic in (topics.ORDER,)]
     link = Link(Address(broker.host, broker.port, *known.table(table)), f"homologue-cup-table-{table}", own, heard.put)
@@ -369,7 +367,7 @@ def table_of(broker: Broker, known: Credentials, table: int) -> Iterator[Heard]:
 
 
 def message_of(heard: Heard) -> Message:
-    """Return the next message."""
+    """Return the next message that was received."""
     came = heard.get(timeout=PATIENCE_S)
     assert isinstance(came, Incoming)
     came.acknowledge()

@@ -1,4 +1,4 @@
-"""Pairing at the desk: who opens codes, what a code is good for, and what a device that has none is told."""
+"""Pairing at the desk: who may open codes, how long they are valid, and how devices without one are refused."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +36,7 @@ from broker.web.server import DeskServer
 from broker.web.services import Services
 from broker.web.tables import pairing_codes
 from broker.web.tables.pairing import BrokerForTables, PairingPage, PairingService
-from broker.web.tables.pairing_codes import LASTS_MS, OF_ALL, OF_FRESH_NETWORK, OF_NETWORK, PairingCodes
+from broker.web.tables.pairing_codes import LIFETIME_MS, OF_ALL, OF_FRESH_NETWORK, OF_NETWORK, PairingCodes
 from tests.broker.people.conftest import PASSWORD, Hand, quick_hashes
 from tests.broker.web import sample
 from tests.broker.web.pages.visits import page_of
@@ -48,12 +48,12 @@ HERE: Final = "10.0.0.7"
 SALT: Final = new_salt()
 KEY, EVENT_KEY = SigningKey.new(), SigningKey.new().public
 FREE: Final = 4
-"""A table of the sample that has no device; 1 has one."""
+"""A table of the sample that has no device; table 1 has one."""
 NOWHERE: Final = BrokerForTables(EVENT, Path("none.json"), 1883)
 
 
 class Bench:
-    """A desk at which tables are paired, on a clock set by hand."""
+    """A desk on which tables are paired, with a manual clock."""
 
     def __init__(self, folder: Path) -> None:
         self.clock, self.auth, self.passwords_folder = Hand(), Authentication(folder), folder
@@ -61,7 +61,7 @@ class Bench:
             self.auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
         self.passwords = Credentials.ensure(folder / "credentials.json", 8)
         self.told: list[bool] = []
-        """Whether there was a PIN each time that the tables were to be told it."""
+        """For each time that a PIN was to be sent to the tables, whether one was stored."""
         self.admitted: list[tuple[int, str, str]] = []
         tables = BrokerForTables(
             EVENT,
@@ -104,7 +104,7 @@ def opened(client: httpx.Client, **fields: str) -> httpx.Response:
 
 
 def code_on(page: httpx.Response, table: int) -> str:
-    """Return the code that a page shows for a table, without the space between its blocks."""
+    """Return the code shown for a table on a page, without the space between its blocks."""
     card = page.text.partition(f'id="table-{table}"')[2]
     return card.partition('<p class="code">')[2].partition("<")[0].replace(" ", "")
 
@@ -118,9 +118,7 @@ def refusal(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
-    bench: Bench, organiser: httpx.Client
-) -> None:
+def test_a_code_pairs_one_device_and_refuses_a_second(bench: Bench, organiser: httpx.Client) -> None:
     code = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
     keys = derive_keys(code, "", SALT)
     answer = ask(bench, keys.proof)
@@ -128,7 +126,7 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
     paired = msgspec.json.decode(sealed.pairing, type=Pairing)
     assert keys.verifies(sealed)
     assert (paired.event, paired.table, paired.broker.port) == (EVENT, FREE, 1883)
-    assert paired.broker.host == "127.0.0.1"  # the name by which the desk was asked
+    assert paired.broker.host == "127.0.0.1"  # the name under which the desk was requested
     assert paired.broker.password == bench.passwords.password(f"table-{FREE}")
     assert refusal(ask(bench, keys.proof, machine="another")) == (410, "pairing_spent")
     assert bench.audited() == [
@@ -141,9 +139,7 @@ def test_a_code_gives_one_device_its_table_and_password_and_a_second_is_refused(
     assert code not in organiser.get("/pairing").text
 
 
-def test_an_organiser_pairs_a_device_by_the_code_that_the_page_draws(
-    browser: Browser, bench: Bench, tmp_path: Path
-) -> None:
+def test_the_qr_code_on_the_page_pairs_a_device(browser: Browser, bench: Bench, tmp_path: Path) -> None:
     page = page_of(browser, bench.server, "organiser", "pairing?new=1&lang=en")
     page.get_by_label(str(FREE), exact=True).check()
     page.get_by_role("button", name="Create codes").click()
@@ -162,9 +158,7 @@ def test_an_organiser_pairs_a_device_by_the_code_that_the_page_draws(
     expect(card.get_by_role("button")).to_have_count(0)
 
 
-def test_a_device_that_is_paired_is_admitted_with_its_key_and_learns_the_events(
-    bench: Bench, organiser: httpx.Client
-) -> None:
+def test_a_paired_device_is_admitted_and_gets_the_events_key(bench: Bench, organiser: httpx.Client) -> None:
     bench.admitted.clear()
     keys = derive_keys(code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE), "", SALT)
     forged = ask(bench, keys.proof, key=KEY.public, key_seal="0" * 64)
@@ -176,16 +170,14 @@ def test_a_device_that_is_paired_is_admitted_with_its_key_and_learns_the_events(
     assert bench.admitted == [(FREE, KEY.public, "pi-4")]
 
 
-def test_a_device_of_an_older_program_is_paired_and_not_admitted_and_is_told_nothing_that_it_does_not_know(
-    bench: Bench, organiser: httpx.Client
-) -> None:
+def test_an_older_device_is_paired_without_being_admitted(bench: Bench, organiser: httpx.Client) -> None:
     bench.admitted.clear()
     keys = derive_keys(code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE), "", SALT)
     sealed = msgspec.json.decode(ask(bench, keys.proof).content, type=PairingAnswer)
     assert ("event_key" in sealed.pairing, bench.admitted) == (False, [])
 
 
-def test_a_pin_that_is_set_goes_with_no_pairing_and_is_on_no_page(bench: Bench, organiser: httpx.Client) -> None:
+def test_a_pin_is_neither_sent_when_pairing_nor_shown(bench: Bench, organiser: httpx.Client) -> None:
     with logged_in(bench.server, "head_arbiter") as head:
         form = {"form": token_of(head, "/pairing?new=1"), "pin": "2468", "pin_again": "2468"}
         refused = head.post("/pairing/pin", data={**form, "pin_again": "2469"})
@@ -200,7 +192,7 @@ def test_a_pin_that_is_set_goes_with_no_pairing_and_is_on_no_page(bench: Bench, 
     assert (page.count("Tables without a PIN: 1"), bench.told) == (1, [True])
 
 
-def test_an_organiser_sets_no_pin(bench: Bench, organiser: httpx.Client) -> None:
+def test_an_organiser_may_not_set_the_pin(bench: Bench, organiser: httpx.Client) -> None:
     page, before = organiser.get("/pairing?new=1").text, bench.audited()
     form = {"form": token_of(organiser, "/pairing?new=1"), "pin": "1357", "pin_again": "1357"}
     refused = organiser.post("/pairing/pin", data=form)
@@ -208,7 +200,7 @@ def test_an_organiser_sets_no_pin(bench: Bench, organiser: httpx.Client) -> None
     assert bench.audited() == before
 
 
-def test_once_a_table_has_told_a_fact_the_head_arbiter_alone_pairs(bench: Bench, organiser: httpx.Client) -> None:
+def test_only_the_head_arbiter_pairs_once_the_event_has_begun(bench: Bench, organiser: httpx.Client) -> None:
     bench.begun = True
     try:
         refused = opened(organiser, **{f"table-{FREE}": "on"})
@@ -219,19 +211,19 @@ def test_once_a_table_has_told_a_fact_the_head_arbiter_alone_pairs(bench: Bench,
             opened(head, withdraw=str(FREE))
     finally:
         bench.begun = False
-    bench.clock.now += 100 * LASTS_MS
+    bench.clock.now += 100 * LIFETIME_MS
 
 
-def test_a_code_ends_with_its_time_and_with_the_next_one_for_its_table(bench: Bench, organiser: httpx.Client) -> None:
+def test_a_code_expires_with_time_or_a_newer_code(bench: Bench, organiser: httpx.Client) -> None:
     first = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
     second = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
     assert refusal(ask(bench, derive_keys(first, "", SALT).proof)) == (410, "pairing_over")
-    bench.clock.now += LASTS_MS
+    bench.clock.now += LIFETIME_MS
     assert refusal(ask(bench, derive_keys(second, "", SALT).proof)) == (410, "pairing_over")
-    bench.clock.now += 100 * LASTS_MS
+    bench.clock.now += 100 * LIFETIME_MS
 
 
-def test_a_table_that_has_a_device_is_paired_only_when_that_is_said_twice(organiser: httpx.Client) -> None:
+def test_pairing_a_table_with_a_device_needs_confirmation(organiser: httpx.Client) -> None:
     page = opened(organiser, **{"table-1": "on"})
     assert (page.status_code, "table_has_device" in page.text) == (409, True)
     assert 'name="anyway"' in page.text
@@ -240,16 +232,16 @@ def test_a_table_that_has_a_device_is_paired_only_when_that_is_said_twice(organi
     assert code_on(organiser.get("/pairing"), 1) == ""
 
 
-def test_the_next_tables_are_those_without_a_device_and_without_a_code(bench: Bench, organiser: httpx.Client) -> None:
+def test_the_next_tables_are_those_without_device_and_code(bench: Bench, organiser: httpx.Client) -> None:
     free = [table.table for table in sample.tables() if table.lifecycle in (None, "lost", "disconnected")]
     page = opened(organiser, next=str(len(free)))
     assert [table for table in range(1, 20) if code_on(page, table)] == free
-    assert opened(organiser, next="1").status_code == 400  # all of them have a code
-    bench.clock.now += 100 * LASTS_MS
+    assert opened(organiser, next="1").status_code == 400  # all of them already have a code
+    bench.clock.now += 100 * LIFETIME_MS
 
 
 @pytest.mark.parametrize("role", ["table_arbiter", "display"])
-def test_only_who_may_set_up_pairs_tables(bench: Bench, role: str) -> None:
+def test_only_those_who_may_set_up_may_pair_tables(bench: Bench, role: str) -> None:
     with logged_in(bench.server, role) as client:
         assert [client.get("/pairing").status_code, client.post("/pairing").status_code] == [403, 403]
 
@@ -266,7 +258,7 @@ def test_only_who_may_set_up_pairs_tables(bench: Bench, role: str) -> None:
         (b"x" * 2000, 413),
     ],
 )
-def test_what_no_device_of_ours_says_is_refused_by_code(bench: Bench, body: bytes, status: int) -> None:
+def test_an_invalid_request_is_refused_with_its_code(bench: Bench, body: bytes, status: int) -> None:
     answer = httpx.post(f"{bench.server.url.rstrip('/')}{PATH}", content=body, timeout=PATIENCE_S)
     assert (answer.status_code, answer.json()["error"]["code"]) == (
         status,
@@ -275,16 +267,16 @@ def test_what_no_device_of_ours_says_is_refused_by_code(bench: Bench, body: byte
 
 
 @pytest.mark.usefixtures("cheap")
-def test_who_is_not_heard_any_more_adds_nothing_to_the_audit_log(bench: Bench) -> None:
+def test_a_blocked_address_adds_nothing_to_the_audit_log(bench: Bench) -> None:
     for _ in range(OF_NETWORK):
         ask(bench, "f" * 64)
     before = len(list(bench.auth.audit.entries()))
     assert refusal(ask(bench, "f" * 64)) == (429, "pairing_delayed")
     assert len(list(bench.auth.audit.entries())) == before
-    bench.clock.now += 100 * LASTS_MS
+    bench.clock.now += 100 * LIFETIME_MS
 
 
-def test_a_password_that_cannot_be_read_is_told_and_the_device_gets_nothing(tmp_path: Path) -> None:
+def test_an_unreadable_password_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(DeskError) as refused:
         BrokerForTables(EVENT, tmp_path / "none.json", 1883).pairing(1, "localhost")
     assert refused.value.code == "nothing_to_pair_with"
@@ -295,7 +287,7 @@ def test_a_password_that_cannot_be_read_is_told_and_the_device_gets_nothing(tmp_
 
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make keys in no time: what they cost is another file's law."""
+    """Derive keys without cost; their real cost is tested elsewhere."""
     monkeypatch.setattr(pairing_codes, "derive_keys", cheap_keys)
 
 
@@ -304,7 +296,7 @@ def cheap_keys(code: str, seen: str, _salt: str) -> PairingKeys:
 
 
 def asking(code: str, machine: str = "pi") -> PairingRequest:
-    """Return what a device says that has this code."""
+    """Return the request of a device that has this code."""
     return PairingRequest(proof=cheap_keys(code, "", SALT).proof, machine=machine, salt=SALT)
 
 
@@ -314,7 +306,7 @@ def asking(code: str, machine: str = "pi") -> PairingRequest:
     [("10.0.0.1", "10.0.0.2"), ("2001:db8::1", "2001:db8:0:1::1")],
     ids=["IPv4", "IPv6"],
 )
-def test_guessing_ends_after_a_few_tries_of_one_network_and_another_is_heard(first: str, other: str) -> None:
+def test_guessing_blocks_a_network_but_no_other(first: str, other: str) -> None:
     codes = PairingCodes("")
     for at in range(OF_NETWORK):
         miss(codes, first, at)
@@ -326,35 +318,35 @@ def test_guessing_ends_after_a_few_tries_of_one_network_and_another_is_heard(fir
 
 
 @pytest.mark.usefixtures("cheap")
-def test_who_takes_another_address_of_the_same_ipv6_network_goes_on_where_they_were() -> None:
+def test_addresses_of_an_ipv6_network_share_one_count() -> None:
     codes = PairingCodes("")
     for at in range(OF_NETWORK):
         miss(codes, f"2001:db8::{at + 1:x}", at)
     with pytest.raises(PairingDelayed):
-        codes.check_heard("2001:db8::ffff", OF_NETWORK)
+        codes.check_blocked("2001:db8::ffff", OF_NETWORK)
 
 
 @pytest.mark.usefixtures("cheap")
-def test_after_many_wrong_codes_of_all_each_new_network_has_fewer_tries_and_the_right_code_is_heard() -> None:
+def test_after_many_wrong_codes_each_network_gets_fewer_tries() -> None:
     codes = PairingCodes("")
-    for at in range(OF_ALL):  # never too many of one network
+    for at in range(OF_ALL):  # below the limit of each network
         miss(codes, f"10.0.0.{at // OF_NETWORK}", at)
     right = codes.open(1, 0)
     for at in range(OF_FRESH_NETWORK):
         miss(codes, "10.9.9.9", OF_ALL + at)
     with pytest.raises(PairingDelayed):
-        codes.check_heard("10.9.9.9", OF_ALL + OF_FRESH_NETWORK)
+        codes.check_blocked("10.9.9.9", OF_ALL + OF_FRESH_NETWORK)
     assert codes.take(asking(right.code), "10.9.9.8", OF_ALL + OF_FRESH_NETWORK, str)[2] == "1"
 
 
 def miss(codes: PairingCodes, address: str, now: int) -> None:
-    """Bring a wrong proof."""
+    """Send a wrong proof."""
     with pytest.raises(PairingUnknown):
         codes.take(PairingRequest(proof="f" * 64, machine="pi", salt=SALT), address, now, str)
 
 
 @pytest.mark.usefixtures("cheap")
-def test_a_code_for_which_the_desk_has_nothing_to_give_stays_good() -> None:
+def test_a_failed_pairing_does_not_use_up_the_code() -> None:
     codes = PairingCodes("")
     opened = codes.open(1, 0)
 
@@ -367,7 +359,7 @@ def test_a_code_for_which_the_desk_has_nothing_to_give_stays_good() -> None:
     assert (taken.taken_at, given) == (0, "1")
 
 
-def test_the_keys_of_a_code_are_others_under_another_certificate() -> None:
+def test_a_codes_keys_depend_on_the_certificate() -> None:
     plain, ours = derive_keys("12345678", "", SALT), derive_keys("12345678", "a" * 64, SALT)
     assert len({plain.proof, ours.proof, plain.sealing, ours.sealing, plain.sealing.hex()}) == 5
     assert not ours.verifies(PairingAnswer(pairing="{}", seal=plain.seal("{}")))
@@ -378,29 +370,27 @@ def test_the_keys_of_a_code_are_others_under_another_certificate() -> None:
     ] == []
 
 
-def test_no_key_can_be_made_before_a_device_asks() -> None:
-    """The salt is the device's, drawn for one question: the same code proves itself otherwise each time."""
+def test_keys_cannot_be_precomputed() -> None:
+    """The device draws a new salt for each request, so the same code has a different proof each time."""
     assert len({derive_keys("12345678", "", new_salt()).proof for _ in range(3)}) == 3
 
 
-def test_an_older_device_that_draws_no_salt_is_told_so_and_the_code_stays_good(
-    bench: Bench, organiser: httpx.Client
-) -> None:
+def test_a_device_without_a_salt_is_refused_and_keeps_the_code_open(bench: Bench, organiser: httpx.Client) -> None:
     code = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
     assert refusal(ask(bench, derive_keys(code, "", SALT).proof, salt=None)) == (400, "pairing_outdated")
     assert ask(bench, derive_keys(code, "", SALT).proof).status_code == 200
-    bench.clock.now += 100 * LASTS_MS
+    bench.clock.now += 100 * LIFETIME_MS
 
 
 @pytest.mark.usefixtures("cheap")
-def test_a_code_that_is_used_a_thousand_times_fills_no_log(bench: Bench) -> None:
+def test_repeated_use_of_a_spent_code_does_not_fill_the_log(bench: Bench) -> None:
     codes = PairingCodes("")
     pairing = PairingService(NOWHERE, codes, clock=bench.clock)
     page = PairingPage(Access(bench.auth, sample.view, open_room=False), sample.feed(), bench.auth, pairing)
     spent = codes.open(FREE, bench.clock.now)
     codes.take(asking(spent.code), HERE, bench.clock.now, str)
     before = bench.auth.audit.newest(1)[0].number
-    for at in range(1000):  # never so many of one address
+    for at in range(1000):  # below the limit of each address
         with pytest.raises(PairingSpent):
             page._take(asking(spent.code), "desk", f"10.0.0.{at // OF_NETWORK}")
     written = [one.detail for one in bench.auth.audit.newest(50) if one.number > before][::-1]
@@ -408,7 +398,7 @@ def test_a_code_that_is_used_a_thousand_times_fills_no_log(bench: Bench) -> None
 
 
 @pytest.mark.usefixtures("cheap")
-def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_code_withdrawn_during_its_check_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     codes = PairingCodes("")
     opened = codes.open(1, 0)
 
@@ -427,18 +417,18 @@ def test_a_code_that_is_withdrawn_while_a_device_proves_it_is_over(monkeypatch: 
     code=st.from_regex(r"[0-9]{8}", fullmatch=True),
     seen=st.sampled_from(["", "0123456789ab" * 5]),
 )
-def test_what_a_code_holds_is_read_as_it_was_written(host: str, port: int, code: str, seen: str) -> None:
+def test_a_qr_text_round_trips(host: str, port: int, code: str, seen: str) -> None:
     assert read_pairing(pairing_text(PairingOffer(host, port, code, seen))) == PairingOffer(
         host, port, code, seen[:FINGERPRINT_SHOWN]
     )
 
 
 @given(st.text(max_size=80))
-def test_any_other_text_is_no_pairing(text: str) -> None:
+def test_any_other_text_is_not_a_pairing_offer(text: str) -> None:
     assert read_pairing(text) is None
 
 
-def test_people_may_leave_out_the_usual_port_and_put_spaces_anywhere() -> None:
+def test_typed_offers_may_omit_the_port_and_contain_spaces() -> None:
     assert read_typed_pairing(" 10.0.0.4 ", "1234 5678") == PairingOffer("10.0.0.4", 8136, "12345678")
     assert [
         read_typed_pairing("10.0.0.4:0", "12345678"),

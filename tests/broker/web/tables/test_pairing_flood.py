@@ -1,4 +1,4 @@
-"""A flood of devices that have no code: pages answer meanwhile, and the device that has one is heard."""
+"""A flood of wrong pairing requests: pages still answer, and a device with the right code is paired."""
 
 import asyncio
 import threading
@@ -21,14 +21,14 @@ from tests.broker.web.test_auth import logged_in
 from tests.patience import PATIENCE_S
 
 NETWORKS, OF_EACH = 21, 10
-"""As an attacker on one laptop has done it."""
+"""The numbers of an attack that was carried out from one laptop."""
 
 WAIT_S: Final = PATIENCE_S
 BUSY: Final = 503
 
 
 class Work:
-    """Making keys, which goes on until the test lets it end."""
+    """Key derivation that lasts until the test sets `may_end`."""
 
     def __init__(self) -> None:
         self.begun, self.may_end = threading.Event(), threading.Event()
@@ -49,7 +49,7 @@ class Work:
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     made = Work()
     monkeypatch.setattr(pairing_codes, "derive_keys", made.keys)
-    monkeypatch.setattr(pairing_codes, "WAITS_S", WAIT_S)
+    monkeypatch.setattr(pairing_codes, "LONGEST_WAIT_S", WAIT_S)
     yield made
     made.may_end.set()
 
@@ -64,7 +64,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 
 
 class Flood:
-    """Wrong proofs from many addresses of this machine, all at once."""
+    """Wrong proofs from many addresses of this machine at the same time."""
 
     def __init__(self, bench: Bench) -> None:
         self.answers: list[tuple[int, str]] = []
@@ -87,12 +87,12 @@ class Flood:
         self.answers += [(one.status_code, one.json()["error"]["code"]) for one in asked]
 
 
-def test_pages_answer_while_false_devices_are_looked_at_and_the_right_code_is_heard(bench: Bench, work: Work) -> None:
+def test_pages_answer_during_a_flood_and_the_right_code_still_pairs(bench: Bench, work: Work) -> None:
     with logged_in(bench.server, "organiser") as organiser:
         code = code_on(opened(organiser, **{f"table-{FREE}": "on"}), FREE)
         flood = Flood(bench)
         assert work.begun.wait(WAIT_S)
-        while bench.server.connections.open < NETWORKS * OF_EACH:  # the keys of the first false proof are being made
+        while bench.server.connections.open < NETWORKS * OF_EACH:  # keys for the first wrong proof are being derived
             assert organiser.get("/pairing").status_code == 200
         assert organiser.get("/pairing").status_code == 200
         work.may_end.set()
@@ -100,7 +100,7 @@ def test_pages_answer_while_false_devices_are_looked_at_and_the_right_code_is_he
         transport = httpx.HTTPTransport(local_address="127.2.0.1")
         with httpx.Client(transport=transport, timeout=WAIT_S) as device:
             while (answer := device.post(f"{bench.server.url.rstrip('/')}{PATH}", json=said)).status_code == BUSY:
-                pass  # as a device does
+                pass  # devices retry as well
             assert answer.status_code == 200
     answers = flood.join()
     assert answers.total() == NETWORKS * OF_EACH
@@ -108,11 +108,11 @@ def test_pages_answer_while_false_devices_are_looked_at_and_the_right_code_is_he
     assert work.most_at_once == 1
 
 
-def test_networks_take_turns_whatever_one_of_them_asks() -> None:
+def test_networks_take_turns() -> None:
     async def asks(turns: PairingTurns, address: str) -> None:
         async with turns.turn(address):
             heard.append(address)
-            await asyncio.sleep(0)  # no time: lets the others ask while this turn is held
+            await asyncio.sleep(0)  # lets the others ask while this turn is held
 
     async def all_of_them() -> None:
         turns = PairingTurns()
@@ -124,7 +124,7 @@ def test_networks_take_turns_whatever_one_of_them_asks() -> None:
     assert Counter(heard) == {"10.0.0.6": 5, "10.0.0.7": 1, "10.0.0.8": 1}
 
 
-def test_who_waits_too_long_or_in_too_great_a_number_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_long_or_too_many_waits_are_refused_as_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     async def waits(turns: PairingTurns) -> str:
         try:
             async with turns.turn("10.0.0.6"):
@@ -139,5 +139,5 @@ def test_who_waits_too_long_or_in_too_great_a_number_is_told_to_come_back(monkey
             refused += await asyncio.gather(*(waits(turns) for _ in range(MOST_OF_NETWORK)))
         return refused, await waits(turns)
 
-    monkeypatch.setattr(pairing_codes, "WAITS_S", 0.01)
+    monkeypatch.setattr(pairing_codes, "LONGEST_WAIT_S", 0.01)
     assert event_loop.run(all_of_them()) == (["pairing_busy"] * (MOST_OF_NETWORK + 1), "heard")

@@ -1,4 +1,4 @@
-"""What a standby is served at the desk, who is, and what arbiters see of it and do with it."""
+"""The standby at the desk: what it may fetch, its state for arbiters, and the handover."""
 
 import shutil
 import threading
@@ -34,7 +34,7 @@ from tests.patience import PATIENCE_S
 
 @dataclass
 class Room:
-    """A scorer that runs, its desk, and the folder of a standby."""
+    """A running scorer, its desk, and the folder of a standby."""
 
     hall: Hall
     auth: Authentication
@@ -69,7 +69,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
         for role in ("head_arbiter", "table_arbiter"):
             auth.accounts.add(role, f"A {role}", role, PASSWORD, Actor("test"))
         hall = make_hall(folder, journal)
-        # Its clock stands still: on a busy machine the seconds that a test takes are no silence of the standby.
+        # The clock is fixed, so that a slow test on a busy machine does not look like silence of the standby.
         monkeypatch.setattr(hall.scorer.standby, "_seconds", lambda: 100.0)
         hall.hear(*whole_log(1))
         thread = threading.Thread(target=hall.scorer.run, args=(stop,))
@@ -89,7 +89,7 @@ def page(room: Room, role: str = "head_arbiter") -> str:
         return str(client.get("/devices?lang=en").text)
 
 
-def test_who_has_the_events_key_gets_all_of_it_and_is_remembered(room: Room, tmp_path: Path) -> None:
+def test_a_standby_with_the_events_key_gets_the_whole_event(room: Room, tmp_path: Path) -> None:
     told = room.follow()
     assert told.part.height == room.copy.journal.height == room.hall.journal.height
     assert (tmp_path / "second" / "event.key").read_bytes() == (tmp_path / "first" / "event.key").read_bytes()
@@ -98,8 +98,8 @@ def test_who_has_the_events_key_gets_all_of_it_and_is_remembered(room: Room, tmp
     assert (peer.desk, peer.broker, peer.here) == ("https://standby:8137", "standby:1884", "first:1883")
 
 
-def test_what_a_store_that_is_no_copy_has_counts_as_nothing(room: Room) -> None:
-    """A machine that comes back asks before it puts aside what its store has more than the one that took over."""
+def test_the_height_of_a_diverging_store_counts_as_zero(room: Room) -> None:
+    """A returning machine asks before it discards what its store has beyond the machine that took over."""
     have = Have(room.hall.journal.height, b"x" * 32, 0, b"", b"")
     asked = FollowAsked(have, "", "standby", 1884, 8137, "first")
     for _ in range(2):
@@ -126,20 +126,20 @@ def test_a_folder_of_another_event_with_the_same_key_is_not_overwritten(room: Ro
 
 
 @pytest.mark.parametrize("secret", ["none", "0" * 64])
-def test_nobody_else_gets_anything(room: Room, secret: str) -> None:
+def test_a_request_without_the_key_is_refused(room: Room, secret: str) -> None:
     status, body = room.ask(secret=secret)
     assert status == 403
     assert b"not_allowed" in body
 
 
 @pytest.mark.parametrize(("body", "status"), [(b"", 400), (b"\xc1", 400), (bytes(LARGEST + 1), 413)])
-def test_what_no_standby_asks_is_refused(room: Room, body: bytes, status: int) -> None:
+def test_an_invalid_request_is_refused(room: Room, body: bytes, status: int) -> None:
     assert room.ask(body=body)[0] == status
     assert room.hall.scorer.standby.state is None
 
 
 @pytest.mark.parametrize(("term", "replaced"), [(7, True), (2 * TAKEOVER, False)])
-def test_a_machine_that_comes_back_learns_at_the_desk_whether_the_other_has_taken_over(
+def test_a_returning_machine_learns_whether_it_was_replaced(
     room: Room, tmp_path: Path, *, term: int, replaced: bool
 ) -> None:
     room.follow()
@@ -153,14 +153,14 @@ def test_a_machine_that_comes_back_learns_at_the_desk_whether_the_other_has_take
     assert was_replaced(tmp_path / "second", peer, place, nowhere, shared=False) is replaced
 
 
-def test_a_standby_without_a_name_is_where_it_asks_from(room: Room, tmp_path: Path) -> None:
+def test_a_standby_without_a_name_is_known_by_its_address(room: Room, tmp_path: Path) -> None:
     room.ask(host="")
     peer = read_peer(tmp_path / "first")
     assert peer is not None
     assert peer.broker == "127.0.0.1:1884"
 
 
-def test_arbiters_see_how_the_standby_is(room: Room) -> None:
+def test_arbiters_see_the_state_of_the_standby(room: Room) -> None:
     assert "Standby" not in page(room)
     room.ask()
     height = room.hall.journal.height
@@ -170,7 +170,7 @@ def test_arbiters_see_how_the_standby_is(room: Room) -> None:
     assert 'href="https://standby:8137/"' in page(room)
 
 
-def test_where_the_standby_is_not_heard_of_arbiters_read_what_to_do_and_can_hand_nothing_over(room: Room) -> None:
+def test_an_offline_standby_is_shown_and_cannot_take_over(room: Room) -> None:
     room.follow()
     assert "Hand over to the standby" in page(room)
     for heard_at, since in ((40.0, "60 s"), (-20.0, "2 min")):
@@ -181,13 +181,13 @@ def test_where_the_standby_is_not_heard_of_arbiters_read_what_to_do_and_can_hand
         assert "Hand over to the standby" not in shown
 
 
-def test_a_machine_that_has_taken_over_says_how_long_it_has_waited_for_the_other(room: Room) -> None:
+def test_after_a_takeover_the_page_shows_how_long_the_other_is_offline(room: Room) -> None:
     room.hall.scorer.standby.peer = Peer("active", "https://first:8136", "first:1883", "second:1883")
     room.hall.scorer.standby._began = 58.0
     assert "Offline for 42 s." in page(room)
 
 
-def test_the_head_arbiter_alone_hands_the_event_over_and_that_is_kept(room: Room) -> None:
+def test_only_the_head_arbiter_can_hand_the_event_over(room: Room) -> None:
     room.follow()
     assert "Hand over to the standby" not in page(room, "table_arbiter")
     with logged_in(room.server, "table_arbiter") as client:
@@ -202,7 +202,7 @@ def test_the_head_arbiter_alone_hands_the_event_over_and_that_is_kept(room: Room
     assert [one.action for one in room.auth.audit.newest(1)] == ["scorer_handed_over"]
 
 
-def test_to_a_standby_that_is_not_there_nothing_is_handed_over_and_nothing_is_noted(room: Room) -> None:
+def test_nothing_is_handed_over_to_an_offline_standby(room: Room) -> None:
     room.ask()
     room.hall.scorer.standby._heard_at = 40.0
     with logged_in(room.server, "head_arbiter") as client:

@@ -1,4 +1,4 @@
-"""The head arbiter offers tables another version, and says which may change to it; devices alone fetch it."""
+"""Upgrades of tables: the head arbiter offers a version and lets tables install it; only devices fetch it."""
 
 import asyncio
 import hashlib
@@ -19,7 +19,7 @@ from broker.scorer.devices import OFFERED, Offered, Upgrades
 from broker.upgrade.bundle import MANIFEST_PATH, asked_by
 from broker.web.forms import as_ranges
 from broker.web.tables.devices import UPGRADE
-from broker.web.tables.upgrades import STALLED_S, InTurn
+from broker.web.tables.upgrades import STALLED_S, ThrottledFile
 from tests.broker.people.conftest import PASSWORD
 from tests.broker.scorer.small import NAME, state
 from tests.broker.upgrade.desk import DEVICE, TABLE, UpgradeRoom, upgrade_room
@@ -63,7 +63,7 @@ def test_without_a_bundle_there_is_nothing_to_offer(tmp_path: Path) -> None:
         assert "upgrade_missing" in asked(room, do="offer")
 
 
-def test_a_version_is_offered_then_let_change_table_by_table_then_withdrawn(room: UpgradeRoom, tmp_path: Path) -> None:
+def test_a_version_is_offered_installed_by_table_and_withdrawn(room: UpgradeRoom, tmp_path: Path) -> None:
     room.lay(tmp_path)
     assert "0.3.0" in asked(room, do="offer")
     offered = told(room, 1)
@@ -98,11 +98,11 @@ def test_only_the_head_arbiter_decides(room: UpgradeRoom, tmp_path: Path, form: 
         ({}, "form_malformed"),
     ],
 )
-def test_what_is_no_order_is_refused(room: UpgradeRoom, form: dict[str, str], code: str) -> None:
+def test_an_invalid_form_is_refused(room: UpgradeRoom, form: dict[str, str], code: str) -> None:
     assert code in asked(room, **form)
 
 
-def test_a_bundle_that_is_not_trusted_here_is_not_offered(room: UpgradeRoom, tmp_path: Path) -> None:
+def test_an_untrusted_bundle_cannot_be_offered(room: UpgradeRoom, tmp_path: Path) -> None:
     room.lay(tmp_path)
     keys = room.event / "upgrade.keys"
     known = keys.read_text()
@@ -111,7 +111,7 @@ def test_a_bundle_that_is_not_trusted_here_is_not_offered(room: UpgradeRoom, tmp
     keys.write_text(known)
 
 
-def test_the_page_says_how_far_each_table_is(room: UpgradeRoom, tmp_path: Path) -> None:
+def test_the_page_shows_each_tables_progress(room: UpgradeRoom, tmp_path: Path) -> None:
     room.offer(tmp_path)
     scorer = room.hall.scorer
     says = {
@@ -133,7 +133,7 @@ def test_the_page_says_how_far_each_table_is(room: UpgradeRoom, tmp_path: Path) 
 # ---- what devices fetch -------------------------------------------------------------------------
 
 
-def test_a_device_fetches_manifest_and_packages_by_its_key_and_parts_of_them(room: UpgradeRoom, tmp_path: Path) -> None:
+def test_a_device_fetches_manifest_packages_and_ranges(room: UpgradeRoom, tmp_path: Path) -> None:
     room.offer(tmp_path)
     with client_of(room) as client:
 
@@ -150,7 +150,7 @@ def test_a_device_fetches_manifest_and_packages_by_its_key_and_parts_of_them(roo
         assert get("/upgrade/part/manifest.json").status_code == 404
 
 
-def test_nobody_else_fetches_it(room: UpgradeRoom, tmp_path: Path) -> None:
+def test_requests_without_a_devices_signature_are_refused(room: UpgradeRoom, tmp_path: Path) -> None:
     room.offer(tmp_path)
     stranger = SigningKey.new()
     good = asked_by(DEVICE, NAME, TABLE, MANIFEST_PATH)
@@ -170,7 +170,7 @@ def test_nobody_else_fetches_it(room: UpgradeRoom, tmp_path: Path) -> None:
         assert client.get(MANIFEST_PATH).status_code == 403
 
 
-def test_a_revoked_device_and_one_that_is_offered_nothing_fetch_nothing(room: UpgradeRoom, tmp_path: Path) -> None:
+def test_a_revoked_device_or_withdrawn_offer_fetches_nothing(room: UpgradeRoom, tmp_path: Path) -> None:
     room.offer(tmp_path)
     devices, ask = room.hall.scorer.live.devices, room.hall.scorer.ask
     header = {"Authorization": asked_by(DEVICE, NAME, TABLE, MANIFEST_PATH)}
@@ -184,10 +184,10 @@ def test_a_revoked_device_and_one_that_is_offered_nothing_fetch_nothing(room: Up
         ask(lambda: devices.admit(TABLE, DEVICE.public, "pi"))
 
 
-def test_a_table_that_takes_nothing_for_a_time_lets_another_have_its_turn_and_goes_on_when_it_has_one_again(
+def test_a_stalled_download_gives_up_its_turn_and_continues_later(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "part").write_bytes(b"x" * (InTurn.chunk_size + 1))
+    (tmp_path / "part").write_bytes(b"x" * (ThrottledFile.chunk_size + 1))
     alarms: list[Callable[[], None]] = []
 
     def later(seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
@@ -212,7 +212,7 @@ def test_a_table_that_takes_nothing_for_a_time_lets_another_have_its_turn_and_go
                     stalls.set()
                     await goes_on.wait()
 
-            await InTurn(tmp_path / "part", turns, later)(
+            await ThrottledFile(tmp_path / "part", turns, later)(
                 {"type": "http", "method": "GET", "headers": []}, nothing, take
             )
             return got
@@ -222,15 +222,15 @@ def test_a_table_that_takes_nothing_for_a_time_lets_another_have_its_turn_and_go
         second = asyncio.ensure_future(fetched(playing=False))
         assert turns.locked()
         alarms[-1]()
-        assert await second == InTurn.chunk_size + 1
+        assert await second == ThrottledFile.chunk_size + 1
         goes_on.set()
-        assert await first == InTurn.chunk_size + 1
+        assert await first == ThrottledFile.chunk_size + 1
         assert not turns.locked()
 
     run(steps())
 
 
-def test_what_is_offered_is_kept_in_the_store(room: UpgradeRoom, tmp_path: Path) -> None:
+def test_an_offer_is_kept_in_the_store(room: UpgradeRoom, tmp_path: Path) -> None:
     offer = room.offer(tmp_path)
     room.hall.scorer.ask(lambda: room.hall.scorer.live.devices.upgrades.install([2]))
     (kept,) = room.hall.scorer.ask(lambda: room.hall.journal.remembered(OFFERED)).values()
