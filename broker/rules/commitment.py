@@ -229,7 +229,7 @@ def _seed(announced: Announcement, words: DrawnWords, computer: str) -> bytes:
     for person, said in zip(announced.people, words.people, strict=True):
         check_words(person, said)
     if bool(announced.beacon) != bool(words.beacon):
-        raise RuleError("beacon_missing", N_("exactly the public value that was announced is needed"))
+        raise RuleError("beacon_missing", N_("enter exactly the public value that was announced"))
     text = _lines(
         SEED_HEAD,
         f"announcement {announced.hash}",

@@ -101,7 +101,7 @@ def winning_serial(groups: Sequence[Group]) -> int:
         raise RuleError("winning_tile_not_apart", "the winning tile lies last, apart from all others")
     serials = [*chain.from_iterable(groups)]
     if len(set(serials)) != len(serials):
-        raise RuleError("tile_laid_twice", "one serial is there twice")
+        raise RuleError("tile_laid_twice", "a serial appears twice")
     return groups[-1][0]
 
 
@@ -119,7 +119,7 @@ def _concealed_kongs(groups: Sequence[Group], claimed: Iterable[Group], own: Ite
     if not 0 <= missing <= len(fours):
         raise RuleError("wrong_tile_count", f"{tiles} tiles are no whole hand: 14, and one more for each kong")
     if 0 < missing < len(fours):
-        raise RuleError("kong_unclear", "which four concealed tiles are the kong? Lay the others without a gap")
+        raise RuleError("kong_unclear", "it is unclear which concealed tiles are the kong: lay the others without gaps")
     return fours if missing else []
 
 
@@ -128,7 +128,7 @@ def _drawn(tray: SerialTray, groups: Sequence[Group], winning: int, *, self_draw
     wall = {serial: at for at, serial in enumerate(chain.from_iterable(tray[1:]), 1)}
     drawn = max((wall.get(serial, 0) for serial in chain.from_iterable(groups)), default=0)
     if self_drawn and wall.get(winning) != drawn:
-        raise RuleError("not_drawn_last", "the winning tile is the winner's own, and not the one that was drawn last")
+        raise RuleError("not_drawn_last", "the winning tile is from the winner's own wall but not the last drawn")
     return drawn
 
 
@@ -183,4 +183,4 @@ def _refuse_no_hand(concealed: Group, melds: Sequence[Group]) -> None:
     if not TILES <= tiles <= TILES + sum(len(group) == KONG for group in melds):
         raise RuleError("wrong_tile_count", f"{tiles} tiles are no whole hand: 14, and one more for each kong")
     if any(len(meld) not in SIZES for meld in melds) or len(concealed) + MELD * len(melds) != TILES - 1:
-        raise RuleError("not_a_meld", "the concealed tiles lie first, and each meld after them has 3 or 4")
+        raise RuleError("not_a_meld", "lay the concealed tiles first, then melds of 3 or 4 tiles")

@@ -103,7 +103,7 @@ def _value_by_faces(request: CountRequest, tiles: KnownTiles, rules: Rules) -> V
 def _refuse_twice(laid: DescribedHand, said: RiichiWinDetails) -> None:
     held = _held(laid)
     if len({*held, *said.dora, *said.ura}) < len(held) + len(said.dora) + len(said.ura):
-        raise RuleError("tile_laid_twice", "one serial is there twice")
+        raise RuleError("tile_laid_twice", "a serial appears twice")
 
 
 def _held(laid: DescribedHand) -> tuple[int, ...]:
@@ -141,7 +141,7 @@ def _sorted(request: CountRequest, said: McrWinDetails, order: SerialOrder | Non
     if order is not None:
         return sort_by_walls(request.groups, order, request.seat)
     if said.laid is None:
-        raise RuleError("walls_not_read", "nothing has read the walls, so the tiles do not tell who drew them")
+        raise RuleError("walls_not_read", "the walls were not read, so it is not known who drew which tile")
     return _as_described(request, said.laid)
 
 

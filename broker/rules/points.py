@@ -136,10 +136,10 @@ def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
     told = Outcome(ended.win, dict(ended.winners), ended.discarder)
     if not isinstance(rules, RiichiProfile):
         if ended.hand is not None:
-            raise RuleError("hand_not_asked", "han and fu are of riichi; this event is not")
+            raise RuleError("hand_not_asked", "han and fu are for riichi; this event is not played under riichi rules")
         return seat_points(told, rules.payments)
     if ended.hand is None:
-        raise RuleError("hand_missing", "of a hand of riichi its han and fu are told, or who was tenpai")
+        raise RuleError("hand_missing", "a riichi hand needs its han and fu, or who was tenpai")
     outcome, right = score_riichi(ended.hand, dealer, rules)
     if outcome != told:
         raise RuleError("hand_differs", N_("the riichi hand gives a different outcome: {outcome}", outcome=outcome))
@@ -185,7 +185,7 @@ def score_alone(event: SessionEvent, dealer: Seat, rules: RiichiProfile) -> dict
     hu.
     """
     if not isinstance(event, Ron | Tsumo | ExhaustiveDraw | Abort):
-        raise RuleError("fined_not_scored", "a hand is won, drawn or broken off; a fault is fined in IMP")
+        raise RuleError("fined_not_scored", "a hand is won, drawn or aborted; a fault is fined in IMPs")
     deltas = settle_event(_fresh_state(dealer), _without_deposits(event), rules).deltas
     return {seat: points // HUNDRED for seat, points in zip(SEATS, deltas, strict=True)}
 

@@ -93,13 +93,13 @@ def check_final(room: EventState, decision: AnyDecision, now: int) -> None:
     """Refuse a declaration while something is open, and a ruling after it: `still_open`, `declared_final`."""
     if isinstance(decision, FinalDeclared) or _declares_again(room.book, decision):
         if room.book.declared is not None:
-            raise Refused("declared_final", N_("the standings are declared final already"))
+            raise Refused("declared_final", N_("the standings have already been declared final"))
         if not open_matters(room, now).nothing:
             raise Refused("still_open", N_("something is still open: the list says what"))
         return
     allowed = isinstance(decision, ALWAYS) and not _gives_a_place(room, decision)
     if room.book.declared is not None and not allowed and not takes_back(room.book, decision):
-        raise Refused("declared_final", N_("the standings are declared final: take that back before you rule"))
+        raise Refused("declared_final", N_("the standings have been declared final: take the declaration back first"))
 
 
 def _gives_a_place(room: EventState, decision: AnyDecision) -> bool:

@@ -173,7 +173,7 @@ def of_hand_values(event: Event) -> Profile:
     """Return the rules of an event whose sheets have hand values. Raises RuleError `no_riichi_sheet`."""
     if isinstance(event.profile, Profile):
         return event.profile
-    raise RuleError("no_riichi_sheet", "result sheets have hand values; a hand of riichi is corrected at the desk")
+    raise RuleError("no_riichi_sheet", "result sheets are for MCR hand values; correct riichi hands at the desk")
 
 
 PAPER_REASON: Final = "paper sheet"

@@ -80,7 +80,7 @@ class RulingService:
                 return entry
             raise Refused("id_reused", "another ruling has this id")
         if looked_at is not None and looked_at != self.effects(draft, author).mark:
-            raise Refused("effects_changed", "whom this moves has changed since it was shown: look again")
+            raise Refused("effects_changed", "the effects of this ruling have changed: check them again")
         ruling = self._checked(draft, author)
         with self._journal.commit():
             self._journal.append(ruling, ruling.at)

@@ -70,7 +70,7 @@ def check_ruling(event: Event, room: EventState, ruling: Ruling) -> None:
     subject = _subject(event, room, ruling)
     last = room.last_word(subject)
     if last != ruling.after:
-        raise Refused("ruling_conflict", "something was entered or ruled here since this form was opened: look again")
+        raise Refused("ruling_conflict", "something was entered or ruled here since this form was opened: check again")
     _check_rank(room, ruling, subject)
     if unknown := sorted(set(players_named(ruling.decision)) - set(event.players)):
         raise Refused("nobody_of_event", N_("{who} is not in this event", who=", ".join(unknown)))
@@ -90,7 +90,7 @@ def _check_right(room: EventState, ruling: Ruling) -> None:
         raise Refused("head_arbiter_only", N_("only the head arbiter decides who qualifies for the next stage"))
     if plan.corrects_plan(room.book, ruling.decision) or plan.changes_plan(ruling.decision, room.book):
         if ruling.role != ORGANISER:
-            raise Refused("head_arbiter_only", "the head arbiter and the organiser correct the plan")
+            raise Refused("head_arbiter_only", "only the head arbiter and the organiser can correct the plan")
         return
     if ruling.role == ORGANISER:
         raise Refused("plan_only", N_("organisers can correct the plan, but not make rulings"))
@@ -103,17 +103,17 @@ def _check_arbiter(room: EventState, ruling: Ruling) -> None:
     if isinstance(decision, FinalDeclared) or takes_back(room.book, decision):
         raise Refused("head_arbiter_only", N_("only the head arbiter declares the standings final"))
     if isinstance(decision, Deadline | Substitute | Withdrawn):
-        raise Refused("head_arbiter_only", "the head arbiter says until when may be corrected, and who plays")
+        raise Refused("head_arbiter_only", "only the head arbiter sets the end of corrections and decides who plays")
     if isinstance(decision, TakenOver | Discarded):
-        raise Refused("head_arbiter_only", "what a table sent out of order is for the head arbiter to decide")
+        raise Refused("head_arbiter_only", "only the head arbiter decides on messages that a table sent out of order")
     if isinstance(decision, AppealDecided) or (isinstance(decision, Appealed) and decision.exception):
         raise Refused("head_arbiter_only", N_("only the head arbiter admits a late appeal and records the decision"))
     if room.book.deadline is not None and ruling.at > room.book.deadline:
-        raise Refused("corrections_closed", "the correction period is over: the head arbiter alone rules now")
+        raise Refused("corrections_closed", "the correction period is over: only the head arbiter can rule now")
     if isinstance(decision, Undo):
         target = room.book.entries.get(decision.ruling)
         if target is not None and target.role == HEAD:
-            raise Refused("head_arbiter_only", "what the head arbiter has ruled, the head arbiter alone takes back")
+            raise Refused("head_arbiter_only", "only the head arbiter can take back the head arbiter's rulings")
 
 
 def _check_rank(room: EventState, ruling: Ruling, subject: Subject) -> None:
@@ -122,16 +122,16 @@ def _check_rank(room: EventState, ruling: Ruling, subject: Subject) -> None:
     if ruling.role in {HEAD, ORGANISER} or isinstance(ruling.decision, Undo):
         return
     if beside and ruling.table is None:
-        raise Refused("head_arbiter_only", "IMPs of no play are for the head arbiter to give and to take")
+        raise Refused("head_arbiter_only", "only the head arbiter gives awards and fines that belong to no play")
     if not beside and any(entry.role == HEAD for entry in room.book.of(subject)):
-        raise Refused("head_arbiter_only", "the head arbiter has ruled here: the head arbiter alone rules otherwise")
+        raise Refused("head_arbiter_only", "the head arbiter has ruled here: only the head arbiter can change that")
 
 
 def _subject(event: Event, room: EventState, ruling: Ruling) -> Subject:
     """Return the subject of a ruling, after checking that it exists."""
     decision, place, deal = ruling.decision, (ruling.table, ruling.round), ruling.deal
     if isinstance(decision, Reopen):
-        raise Refused("reopen_at_table", "a play is reopened at its table; here it can be corrected")
+        raise Refused("reopen_at_table", "a play can only be reopened at its table; correct it here")
     if isinstance(decision, Undo):
         target = room.book.entries.get(decision.ruling)
         if target is None or not room.book.counts(decision.ruling):
@@ -220,7 +220,7 @@ def _check_play(event: Event, play: CountedPlay, ruling: Ruling) -> None:
         case Correct():
             _check_outcome(event, play, decision)
         case Adjusted() if set(decision.gives) != here:
-            raise Refused("gifts_missing", "an adjusted play gives something, or nothing, to each of its four players")
+            raise Refused("gifts_missing", "an adjusted play needs an award, even if 0, for each of its four players")
         case Award() | FineRuled() if not set(players_named(decision)) <= here:
             raise Refused("not_of_play", "these are not players of this play")
         case SeatsPlayed():
@@ -229,7 +229,7 @@ def _check_play(event: Event, play: CountedPlay, ruling: Ruling) -> None:
             if decision.played not in event.expected:
                 raise Refused("unknown_deal", N_("this event has no deal {deal}", deal=decision.played))
             if decision.played == play.deal or decision.result != play.result:
-                raise Refused("ruling_conflict", "this is what the play is said to be already, or it was entered again")
+                raise Refused("ruling_conflict", "the play already has this deal, or its result was entered again")
 
 
 def _check_apart(room: EventState, key: PlayKey, decision: TakenOver | Discarded) -> None:
@@ -239,14 +239,14 @@ def _check_apart(room: EventState, key: PlayKey, decision: TakenOver | Discarded
     if not apart.issuperset(decision.facts) or (
         isinstance(decision, TakenOver) and decision.replaces != (result.id if result else None)
     ):
-        raise Refused("ruling_conflict", "other facts of this play are kept apart by now: look again")
+        raise Refused("ruling_conflict", "what is kept apart for this play has changed: check it again")
 
 
 def _check_outcome(event: Event, play: CountedPlay, decision: Correct) -> None:
     if not set(players_named(decision)) <= set(play.players.values()):
         raise Refused("not_of_play", "these are not players of this play")
     if decision.replaces != play.source:
-        raise Refused("ruling_conflict", "the outcome that this was to replace counts no longer")
+        raise Refused("ruling_conflict", "the outcome that this was to replace no longer counts")
     try:
         right = points_paid(decision, event.winds(play.deal)[1], event.profile)
     except RuleError as error:
@@ -257,7 +257,7 @@ def _check_outcome(event: Event, play: CountedPlay, decision: Correct) -> None:
 
 def _check_seats(play: CountedPlay, decision: SeatsPlayed) -> None:
     if set(decision.players) != set(SEATS) or len(set(decision.players.values())) != len(SEATS):
-        raise Refused("seats_doubled", "four players sit at a table, one a seat")
+        raise Refused("seats_doubled", "a table needs four different players, one at each seat")
     _check_gifts(play, seated(play, decision.players))
 
 
@@ -345,7 +345,7 @@ def _check_names(room: EventState, decision: PlanChanged) -> None:
     known, ever = {*room.planned.players}, plan.ever_entered(room.book)
     for one in decision.entered:
         if one.id in known or ever.get(one.id, one.name) != one.name:  # a table may still play by that change
-            raise Refused("player_listed_twice", N_("there is a player {id} already", id=one.id))
+            raise Refused("player_listed_twice", N_("there is already a player {id}", id=one.id))
         if not one.name.isprintable() or one.name != " ".join(one.name.split()):
             raise Refused("not_printable", N_("a name has characters that cannot be displayed, or invisible spaces"))
         known.add(one.id)

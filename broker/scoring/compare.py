@@ -147,7 +147,7 @@ def _sorted_in(order: Whole, new: list[str], entries: Entries) -> Whole:
 def awards_for_unplayed(faults: Mapping[Seat, Fault], profile: AwardRules) -> dict[Seat, int]:
     """Return each seat's IMPs for an unplayed play. Raises RuleError `fault_missing`."""
     if set(faults) != set(SEATS):
-        raise RuleError("fault_missing", "an unplayed play needs to be told for all four seats whose fault it was")
+        raise RuleError("fault_missing", "an unplayed play needs, for each of the four seats, whose fault it was")
     each = {"nobody": profile.nobody.value, "others": profile.others.value, "own": profile.own.value}
     return {seat: each[faults[seat]] for seat in SEATS}
 

@@ -45,7 +45,7 @@ LONGEST_S: Final = 900.0
 
 
 class FolderTaken(CodedError, OSError, code="demo_folder_taken"):
-    """The demo would write over something."""
+    """The demo would overwrite an existing folder."""
 
 
 class Demo:

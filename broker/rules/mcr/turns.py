@@ -174,7 +174,7 @@ def _self_hu(state: Turns, action: Action) -> Turns:
 def _hu_on_discard(state: Turns, action: Action) -> Turns:
     winners = action.actors
     if not winners:
-        raise RuleError("winner_missing", "nobody is named who declares hu")
+        raise RuleError("winner_missing", "name the player who declares hu")
     if len(set(winners)) < len(winners):
         raise RuleError("winner_twice", "a seat is named twice")
     if state.turn in winners:

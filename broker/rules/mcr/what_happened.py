@@ -257,7 +257,7 @@ def _won(state: Turns, winners: tuple[Seat, ...], claimants: tuple[Seat, ...]) -
     elif len(winners) > 1:
         yield Answer("all_win", N_("All who declare hu on one tile win, whatever their seat."), _rule("2"))
     if state.phase == "kong":
-        text = N_("Only the tile of a kong that was added to a pung can be claimed; a concealed or melded kong stands.")
+        text = N_("Only a tile added to a pung can be claimed; concealed and melded kongs cannot be robbed.")
         yield Answer("added_kong_only", text, "MCR")
 
 
@@ -275,7 +275,7 @@ def _last_draw(state: Turns) -> Answer:
             last, count = state.turn, count + 1
         state = apply_turn(state, _PLAIN[state.phase](state.turn))
     if last is None:
-        return Answer("nobody_draws", N_("Nobody draws any more in this play."), "OEDMC")
+        return Answer("nobody_draws", N_("Nobody draws another tile in this play."), "OEDMC")
     text = N_(
         "If nobody claims again, {seat} draws the last tile of the play; tiles still to be drawn: {count}.",
         seat=last,

@@ -274,4 +274,4 @@ def _check_calls(discarder: Seat, made: tuple[TimedCall, ...]) -> None:
             raise RuleError("time_negative", f"{call.ms} ms: no call comes before the discard")
     asked = [(call.seat, call.action.do == "ron") for call in made]
     if len({*asked}) < len(asked):
-        raise RuleError("claimed_twice", "one call a seat, which may become a ron")
+        raise RuleError("claimed_twice", "each seat may call once, and may turn the call into a ron")

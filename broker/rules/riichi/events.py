@@ -132,7 +132,7 @@ class Ron(HandEnd):
         _each_once(self.chombo)
         winners = _each_once(win.winner for win in self.wins)
         if not winners:
-            raise RuleError("winner_missing", "nobody is named who wins")
+            raise RuleError("winner_missing", "name the winner")
         if self.loser in winners:
             raise RuleError("loser_wins", N_("player {player} wins on their own discard", player=self.loser))
         _check_alive(winners, self.dead)
@@ -201,7 +201,7 @@ class Chombo(HandEnd):
         _check_offenders(self.offenders)
         _each_once(self.yakuman_tenpai)
         if not {*_each_once(self.dependent)} < {*self.offenders}:
-            raise RuleError("no_first_fault", "a fault depends on that of another offender, who pays")
+            raise RuleError("no_first_fault", "a dependent fault needs a first fault by another offender")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +241,7 @@ def _each_once(players: Iterable[PlayerNo]) -> tuple[PlayerNo, ...]:
 
 def _check_offenders(offenders: tuple[PlayerNo, ...]) -> None:
     if not _each_once(offenders):
-        raise RuleError("offender_missing", "nobody is named who committed the fault")
+        raise RuleError("offender_missing", "name the player who committed the fault")
 
 
 def _check_alive(players: Iterable[PlayerNo], dead: Iterable[PlayerNo]) -> None:
@@ -260,7 +260,7 @@ def event_from_message(told: RiichiEvent) -> SessionEvent:
 
 def _ron(told: RiichiEvent) -> SessionEvent:
     if told.loser is None:
-        raise RuleError("loser_missing", "a ron needs to know on whose tile")
+        raise RuleError("loser_missing", "a ron needs the player who discarded the tile")
     wins = tuple(_win(seat, win) for seat, win in told.wins.items())
     return Ron(
         loser=SEAT_INDEX[told.loser],
@@ -272,7 +272,7 @@ def _ron(told: RiichiEvent) -> SessionEvent:
 
 def _tsumo(told: RiichiEvent) -> SessionEvent:
     if len(told.wins) != 1:
-        raise RuleError("winner_missing", "exactly one wins on a tile drawn")
+        raise RuleError("winner_missing", "exactly one player wins on a drawn tile")
     ((seat, win),) = told.wins.items()
     kan_from = None if told.kan_from is None else SEAT_INDEX[told.kan_from]
     return Tsumo(
@@ -285,7 +285,7 @@ def _tsumo(told: RiichiEvent) -> SessionEvent:
 
 def _abort(told: RiichiEvent) -> SessionEvent:
     if told.reason is None:
-        raise RuleError("reason_missing", "a hand is broken off for a reason")
+        raise RuleError("reason_missing", "an aborted hand needs its reason")
     return Abort(reason=told.reason, riichi=players_on_seats(told.riichi))
 
 

@@ -72,7 +72,7 @@ def _ron(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     """
     declared = action.actors
     if not declared:
-        raise RuleError("winner_missing", "nobody is named who declares ron")
+        raise RuleError("winner_missing", "name the player who declares ron")
     if len({*declared}) < len(declared):
         raise RuleError("winner_twice", "a seat is named twice")
     if board.turn in declared:
