@@ -171,11 +171,11 @@ def setting_text(value: object) -> str:
     return json.dumps(msgspec.to_builtins(value))
 
 
-def profile_settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]]:
+def profile_settings(part: Struct, path: str = "") -> Iterator[tuple[str, Stated[object]]]:
     """Yield every setting of a profile, or of a part of one, with its name (`payments.base`)."""
     for setting in fields(part):
         value = getattr(part, setting.name)
         if isinstance(value, Stated):
-            yield f"{way}{setting.name}", value
+            yield f"{path}{setting.name}", value
         elif isinstance(value, Struct):
-            yield from profile_settings(value, f"{way}{setting.name}.")
+            yield from profile_settings(value, f"{path}{setting.name}.")

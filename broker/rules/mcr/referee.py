@@ -51,7 +51,7 @@ class SeatTiles(Struct, frozen=True):
         """Return the tiles after discarding one into the river."""
         return replace(self, concealed=tiles_left(self.concealed, (tile,)), river=(*self.river, tile))
 
-    def gave(self) -> "SeatTiles":
+    def discard_claimed(self) -> "SeatTiles":
         """Return the tiles after another player claimed the last discard."""
         return replace(self, river=self.river[:-1])
 
@@ -171,7 +171,7 @@ def _chow_options(play: PlayState, seat: Seat) -> Options:
     return {low: others for low, others in chows.items() if all(tile in held for tile in others)}
 
 
-def _of_the_same(play: PlayState, seat: Seat, count: int) -> Options:
+def _identical_options(play: PlayState, seat: Seat, count: int) -> Options:
     tile = play.offered
     return {tile: (tile,) * count} if play.hand(seat).concealed.count(tile) >= count else {}
 
@@ -191,8 +191,8 @@ OPTIONS: Final[Mapping[Do, Callable[[PlayState, Seat], Options]]] = {
     "draw": _draw_options,
     "discard": _discard_options,
     "chow": _chow_options,
-    "pung": lambda play, seat: _of_the_same(play, seat, 2),
-    "melded_kong": lambda play, seat: _of_the_same(play, seat, 3),
+    "pung": lambda play, seat: _identical_options(play, seat, 2),
+    "melded_kong": lambda play, seat: _identical_options(play, seat, 3),
     "concealed_kong": _concealed_kong_options,
     "added_kong": _added_kong_options,
 }
@@ -213,7 +213,7 @@ def apply_action(play: PlayState, action: Action, judge: Judge) -> PlayState:
     if action.do == "no_claim":
         return replace(play, turns=turns, offered="")
     tile, used = _chosen(play, turns.turn, action)
-    return _laid(play, turns, action.do, tile, used)
+    return _moved(play, turns, action.do, tile, used)
 
 
 def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str, ...]]:
@@ -229,7 +229,7 @@ def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str
     raise RuleError("tiles_missing", f"{seat} has not the tiles for {action.do} of {tile or play.offered or 'no tile'}")
 
 
-def _laid(play: PlayState, turns: Turns, do: Do, tile: str, used: tuple[str, ...]) -> PlayState:
+def _moved(play: PlayState, turns: Turns, do: Do, tile: str, used: tuple[str, ...]) -> PlayState:
     """Return the play with the tiles moved as the action says."""
     hand = play.hand(turns.turn)
     match do:
@@ -245,12 +245,12 @@ def _laid(play: PlayState, turns: Turns, do: Do, tile: str, used: tuple[str, ...
             discarder, claimed = play.turns.turn, play.offered
             kind: MeldKind = "chow" if do == "chow" else "pung" if do == "pung" else "kong"
             meld = TableMeld(kind, tuple(sorted((*used, claimed))), discarder, claimed)
-            play = replace(play, hands=_with(play, discarder, play.hand(discarder).gave()))
+            play = replace(play, hands=_with_hand(play, discarder, play.hand(discarder).discard_claimed()))
             hand, offered = hand.melded(meld, used), ""
-    return replace(play, turns=turns, hands=_with(play, turns.turn, hand), offered=offered)
+    return replace(play, turns=turns, hands=_with_hand(play, turns.turn, hand), offered=offered)
 
 
-def _with(play: PlayState, seat: Seat, hand: SeatTiles) -> tuple[SeatTiles, ...]:
+def _with_hand(play: PlayState, seat: Seat, hand: SeatTiles) -> tuple[SeatTiles, ...]:
     at = SEAT_INDEX[seat]
     return (*play.hands[:at], hand, *play.hands[at + 1 :])
 

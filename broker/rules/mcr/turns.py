@@ -132,24 +132,24 @@ def _no_claim(state: Turns, _: Action) -> Turns:
     if state.ltw:
         return replace(state, over="exhausted draw")
     # Without LTW the next wall holds a tile: it did when this turn began, and nobody else has drawn since.
-    return _comes_to(state, NEXT_SEAT[state.turn], "draw", "drawn")
+    return _pass_turn(state, NEXT_SEAT[state.turn], "draw", "drawn")
 
 
 def _chow(state: Turns, action: Action) -> Turns:
     seat = _claimant(state, action)
     if seat != NEXT_SEAT[state.turn]:
         raise RuleError("chow_not_next", f"{seat} does not sit next after {state.turn}")
-    return _comes_to(state, seat, "hold", "claimed")
+    return _pass_turn(state, seat, "hold", "claimed")
 
 
 def _pung(state: Turns, action: Action) -> Turns:
-    return _comes_to(state, _claimant(state, action), "hold", "claimed")
+    return _pass_turn(state, _claimant(state, action), "hold", "claimed")
 
 
 def _melded_kong(state: Turns, action: Action) -> Turns:
     seat = _claimant(state, action)
     _refuse_kong_without_wall(state, seat)
-    return _comes_to(state, seat, "draw", "replacement")
+    return _pass_turn(state, seat, "draw", "replacement")
 
 
 def _concealed_kong(state: Turns, action: Action) -> Turns:
@@ -186,7 +186,7 @@ def _hu_on_discard(state: Turns, action: Action) -> Turns:
     return replace(state, over="win", situation_fans=last + kong)
 
 
-def _comes_to(state: Turns, seat: Seat, phase: Phase, extra: Extra) -> Turns:
+def _pass_turn(state: Turns, seat: Seat, phase: Phase, extra: Extra) -> Turns:
     """Pass the turn to a seat, by a draw or a claim. LTW is reached if the next player's wall is empty (OEDMC)."""
     return replace(state, turn=seat, phase=phase, extra=extra, ltw=not state.walls[SEAT_INDEX[NEXT_SEAT[seat]]])
 

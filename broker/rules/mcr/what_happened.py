@@ -108,7 +108,7 @@ def what_happened(scene: Scene, *, one_winner: bool = False) -> tuple[Answer, ..
     )
     if scene.phase == "kong":
         state = replace(state, phase="kong", extra="replacement")
-    counted = () if scene.phase == "draw" and not scene.walls[scene.turn] else _counted(scene)
+    counted = () if scene.phase == "draw" and not scene.walls[scene.turn] else _check_walls(scene)
     return (_last_tile(state), *_PHASES[scene.phase](state, scene), *counted)
 
 
@@ -179,7 +179,7 @@ def _at_claim(state: Turns, scene: Scene) -> Iterator[Answer]:
     yield from _settled(state, settle_claims(state, allowed), tuple(claim.actors[0] for claim in allowed))
 
 
-WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
+REFUSALS: Final[Mapping[str, tuple[Message, str]]] = {
     "only_hu_in_ltw": (
         N_("{seat}, {claim}: not allowed. On the last tile of the wall a discard can be claimed for hu only."),
         _rule("4"),
@@ -200,7 +200,7 @@ def _refusal(state: Turns, claim: Action) -> Answer | None:
     try:
         apply_turn(state, claim)
     except RuleError as refused:
-        text, rule = WHY_NOT[refused.code]
+        text, rule = REFUSALS[refused.code]
         values = {"seat": claim.actors[0], "claim": CLAIMS[claim.do], "other": NEXT_SEAT[state.turn]}
         return Answer(refused.code, Message(text.template, **values), rule, "no")
     return None
@@ -273,7 +273,7 @@ def _last_draw(state: Turns) -> Answer:
             if not state.walls[SEAT_INDEX[state.turn]]:
                 break
             last, count = state.turn, count + 1
-        state = apply_turn(state, _PLAIN[state.phase](state.turn))
+        state = apply_turn(state, _WITHOUT_CLAIMS[state.phase](state.turn))
     if last is None:
         return Answer("nobody_draws", N_("Nobody draws another tile in this play."), "OEDMC")
     text = N_(
@@ -284,7 +284,7 @@ def _last_draw(state: Turns) -> Answer:
     return Answer("draws_last", text, "OEDMC")
 
 
-_PLAIN: Final[Mapping[Phase, Callable[[Seat], Action]]] = {
+_WITHOUT_CLAIMS: Final[Mapping[Phase, Callable[[Seat], Action]]] = {
     "draw": lambda seat: Action("draw", seat),
     "hold": lambda seat: Action("discard", seat),
     "claim": lambda _: Action("no_claim"),
@@ -301,28 +301,28 @@ _PHASES: Final[Mapping[Phase, Callable[[Turns, Scene], Iterator[Answer]]]] = {
 # ---- whether the walls fit ------------------------------------------------------------------
 
 
-def _counted(scene: Scene) -> Iterator[Answer]:
+def _check_walls(scene: Scene) -> Iterator[Answer]:
     """Say whether the walls fit the turns, and if not, who has drawn out of turn."""
-    odd = _odd_draws(scene)
-    if not any(odd.values()):
+    surplus = _surplus_draws(scene)
+    if not any(surplus.values()):
         yield Answer("walls_fit", N_("The four walls fit: everybody has drawn in turn."), "MIL", "yes")
         return
-    fitting = [seat for seat in SEATS if not any(_odd_draws(replace(scene, turn=seat)).values())]
+    fitting = [seat for seat in SEATS if not any(_surplus_draws(replace(scene, turn=seat)).values())]
     if scene.taken is None:
         text = N_("The four walls fit only if sets were claimed before: enter them, and the draws can be checked.")
         yield Answer("sets_missing", text, "MIL", "no")
-    elif Counter(odd.values())[0] < len(SEATS) // 2:
+    elif Counter(surplus.values())[0] < len(SEATS) // 2:
         text = N_("The walls fit neither the turns nor the sets: count tiles and sets again.")
         yield Answer("walls_unclear", text, "MIL", "no")
     else:
-        yield from _out_of_turn(odd)
+        yield from _out_of_turn(surplus)
     if fitting and scene.taken is not None:
         text = N_("The walls fit if it was the turn of {seat}.", seat=fitting[0])
         yield Answer("another_turn", text, "MIL")
 
 
-def _out_of_turn(odd: Mapping[Seat, int]) -> Iterator[Answer]:
-    for seat, count in odd.items():
+def _out_of_turn(surplus: Mapping[Seat, int]) -> Iterator[Answer]:
+    for seat, count in surplus.items():
         if count > 0:
             text = N_("{seat} has drawn out of turn; tiles drawn too many: {count}.", seat=seat, count=count)
             yield Answer("drew_out_of_turn", text, "MIL", "no")
@@ -331,14 +331,14 @@ def _out_of_turn(odd: Mapping[Seat, int]) -> Iterator[Answer]:
             yield Answer("passed_over", text, "MIL", "no")
 
 
-def _odd_draws(scene: Scene) -> dict[Seat, int]:
+def _surplus_draws(scene: Scene) -> dict[Seat, int]:
     """Return each seat's surplus of drawn tiles (negative: too few), taking the most common surplus as correct."""
-    over = {seat: WALL - scene.walls[seat] - due for seat, due in _draws_due(scene).items()}
-    at = _usual(over.values())
-    return {seat: over[seat] - at for seat in SEATS}
+    drawn_over = {seat: WALL - scene.walls[seat] - due for seat, due in _draws_due(scene).items()}
+    at = _most_common(drawn_over.values())
+    return {seat: drawn_over[seat] - at for seat in SEATS}
 
 
-def _usual(numbers: Iterable[int]) -> int:
+def _most_common(numbers: Iterable[int]) -> int:
     """Return the most frequent number; among several, the one that is nearest to the others."""
     counted = Counter(numbers)
     most = max(counted.values())

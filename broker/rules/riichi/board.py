@@ -156,44 +156,44 @@ def check_board(board: Board) -> Board:
     if not 0 <= board.live <= LIVE_WALL or len(board.kans) > MOST_KANS:
         raise RuleError("bad_wall", f"0 to {LIVE_WALL} tiles in the live wall and at most {MOST_KANS} kans are needed")
     for seat in SEATS:
-        own = board.own(seat)
-        if own.concealed is not None:
+        player = board.own(seat)
+        if player.concealed is not None:
             extra = board.phase == "hold" and seat == board.turn
-            rest = own.concealed[:-1] if extra else own.concealed
-            riichi_waits(rest, [meld.tiles for meld in own.melds])
-    _only_four(board)
+            rest = player.concealed[:-1] if extra else player.concealed
+            riichi_waits(rest, [meld.tiles for meld in player.melds])
+    _refuse_five_of_a_tile(board)
     return board
 
 
-def _only_four(board: Board) -> None:
-    tiles = [tile_kind(tile) for own in board.owns for tile in own.concealed or ()]
-    tiles += [tile_kind(tile) for own in board.owns for meld in own.melds for tile in meld.tiles]
+def _refuse_five_of_a_tile(board: Board) -> None:
+    tiles = [tile_kind(tile) for player in board.owns for tile in player.concealed or ()]
+    tiles += [tile_kind(tile) for player in board.owns for meld in player.melds for tile in meld.tiles]
     for tile in {*tiles}:
         if tiles.count(tile) > 4:  # noqa: PLR2004 - copies of a tile
             raise RuleError("five_of_a_tile", f"{tile} is there {tiles.count(tile)} times; a set has 4")
 
 
-def with_seat(board: Board, seat: Seat, own: SeatBoard) -> tuple[SeatBoard, ...]:
+def with_seat(board: Board, seat: Seat, player: SeatBoard) -> tuple[SeatBoard, ...]:
     """Return the states of all seats, with one seat's replaced."""
     at = SEAT_INDEX[seat]
-    return (*board.owns[:at], own, *board.owns[at + 1 :])
+    return (*board.owns[:at], player, *board.owns[at + 1 :])
 
 
-def with_drawn(own: SeatBoard, tile: str | None) -> SeatBoard:
+def with_drawn(player: SeatBoard, tile: str | None) -> SeatBoard:
     """Return a seat after drawing a tile. A known hand that draws an unknown tile becomes unknown."""
     if tile is not None:
         tile_kind(tile)
-    if own.concealed is None:
-        return own
-    return replace(own, concealed=None if tile is None else (*own.concealed, tile))
+    if player.concealed is None:
+        return player
+    return replace(player, concealed=None if tile is None else (*player.concealed, tile))
 
 
-def without_tiles(own: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None:
+def without_tiles(player: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None:
     """Return a hand without the given tiles. Raises RuleError `tiles_missing` or `unknown_tile`."""
     kinds = [tile_kind(tile) for tile in used]
-    if own.concealed is None:
+    if player.concealed is None:
         return None
-    left = list(own.concealed)
+    left = list(player.concealed)
     for tile, kind in zip(used, kinds, strict=True):
         found = tile if tile in left else next((one for one in left if tile_kind(one) == kind), None)
         if found is None:
@@ -202,14 +202,14 @@ def without_tiles(own: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None
     return tuple(left)
 
 
-def with_meld(own: SeatBoard, meld: RiichiHandMeld, used: Sequence[str]) -> SeatBoard:
+def with_meld(player: SeatBoard, meld: RiichiHandMeld, used: Sequence[str]) -> SeatBoard:
     """Return a seat after laying down a set with tiles of the hand."""
-    return replace(own, concealed=without_tiles(own, used), melds=(*own.melds, meld))
+    return replace(player, concealed=without_tiles(player, used), melds=(*player.melds, meld))
 
 
-def check_sets_left(own: SeatBoard, seat: Seat) -> None:
+def check_sets_left(player: SeatBoard, seat: Seat) -> None:
     """Raise RuleError `tiles_missing` if the seat has four sets already."""
-    if len(own.melds) == 4:  # noqa: PLR2004 - sets of a hand
+    if len(player.melds) == 4:  # noqa: PLR2004 - sets of a hand
         raise RuleError("tiles_missing", f"{seat} has laid four sets down")
 
 
@@ -222,7 +222,7 @@ def abort_after_pass(board: Board, rules: RiichiProfile) -> Over | None:
     """Return why a hand is aborted once nobody calls a discard, or None."""
     found: list[tuple[bool, AbortReason, Over]] = [
         (_four_winds(board), "four_winds", "four_winds"),
-        (all(own.riichi for own in board.owns), "four_riichi", "four_riichi"),
+        (all(player.riichi for player in board.owns), "four_riichi", "four_riichi"),
         (len(board.kans) == MOST_KANS and len({*board.kans}) > 1, "four_kans", "four_kans"),
     ]
     return next((over for true, reason, over in found if true and reason in rules.session.draw.aborts.value), None)

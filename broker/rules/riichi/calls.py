@@ -60,27 +60,27 @@ def check_kan_limits(board: Board) -> None:
 def declare_ankan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
     """Lay down four of one's own tiles. Only thirteen orphans may rob them."""
     seat, kind = _own_kan(board, action)
-    own = board.own(seat)
-    check_sets_left(own, seat)
-    if own.riichi:
-        _keeps_waits(board, own, kind)
-    came = with_meld(own, RiichiHandMeld("kan", (kind,) * 4, open=False), (kind,) * 4)
-    return _open_to_robbing(board, seat, came, PassedTile(SEAT_INDEX[seat], kind, kan="concealed"))
+    player = board.own(seat)
+    check_sets_left(player, seat)
+    if player.riichi:
+        _refuse_changed_waits(board, player, kind)
+    after = with_meld(player, RiichiHandMeld("kan", (kind,) * 4, open=False), (kind,) * 4)
+    return _offer_kan(board, seat, after, PassedTile(SEAT_INDEX[seat], kind, kan="concealed"))
 
 
 def declare_shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
     """Add the fourth tile to an open pon."""
     seat, kind = _own_kan(board, action)
-    own = board.own(seat)
-    pons = [meld for meld in own.melds if meld.kind == "pon" and tile_kind(meld.tiles[0]) == kind]
+    player = board.own(seat)
+    pons = [meld for meld in player.melds if meld.kind == "pon" and tile_kind(meld.tiles[0]) == kind]
     if not pons:
         raise RuleError("tiles_missing", f"{seat} has no open pon of {kind}")
     added = RiichiHandMeld("kan", (*pons[0].tiles, kind))
-    melds = tuple(added if meld is pons[0] else meld for meld in own.melds)
-    return _open_to_robbing(
+    melds = tuple(added if meld is pons[0] else meld for meld in player.melds)
+    return _offer_kan(
         board,
         seat,
-        replace(own, concealed=without_tiles(own, (kind,)), melds=melds),
+        replace(player, concealed=without_tiles(player, (kind,)), melds=melds),
         PassedTile(SEAT_INDEX[seat], kind, kan="added"),
     )
 
@@ -88,8 +88,8 @@ def declare_shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> 
 def form_kan(board: Board, rules: RiichiProfile) -> Board:
     """Register the kan that lies open, since nobody robbed it. A robbed kan never counts (MONTREAL, chankan)."""
     open_ = board.seen[-1].kan == "added"
-    quiet = tuple(replace(own, ippatsu=False) for own in board.owns)
-    return count_kan(replace(board, owns=quiet, unbroken=False), board.turn, rules, open_=open_)
+    without_ippatsu = tuple(replace(player, ippatsu=False) for player in board.owns)
+    return count_kan(replace(board, owns=without_ippatsu, unbroken=False), board.turn, rules, open_=open_)
 
 
 def count_kan(board: Board, seat: Seat, rules: RiichiProfile, *, open_: bool) -> Board:
@@ -110,21 +110,21 @@ def _own_kan(board: Board, action: RiichiAction) -> tuple[Seat, str]:
     return seat, tile_kind(tile)
 
 
-def _keeps_waits(board: Board, own: SeatBoard, kind: str) -> None:
+def _refuse_changed_waits(board: Board, player: SeatBoard, kind: str) -> None:
     """Raise RuleError if a kan in riichi is not of the drawn tile, or changes the waits of the hand."""
     if board.drawn and tile_kind(board.drawn) != kind:
         raise RuleError("drawn_tile_only", "in riichi a kan is made of the drawn tile")
-    if own.concealed is None:
+    if player.concealed is None:
         return
-    melds = [meld.tiles for meld in own.melds]
-    before = riichi_waits(own.concealed[:-1], melds)
-    after = riichi_waits(without_tiles(own, (kind,) * 4) or (), [*melds, (kind,) * 4])
+    melds = [meld.tiles for meld in player.melds]
+    before = riichi_waits(player.concealed[:-1], melds)
+    after = riichi_waits(without_tiles(player, (kind,) * 4) or (), [*melds, (kind,) * 4])
     if before != after:
         raise RuleError("kan_changes_waits", f"a kan of {kind} would change what the hand in riichi waits for")
 
 
-def _open_to_robbing(board: Board, seat: Seat, own: SeatBoard, kan: PassedTile) -> Board:
-    owns = with_seat(board, seat, own)
+def _offer_kan(board: Board, seat: Seat, player: SeatBoard, kan: PassedTile) -> Board:
+    owns = with_seat(board, seat, player)
     return replace(board, phase="kan", extra="replacement", owns=owns, seen=(*board.seen, kan), drawn="")
 
 
@@ -133,14 +133,14 @@ def call_chii(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board
     seat, used = _caller(board, action, rules), action.tiles
     if seat != NEXT_SEAT[board.turn]:
         raise RuleError("chow_not_next", f"{seat} does not sit next after {board.turn}")
-    return _taken(board, seat, RiichiHandMeld("chii", (*used, board.offered)), used, rules)
+    return _after_call(board, seat, RiichiHandMeld("chii", (*used, board.offered)), used, rules)
 
 
 def call_pon(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     """Claim a discard for three alike."""
     seat = _caller(board, action, rules)
     tiles = action.tiles or (tile_kind(board.offered),) * 2
-    return _taken(board, seat, RiichiHandMeld("pon", (*tiles, board.offered)), tiles, rules)
+    return _after_call(board, seat, RiichiHandMeld("pon", (*tiles, board.offered)), tiles, rules)
 
 
 def call_daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
@@ -150,8 +150,8 @@ def call_daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> 
     tile = tile_kind(board.offered)
     if any(meld.kind == "pon" and tile_kind(meld.tiles[0]) == tile for meld in board.own(seat).melds):
         raise RuleError("kan_of_open_pon", f"{seat} has an open pon of {tile}, which only a drawn tile completes")
-    came = _taken(board, seat, RiichiHandMeld("kan", (tile,) * 4), (tile,) * 3, rules)
-    return count_kan(replace(came, phase="draw", extra="replacement", forbidden=frozenset()), seat, rules, open_=True)
+    after = _after_call(board, seat, RiichiHandMeld("kan", (tile,) * 4), (tile,) * 3, rules)
+    return count_kan(replace(after, phase="draw", extra="replacement", forbidden=frozenset()), seat, rules, open_=True)
 
 
 def _caller(board: Board, action: RiichiAction, rules: RiichiProfile) -> Seat:
@@ -167,7 +167,7 @@ def _caller(board: Board, action: RiichiAction, rules: RiichiProfile) -> Seat:
     return seat
 
 
-def _taken(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], rules: RiichiProfile) -> Board:
+def _after_call(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], rules: RiichiProfile) -> Board:
     """Move the turn to the caller, skipping the seats between. A call ends all ippatsu and first turns."""
     discarder = replace(board.own(board.turn), called=True)
     owns = with_seat(
@@ -179,13 +179,13 @@ def _taken(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], 
         turn=seat,
         phase="hold",
         extra="claimed",
-        owns=tuple(replace(own, ippatsu=False) for own in owns),
+        owns=tuple(replace(player, ippatsu=False) for player in owns),
         unbroken=False,
-        forbidden=_if_any_other(barred, owns[SEAT_INDEX[seat]].concealed),
+        forbidden=_refuse_if_no_discard_left(barred, owns[SEAT_INDEX[seat]].concealed),
     )
 
 
-def _if_any_other(barred: frozenset[str], left: Sequence[str] | None) -> frozenset[str]:
+def _refuse_if_no_discard_left(barred: frozenset[str], left: Sequence[str] | None) -> frozenset[str]:
     """Return the forbidden discards. A call after which nothing could be discarded is refused."""
     if left is not None and left and not Counter(tile_kind(tile) for tile in left).keys() - barred:
         raise RuleError("kuikae", "after this call no tile could be discarded")
@@ -195,7 +195,7 @@ def _if_any_other(barred: frozenset[str], left: Sequence[str] | None) -> frozens
 PRECEDENCE: Final[Mapping[Do, int]] = {"ron": 0, "pon": 1, "daiminkan": 1, "chii": 2}
 """Ron goes before pon and kan, which go before chii (RIICHI-PLAY)."""
 
-Why = Literal["too_late", "other_call"]
+RefusalReason = Literal["too_late", "other_call"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class SettledCalls:
     """The action that results from the calls on a tile (`no_call` for none), and why each other call was refused."""
 
     action: RiichiAction
-    refused: Mapping[Seat, Why]
+    refused: Mapping[Seat, RefusalReason]
 
 
 def settle_calls(discarder: Seat, calls: Iterable[TimedCall], rules: RiichiProfile) -> SettledCalls:
@@ -251,15 +251,15 @@ def _settle_ron(
     discarder: Seat, made: tuple[TimedCall, ...], ron: list[TimedCall], rules: RiichiProfile
 ) -> SettledCalls:
     seats = sorted((call.seat for call in ron), key=lambda seat: turns_between(discarder, seat))
-    kept = seats[:1] if rules.session.ron.several.value == "nearest" else seats
-    refused: dict[Seat, Why] = {}
+    winners = seats[:1] if rules.session.ron.several.value == "nearest" else seats
+    refused: dict[Seat, RefusalReason] = {}
     for call in made:
-        if call.seat not in kept:
+        if call.seat not in winners:
             refused[call.seat] = "too_late" if call.action.do == "ron" and call not in ron else "other_call"
-    return SettledCalls(RiichiAction("ron", seats=tuple(kept)), refused)
+    return SettledCalls(RiichiAction("ron", seats=tuple(winners)), refused)
 
 
-def _why_refused(call: TimedCall, first: TimedCall) -> Why:
+def _why_refused(call: TimedCall, first: TimedCall) -> RefusalReason:
     late = call.action.do == "ron" or PRECEDENCE[call.action.do] < PRECEDENCE[first.action.do]
     return "too_late" if late else "other_call"
 
@@ -272,6 +272,6 @@ def _check_calls(discarder: Seat, made: tuple[TimedCall, ...]) -> None:
             raise RuleError("own_discard", f"{discarder} has discarded this tile")
         if call.ms < 0:
             raise RuleError("time_negative", f"{call.ms} ms: no call comes before the discard")
-    asked = [(call.seat, call.action.do == "ron") for call in made]
-    if len({*asked}) < len(asked):
+    declared = [(call.seat, call.action.do == "ron") for call in made]
+    if len({*declared}) < len(declared):
         raise RuleError("claimed_twice", "each seat may call once, and may turn the call into a ron")

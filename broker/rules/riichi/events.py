@@ -253,40 +253,40 @@ def _check_alive(players: Iterable[PlayerNo], dead: Iterable[PlayerNo]) -> None:
 SessionEvent = Ron | Tsumo | ExhaustiveDraw | Abort | Chombo | MinorFault | DeadHand | SessionEnd
 
 
-def event_from_message(told: RiichiEvent) -> SessionEvent:
+def event_from_message(message: RiichiEvent) -> SessionEvent:
     """Return a message's event. Raises RuleError if impossible, `winner_missing`, `loser_missing`, `reason_missing`."""
-    return _EVENTS[told.kind](told)
+    return _EVENTS[message.kind](message)
 
 
-def _ron(told: RiichiEvent) -> SessionEvent:
-    if told.loser is None:
+def _ron(message: RiichiEvent) -> SessionEvent:
+    if message.loser is None:
         raise RuleError("loser_missing", "a ron needs the player who discarded the tile")
-    wins = tuple(_win(seat, win) for seat, win in told.wins.items())
+    wins = tuple(_win(seat, win) for seat, win in message.wins.items())
     return Ron(
-        loser=SEAT_INDEX[told.loser],
+        loser=SEAT_INDEX[message.loser],
         wins=wins,
-        riichi=players_on_seats(told.riichi),
-        chombo=players_on_seats(told.offenders),
+        riichi=players_on_seats(message.riichi),
+        chombo=players_on_seats(message.offenders),
     )
 
 
-def _tsumo(told: RiichiEvent) -> SessionEvent:
-    if len(told.wins) != 1:
+def _tsumo(message: RiichiEvent) -> SessionEvent:
+    if len(message.wins) != 1:
         raise RuleError("winner_missing", "exactly one player wins on a drawn tile")
-    ((seat, win),) = told.wins.items()
-    kan_from = None if told.kan_from is None else SEAT_INDEX[told.kan_from]
+    ((seat, win),) = message.wins.items()
+    kan_from = None if message.kan_from is None else SEAT_INDEX[message.kan_from]
     return Tsumo(
         win=_win(seat, win),
         kan_from=kan_from,
-        riichi=players_on_seats(told.riichi),
-        chombo=players_on_seats(told.offenders),
+        riichi=players_on_seats(message.riichi),
+        chombo=players_on_seats(message.offenders),
     )
 
 
-def _abort(told: RiichiEvent) -> SessionEvent:
-    if told.reason is None:
+def _abort(message: RiichiEvent) -> SessionEvent:
+    if message.reason is None:
         raise RuleError("reason_missing", "an aborted hand needs its reason")
-    return Abort(reason=told.reason, riichi=players_on_seats(told.riichi))
+    return Abort(reason=message.reason, riichi=players_on_seats(message.riichi))
 
 
 def _win(seat: Seat, win: RiichiWin) -> SessionWin:
@@ -304,19 +304,19 @@ def players_on_seats(seats: Iterable[Seat]) -> tuple[PlayerNo, ...]:
 _EVENTS: Final[Mapping[str, Callable[[RiichiEvent], SessionEvent]]] = {
     "ron": _ron,
     "tsumo": _tsumo,
-    "draw": lambda told: ExhaustiveDraw(
-        tenpai=players_on_seats(told.tenpai),
-        nagashi=players_on_seats(told.nagashi),
-        riichi=players_on_seats(told.riichi),
+    "draw": lambda message: ExhaustiveDraw(
+        tenpai=players_on_seats(message.tenpai),
+        nagashi=players_on_seats(message.nagashi),
+        riichi=players_on_seats(message.riichi),
     ),
     "abort": _abort,
-    "chombo": lambda told: Chombo(
-        offenders=players_on_seats(told.offenders),
-        dependent=players_on_seats(told.dependent),
-        yakuman_tenpai=players_on_seats(told.yakuman_tenpai),
-        riichi=players_on_seats(told.riichi),
+    "chombo": lambda message: Chombo(
+        offenders=players_on_seats(message.offenders),
+        dependent=players_on_seats(message.dependent),
+        yakuman_tenpai=players_on_seats(message.yakuman_tenpai),
+        riichi=players_on_seats(message.riichi),
     ),
-    "minor_fault": lambda told: MinorFault(offenders=players_on_seats(told.offenders)),
+    "minor_fault": lambda message: MinorFault(offenders=players_on_seats(message.offenders)),
     "end": lambda _: SessionEnd(),
 }
 
