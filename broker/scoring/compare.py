@@ -94,7 +94,7 @@ class Adjustment(NamedTuple):
     """The stage of the event, from 0, in which they were given."""
 
 
-FEW = 100
+MOST_INSERTED = 100
 """Up to this many new names are inserted one by one; more are sorted together with all others."""
 
 
@@ -121,7 +121,7 @@ class Entries:
         if not new:
             return self
         more = Entries({**self.number, **{name: at for at, name in enumerate(new, len(self.number))}})
-        if len(new) <= FEW and "alphabetical" in self.__dict__:
+        if len(new) <= MOST_INSERTED and "alphabetical" in self.__dict__:
             more.__dict__["alphabetical"] = _sorted_in(self.alphabetical, new, more)
         return more
 

@@ -70,21 +70,21 @@ class GroupRow:
 
     def with_play(self, play: ScoredPlay, number: Mapping[str, int]) -> "GroupRow":
         """Return the row with one play added."""
-        one, at, had = GroupRow.of([play], self.group.profile, number), self._place(play.table), self.group
-        members = (*had.members[:at], play, *had.members[at:])
-        points = np.insert(had.points, at, one.group.points[0], axis=0)
+        single, at, group = GroupRow.of([play], self.group.profile, number), self._place(play.table), self.group
+        members = (*group.members[:at], play, *group.members[at:])
+        points = np.insert(group.points, at, single.group.points[0], axis=0)
         return GroupRow(
-            ComparisonGroup(members, points, had.profile), np.insert(self.entries, at, one.entries[0], axis=0)
+            ComparisonGroup(members, points, group.profile), np.insert(self.entries, at, single.entries[0], axis=0)
         )
 
     def without(self, table: int) -> "GroupRow | None":
         """Return the row without one table's play; None if no play is left."""
-        at, had = self._place(table), self.group
-        members = had.members[:at] + had.members[at + 1 :]
+        at, group = self._place(table), self.group
+        members = group.members[:at] + group.members[at + 1 :]
         if not members:
             return None
-        points = np.delete(had.points, at, axis=0)
-        return GroupRow(ComparisonGroup(members, points, had.profile), np.delete(self.entries, at, axis=0))
+        points = np.delete(group.points, at, axis=0)
+        return GroupRow(ComparisonGroup(members, points, group.profile), np.delete(self.entries, at, axis=0))
 
     def _place(self, table: int) -> int:
         return bisect_left(self.group.members, table, key=TABLE)
@@ -205,22 +205,22 @@ class Ledger:
             unplayed[play.key] = play
         else:
             row = rows.get(play.group)
-            with_it = row.with_play(play, entries.number) if row else GroupRow.of([play], self.profile, entries.number)
-            _exchange(totals, rows, play.group, with_it)
+            new_row = row.with_play(play, entries.number) if row else GroupRow.of([play], self.profile, entries.number)
+            _replace_group(totals, rows, play.group, new_row)
         totals.rule(play, entries, 1)
         return replace(self, entries=entries, totals=totals, rows=rows, unplayed=unplayed)
 
     def without(self, play: ScoredPlay) -> "Ledger":
         """Return the ledger without the play of this `key`, if there is one, in whatever form it was compared."""
         in_any_form = (row.of_table(play.table) for key, row in self.rows.items() if key[:2] == play.group[:2])
-        had = next((one for one in in_any_form if one), self.unplayed.get(play.key))
-        if had is None:
+        old = next((one for one in in_any_form if one), self.unplayed.get(play.key))
+        if old is None:
             return self
         totals = self.totals.resized(len(self.entries.number))
         rows, unplayed = dict(self.rows), dict(self.unplayed)
-        totals.rule(had, self.entries, -1)
-        if unplayed.pop(had.key, None) is None:
-            _exchange(totals, rows, had.group, rows[had.group].without(had.table))
+        totals.rule(old, self.entries, -1)
+        if unplayed.pop(old.key, None) is None:
+            _replace_group(totals, rows, old.group, rows[old.group].without(old.table))
         return replace(self, totals=totals, rows=rows, unplayed=unplayed)
 
     def of_deals(self, deals: Container[int]) -> "Ledger":
@@ -238,7 +238,7 @@ class Ledger:
         return replace(self, entries=entries, totals=totals)
 
 
-def _exchange(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new: GroupRow | None) -> None:
+def _replace_group(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new: GroupRow | None) -> None:
     """Replace the group of a key, and update the totals."""
     old = rows.pop(key, None)
     if old is not None:
