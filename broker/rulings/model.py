@@ -185,7 +185,7 @@ class RulingBook:
         self.entries: dict[str, RulingEntry] = {}
         self._about: defaultdict[Subject, list[RulingEntry]] = defaultdict(list)
         self._undone: set[str] = set()
-        self._through: dict[str, list[str]] = {}
+        self._taken_over_by: dict[str, list[str]] = {}
         """Rulings of a table that count only while one of these others does, by which a head arbiter took them over."""
         self._entered: dict[Subject, str] = {}
         """For plays, the id of the result entered since the last ruling there."""
@@ -194,7 +194,7 @@ class RulingBook:
         """Return an independent book with the same rulings."""
         new = RulingBook()
         new.entries, new._undone, new._entered = dict(self.entries), set(self._undone), dict(self._entered)
-        new._through = {id_: list(rulings) for id_, rulings in self._through.items()}
+        new._taken_over_by = {id_: list(rulings) for id_, rulings in self._taken_over_by.items()}
         new._about.update({subject: list(entries) for subject, entries in self._about.items()})
         return new
 
@@ -209,7 +209,7 @@ class RulingBook:
     def add(self, entry: RulingEntry) -> None:
         """Add a ruling. One that counted only through others counts by itself from now on."""
         if entry.id in self.entries:
-            self._through.pop(entry.id, None)
+            self._taken_over_by.pop(entry.id, None)
             return
         undone = entry.decision.ruling if isinstance(entry.decision, Undo) else None
         known = undone in self.entries  # a ruling cannot undo one that is not there yet, so there are no cycles
@@ -218,33 +218,33 @@ class RulingBook:
         self._about[subject].append(entry)
         self._entered.pop(subject, None)
         if undone is not None and known:
-            self._turn(undone)
+            self._toggle(undone)
 
     def add_taken(self, entry: RulingEntry, through: str) -> None:
         """Add a table's ruling that was kept apart. It counts as long as the ruling `through` counts."""
         if entry.id not in self.entries:
             self.add(entry)
-            self._through[entry.id] = []
-        if through not in self._through.get(entry.id, (through,)):
-            self._through[entry.id].append(through)
+            self._taken_over_by[entry.id] = []
+        if through not in self._taken_over_by.get(entry.id, (through,)):
+            self._taken_over_by[entry.id].append(through)
 
     def enter(self, play: PlayKey, result: str) -> None:
         """Record that a play's result counts, by its id."""
         if play in self._about:
             self._entered[play] = result
 
-    def _turn(self, id_: str) -> None:
+    def _toggle(self, id_: str) -> None:
         """Toggle whether a ruling counts. If it is an undo, toggle the ruling that it undoes as well, and so on."""
         at: str | None = id_
         while at is not None:
             self._undone ^= {at}
-            taken = self.entries.get(at)
-            at = taken.decision.ruling if taken and isinstance(taken.decision, Undo) else None
+            entry = self.entries.get(at)
+            at = entry.decision.ruling if entry and isinstance(entry.decision, Undo) else None
 
     def counts(self, id_: str) -> bool:
         """Return whether a ruling is in force."""
-        through = self._through.get(id_)
-        if through is not None and not any(map(self.counts, through)):
+        taken_over_by = self._taken_over_by.get(id_)
+        if taken_over_by is not None and not any(map(self.counts, taken_over_by)):
             return False
         return id_ in self.entries and id_ not in self._undone
 
@@ -268,8 +268,10 @@ class RulingBook:
 
     def about(self, entry: RulingEntry) -> RulingEntry:
         """Return the ruling that is undone or appealed against; otherwise the ruling itself."""
-        said = entry.decision
-        return self.entries.get(said.ruling, entry) if isinstance(said, Undo | Appealed | AppealDecided) else entry
+        decision = entry.decision
+        return (
+            self.entries.get(decision.ruling, entry) if isinstance(decision, Undo | Appealed | AppealDecided) else entry
+        )
 
     def placed(self, entry: RulingEntry) -> RulingEntry:
         """Return the ruling that names the play or deal of an entry, following all undos and appeals."""
@@ -326,10 +328,10 @@ class RulingBook:
     @property
     def declared(self) -> RulingEntry | None:
         """The declaration of final standings that counts, if nothing was ruled at a table since."""
-        said = self.of(FINAL)
-        if not said:
+        declarations = self.of(FINAL)
+        if not declarations:
             return None
-        since = next(one for one in reversed(self.entries.values()) if one.at_table or one.id == said[-1].id)
+        since = next(one for one in reversed(self.entries.values()) if one.at_table or one.id == declarations[-1].id)
         return None if since.at_table else since
 
 
@@ -452,10 +454,10 @@ def riichi_win_of(winners: Container[Seat], hand: RiichiEvent | None, seat: Seat
 
 
 def apply_rulings(
-    begun: CountedPlay, result: LogMessage | None, entries: Iterable[RulingEntry], awards: AwardRules
+    planned: CountedPlay, result: LogMessage | None, entries: Iterable[RulingEntry], awards: AwardRules
 ) -> CountedPlay:
-    """Apply rulings to a play. `begun` is the play as planned, `awards` the profile's IMPs by fault."""
-    play = _with_result(begun, result)
+    """Apply rulings to a play. `planned` is the play as planned, `awards` the profile's IMPs by fault."""
+    play = _with_result(planned, result)
     for entry in entries:
         play = _apply_one(play, entry, result, awards)
     return play
@@ -474,13 +476,13 @@ def with_points_of_deal(play: CountedPlay, dealer: Seat, rules: Rules) -> Counte
         return play
 
 
-def _with_result(begun: CountedPlay, message: LogMessage | None) -> CountedPlay:
+def _with_result(planned: CountedPlay, message: LogMessage | None) -> CountedPlay:
     if message is None or not isinstance(message.fact, Result):
-        return begun
+        return planned
     result = message.fact
     fines = {result.players[seat]: fine.imp for seat, fine in result.fines.items()}
     return replace(
-        begun,
+        planned,
         players=result.players,
         deal=result.deal,
         result=message.id,
@@ -503,8 +505,8 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
             play = _corrected(play, entry, decision)
         case Void() | Adjusted():
             given = decision.gives if isinstance(decision, Adjusted) else {}
-            instead = {one: imp_of(gift, awards) for one, gift in given.items()}
-            play = replace(play, source=entry.id, points=None, settled=True, instead=instead)
+            replacement = {one: imp_of(gift, awards) for one, gift in given.items()}
+            play = replace(play, source=entry.id, points=None, settled=True, instead=replacement)
         case Reopen():
             play = _reopened(play, entry, result)
         case Award():
@@ -522,29 +524,30 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
 
 def seated(play: CountedPlay, players: Mapping[Seat, str]) -> CountedPlay:
     """Replace the players of a play. Points stay with the seats, and so do the fines that came with them."""
-    instead_of = {who: players[seat] for seat, who in play.players.items()}
-    taken = {who: -imp for who, imp in play.confirmed.items()}
-    confirmed = {instead_of.get(who, who): imp for who, imp in play.confirmed.items()}
-    fines = _sums(_sums(play.fines, taken), confirmed)
-    return replace(play, players=players, fines={who: imp for who, imp in fines.items() if imp}, confirmed=confirmed)
+    replacement_of = {player: players[seat] for seat, player in play.players.items()}
+    removed = {player: -imp for player, imp in play.confirmed.items()}
+    confirmed = {replacement_of.get(player, player): imp for player, imp in play.confirmed.items()}
+    fines = _sums(_sums(play.fines, removed), confirmed)
+    nonzero = {player: imp for player, imp in fines.items() if imp}
+    return replace(play, players=players, fines=nonzero, confirmed=confirmed)
 
 
-def _corrected(play: CountedPlay, entry: RulingEntry, now: Correct) -> CountedPlay:
-    outcome = replace(play, win=now.win, winners=now.winners, discarder=now.discarder, hand=now.hand, points=now.points)
+def _corrected(play: CountedPlay, entry: RulingEntry, new: Correct) -> CountedPlay:
+    outcome = replace(play, win=new.win, winners=new.winners, discarder=new.discarder, hand=new.hand, points=new.points)
     if not play.settled:  # otherwise the table's result, or an earlier sheet, has already set the fines
-        outcome = replace(outcome, fines=_sums(play.fines, now.fines), confirmed=now.fines)
+        outcome = replace(outcome, fines=_sums(play.fines, new.fines), confirmed=new.fines)
     return replace(outcome, source=entry.id, settled=True, instead={})
 
 
 def _reopened(play: CountedPlay, entry: RulingEntry, result: LogMessage | None) -> CountedPlay:
     """Discard the outcome; a result that the table entered after the reopening stays."""
     fines = _sums(play.fines, {player: -imp for player, imp in play.confirmed.items()})
-    beside = {one: imp for one, imp in fines.items() if imp}
+    other_fines = {one: imp for one, imp in fines.items() if imp}
     if result is not None and entry.at_table and result.seq > entry.number:
-        now = _with_result(play, result)
-        return replace(now, instead={}, fines=_sums(beside, now.confirmed))
+        replayed = _with_result(play, result)
+        return replace(replayed, instead={}, fines=_sums(other_fines, replayed.confirmed))
     outcome = replace(play, win=None, winners={}, discarder=None, hand=None, points=None, source=None, confirmed={})
-    return replace(outcome, settled=False, instead={}, fines=beside)
+    return replace(outcome, settled=False, instead={}, fines=other_fines)
 
 
 def imp_of(gift: AwardGiven, awards: AwardRules) -> int:

@@ -38,14 +38,14 @@ class RulingService:
     def __init__(
         self,
         event: Event,
-        room: EventState,
+        state: EventState,
         journal: Journal,
         ids: Ids,
         clock: Callable[[], int],
         given: Callable[[Ruling, frozenset[int]], None],
         judged: Callable[[Judged], None] = lambda _one: None,
     ) -> None:
-        self._event, self.room, self._journal = event, room, journal
+        self._event, self.room, self._journal = event, state, journal
         self._ids, self._clock, self._given, self._judged = ids, clock, given, judged
         self.known: Callable[[], int] = lambda: 0
         """Returns the highest number of a ruling known to have been given, though it may be missing here."""
@@ -123,6 +123,6 @@ class RulingService:
         return ruling
 
 
-def _compared(room: EventState, deals: Iterable[int]) -> ComparedImps:
+def _compared(state: EventState, deals: Iterable[int]) -> ComparedImps:
     wanted = set(deals)
-    return imps_of_groups((group for group in room.groups() if group.deal in wanted), room.key_of)
+    return imps_of_groups((group for group in state.groups() if group.deal in wanted), state.key_of)
