@@ -25,7 +25,7 @@ from broker.cli.rules_input import (
 from broker.protocol import SEATS, Seat
 from broker.rules import SEAT_INDEX, McrPaymentRules, RuleError
 from broker.rules.deal import DEAD_WALL
-from broker.rules.mcr import Action, StartPhase, Turns, apply_turn, begin_turns, settle_claims
+from broker.rules.mcr import Action, StartPhase, TurnState, apply_turn, begin_turns, settle_claims
 from broker.rules.riichi import RiichiProfile, check_player
 from broker.rules.riichi.board import (
     LIVE_WALL,
@@ -71,8 +71,8 @@ def _answer(
 
 
 def _judged(start: PlayStart, steps: list[Raw], payments: McrPaymentRules) -> list[dict[str, Any]]:
-    one_winner = payments.several_hu.value == "nearest"
-    state = begin_turns(start.walls, start.turn, start.phase, ltw=start.ltw, one_winner=one_winner)
+    nearest_only = payments.several_hu.value == "nearest"
+    state = begin_turns(start.walls, start.turn, start.phase, ltw=start.ltw, nearest_only=nearest_only)
     rows = []
     for step in steps:
         try:
@@ -83,14 +83,14 @@ def _judged(start: PlayStart, steps: list[Raw], payments: McrPaymentRules) -> li
     return rows
 
 
-def _settled(state: Turns, action: Action) -> Action:
+def _settled(state: TurnState, action: Action) -> Action:
     """Where the profile knows one winner, all may declare on a tile, and the nearest in turn order goes through."""
     seats = set(action.actors)
     fits = action.do == "hu_on_discard" and seats and len(seats) == len(action.actors) and state.turn not in seats
-    return settle_claims(state, [action]) if fits and state.one_winner else action
+    return settle_claims(state, [action]) if fits and state.nearest_only else action
 
 
-def _row(state: Turns, reason: str | None) -> dict[str, Any]:
+def _row(state: TurnState, reason: str | None) -> dict[str, Any]:
     """Return where the play stands after a step, or where it stays for a reason."""
     return {
         "legal": reason is None,

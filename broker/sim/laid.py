@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules import Deal, Outcome, SerialTray, new_set, serial_order
-from broker.rules.mcr import CALLED, CHOWS, Action, Ending
+from broker.rules.mcr import CHOWS, GAP, Action, Ending
 
 
 class LaidTiles(NamedTuple):
@@ -56,7 +56,7 @@ class _Table:
             self.open = (seat, serial)
         elif action.do in ("chow", "pung", "melded_kong"):
             discarder, serial = self.open
-            self.rivers[discarder][-1] = CALLED
+            self.rivers[discarder][-1] = GAP
             face = self.face[serial]
             others = CHOWS[face][tile] if action.do == "chow" else (face,) * (2 + (action.do == "melded_kong"))
             self.melds[seat].append([serial, *(self._take(seat, other) for other in others)])
@@ -91,8 +91,8 @@ def laid_play(
     for seat in SEATS:
         melds = [chance.sample(meld, len(meld)) for meld in table.melds[seat]]
         hand = tuple(chance.sample(table.hands[seat], len(table.hands[seat])))
-        river = [serial for serial in table.rivers[seat] if gaps or serial != CALLED]
-        while river and river[-1] == CALLED:
+        river = [serial for serial in table.rivers[seat] if gaps or serial != GAP]
+        while river and river[-1] == GAP:
             river.pop()
         laid[seat] = LaidSeat(tuple(river), tuple(map(tuple, melds)), hand if hands else None, gaps)
     winning = table.open[1] if outcome.win != "draw" else None

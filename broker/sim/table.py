@@ -15,7 +15,7 @@ from msgspec import Struct
 from broker.event.movement import NumberedPlay
 from broker.protocol import SEATS, Seat
 from broker.rules import COPIES, KINDS, ROWS, Deal, McrPaymentRules, Outcome, RuleError, seat_points, seat_wind
-from broker.rules.mcr import CHOWS, WALL, Action, Do, Hu, Judge, SituationFan, TableMeld, fan_judge
+from broker.rules.mcr import CHOWS, WALL, Action, ActionKind, Hu, Judge, SituationFan, TableMeld, fan_judge
 from broker.scoring import ScoredPlay
 from broker.sim.plans import COLUMN, NONE, Whole, count_columns
 from broker.sim.player import Choice, Claim, Hold, Kong, Offer, SimulatedPlayer, choose
@@ -286,7 +286,7 @@ class _Play:
         held, shown = self._seen_held[at], self._seen_shown
         return PlayerView(at, held, self._melds[at], self._before, shown, self._turn, self._winds[at], offered)
 
-    def _do(self, do: Do, seat: Seat | None = None, tile: int = NONE) -> None:
+    def _do(self, do: ActionKind, seat: Seat | None = None, tile: int = NONE) -> None:
         self._actions.append(Action(do, seat, None if tile == NONE else KINDS[tile]))
 
 

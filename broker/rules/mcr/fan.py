@@ -105,7 +105,7 @@ def ids_by_library_name() -> Mapping[str, str]:
 
 
 @cache
-def fan_place(fan_id: str) -> int:
+def fan_index(fan_id: str) -> int:
     """Return a fan's index in the order of the book, from 0."""
     return list(fan_entries()).index(fan_id)
 
@@ -255,7 +255,7 @@ def count_fan(hand: McrHand, situation: McrSituation, ruleset: Ruleset = "green-
     if ruleset == "green-book":
         ids = by_green_book(ids, hand, situation)
     elements = [FanElement(fan_id, fan_value(fan_id, ruleset)) for fan_id in ids]
-    elements.sort(key=lambda element: (-element.fan, fan_place(element.id)))
+    elements.sort(key=lambda element: (-element.fan, fan_index(element.id)))
     return FanCount(sum(element.fan for element in elements), tuple(elements))
 
 

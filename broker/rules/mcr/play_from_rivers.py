@@ -24,8 +24,8 @@ from broker.errors import RuleError
 from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules.deal import NEXT_SEAT, ROWS, Deal, SerialTray
 from broker.rules.mcr.hand import McrMeld
-from broker.rules.mcr.play_search import CALLED, DealtTiles, DeclaredMeld, LaidTable, OrderedStep, PlaySearch, Serial
-from broker.rules.mcr.turns import Action, Do
+from broker.rules.mcr.play_search import GAP, DealtTiles, DeclaredMeld, LaidTable, OrderedStep, PlaySearch, Serial
+from broker.rules.mcr.turns import Action, ActionKind
 from broker.rules.points import Outcome
 
 
@@ -68,7 +68,7 @@ class FoundPlay(Struct, frozen=True, dict=True):
     """The seat that drew out of turn, if no regular play fits; None also if several seats are possible."""
     irregular: bool = False
     """Whether somebody drew out of turn in all plays that fit."""
-    turned: tuple[Seat, ...] = ()
+    reversed_rivers: tuple[Seat, ...] = ()
     """The seats whose rivers lie the wrong way round in the most likely play."""
 
     @property
@@ -212,7 +212,7 @@ def _reversed_rivers(laid: Mapping[Seat, LaidSeat], reversed_seats: Sequence[Sea
 
 
 def _without_trailing_gaps(river: tuple[Serial, ...]) -> tuple[Serial, ...]:
-    gaps = sum(1 for _ in takewhile(lambda serial: serial == CALLED, reversed(river)))
+    gaps = sum(1 for _ in takewhile(lambda serial: serial == GAP, reversed(river)))
     return river[: len(river) - gaps]
 
 
@@ -268,7 +268,9 @@ def _meld(seat: Seat, laid: Sequence[Serial], number: int, tiles: DealtTiles) ->
     source = None if claimed is None else tiles.seat[claimed]
     if kind == "chow" and source is not None and NEXT_SEAT[source] != seat:
         raise RuleError("not_a_meld", f"{seat} has a chow with a tile of {source}, who does not sit before")
-    do: Do = "chow" if kind == "chow" else "pung" if kind == "pung" else "melded_kong" if others else "concealed_kong"
+    do: ActionKind = (
+        "chow" if kind == "chow" else "pung" if kind == "pung" else "melded_kong" if others else "concealed_kong"
+    )
     own = tuple(sorted(tiles.place[serial] for serial in serials if serial != claimed))
     return DeclaredMeld(seat, do, serials, own, source, claimed, faces[0], 1 << 2 * number, 2 << 2 * number)
 
@@ -308,7 +310,7 @@ def _summary(fits: Sequence[_Fit], tiles: DealtTiles, *, irregular: bool) -> Fou
         ltw.pop() if len(ltw) == 1 else None,
         out_of_turn=out_of_turn.pop() if len(out_of_turn) == 1 else None,
         irregular=irregular,
-        turned=best.reversed_rivers,
+        reversed_rivers=best.reversed_rivers,
     )
 
 

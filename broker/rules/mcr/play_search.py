@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from broker.errors import RuleError
 from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, TRAY, Deal, SerialTray
-from broker.rules.mcr.turns import WALL, Action, Do, Over, Turns, apply_turn, begin_turns
+from broker.rules.mcr.turns import WALL, Action, ActionKind, Over, TurnState, apply_turn, begin_turns
 from broker.rules.points import Outcome
 
 Serial = int | None
 """A tile's serial; None if the tile was not read."""
 
-CALLED: Final = 0
+GAP: Final = 0
 """In a river, the gap that a claimed tile has left. Gaps at the end cannot be seen."""
 
 
@@ -59,7 +59,7 @@ class DeclaredMeld(NamedTuple):
     """A meld, with the bits that record that it was declared and that a fourth tile was added to it."""
 
     seat: Seat
-    do: Do
+    do: ActionKind
     """Chow, pung, melded or concealed kong. `melded_kong` may have been a pung first."""
     serials: tuple[int, ...]
     own: tuple[int, ...]
@@ -80,7 +80,7 @@ class DeclaredMeld(NamedTuple):
 class Position(NamedTuple):
     """The state of a play. The tiles that each seat holds follow from it."""
 
-    turns: Turns
+    turns: TurnState
     discards: tuple[int, ...] = (0, 0, 0, 0)
     """The number of tiles in each river, in the order of SEATS."""
     melds: int = 0
@@ -96,7 +96,7 @@ class Position(NamedTuple):
 class SearchStep(NamedTuple):
     """A step of a play. Equal values are the same step."""
 
-    do: Do
+    do: ActionKind
     seats: tuple[Seat, ...]
     serial: int | None
     tile: str | None
@@ -304,7 +304,7 @@ class PlaySearch:
                     drawn = apply_turn(after, Action("draw", seat))
                     yield from self._draw(position._replace(out_of_turn=seat), seat, drawn)
 
-    def _draw(self, position: Position, seat: Seat, after: Turns) -> Iterator[Next]:
+    def _draw(self, position: Position, seat: Seat, after: TurnState) -> Iterator[Next]:
         at = SEAT_INDEX[seat]
         drawn = TRAY - after.walls[at]
         missing = self._missing_count[at]
@@ -318,14 +318,14 @@ class PlaySearch:
         at = SEAT_INDEX[seat]
         after = apply_turn(position.turns, Action("discard", seat))
         discards, river = position.discards[at], self._rivers[at]
-        following = river[discards] if discards < len(river) else CALLED
+        following = river[discards] if discards < len(river) else GAP
         after_discard = position._replace(
             turns=after, discards=(*position.discards[:at], min(discards + 1, len(river)), *position.discards[at + 1 :])
         )
-        if following != CALLED:
+        if following != GAP:
             yield from self._into_river(position, seat, following, after_discard)
-        if following == CALLED or not self._read.seats[seat].gaps:
-            called = after_discard if discards < len(river) and following == CALLED else position._replace(turns=after)
+        if following == GAP or not self._read.seats[seat].gaps:
+            called = after_discard if discards < len(river) and following == GAP else position._replace(turns=after)
             for number, meld in self._claimed_from[seat]:
                 if meld.claimed is not None and not position.melds & meld.bit and self._drew(position, meld.claimed):
                     yield self._discard(seat, meld.claimed), called._replace(offered=number)
@@ -360,7 +360,7 @@ class PlaySearch:
             return
         meld = self._melds[position.offered]
         held = sum(self._drew_place(position, meld.seat, place) for place in meld.own)
-        ways: list[tuple[Do, int]] = []
+        ways: list[tuple[ActionKind, int]] = []
         if meld.do == "melded_kong":
             ways = [("melded_kong", meld.bit | meld.added)] if held == len(meld.own) else []
             ways += [("pung", meld.bit)] if held >= len(meld.own) - 1 else []
@@ -386,7 +386,7 @@ class PlaySearch:
             if self._is_robbed_of(position, meld):
                 yield from self._kong(position._replace(offered=_FOR_HU), "added_kong", meld.tile, 0)
 
-    def _kong(self, position: Position, do: Do, tile: str, bits: int) -> Iterator[Next]:
+    def _kong(self, position: Position, do: ActionKind, tile: str, bits: int) -> Iterator[Next]:
         seat = position.turns.turn
         after = _try_turn(position.turns, Action(do, seat))
         if after is not None:
@@ -412,19 +412,19 @@ class PlaySearch:
             if self._read.winning in (None, last):
                 yield from self._hu(position, "self_hu")
 
-    def _hu(self, position: Position, do: Do) -> Iterator[Next]:
+    def _hu(self, position: Position, do: ActionKind) -> Iterator[Next]:
         winners = tuple(seat for seat in SEATS if seat in self._read.outcome.winners)
         after = _try_turn(position.turns, Action(do, winners[0]) if do == "self_hu" else Action(do, seats=winners))
         if after is not None:
             yield SearchStep(do, winners, None, None), position._replace(turns=after)
 
 
-def _try_turn(turns: Turns, action: Action) -> Turns | None:
+def _try_turn(turns: TurnState, action: Action) -> TurnState | None:
     try:
         return apply_turn(turns, action)
     except RuleError:
         return None
 
 
-def _start(deal: Deal) -> Turns:
+def _start(deal: Deal) -> TurnState:
     return begin_turns(dict.fromkeys(SEATS, WALL), deal.dealer)

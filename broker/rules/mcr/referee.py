@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from broker.errors import RuleError
 from broker.protocol import SEATS, Seat, Wind
 from broker.rules.deal import COPIES, KINDS, ROWS, SEAT_INDEX, TRAY, Deal, seat_wind
-from broker.rules.mcr.turns import WALL, Action, Do, SituationFan, Turns, apply_turn, begin_turns
+from broker.rules.mcr.turns import WALL, Action, ActionKind, SituationFan, TurnState, apply_turn, begin_turns
 from broker.rules.profile import McrPaymentRules
 
 MeldKind = Literal["chow", "pung", "kong"]
@@ -119,7 +119,7 @@ class PlayState(Struct, frozen=True):
     """The state of a play, all tiles face up. Players may be shown their own hand, the rivers and all open melds."""
 
     deal: Deal
-    turns: Turns
+    turns: TurnState
     hands: tuple[SeatTiles, ...]
     """In the order of SEATS."""
     offered: str = ""
@@ -138,7 +138,7 @@ class PlayState(Struct, frozen=True):
 def open_play(deal: Deal, payments: McrPaymentRules) -> PlayState:
     """Return a play's first state: 13 tiles and a full wall for each seat. The dealer draws, then discards (MIL)."""
     nearest_only = payments.several_hu.value == "nearest"
-    turns = begin_turns(dict.fromkeys(SEATS, WALL), deal.dealer, one_winner=nearest_only)
+    turns = begin_turns(dict.fromkeys(SEATS, WALL), deal.dealer, nearest_only=nearest_only)
     return PlayState(deal, turns, tuple(SeatTiles(deal.faces[seat][: ROWS[0]]) for seat in SEATS))
 
 
@@ -187,7 +187,7 @@ def _added_kong_options(play: PlayState, seat: Seat) -> Options:
     return {tile: (tile,) for tile in pungs if tile in hand.concealed}
 
 
-OPTIONS: Final[Mapping[Do, Callable[[PlayState, Seat], Options]]] = {
+OPTIONS: Final[Mapping[ActionKind, Callable[[PlayState, Seat], Options]]] = {
     "draw": _draw_options,
     "discard": _discard_options,
     "chow": _chow_options,
@@ -198,7 +198,7 @@ OPTIONS: Final[Mapping[Do, Callable[[PlayState, Seat], Options]]] = {
 }
 """For each action that is of a tile: the possible tiles, each with the tiles of the hand that it uses."""
 
-ONE_TILE_ONLY: Final[frozenset[Do]] = frozenset({"draw", "pung", "melded_kong"})
+ONE_TILE_ONLY: Final[frozenset[ActionKind]] = frozenset({"draw", "pung", "melded_kong"})
 """Actions that are possible with one tile only, the next of the wall or the discard, so they need not name it."""
 
 
@@ -229,7 +229,7 @@ def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str
     raise RuleError("tiles_missing", f"{seat} has not the tiles for {action.do} of {tile or play.offered or 'no tile'}")
 
 
-def _moved(play: PlayState, turns: Turns, do: Do, tile: str, used: tuple[str, ...]) -> PlayState:
+def _moved(play: PlayState, turns: TurnState, do: ActionKind, tile: str, used: tuple[str, ...]) -> PlayState:
     """Return the play with the tiles moved as the action says."""
     hand = play.hand(turns.turn)
     match do:
@@ -255,13 +255,13 @@ def _with_hand(play: PlayState, seat: Seat, hand: SeatTiles) -> tuple[SeatTiles,
     return (*play.hands[:at], hand, *play.hands[at + 1 :])
 
 
-def _won(play: PlayState, turns: Turns, action: Action, judge: Judge) -> PlayState:
+def _won(play: PlayState, turns: TurnState, action: Action, judge: Judge) -> PlayState:
     """End the play if the judge accepts every declared hu. A false hu is not a move but a matter for the arbiter."""
     declared = [_declared_hu(play, turns, seat, self_drawn=action.do == "self_hu") for seat in action.actors]
     return replace(play, turns=turns, wins=tuple(WonHu(hu, judge(hu)) for hu in declared))
 
 
-def _declared_hu(play: PlayState, turns: Turns, seat: Seat, *, self_drawn: bool) -> Hu:
+def _declared_hu(play: PlayState, turns: TurnState, seat: Seat, *, self_drawn: bool) -> Hu:
     hand = play.hand(seat)
     tile = hand.concealed[-1] if self_drawn else play.offered
     return Hu(

@@ -18,7 +18,7 @@ from broker.rules.riichi.hand import RiichiHandMeld
 from broker.rules.riichi.profile import AbortReason, RiichiProfile
 from broker.rules.riichi.waits import ORPHANS, PassedTile, riichi_waits, tile_kind
 
-Do = Literal[
+ActionKind = Literal[
     "draw",
     "discard",
     "riichi",
@@ -34,7 +34,7 @@ Do = Literal[
 ]
 """Everything that happens in a hand. `riichi` is the discard with which riichi is declared."""
 
-DOES: Final[tuple[Do, ...]] = get_args(Do)
+ACTION_KINDS: Final[tuple[ActionKind, ...]] = get_args(ActionKind)
 
 
 class RiichiAction(Struct, frozen=True):
@@ -45,7 +45,7 @@ class RiichiAction(Struct, frozen=True):
     one may be red.
     """
 
-    do: Do
+    do: ActionKind
     seat: Seat | None = None
     tile: str | None = None
     tiles: tuple[str, ...] = ()

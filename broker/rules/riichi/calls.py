@@ -15,8 +15,8 @@ from broker.protocol import Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, acting_seat, seat_in_turn, turns_between
 from broker.rules.riichi.board import (
     MOST_KANS,
+    ActionKind,
     Board,
-    Do,
     RiichiAction,
     SeatBoard,
     abort_after_pass,
@@ -192,7 +192,7 @@ def _refuse_if_no_discard_left(barred: frozenset[str], left: Sequence[str] | Non
     return barred
 
 
-PRECEDENCE: Final[Mapping[Do, int]] = {"ron": 0, "pon": 1, "daiminkan": 1, "chii": 2}
+PRECEDENCE: Final[Mapping[ActionKind, int]] = {"ron": 0, "pon": 1, "daiminkan": 1, "chii": 2}
 """Ron goes before pon and kan, which go before chii (RIICHI-PLAY)."""
 
 RefusalReason = Literal["too_late", "other_call"]

@@ -12,8 +12,8 @@ from broker.protocol import Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, seat_in_turn, turns_between
 from broker.rules.riichi import calls
 from broker.rules.riichi.board import (
+    ActionKind,
     Board,
-    Do,
     Phase,
     RiichiAction,
     SeatBoard,
@@ -206,7 +206,7 @@ def _nine_terminals(board: Board, action: RiichiAction, rules: RiichiProfile) ->
     return replace(board, over="nine_terminals")
 
 
-PHASES: Final[Mapping[Do, tuple[Phase, ...]]] = {
+PHASES: Final[Mapping[ActionKind, tuple[Phase, ...]]] = {
     "draw": ("draw", "kan"),
     "discard": ("hold",),
     "riichi": ("hold",),
@@ -222,7 +222,7 @@ PHASES: Final[Mapping[Do, tuple[Phase, ...]]] = {
 }
 """The phases in which each action is possible."""
 
-MOVES: Final[Mapping[Do, Callable[[Board, RiichiAction, RiichiProfile], Board]]] = {
+MOVES: Final[Mapping[ActionKind, Callable[[Board, RiichiAction, RiichiProfile], Board]]] = {
     "draw": _draw,
     "discard": _discard,
     "riichi": _riichi,

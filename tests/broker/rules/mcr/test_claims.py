@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from broker.protocol import Seat
 from broker.rules import RuleError
-from broker.rules.mcr import Action, Do, Turns, begin_turns, settle_claims
+from broker.rules.mcr import Action, ActionKind, TurnState, begin_turns, settle_claims
 from tests.broker.rules.variants import seats
 
 ON_WEST = begin_turns(seats(5, 5, 5, 5), "west", "claim")
-NEAREST = begin_turns(seats(5, 5, 5, 5), "west", "claim", one_winner=True)
+NEAREST = begin_turns(seats(5, 5, 5, 5), "west", "claim", nearest_only=True)
 
 CHOW = Action("chow", "north", "3m")
 PUNG = Action("pung", "south")
@@ -63,7 +63,7 @@ def test_what_cannot_be_settled_is_refused(claims: list[Action], code: str) -> N
     assert refused.value.code == code
 
 
-CLAIM: st.SearchStrategy[Do] = st.sampled_from(["hu_on_discard", "pung", "melded_kong", "chow"])
+CLAIM: st.SearchStrategy[ActionKind] = st.sampled_from(["hu_on_discard", "pung", "melded_kong", "chow"])
 
 
 CLAIMS = st.dictionaries(st.sampled_from(["north", "east", "south"]), CLAIM)
@@ -71,7 +71,7 @@ CLAIMS = st.dictionaries(st.sampled_from(["north", "east", "south"]), CLAIM)
 
 @given(CLAIMS, st.randoms(use_true_random=False), st.sampled_from([ON_WEST, NEAREST]))
 def test_the_order_in_which_claims_arrive_does_not_matter(
-    by_seat: dict[Seat, Do], chance: Random, state: Turns
+    by_seat: dict[Seat, ActionKind], chance: Random, state: TurnState
 ) -> None:
     claims = [Action(do, seat) for seat, do in by_seat.items()]
     settled = settle_claims(state, claims)

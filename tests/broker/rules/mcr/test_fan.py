@@ -23,8 +23,8 @@ from broker.rules.mcr import (
     Ruleset,
     count_fan,
     fan_81,
+    fan_index,
     fan_name,
-    fan_place,
     fan_value,
 )
 from broker.rules.mcr.fan import by_green_book, fan_entries, fan_ids, ids_by_library_name, mahjong_gb
@@ -50,7 +50,7 @@ def test_each_class_has_as_many_fan_as_in_the_green_book() -> None:
 def test_the_fan_are_in_the_order_of_their_values() -> None:
     values = [fan.fan for fan in fan_81().values()]
     assert values == sorted(values, reverse=True)
-    assert [fan_place(fan_id) for fan_id in fan_entries()] == list(range(82))
+    assert [fan_index(fan_id) for fan_id in fan_entries()] == list(range(82))
 
 
 def test_only_two_values_differ_in_1998() -> None:

@@ -87,7 +87,7 @@ def test_a_play_is_found_and_the_referee_allows_it(seed: int) -> None:
     assert {win.hu.seat for win in end.wins} == set(play.ending.outcome.winners)
     assert not wrong_steps(it, play)
     assert not it.irregular
-    assert not it.turned
+    assert not it.reversed_rivers
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -146,7 +146,7 @@ def test_an_unread_tile_and_a_turned_river_make_nothing_wrong(seed: int) -> None
 def test_the_turned_river_is_named(seed: int) -> None:
     play = simulated(seed, gaps=True)
     laid = {**play.laid, "south": replace(play.laid["south"], river=play.laid["south"].river[::-1])}
-    assert found(play._replace(laid=laid)).turned == ("south",)
+    assert found(play._replace(laid=laid)).reversed_rivers == ("south",)
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
@@ -156,7 +156,7 @@ def test_a_river_that_may_be_read_from_either_end_is_as_likely_turned(seed: int)
     opposite = replace(south, river=(*south.river, 0)[::-1])  # a place that is bare after the last tile is no gap
     either = [found(play._replace(laid={**play.laid, "south": one})) for one in (south, opposite)]
     assert either[0] == either[1]
-    assert not either[0].turned
+    assert not either[0].reversed_rivers
     assert not wrong_steps(either[0], play)
 
 

@@ -9,13 +9,13 @@ import pytest
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
 from broker.rules.deal import NEXT_SEAT
-from broker.rules.mcr import Action, Do, Phase, Turns, apply_turn
-from broker.rules.mcr.turns import DOES, PHASES, Extra
+from broker.rules.mcr import Action, ActionKind, Phase, TurnState, apply_turn
+from broker.rules.mcr.turns import ACTION_KINDS, PHASES, Extra
 
 PAGE: Final = Path(__file__).parents[4] / "docs" / "referee.md"
 
 
-def allowed(state: Turns, do: Do, seat: Seat) -> bool:
+def allowed(state: TurnState, do: ActionKind, seat: Seat) -> bool:
     """Tell the rules flat: what must hold for an action to be legal while a play is open."""
     mine, tiles_left = state.turn == seat, state.walls[SEATS.index(seat)] > 0
     may_declare = state.extra != "claimed"
@@ -34,7 +34,7 @@ def allowed(state: Turns, do: Do, seat: Seat) -> bool:
     }[do]
 
 
-def is_legal(state: Turns, action: Action) -> bool:
+def is_legal(state: TurnState, action: Action) -> bool:
     try:
         apply_turn(state, action)
     except RuleError:
@@ -42,12 +42,12 @@ def is_legal(state: Turns, action: Action) -> bool:
     return True
 
 
-@pytest.mark.parametrize("do", DOES)
-def test_every_action_is_legal_in_exactly_the_positions_that_the_rules_allow(do: Do) -> None:
+@pytest.mark.parametrize("do", ACTION_KINDS)
+def test_every_action_is_legal_in_exactly_the_positions_that_the_rules_allow(do: ActionKind) -> None:
     phases: tuple[Phase, ...] = ("draw", "hold", "claim", "kong")
     extras: tuple[Extra, ...] = ("drawn", "replacement", "claimed", "unknown")
     positions = [
-        Turns(walls, turn, phase, ltw, extra, one_winner=False)
+        TurnState(walls, turn, phase, ltw, extra, nearest_only=False)
         for walls in product((0, 3), repeat=4)
         for turn, phase, ltw, extra in product(SEATS, phases, (False, True), extras)
     ]
@@ -66,6 +66,6 @@ def test_the_page_s_table_says_when_each_action_has_its_place() -> None:
             phase for phase, cell in zip(("draw", "hold", "claim", "kong"), row[1:5], strict=True) if cell.strip()
         )
         for row in rows
-        if len(row) == 6 and row[0].strip(" `") in DOES
+        if len(row) == 6 and row[0].strip(" `") in ACTION_KINDS
     }
     assert told == PHASES

@@ -21,7 +21,7 @@ from broker.rules.mcr import (
     open_play,
     replay_actions,
 )
-from broker.rules.mcr.turns import DOES
+from broker.rules.mcr.turns import ACTION_KINDS
 from tests.broker.rules.mcr.playing import (
     after,
     all_tiles,
@@ -415,7 +415,9 @@ def named(action: Action) -> bool:
 def test_the_legal_actions_are_exactly_those_that_are_accepted(seed: int, at: int) -> None:
     plays = list(at_random(seed))
     play, _ = plays[at % len(plays)]
-    every = [Action(do, seat, tile) for do in DOES if do != "no_claim" for seat in SEATS for tile in (None, *KINDS)]
+    every = [
+        Action(do, seat, tile) for do in ACTION_KINDS if do != "no_claim" for seat in SEATS for tile in (None, *KINDS)
+    ]
     offered = {action for seat in SEATS for action in legal_actions(play, seat, seldom)}
     told = {Action(action.do, action.actors[0], action.tile) for action in offered}
     assert told == {action for action in every if named(action) and accepted(play, action)}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
 from broker.rules.deal import NEXT_SEAT
-from broker.rules.mcr import Action, Do, Phase, StartPhase, Turns, apply_turn, begin_turns
-from broker.rules.mcr.turns import DOES
+from broker.rules.mcr import Action, ActionKind, Phase, StartPhase, TurnState, apply_turn, begin_turns
+from broker.rules.mcr.turns import ACTION_KINDS
 from tests.broker.rules.mcr.turning import FULL, awaited_seats, did, refusal, rounds
 from tests.broker.rules.variants import seats
 
@@ -46,7 +46,7 @@ def test_a_concealed_kong_cannot_be_robbed() -> None:
 
 
 @pytest.mark.parametrize("claim", ["chow", "pung"])
-def test_who_claimed_a_tile_can_only_discard(claim: Do) -> None:
+def test_who_claimed_a_tile_can_only_discard(claim: ActionKind) -> None:
     state = did(begin_turns(FULL, "east", "claim"), Action(claim, "south"))
     assert refusal(state, Action("self_hu", "south")) == "hu_on_claimed_tile"
     assert refusal(state, Action("concealed_kong", "south")) == "kong_after_claim"
@@ -75,7 +75,7 @@ def test_a_claim_that_cannot_be_is_refused(action: Action, code: str) -> None:
 
 @pytest.mark.parametrize(("winners", "code"), [(("south", "west"), "several_winners"), (("west",), None)])
 def test_under_a_profile_of_the_nearest_only_one_wins(winners: tuple[Seat, ...], code: str | None) -> None:
-    state, action = begin_turns(FULL, "east", "claim", one_winner=True), Action("hu_on_discard", seats=winners)
+    state, action = begin_turns(FULL, "east", "claim", nearest_only=True), Action("hu_on_discard", seats=winners)
     assert (refusal(state, action) if code else apply_turn(state, action).over) == (code or "win")
 
 
@@ -91,8 +91,8 @@ def test_nobody_draws_for_another_or_from_an_empty_wall() -> None:
     assert refusal(begin_turns(seats(0, 1, 1, 1), "east"), Action("draw", "east")) == "wall_empty"
 
 
-@pytest.mark.parametrize("do", DOES)
-def test_after_the_end_nothing_is_legal(do: Do) -> None:
+@pytest.mark.parametrize("do", ACTION_KINDS)
+def test_after_the_end_nothing_is_legal(do: ActionKind) -> None:
     end = did(begin_turns(FULL, "east", "hold"), Action("self_hu", "east"))
     assert {refusal(end, Action(do, seat, seats=(seat,))) for seat in SEATS} == {"play_over"}
 
@@ -126,7 +126,9 @@ def test_oedmc_ltw_is_reached_when_east_s_turn_comes_after_north_s_discard() -> 
     ("claim", "discarder", "phase"),
     [("chow", "north", "hold"), ("pung", "west", "hold"), ("melded_kong", "west", "draw"), ("pung", "north", "hold")],
 )
-def test_oedmc_ltw_is_reached_when_east_s_turn_comes_by_a_claim(claim: Do, discarder: Seat, phase: Phase) -> None:
+def test_oedmc_ltw_is_reached_when_east_s_turn_comes_by_a_claim(
+    claim: ActionKind, discarder: Seat, phase: Phase
+) -> None:
     before = begin_turns(SOUTH_EMPTY, discarder, "claim")
     state = did(before, Action(claim, "east"))
     assert (before.ltw, state.turn, state.phase, state.ltw) == (False, "east", phase, True)
@@ -139,13 +141,13 @@ def test_a_melded_kong_that_brings_ltw_still_has_its_replacement() -> None:
 
 
 @pytest.mark.parametrize("kong", ["concealed_kong", "added_kong"])
-def test_oedmc_rule_4_no_kong_in_ltw_even_with_tiles_left_in_the_own_wall(kong: Do) -> None:
+def test_oedmc_rule_4_no_kong_in_ltw_even_with_tiles_left_in_the_own_wall(kong: ActionKind) -> None:
     state = did(begin_turns(SOUTH_EMPTY, "east"), Action("draw", "east"))
     assert (state.walls[0], refusal(state, Action(kong, "east"))) == (1, "only_hu_in_ltw")
 
 
 @pytest.mark.parametrize(("claim", "seat"), [("chow", "south"), ("pung", "north"), ("melded_kong", "west")])
-def test_oedmc_rule_4_the_discard_in_ltw_can_be_claimed_for_hu_only(claim: Do, seat: Seat) -> None:
+def test_oedmc_rule_4_the_discard_in_ltw_can_be_claimed_for_hu_only(claim: ActionKind, seat: Seat) -> None:
     state = did(begin_turns(SOUTH_EMPTY, "east"), Action("draw", "east"), Action("discard", "east"))
     assert refusal(state, Action(claim, seat)) == "only_hu_in_ltw"
     assert did(state, Action("hu_on_discard", seats=(seat,))).over == "win"
@@ -157,7 +159,7 @@ def test_mil_nobody_wins_on_the_tile_discarded_in_ltw_and_the_play_is_drawn() ->
 
 
 @pytest.mark.parametrize("kong", ["concealed_kong", "added_kong"])
-def test_oedmc_rule_3b_an_empty_own_wall_allows_no_own_kong(kong: Do) -> None:
+def test_oedmc_rule_3b_an_empty_own_wall_allows_no_own_kong(kong: ActionKind) -> None:
     assert refusal(begin_turns(seats(0, 5, 5, 5), "east", "hold"), Action(kong, "east")) == "kong_without_wall"
 
 
@@ -231,7 +233,7 @@ KONG: Final = Action("concealed_kong", "east")
         ),
     ],
 )
-def test_a_win_has_its_situation_fans(state: Turns, actions: list[Action], fans: tuple[str, ...]) -> None:
+def test_a_win_has_its_situation_fans(state: TurnState, actions: list[Action], fans: tuple[str, ...]) -> None:
     end = did(state, *actions)
     assert (end.over, end.situation_fans) == ("win", fans)
 
@@ -247,11 +249,11 @@ STARTS = st.builds(
     SEAT,
     st.sampled_from(["draw", "hold", "claim"]),
     ltw=st.booleans(),
-    one_winner=st.booleans(),
+    nearest_only=st.booleans(),
 )
 ACTIONS = st.builds(
     Action,
-    st.sampled_from(DOES),
+    st.sampled_from(ACTION_KINDS),
     st.none() | SEAT,
     st.none(),
     st.lists(SEAT, max_size=3).map(tuple),
@@ -260,9 +262,9 @@ LIKELY = st.builds(Action, st.sampled_from(["draw", "discard", "no_claim", "pung
 TRIES = st.lists(ACTIONS | LIKELY, max_size=60)
 
 
-def steps(state: Turns, tries: list[Action]) -> list[tuple[Turns, Action, Turns | str]]:
+def steps(state: TurnState, tries: list[Action]) -> list[tuple[TurnState, Action, TurnState | str]]:
     """Try one action after the other; give for each the state before it, and the state after it or a code."""
-    taken: list[tuple[Turns, Action, Turns | str]] = []
+    taken: list[tuple[TurnState, Action, TurnState | str]] = []
     for action in tries:
         try:
             came = apply_turn(state, action)
@@ -274,13 +276,13 @@ def steps(state: Turns, tries: list[Action]) -> list[tuple[Turns, Action, Turns 
     return taken
 
 
-def legal_steps(state: Turns, tries: list[Action]) -> list[tuple[Turns, Action, Turns]]:
+def legal_steps(state: TurnState, tries: list[Action]) -> list[tuple[TurnState, Action, TurnState]]:
     """Return only the steps that were legal."""
-    return [(before, action, came) for before, action, came in steps(state, tries) if isinstance(came, Turns)]
+    return [(before, action, came) for before, action, came in steps(state, tries) if isinstance(came, TurnState)]
 
 
 @given(STARTS, TRIES)
-def test_a_tile_leaves_a_wall_exactly_where_its_player_draws_it(start: Turns, tries: list[Action]) -> None:
+def test_a_tile_leaves_a_wall_exactly_where_its_player_draws_it(start: TurnState, tries: list[Action]) -> None:
     for before, action, came in legal_steps(start, tries):
         drawn = tuple(int(action.do == "draw" and seat == before.turn) for seat in SEATS)
         assert came.walls == tuple(left - gone for left, gone in zip(before.walls, drawn, strict=True))
@@ -288,7 +290,7 @@ def test_a_tile_leaves_a_wall_exactly_where_its_player_draws_it(start: Turns, tr
 
 
 @given(STARTS, TRIES)
-def test_ltw_begins_exactly_when_a_turn_comes_beside_an_empty_wall(start: Turns, tries: list[Action]) -> None:
+def test_ltw_begins_exactly_when_a_turn_comes_beside_an_empty_wall(start: TurnState, tries: list[Action]) -> None:
     for before, _, came in legal_steps(start, tries):
         if came.turn == before.turn:
             assert came.ltw == before.ltw
@@ -297,7 +299,7 @@ def test_ltw_begins_exactly_when_a_turn_comes_beside_an_empty_wall(start: Turns,
 
 
 @given(STARTS, TRIES)
-def test_in_ltw_the_turn_stays_and_nothing_but_hu_is_declared(start: Turns, tries: list[Action]) -> None:
+def test_in_ltw_the_turn_stays_and_nothing_but_hu_is_declared(start: TurnState, tries: list[Action]) -> None:
     for before, action, came in legal_steps(start, tries):
         if before.ltw:
             assert action.do in ("draw", "discard", "no_claim", "self_hu", "hu_on_discard")
@@ -305,14 +307,14 @@ def test_in_ltw_the_turn_stays_and_nothing_but_hu_is_declared(start: Turns, trie
 
 
 @given(STARTS, TRIES)
-def test_an_action_is_refused_with_a_documented_code(start: Turns, tries: list[Action]) -> None:
+def test_an_action_is_refused_with_a_documented_code(start: TurnState, tries: list[Action]) -> None:
     assert {came for _, _, came in steps(start, tries) if isinstance(came, str)} <= DOCUMENTED
 
 
 @given(STARTS, TRIES)
-def test_a_play_ends_once_and_only_a_win_has_situation_fans(start: Turns, tries: list[Action]) -> None:
+def test_a_play_ends_once_and_only_a_win_has_situation_fans(start: TurnState, tries: list[Action]) -> None:
     taken = steps(start, tries)
-    ends = [came for _, _, came in taken if isinstance(came, Turns) and came.over]
+    ends = [came for _, _, came in taken if isinstance(came, TurnState) and came.over]
     assert len(ends) <= 1
     assert all(came == "play_over" for before, _, came in taken if before.over)
-    assert all(came.over == "win" for _, _, came in taken if isinstance(came, Turns) and came.situation_fans)
+    assert all(came.over == "win" for _, _, came in taken if isinstance(came, TurnState) and came.situation_fans)

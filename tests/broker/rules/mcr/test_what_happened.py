@@ -11,7 +11,7 @@ from broker.i18n import Translator, languages
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
 from broker.rules.deal import NEXT_SEAT
-from broker.rules.mcr import Do, Phase, PlayState, Scene, what_happened
+from broker.rules.mcr import ActionKind, Phase, PlayState, Scene, what_happened
 from tests.broker.rules.mcr.playing import at_random
 from tests.broker.rules.variants import seats
 
@@ -22,17 +22,23 @@ def codes(
     walls: Mapping[Seat, int],
     turn: Seat,
     phase: Phase = "claim",
-    claims: Mapping[Seat, Do] | None = None,
+    claims: Mapping[Seat, ActionKind] | None = None,
     *,
-    one_winner: bool = False,
-    taken: Mapping[tuple[Seat, Seat], int] | None = None,
+    nearest_only: bool = False,
+    claimed_sets: Mapping[tuple[Seat, Seat], int] | None = None,
     kongs: Mapping[Seat, int] | None = None,
 ) -> list[str]:
     """Return the codes of all that is said."""
     scene = Scene(
-        walls=walls, turn=turn, phase=phase, claims=claims or {}, dealer="east", taken=taken, kongs=kongs or {}
+        walls=walls,
+        turn=turn,
+        phase=phase,
+        claims=claims or {},
+        dealer="east",
+        claimed_sets=claimed_sets,
+        kongs=kongs or {},
     )
-    return [found.code for found in what_happened(scene, one_winner=one_winner)]
+    return [found.code for found in what_happened(scene, nearest_only=nearest_only)]
 
 
 def test_without_a_claim_the_next_in_turn_order_draws() -> None:
@@ -63,7 +69,7 @@ def test_a_discard_in_ltw_can_be_claimed_for_hu_only_and_else_the_play_is_a_draw
         ({"east": "hu_on_discard"}, "discarder_wins"),
     ],
 )
-def test_a_claim_that_is_not_allowed_says_why(claims: dict[Seat, Do], code: str) -> None:
+def test_a_claim_that_is_not_allowed_says_why(claims: dict[Seat, ActionKind], code: str) -> None:
     assert codes(seats(1, 1, 0, 1), "east", claims=claims)[1:3] == [code, "draws_next"]
 
 
@@ -77,14 +83,14 @@ def test_a_claim_that_is_not_allowed_says_why(claims: dict[Seat, Do], code: str)
         ({"west": "pung", "south": "pung"}, ["pung_allowed", "pung_allowed", "two_pungs", "tile_goes_to"]),
     ],
 )
-def test_hu_comes_before_pung_and_kong_and_these_before_chow(claims: dict[Seat, Do], said: list[str]) -> None:
+def test_hu_comes_before_pung_and_kong_and_these_before_chow(claims: dict[Seat, ActionKind], said: list[str]) -> None:
     assert codes(EVEN, "east", claims=claims)[1 : 1 + len(said)] == said
 
 
 @pytest.mark.parametrize(("one_winner", "code"), [(False, "all_win"), (True, "nearest_wins")])
-def test_of_several_hu_all_win_or_the_nearest_as_the_profile_says(*, one_winner: bool, code: str) -> None:
-    claims: dict[Seat, Do] = {"west": "hu_on_discard", "south": "hu_on_discard"}
-    assert code in codes(EVEN, "east", claims=claims, one_winner=one_winner)
+def test_of_several_hu_all_win_or_the_nearest_as_the_profile_says(*, nearest_only: bool, code: str) -> None:
+    claims: dict[Seat, ActionKind] = {"west": "hu_on_discard", "south": "hu_on_discard"}
+    assert code in codes(EVEN, "east", claims=claims, nearest_only=nearest_only)
 
 
 @pytest.mark.parametrize(
@@ -117,8 +123,8 @@ def test_an_impossible_count_is_refused() -> None:
 
 def test_who_drew_out_of_turn_and_who_was_passed_over_is_named() -> None:
     """East has discarded, and West drew in the place of South."""
-    told_south_is_to_draw = Scene(walls=seats(9, 10, 9, 10), turn="south", phase="draw", dealer="east", taken={})
-    told_west_has_drawn = Scene(walls=seats(9, 10, 9, 10), turn="west", phase="hold", dealer="east", taken={})
+    told_south_is_to_draw = Scene(walls=seats(9, 10, 9, 10), turn="south", phase="draw", dealer="east", claimed_sets={})
+    told_west_has_drawn = Scene(walls=seats(9, 10, 9, 10), turn="west", phase="hold", dealer="east", claimed_sets={})
     assert [named(scene) for scene in (told_south_is_to_draw, told_west_has_drawn)] == [
         [("drew_out_of_turn", "west")],
         [("passed_over", "south")],
@@ -136,7 +142,7 @@ def named(scene: Scene) -> list[tuple[str, object]]:
 def test_before_anybody_is_accused_the_sets_are_asked() -> None:
     walls = seats(9, 10, 10, 10)  # West has claimed a tile of East's
     assert codes(walls, "west")[-1] == "sets_missing"
-    assert codes(walls, "west", taken={("west", "east"): 1})[-1] == "walls_fit"
+    assert codes(walls, "west", claimed_sets={("west", "east"): 1})[-1] == "walls_fit"
 
 
 def scene_of(play: PlayState) -> Scene:
@@ -149,7 +155,7 @@ def scene_of(play: PlayState) -> Scene:
         turn=turns.turn,
         phase="kong" if replaces else turns.phase,
         dealer=play.deal.dealer,
-        taken=Counter((seat, meld.source) for seat, meld in sets if meld.source),
+        claimed_sets=Counter((seat, meld.source) for seat, meld in sets if meld.source),
         kongs=Counter(seat for seat, meld in sets if meld.kind == "kong"),
     )
 
@@ -168,7 +174,7 @@ def test_whatever_was_claimed_the_walls_of_a_play_fit_and_one_tile_more_names_wh
                 turn=scene.turn,
                 phase=scene.phase,
                 dealer=scene.dealer,
-                taken=scene.taken,
+                claimed_sets=scene.claimed_sets,
                 kongs=scene.kongs,
             )
             if not (scene.phase == "draw" and scene.turn == seat and scene.walls[seat] == 1):

@@ -7,27 +7,27 @@ import pytest
 from broker.protocol import Seat
 from broker.rules import RuleError
 from broker.rules.deal import NEXT_SEAT
-from broker.rules.mcr import Action, Turns, apply_turn
+from broker.rules.mcr import Action, TurnState, apply_turn
 from tests.broker.rules.variants import seats
 
 FULL: Final = seats(21, 21, 21, 21)
 
 
-def did(state: Turns, *actions: Action) -> Turns:
+def did(state: TurnState, *actions: Action) -> TurnState:
     """Do one thing after the other, all legal."""
     for action in actions:
         state = apply_turn(state, action)
     return state
 
 
-def refusal(state: Turns, action: Action) -> str:
+def refusal(state: TurnState, action: Action) -> str:
     """Return the code with which an action is refused."""
     with pytest.raises(RuleError) as refused:
         apply_turn(state, action)
     return refused.value.code
 
 
-def rounds(state: Turns) -> list[Turns]:
+def rounds(state: TurnState) -> list[TurnState]:
     """Let everybody draw and discard and nobody claim, to the end; give every state."""
     states = [state]
     while state.over is None:
@@ -38,7 +38,7 @@ def rounds(state: Turns) -> list[Turns]:
     return states
 
 
-def awaited_seats(state: Turns) -> tuple[Seat, ...]:
+def awaited_seats(state: TurnState) -> tuple[Seat, ...]:
     """Return the seats whose word is awaited: the turn's, or the three others, who may claim; none after the end."""
     if state.over is not None:
         return ()

@@ -7,12 +7,12 @@ import pytest
 
 from broker.protocol import Seat
 from broker.rules import RuleError
-from broker.rules.riichi.board import Do, RiichiAction
+from broker.rules.riichi.board import ActionKind, RiichiAction
 from broker.rules.riichi.calls import TimedCall, settle_calls
 from tests.broker.rules.riichi.referee_steps import BASIC, MONTREAL
 
 
-def call(do: Do, seat: Seat, ms: int) -> TimedCall:
+def call(do: ActionKind, seat: Seat, ms: int) -> TimedCall:
     return TimedCall(RiichiAction(do, seat), ms)
 
 

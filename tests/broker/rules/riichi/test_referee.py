@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from broker.protocol import SEATS
 from broker.rules import FULL_SET, KINDS, RuleError
 from broker.rules.riichi import RiichiProfile
-from broker.rules.riichi.board import DOES, LIVE_WALL, Board, RiichiAction, nagashi_seats
+from broker.rules.riichi.board import ACTION_KINDS, LIVE_WALL, Board, RiichiAction, nagashi_seats
 from broker.rules.riichi.calls import TimedCall, settle_calls
 from broker.rules.riichi.referee import apply_riichi_action
 from tests.broker.rules.riichi.referee_steps import BASIC, MONTREAL, OPEN, TENHOU, holding, play, refusal, turn
@@ -327,7 +327,7 @@ SEAT = st.sampled_from(SEATS)
 TILE = st.sampled_from(["1m", "2m", "3m", "5z", "1z"])
 ACTIONS = st.builds(
     RiichiAction,
-    st.sampled_from(DOES),
+    st.sampled_from(ACTION_KINDS),
     st.none() | SEAT,
     st.none() | TILE,
     st.lists(TILE, max_size=2).map(tuple),
