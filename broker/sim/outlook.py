@@ -47,7 +47,7 @@ PLAIN: Final = Style(reads=False, whim=0.0, pung=1.0, ready=1.0)
 LIKELY: Final = 0.9
 """The upper limit of the chance to get a tile."""
 
-NEVER: Final = 1e-9
+EPSILON: Final = 1e-9
 
 
 class Considered(NamedTuple):

@@ -64,8 +64,8 @@ def play_stretch(stretch: Stretch) -> PointCounts:
 def _players(stretch: Stretch, number: int) -> dict[Seat, SimulatedPlayer]:
     players = {}
     for seat in SEATS:
-        chance = Random(f"{stretch.seed} deal {stretch.deal.number} play {number} {seat}")  # noqa: S311 - simulated, to be repeated
-        players[seat] = SimulatedPlayer(1.0, chance, Style(whim=LEAST_WHIM + MORE_WHIM * chance.random()))
+        rng = Random(f"{stretch.seed} deal {stretch.deal.number} play {number} {seat}")  # noqa: S311 - simulated, to be repeated
+        players[seat] = SimulatedPlayer(1.0, rng, Style(whim=LEAST_WHIM + MORE_WHIM * rng.random()))
     return players
 
 

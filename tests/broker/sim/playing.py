@@ -10,7 +10,7 @@ import numpy as np
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, RuleError, new_deal, seat_wind
 from broker.rules.mcr import Hu, PlayState, apply_action, fan_judge, open_play
-from broker.sim.near_plans import CLOSED, FURTHER, OPEN, Winds
+from broker.sim.near_plans import CLOSED, EXTRA_LACKING, OPEN, Winds
 from broker.sim.outlook import IN_TIME, LIKELY, PAIR, Style
 from broker.sim.plans import COLUMN, NONE, TILES_OF, Whole, all_pungs, count_columns, plans, set_of, seven_pairs
 from broker.sim.player import SimulatedPlayer
@@ -84,7 +84,7 @@ def plain_outlook(view: PlayerView, held: Whole, style: Style) -> tuple[float, W
     wanted, counts = np.concatenate([one for one, _ in several]).T, np.concatenate([one for _, one in several])
     lacked = np.maximum(wanted - held[:, None], 0)
     lacks = lacked.sum(axis=0, dtype=np.int8)
-    near = lacks <= lacks.min(initial=99) + FURTHER
+    near = lacks <= lacks.min(initial=99) + EXTRA_LACKING
     wanted, lacked, left = wanted[:, near], lacked[:, near], unseen([view])[0]
     reach = IN_TIME * (view.own.wall + 0.5) / max(int(left.sum()), 1)
     chance = np.minimum(LIKELY, left * reach * np.where(held == PAIR, style.pung, 1))
