@@ -87,7 +87,7 @@ def test_hu_comes_before_pung_and_kong_and_these_before_chow(claims: dict[Seat, 
     assert codes(EVEN, "east", claims=claims)[1 : 1 + len(said)] == said
 
 
-@pytest.mark.parametrize(("one_winner", "code"), [(False, "all_win"), (True, "nearest_wins")])
+@pytest.mark.parametrize(("nearest_only", "code"), [(False, "all_win"), (True, "nearest_wins")])
 def test_of_several_hu_all_win_or_the_nearest_as_the_profile_says(*, nearest_only: bool, code: str) -> None:
     claims: dict[Seat, ActionKind] = {"west": "hu_on_discard", "south": "hu_on_discard"}
     assert code in codes(EVEN, "east", claims=claims, nearest_only=nearest_only)
