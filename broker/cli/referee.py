@@ -161,7 +161,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
                 turn=turn,
                 phase=self.phase,
                 live=self.live,
-                owns=tuple(map(self._own, SEATS)),
+                players=tuple(map(self._own, SEATS)),
                 seen=tuple(
                     PassedTile(SEAT_INDEX[one.seat], tile_kind(one.tile) and one.tile, one.riichi)
                     for one in self.discards
@@ -169,7 +169,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
                 drawn=hand[-1] if hand and self.phase == "hold" else "",
                 kans=kans,
                 indicators=1 + len(kans),
-                unbroken=not any(self.melds.values()) and not any(one.called for one in self.discards),
+                no_calls_yet=not any(self.melds.values()) and not any(one.called for one in self.discards),
             )
         )
 
@@ -181,7 +181,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
             concealed=self.hands.get(seat),
             points=self.points.get(seat),
             riichi="double_riichi" if double else "riichi" if any(one.riichi for one in own) else "",
-            called=any(one.called for one in own),
+            discard_called=any(one.called for one in own),
         )
 
 
@@ -240,7 +240,7 @@ def _riichi_row(board: Board, reason: str | None, refused: dict[Seat, str]) -> d
         "live": board.live,
         "dead": DEAD_WALL,
         "indicators": board.indicators,
-        "riichi": [seat for seat in SEATS if board.own(seat).riichi],
+        "riichi": [seat for seat in SEATS if board.player(seat).riichi],
         "over": board.over,
         "situation": board.situation,
     }

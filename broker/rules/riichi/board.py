@@ -91,7 +91,7 @@ class SeatBoard:
     points: int | None = None
     riichi: Literal["", "riichi", "double_riichi"] = ""
     ippatsu: bool = False
-    called: bool = False
+    discard_called: bool = False
     """Whether another player has called one of its discards."""
 
     @property
@@ -113,7 +113,7 @@ class Board:
     phase: Phase = "draw"
     live: int = LIVE_WALL
     extra: Extra = "drawn"
-    owns: tuple[SeatBoard, ...] = field(default=(SeatBoard(),) * 4)
+    players: tuple[SeatBoard, ...] = field(default=(SeatBoard(),) * 4)
     """In the order of SEATS."""
     seen: tuple[PassedTile, ...] = ()
     """Every tile that could be won on, in order. The tile offered now is the last."""
@@ -123,9 +123,9 @@ class Board:
     """The seat that made each kan."""
     indicators: int = 1
     """The number of dora indicators turned so far."""
-    to_turn: int = 0
+    indicators_due: int = 0
     """The number of indicators that will be turned with the next discard."""
-    unbroken: bool = True
+    no_calls_yet: bool = True
     """Whether nobody has called or made a kan yet."""
     forbidden: frozenset[str] = frozenset()
     """Tiles that the caller may not discard now (kuikae)."""
@@ -133,9 +133,9 @@ class Board:
     situation: dict[Seat, tuple[WinSituation, ...]] = field(default_factory=dict)
     """What the way of winning adds to each winner's hand."""
 
-    def own(self, seat: Seat) -> SeatBoard:
+    def player(self, seat: Seat) -> SeatBoard:
         """Return the state of a seat."""
-        return self.owns[SEAT_INDEX[seat]]
+        return self.players[SEAT_INDEX[seat]]
 
     def river(self, seat: Seat) -> tuple[str, ...]:
         """Return a seat's discards in order. Tiles called by others still count as its own (RIICHI-PLAY)."""
@@ -148,7 +148,7 @@ class Board:
 
     def first_turn(self, seat: Seat) -> bool:
         """Return whether a seat has not discarded yet and nobody has called."""
-        return self.unbroken and not self.river(seat)
+        return self.no_calls_yet and not self.river(seat)
 
 
 def check_board(board: Board) -> Board:
@@ -156,7 +156,7 @@ def check_board(board: Board) -> Board:
     if not 0 <= board.live <= LIVE_WALL or len(board.kans) > MOST_KANS:
         raise RuleError("bad_wall", f"0 to {LIVE_WALL} tiles in the live wall and at most {MOST_KANS} kans are needed")
     for seat in SEATS:
-        player = board.own(seat)
+        player = board.player(seat)
         if player.concealed is not None:
             extra = board.phase == "hold" and seat == board.turn
             rest = player.concealed[:-1] if extra else player.concealed
@@ -166,8 +166,8 @@ def check_board(board: Board) -> Board:
 
 
 def _refuse_five_of_a_tile(board: Board) -> None:
-    tiles = [tile_kind(tile) for player in board.owns for tile in player.concealed or ()]
-    tiles += [tile_kind(tile) for player in board.owns for meld in player.melds for tile in meld.tiles]
+    tiles = [tile_kind(tile) for player in board.players for tile in player.concealed or ()]
+    tiles += [tile_kind(tile) for player in board.players for meld in player.melds for tile in meld.tiles]
     for tile in {*tiles}:
         if tiles.count(tile) > 4:  # noqa: PLR2004 - copies of a tile
             raise RuleError("five_of_a_tile", f"{tile} is there {tiles.count(tile)} times; a set has 4")
@@ -176,7 +176,7 @@ def _refuse_five_of_a_tile(board: Board) -> None:
 def with_seat(board: Board, seat: Seat, player: SeatBoard) -> tuple[SeatBoard, ...]:
     """Return the states of all seats, with one seat's replaced."""
     at = SEAT_INDEX[seat]
-    return (*board.owns[:at], player, *board.owns[at + 1 :])
+    return (*board.players[:at], player, *board.players[at + 1 :])
 
 
 def with_drawn(player: SeatBoard, tile: str | None) -> SeatBoard:
@@ -222,7 +222,7 @@ def abort_after_pass(board: Board, rules: RiichiProfile) -> Over | None:
     """Return why a hand is aborted once nobody calls a discard, or None."""
     found: list[tuple[bool, AbortReason, Over]] = [
         (_four_winds(board), "four_winds", "four_winds"),
-        (all(player.riichi for player in board.owns), "four_riichi", "four_riichi"),
+        (all(player.riichi for player in board.players), "four_riichi", "four_riichi"),
         (len(board.kans) == MOST_KANS and len({*board.kans}) > 1, "four_kans", "four_kans"),
     ]
     return next((over for true, reason, over in found if true and reason in rules.session.draw.aborts.value), None)
@@ -230,7 +230,7 @@ def abort_after_pass(board: Board, rules: RiichiProfile) -> Over | None:
 
 def _four_winds(board: Board) -> bool:
     discards = [tile_kind(one.tile) for one in board.seen]
-    return board.unbroken and len(discards) == len(SEATS) and len({*discards}) == 1 and discards[0] in WINDS
+    return board.no_calls_yet and len(discards) == len(SEATS) and len({*discards}) == 1 and discards[0] in WINDS
 
 
 def check_nine_terminals(board: Board, seat: Seat, rules: RiichiProfile) -> None:
@@ -239,7 +239,7 @@ def check_nine_terminals(board: Board, seat: Seat, rules: RiichiProfile) -> None
         raise RuleError("abort_not_played", N_("nine terminals do not abort a hand under these rules"))
     if not board.first_turn(seat) or board.extra != "drawn":
         raise RuleError("first_turn_over", f"{seat} has discarded, or somebody has called")
-    held = board.own(seat).concealed
+    held = board.player(seat).concealed
     if held is not None and len({tile_kind(tile) for tile in held} & ORPHANS) < NINE:
         raise RuleError("not_nine_terminals", f"{seat} has fewer than {NINE} different terminals and honours")
 
@@ -254,6 +254,6 @@ def nagashi_seats(board: Board) -> tuple[Seat, ...]:
         for seat in SEATS
         if (river := board.river(seat))
         and all(tile_kind(tile) in ORPHANS for tile in river)
-        and not board.own(seat).called
-        and not board.own(seat).melds
+        and not board.player(seat).discard_called
+        and not board.player(seat).melds
     )

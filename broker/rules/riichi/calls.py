@@ -60,7 +60,7 @@ def check_kan_limits(board: Board) -> None:
 def declare_ankan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
     """Lay down four of one's own tiles. Only thirteen orphans may rob them."""
     seat, kind = _own_kan(board, action)
-    player = board.own(seat)
+    player = board.player(seat)
     check_sets_left(player, seat)
     if player.riichi:
         _refuse_changed_waits(board, player, kind)
@@ -71,7 +71,7 @@ def declare_ankan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board
 def declare_shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
     """Add the fourth tile to an open pon."""
     seat, kind = _own_kan(board, action)
-    player = board.own(seat)
+    player = board.player(seat)
     pons = [meld for meld in player.melds if meld.kind == "pon" and tile_kind(meld.tiles[0]) == kind]
     if not pons:
         raise RuleError("tiles_missing", f"{seat} has no open pon of {kind}")
@@ -88,15 +88,15 @@ def declare_shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> 
 def form_kan(board: Board, rules: RiichiProfile) -> Board:
     """Register the kan that lies open, since nobody robbed it. A robbed kan never counts (MONTREAL, chankan)."""
     open_ = board.seen[-1].kan == "added"
-    without_ippatsu = tuple(replace(player, ippatsu=False) for player in board.owns)
-    return count_kan(replace(board, owns=without_ippatsu, unbroken=False), board.turn, rules, open_=open_)
+    without_ippatsu = tuple(replace(player, ippatsu=False) for player in board.players)
+    return count_kan(replace(board, players=without_ippatsu, no_calls_yet=False), board.turn, rules, open_=open_)
 
 
 def count_kan(board: Board, seat: Seat, rules: RiichiProfile, *, open_: bool) -> Board:
     """Turn the indicators that are due, and turn or schedule the one of this kan."""
     late = open_ and rules.play.open_kan_dora.value == "with_discard"
-    turned = board.indicators + board.to_turn + (0 if late else 1)
-    return replace(board, kans=(*board.kans, seat), indicators=turned, to_turn=1 if late else 0)
+    turned = board.indicators + board.indicators_due + (0 if late else 1)
+    return replace(board, kans=(*board.kans, seat), indicators=turned, indicators_due=1 if late else 0)
 
 
 def _own_kan(board: Board, action: RiichiAction) -> tuple[Seat, str]:
@@ -124,8 +124,8 @@ def _refuse_changed_waits(board: Board, player: SeatBoard, kind: str) -> None:
 
 
 def _offer_kan(board: Board, seat: Seat, player: SeatBoard, kan: PassedTile) -> Board:
-    owns = with_seat(board, seat, player)
-    return replace(board, phase="kan", extra="replacement", owns=owns, seen=(*board.seen, kan), drawn="")
+    players = with_seat(board, seat, player)
+    return replace(board, phase="kan", extra="replacement", players=players, seen=(*board.seen, kan), drawn="")
 
 
 def call_chii(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
@@ -148,7 +148,7 @@ def call_daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> 
     seat = _caller(board, action, rules)
     check_kan_limits(board)
     tile = tile_kind(board.offered)
-    if any(meld.kind == "pon" and tile_kind(meld.tiles[0]) == tile for meld in board.own(seat).melds):
+    if any(meld.kind == "pon" and tile_kind(meld.tiles[0]) == tile for meld in board.player(seat).melds):
         raise RuleError("kan_of_open_pon", f"{seat} has an open pon of {tile}, which only a drawn tile completes")
     after = _after_call(board, seat, RiichiHandMeld("kan", (tile,) * 4), (tile,) * 3, rules)
     return count_kan(replace(after, phase="draw", extra="replacement", forbidden=frozenset()), seat, rules, open_=True)
@@ -161,17 +161,17 @@ def _caller(board: Board, action: RiichiAction, rules: RiichiProfile) -> Seat:
         raise RuleError("own_discard", f"{seat} has discarded this tile")
     if not board.live or abort_after_pass(board, rules):
         raise RuleError("last_discard", "the last discard of a hand can only be won on")
-    if board.own(seat).riichi:
+    if board.player(seat).riichi:
         raise RuleError("call_in_riichi", f"{seat} is in riichi")
-    check_sets_left(board.own(seat), seat)
+    check_sets_left(board.player(seat), seat)
     return seat
 
 
 def _after_call(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], rules: RiichiProfile) -> Board:
     """Move the turn to the caller, skipping the seats between. A call ends all ippatsu and first turns."""
-    discarder = replace(board.own(board.turn), called=True)
-    owns = with_seat(
-        replace(board, owns=with_seat(board, board.turn, discarder)), seat, with_meld(board.own(seat), meld, used)
+    discarder = replace(board.player(board.turn), discard_called=True)
+    players = with_seat(
+        replace(board, players=with_seat(board, board.turn, discarder)), seat, with_meld(board.player(seat), meld, used)
     )
     barred = kuikae_tiles(meld, board.offered, rules.play.kuikae.value)
     return replace(
@@ -179,9 +179,9 @@ def _after_call(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[s
         turn=seat,
         phase="hold",
         extra="claimed",
-        owns=tuple(replace(player, ippatsu=False) for player in owns),
-        unbroken=False,
-        forbidden=_refuse_if_no_discard_left(barred, owns[SEAT_INDEX[seat]].concealed),
+        players=tuple(replace(player, ippatsu=False) for player in players),
+        no_calls_yet=False,
+        forbidden=_refuse_if_no_discard_left(barred, players[SEAT_INDEX[seat]].concealed),
     )
 
 

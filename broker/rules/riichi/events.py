@@ -24,7 +24,7 @@ ROUNDS: Final[tuple[RoundWind, ...]] = get_args(RoundWind)
 
 PlayerPoints = tuple[int, int, int, int]
 
-NOTHING: Final[PlayerPoints] = (0, 0, 0, 0)
+NO_POINTS: Final[PlayerPoints] = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)

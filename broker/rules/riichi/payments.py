@@ -13,7 +13,7 @@ from broker.errors import RuleError
 from broker.i18n import N_
 from broker.rules.riichi import points
 from broker.rules.riichi.events import (
-    NOTHING,
+    NO_POINTS,
     PLAYERS,
     Chombo,
     ExhaustiveDraw,
@@ -39,7 +39,7 @@ OF_OWN_VALUE: Final = ("renhou", "shiisanputa")
 EIGHT: Final = 8
 """The number of counters after which a win is paarenchan, as its name says."""
 
-WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
+SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "tenhou": ("tenho",),
     "chiihou": ("chiho", "chiiho", "chihou"),
     "renhou": ("renho",),
@@ -69,7 +69,7 @@ def _normal(written: str) -> str:
 
 
 NAMES: Final[Mapping[str, str]] = {
-    _normal(spelling): name for name, spellings in WRITTEN.items() for spelling in (name, *spellings)
+    _normal(spelling): name for name, spellings in SPELLINGS.items() for spelling in (name, *spellings)
 }
 
 
@@ -263,7 +263,7 @@ def deposits_to(winner: PlayerNo, deposits: int, rules: RiichiProfile) -> Player
 
 def deposits_laid(players: tuple[PlayerNo, ...], rules: RiichiProfile, times: int = 1) -> PlayerPoints:
     """Return the points of deposits that players lay on the table."""
-    return add_points(NOTHING, *(_negated(deposits_to(player, times, rules)) for player in players))
+    return add_points(NO_POINTS, *(_negated(deposits_to(player, times, rules)) for player in players))
 
 
 def _negated(points: PlayerPoints) -> PlayerPoints:
@@ -280,7 +280,7 @@ def draw_payment(dealer: PlayerNo, draw: ExhaustiveDraw, rules: SessionRules) ->
 def _tenpai(tenpai: tuple[PlayerNo, ...], pot: int) -> PlayerPoints:
     noten = len(PLAYERS) - len(tenpai)
     if not tenpai or not noten:
-        return NOTHING
+        return NO_POINTS
     return player_points(pot // len(tenpai) if player in tenpai else -pot // noten for player in PLAYERS)
 
 
@@ -292,7 +292,7 @@ def mangan_tsumo(winner: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
 
 def chombo_payment(dealer: PlayerNo, chombo: Chombo, rules: SessionRules) -> PlayerPoints:
     """Return the payments for grave faults: a reversed mangan for each, and more if a possible yakuman was spoilt."""
-    parts = [NOTHING]
+    parts = [NO_POINTS]
     for player in (one for one in chombo.offenders if one not in chombo.dependent):
         spoilt = any(one != player for one in chombo.yakuman_tenpai)
         parts += [_negated(mangan_tsumo(player, dealer))] * (1 + spoilt * rules.faults.yakuman_tenpai.value)

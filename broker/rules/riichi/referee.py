@@ -30,7 +30,7 @@ from broker.rules.riichi.waits import PassedTile, furiten, orphans_wait, riichi_
 
 def check_riichi(board: Board, seat: Seat, tile: str | None, rules: RiichiProfile) -> None:
     """Raise RuleError if a seat may not declare riichi with the discard of a tile."""
-    player, needed = board.own(seat), rules.play.riichi_tiles_left.value
+    player, needed = board.player(seat), rules.play.riichi_tiles_left.value
     if player.riichi:
         raise RuleError("riichi_twice", f"{seat} has declared riichi")
     if player.open:
@@ -53,15 +53,15 @@ def declare_riichi(board: Board, seat: Seat, player: SeatBoard, rules: RiichiPro
 def _tsumo(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     """Win on the drawn tile."""
     seat = seat_in_turn(board.turn, action)
-    player = board.own(seat)
+    player = board.player(seat)
     if board.extra == "claimed":
         raise RuleError("hu_on_claimed_tile", f"{seat} has claimed a tile, not drawn one")
     if player.concealed is not None:
         rest, tile = player.concealed[:-1], player.concealed[-1]
         if tile_kind(tile) not in riichi_waits(rest, [meld.tiles for meld in player.melds]):
             raise RuleError("not_winning", f"{tile} does not complete the hand of {seat}")
-    due = board.to_turn if rules.play.rinshan_dora.value else 0
-    turned = replace(board, indicators=board.indicators + due, to_turn=0)
+    due = board.indicators_due if rules.play.rinshan_dora.value else 0
+    turned = replace(board, indicators=board.indicators + due, indicators_due=0)
     return replace(turned, over="win", situation={seat: (*_tsumo_situations(board, seat), *_riichi_situations(player))})
 
 
@@ -80,16 +80,16 @@ def _ron(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     in_turn = sorted(declared, key=lambda seat: turns_between(board.turn, seat))
     for seat in in_turn:
         _check_ron(board, seat, rules)
-    several, owns = rules.session.ron.several.value, _with_deposit_returned(board, rules)
-    if several == "triple_aborts" and len(in_turn) == len(board.owns) - 1:
-        return replace(board, over="triple_ron", owns=owns)
+    several, players = rules.session.ron.several.value, _with_deposit_returned(board, rules)
+    if several == "triple_aborts" and len(in_turn) == len(board.players) - 1:
+        return replace(board, over="triple_ron", players=players)
     winners = in_turn[:1] if several == "nearest" else in_turn
-    situation = {seat: (*_ron_situations(board, seat), *_riichi_situations(board.own(seat))) for seat in winners}
-    return replace(board, over="win", owns=owns, situation=situation)
+    situation = {seat: (*_ron_situations(board, seat), *_riichi_situations(board.player(seat))) for seat in winners}
+    return replace(board, over="win", players=players, situation=situation)
 
 
 def _check_ron(board: Board, seat: Seat, rules: RiichiProfile) -> None:
-    player = board.own(seat)
+    player = board.player(seat)
     orphans = player.concealed is None or (not player.melds and orphans_wait(player.concealed))
     if board.seen[-1].kan == "concealed" and not (orphans and rules.play.orphans_rob.value):
         raise RuleError("concealed_kan_robbed", f"{seat} cannot rob a concealed kan; only thirteen orphans may")
@@ -105,9 +105,9 @@ def _check_ron(board: Board, seat: Seat, rules: RiichiProfile) -> None:
 
 def _with_deposit_returned(board: Board, rules: RiichiProfile) -> tuple[SeatBoard, ...]:
     """Return the deposit of a riichi whose own discard is won on, since that riichi never took effect."""
-    player = board.own(board.turn)
+    player = board.player(board.turn)
     if board.phase != "claim" or not board.seen[-1].riichi:
-        return board.owns
+        return board.players
     points = None if player.points is None else player.points + rules.points.deposit.value
     return with_seat(board, board.turn, replace(player, riichi="", ippatsu=False, points=points))
 
@@ -153,8 +153,8 @@ def _draw(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
         board = calls.form_kan(board, rules)
     if not board.live:
         raise RuleError("wall_empty", "only the dead wall is left, which nobody draws from")
-    owns = with_seat(board, seat, with_drawn(board.own(seat), action.tile))
-    return replace(board, phase="hold", live=board.live - 1, owns=owns, drawn=action.tile or "")
+    players = with_seat(board, seat, with_drawn(board.player(seat), action.tile))
+    return replace(board, phase="hold", live=board.live - 1, players=players, drawn=action.tile or "")
 
 
 def _discard(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
@@ -170,13 +170,15 @@ def _riichi(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
 def _after_discard(board: Board, seat: Seat, tile: str | None, rules: RiichiProfile, *, declares: bool) -> Board:
     """Discard a tile into the river."""
     named = _checked_discard(board, seat, tile)
-    player = board.own(seat)
+    player = board.player(seat)
     left = replace(player, concealed=without_tiles(player, (named,)), ippatsu=False)
     if declares:
         left = declare_riichi(board, seat, left, rules)
     seen = (*board.seen, PassedTile(SEAT_INDEX[seat], named, riichi=declares))
-    turned = replace(board, indicators=board.indicators + board.to_turn, to_turn=0, forbidden=frozenset(), drawn="")
-    return replace(turned, phase="claim", owns=with_seat(board, seat, left), seen=seen)
+    turned = replace(
+        board, indicators=board.indicators + board.indicators_due, indicators_due=0, forbidden=frozenset(), drawn=""
+    )
+    return replace(turned, phase="claim", players=with_seat(board, seat, left), seen=seen)
 
 
 def _checked_discard(board: Board, seat: Seat, tile: str | None) -> str:
@@ -185,7 +187,7 @@ def _checked_discard(board: Board, seat: Seat, tile: str | None) -> str:
         raise RuleError("tile_missing", f"{seat} discards: which tile?")
     if tile_kind(tile) in board.forbidden:
         raise RuleError("kuikae", f"{seat} has called and may not discard {tile} at once")
-    if board.own(seat).riichi and board.drawn and tile != board.drawn:
+    if board.player(seat).riichi and board.drawn and tile != board.drawn:
         raise RuleError("drawn_tile_only", f"{seat} is in riichi and discards what was drawn")
     return tile
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from broker.errors import RuleError
 from broker.i18n import N_
 from broker.rules.riichi.events import (
-    NOTHING,
+    NO_POINTS,
     PLAYERS,
     ROUNDS,
     Abort,
@@ -66,7 +66,7 @@ def session_places(scores: PlayerPoints, rules: SessionRules) -> tuple[int, ...]
     return tuple(1 + sum(rank(other) < rank(player) for other in PLAYERS) for player in PLAYERS)
 
 
-def unclaimed(scores: PlayerPoints, points: int, rules: SessionRules) -> PlayerPoints:
+def share_unclaimed(scores: PlayerPoints, points: int, rules: SessionRules) -> PlayerPoints:
     """Distribute the points that lie on the table among the winners.
 
     They are shared in hundreds, the smallest stick, and the rest goes to the winner first in seat order. This breaks no
@@ -202,7 +202,7 @@ def _won(
 ) -> SettledEvent:
     """Settle a win. The winner first in turn order takes what lies on the table."""
     taken = deposits_to(won[0], state.deposits + len(hand.riichi), rules)
-    fault = NOTHING
+    fault = NO_POINTS
     if hand.chombo and not rules.session.faults.win_cancels.value:
         fault = chombo_payment(state.dealer, Chombo(offenders=hand.chombo), rules.session)
     deltas = add_points(deposits_laid(hand.riichi, rules), paid, taken, fault)
@@ -244,7 +244,7 @@ def _minor_fault(state: SessionState, fault: MinorFault, rules: RiichiProfile) -
 
 def _end(state: SessionState, _: SessionEnd, rules: RiichiProfile) -> SettledEvent:
     given = rules.session.end.deposits.value != "nobody"
-    deltas = unclaimed(state.scores, state.deposits * rules.points.deposit.value, rules.session)
+    deltas = share_unclaimed(state.scores, state.deposits * rules.points.deposit.value, rules.session)
     after = _with_deltas(state, deltas, 0 if given else state.deposits)
     return SettledEvent(deltas, replace(after, over=True), session_places(state.scores, rules.session))
 
@@ -264,7 +264,7 @@ SETTLES: Final[Mapping[type, Callable[[SessionState, Any, RiichiProfile], Settle
     Abort: _abort,
     Chombo: _chombo,
     MinorFault: _minor_fault,
-    DeadHand: lambda state, _, rules: _settled(NOTHING, state, rules),
+    DeadHand: lambda state, _, rules: _settled(NO_POINTS, state, rules),
     SessionEnd: _end,
 }
 """The function that settles each kind of event."""

@@ -27,7 +27,7 @@ from broker.rules.riichi.fu import (
     has_yaku,
 )
 from broker.rules.riichi.hand import RiichiHand, RiichiSituation, check_riichi_situation, without_red
-from broker.rules.riichi.names import ids_by_number, yaku_place
+from broker.rules.riichi.names import ids_by_number, yaku_index
 from broker.rules.riichi.points import COUNTED, MANGAN, PaidWin, RiichiPayments, base_of, riichi_payments
 from broker.rules.riichi.profile import HandRules, RiichiProfile
 from broker.rules.riichi.waits import INDEX
@@ -328,7 +328,7 @@ def _yakuman(ids: Iterable[str], profile: RiichiProfile) -> tuple[Yaku, ...]:
 
 
 def _ordered(yaku: Iterable[Yaku]) -> tuple[Yaku, ...]:
-    return tuple(sorted(yaku, key=lambda one: yaku_place(one.id)))
+    return tuple(sorted(yaku, key=lambda one: yaku_index(one.id)))
 
 
 def _worth(one: RiichiHandValue, situation: RiichiSituation, profile: RiichiProfile) -> tuple[int, int, int]:

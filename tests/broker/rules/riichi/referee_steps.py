@@ -48,11 +48,11 @@ def refusal(board: Board, step: str, rules: RiichiProfile = MONTREAL) -> str:
 
 def holding(board: Board, seat: Seat, concealed: str, points: int | None = None) -> Board:
     """Let the tiles of a seat be known."""
-    owns = tuple(
-        replace(own, concealed=tiles(concealed), points=points) if one == seat else own
-        for one, own in zip(SEATS, board.owns, strict=True)
+    players = tuple(
+        replace(player, concealed=tiles(concealed), points=points) if one == seat else player
+        for one, player in zip(SEATS, board.players, strict=True)
     )
-    return replace(board, owns=owns)
+    return replace(board, players=players)
 
 
 def turn(seat: str, tile: str) -> tuple[str, str, str]:

@@ -19,7 +19,7 @@ from broker.rules.riichi.referee import apply_riichi_action
 from tests.broker.rules.riichi.referee_steps import BASIC, MONTREAL, OPEN, TENHOU, holding, play, refusal, turn
 
 DISCARDED = play(OPEN, "draw east", "discard east 3m")
-LAST = replace(DISCARDED, live=0, unbroken=False)
+LAST = replace(DISCARDED, live=0, no_calls_yet=False)
 
 
 def test_the_turn_goes_from_east_to_south_to_west_to_north() -> None:
@@ -45,7 +45,7 @@ def test_a_pon_takes_the_turn_and_who_was_between_misses_theirs() -> None:
 
 def test_only_the_player_after_the_discarder_claims_a_chii() -> None:
     assert refusal(DISCARDED, "chii west 1m2m") == "chow_not_next"
-    assert play(DISCARDED, "chii south 1m2m").own("south").melds[0].tiles == ("1m", "2m", "3m")
+    assert play(DISCARDED, "chii south 1m2m").player("south").melds[0].tiles == ("1m", "2m", "3m")
 
 
 @pytest.mark.parametrize("used", ["1m1m", "2m5m", "1p2p", "1z2z", "2m"])
@@ -76,7 +76,7 @@ def test_a_discard_never_completes_an_open_pon_but_a_drawn_tile_does() -> None:
     board = play(DISCARDED, "pon west", "discard west 9p", "no_call", "draw north", "discard north 3m")
     assert refusal(board, "daiminkan west") == "kan_of_open_pon"
     board = play(board, "no_call", *turn("east", "9p"), *turn("south", "9p"), "draw west", "shouminkan west 3m")
-    assert board.own("west").melds[0].tiles == ("3m",) * 4
+    assert board.player("west").melds[0].tiles == ("3m",) * 4
 
 
 def test_a_kan_needs_a_tile_that_replaces_it_and_there_is_no_fifth() -> None:
@@ -112,7 +112,7 @@ def test_a_win_on_the_replacement_tile_counts_the_new_dora_and_a_robbed_kan_has_
 
 def test_a_second_kan_turns_the_indicator_of_the_first() -> None:
     board = play(DISCARDED, "daiminkan west", "draw west", "ankan west 1p", "draw west")
-    assert (board.indicators, board.to_turn) == (3, 0)
+    assert (board.indicators, board.indicators_due) == (3, 0)
 
 
 def test_only_thirteen_orphans_rob_a_concealed_kan() -> None:
@@ -124,9 +124,9 @@ def test_only_thirteen_orphans_rob_a_concealed_kan() -> None:
 
 
 def test_a_player_may_not_call_for_a_fifth_set() -> None:
-    melds = play(DISCARDED, "pon west").own("west").melds * 4
-    owns = tuple(replace(own, melds=melds) if at == 2 else own for at, own in enumerate(DISCARDED.owns))
-    assert refusal(replace(DISCARDED, owns=owns), "pon west") == "tiles_missing"
+    melds = play(DISCARDED, "pon west").player("west").melds * 4
+    players = tuple(replace(player, melds=melds) if at == 2 else player for at, player in enumerate(DISCARDED.players))
+    assert refusal(replace(DISCARDED, players=players), "pon west") == "tiles_missing"
 
 
 def test_what_a_known_hand_does_not_hold_cannot_be_discarded_or_called_with() -> None:
@@ -135,7 +135,7 @@ def test_what_a_known_hand_does_not_hold_cannot_be_discarded_or_called_with() ->
     assert refusal(board, "pon west") == "tiles_missing"
     board = play(board, "no_call", *turn("south", "9p"), "draw west 9p")
     assert refusal(board, "discard west 8p") == "tiles_missing"
-    assert play(board, "discard west 3m").own("west").concealed == board.own("west").concealed[1:]  # type: ignore[index]  # the rest of a known hand
+    assert play(board, "discard west 3m").player("west").concealed == board.player("west").concealed[1:]  # type: ignore[index]  # the rest of a known hand
 
 
 def test_swap_calling_is_allowed_or_not_as_the_rules_say() -> None:
@@ -188,9 +188,9 @@ def test_in_riichi_the_drawn_tile_is_discarded_and_nothing_is_called() -> None:
 
 def test_a_riichi_costs_its_deposit_unless_its_own_discard_is_won_on() -> None:
     declared = play(READY, "riichi east 9m")
-    assert declared.own("east").points == 0
+    assert declared.player("east").points == 0
     won = play(declared, "ron south")
-    assert (won.own("east").points, won.own("east").riichi) == (1000, "")
+    assert (won.player("east").points, won.player("east").riichi) == (1000, "")
 
 
 def test_in_riichi_a_kan_must_keep_the_waits() -> None:
@@ -205,8 +205,8 @@ def test_in_riichi_a_kan_must_keep_the_waits() -> None:
 
 
 def test_riichi_is_double_with_the_first_discard_unless_somebody_has_called() -> None:
-    assert play(READY, "riichi east 9m").own("east").riichi == "double_riichi"
-    assert play(LATER, "draw east 9m", "riichi east 9m").own("east").riichi == "riichi"
+    assert play(READY, "riichi east 9m").player("east").riichi == "double_riichi"
+    assert play(LATER, "draw east 9m", "riichi east 9m").player("east").riichi == "riichi"
 
 
 def test_ippatsu_lasts_until_the_own_next_discard_or_any_call() -> None:
@@ -216,7 +216,7 @@ def test_ippatsu_lasts_until_the_own_next_discard_or_any_call() -> None:
     called = play(passed, "pon west", "discard west 5z")
     assert play(called, "ron east").situation == {"east": ("riichi",)}
     late = play(declared, "no_call", *turn("west", "9p"), *turn("north", "9p"), *turn("east", "9p"), "draw south")
-    assert play(late, "discard south 5z").own("east").ippatsu is False
+    assert play(late, "discard south 5z").player("east").ippatsu is False
 
 
 def test_who_is_furiten_wins_only_by_drawing() -> None:
@@ -314,7 +314,7 @@ def test_a_triple_ron_breaks_the_hand_off_or_the_nearest_wins(
 ) -> None:
     board = play(OPEN, "draw east", "riichi east 3m", "ron south west north", rules=rules)
     assert (board.over, [*board.situation]) == (over, winners)
-    assert board.own("east").riichi == ""
+    assert board.player("east").riichi == ""
     double = play(OPEN, "draw east", "discard east 3m", "ron south west", rules=rules)
     assert (double.over, len(double.situation)) == ("win", 1 if rules is BASIC else 2)
 
@@ -354,7 +354,7 @@ def test_the_walls_and_indicators_hold_together_and_refusals_are_documented(
         draws += action.do == "draw"
         assert came.live == LIVE_WALL - draws
         if came.over is None:
-            assert came.indicators + came.to_turn == 1 + len(came.kans) <= 5
+            assert came.indicators + came.indicators_due == 1 + len(came.kans) <= 5
         board = came
 
 
@@ -366,13 +366,13 @@ def tried(board: Board, luck: Random, wall: list[str]) -> Board:
 def candidates(board: Board, luck: Random, wall: list[str]) -> list[RiichiAction]:
     if board.phase == "draw":
         return [RiichiAction("draw", board.turn, wall[-1])]
-    held = list(board.own(board.turn).concealed or ())
+    held = list(board.player(board.turn).concealed or ())
     luck.shuffle(held)
     if board.phase == "hold":
-        own = [
+        player = [
             RiichiAction(do, board.turn, tile) for tile in held for do in ("ankan", "shouminkan", "riichi", "discard")
         ]
-        return [RiichiAction("tsumo", board.turn), *own]
+        return [RiichiAction("tsumo", board.turn), *player]
     others = [seat for seat in SEATS if seat != board.turn]
     calls = [RiichiAction(do, seat) for seat in others for do in ("daiminkan", "pon")]
     wanted = calls if luck.random() < 0.3 else []
@@ -400,9 +400,9 @@ def test_every_hand_that_is_played_with_known_tiles_ends_with_each_tile_in_one_p
         if board.live < drawing:
             mixed.pop()
     assert len(mixed) == 14 + board.live
-    where = [tile for own in board.owns for tile in own.concealed or ()]
-    where += [tile for own in board.owns for meld in own.melds for tile in meld.tiles]
-    called = [meld for own in board.owns for meld in own.melds if meld.open]
+    where = [tile for player in board.players for tile in player.concealed or ()]
+    where += [tile for player in board.players for meld in player.melds for tile in meld.tiles]
+    called = [meld for player in board.players for meld in player.melds if meld.open]
     rivers = [tile for seat in SEATS for tile in board.river(seat)]
     # A claimed tile lies in the caller's set and counts as the discarder's too.
     assert len(where) + len(rivers) + len(mixed) == len(FULL_SET) + len(called)

@@ -89,10 +89,10 @@ def test_a_pon_of_the_player_opposite_robs_the_fourth_player_of_a_turn() -> None
     # The text: 1 de bambou, A appelle un pon ... 13 tuiles ... au tour [de] B ... D a été privé de son tour
     start = replace(holding(OPEN, "east", "11s123m456p789m55z"), turn="west")  # A, B, C, D: east to north
     board = play(start, "draw west", "discard west 1s", "pon east")
-    east = board.own("east")
+    east = board.player("east")
     assert (len(east.concealed or ()), east.melds[0].tiles) == (11, ("1s",) * 3)
     board = play(board, "discard east 5z", "no_call")
-    assert (len(board.own("east").concealed or ()) + 3, board.turn) == (13, "south")
+    assert (len(board.player("east").concealed or ()) + 3, board.turn) == (13, "south")
     assert refusal(board, "draw north") == "not_your_turn"
 
 
@@ -109,7 +109,7 @@ def test_two_pairs_wait_for_either_and_the_neighbour_s_east_wind_is_won_on() -> 
     # The text: tire un 2 de caractère ... défausse un dragon rouge ... en attente d'un 1 de bambou ou d'un vent d'Est
     start = holding(OPEN, "east", "13m456p789p11s11z7z")
     board = play(start, "draw east 2m", "discard east 7z", "no_call", "draw south", "discard south 1z")
-    assert board.own("east").waits() == ("1s", "1z")
+    assert board.player("east").waits() == ("1s", "1z")
     assert play(board, "ron east").over == "win"
     assert settled(ron(0, 1), BEGIN).deltas == (5800, -5800, 0, 0)  # la totalité du paiement
 
