@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from broker.i18n import typeset
 from broker.rules.points import HUNDRED, to_imp
-from broker.rules.profile import ComparisonRules, Stated, Step
+from broker.rules.profile import ComparisonRules, Setting, Step
 from broker.rules.riichi import RiichiProfile
 
 FALSE_HU: Final = "false_hu"
@@ -72,11 +72,11 @@ def penalty_of(step: Step) -> Penalty:
 class _Shipped(Struct, frozen=True):
     """The shipped data: the minutes for an appeal, names and sources by language, and one catalogue per profile."""
 
-    appeals: Stated[int]
+    appeals: Setting[int]
     names: dict[str, dict[str, str]]
     sources: dict[str, dict[str, str]]
     """Translations of the English sources."""
-    catalogues: dict[str, dict[str, Stated[tuple[Step, ...]]]]
+    catalogues: dict[str, dict[str, Setting[tuple[Step, ...]]]]
 
 
 @cache
@@ -134,6 +134,6 @@ def choices_of(profile: ComparisonRules, infraction: str) -> tuple[Choice, ...]:
     return tuple(dict.fromkeys(listed))
 
 
-def appeal_minutes(profile: ComparisonRules) -> Stated[int]:
+def appeal_minutes(profile: ComparisonRules) -> Setting[int]:
     """Return the number of minutes after a ruling in which it may be appealed."""
     return profile.appeals.minutes if profile.appeals else _shipped().appeals

@@ -15,9 +15,9 @@ from msgspec.structs import fields
 
 from broker.errors import reason
 from broker.protocol import LONGEST_PROFILE
-from broker.rules.profile import Profile, Stated
+from broker.rules.profile import Profile, Setting
 
-KEYS: Final = frozenset(field.encode_name for field in fields(Stated))
+KEYS: Final = frozenset(field.encode_name for field in fields(Setting))
 """The keys of a setting's table."""
 
 P = TypeVar("P", bound=Struct)
@@ -95,10 +95,10 @@ def _mistakes_of_part(wanted: type[Struct], found: object, where: str, text: str
 
 
 def _mistakes_of_setting(wanted: Any, found: object, where: str, text: str) -> Iterator[ProfileMistake]:  # noqa: ANN401 - a type of any kind
-    if get_origin(wanted) is Stated and not isinstance(found, dict):
+    if get_origin(wanted) is Setting and not isinstance(found, dict):
         yield ProfileMistake(where, setting_line(text, where), f"found {value_found(found)}", _wanted(wanted))
         return
-    if get_origin(wanted) is Stated and isinstance(found, dict) and found.keys() != KEYS:
+    if get_origin(wanted) is Setting and isinstance(found, dict) and found.keys() != KEYS:
         yield from _wrong_keys(wanted, found, where, text)
         return
     try:
@@ -122,7 +122,7 @@ def _wrong_keys(wanted: Any, found: Mapping[str, Any], where: str, text: str) ->
 
 def _wanted(wanted: Any) -> str:  # noqa: ANN401 - a type of any kind
     """Return how a setting is written, and what its value may be."""
-    if get_origin(wanted) is Stated:
+    if get_origin(wanted) is Setting:
         return f"a table with `value` ({allowed_values(wanted, '.value')}) and `source`"
     return allowed_values(wanted)
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from broker.event import Event
 from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Seat, Substitute, Withdrawn
-from broker.rules import Outcome, Profile, RiichiProfile, Rules, Stated, allowed_outcome, seat_points
+from broker.rules import Outcome, Profile, RiichiProfile, Rules, Setting, allowed_outcome, seat_points
 from broker.rulings import plan
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
 from broker.scorer import EventState
@@ -220,7 +220,7 @@ def changed_rules(profile: Rules, settings: dict[str, str]) -> Rules:
         if value not in CHOICES[name]:
             raise ValueError(f"{name} is one of {', '.join(CHOICES[name])}")
         part = "imp" if name in {"method", "gap"} else "datum"
-        part_settings = replace(getattr(profile, part), **{name: Stated(value, SOURCE)})
+        part_settings = replace(getattr(profile, part), **{name: Setting(value, SOURCE)})
         profile = replace(profile, **{part: part_settings})
     return profile
 

@@ -5,7 +5,7 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from broker.protocol import SEATS, Seat
-from broker.rules import McrPaymentRules, Stated, load_mcr
+from broker.rules import McrPaymentRules, Setting, load_mcr
 
 OEDMC: Final = load_mcr("oedmc-2020").payments
 
@@ -18,7 +18,7 @@ def payments(
     several_hu: Literal["base_once", "base_each", "nearest"] = "base_once",
 ) -> McrPaymentRules:
     """Return OEDMC's payments with settings turned."""
-    return replace(OEDMC, self_drawn=Stated(self_drawn, TURNED), several_hu=Stated(several_hu, TURNED))
+    return replace(OEDMC, self_drawn=Setting(self_drawn, TURNED), several_hu=Setting(several_hu, TURNED))
 
 
 ZERO_SUM: Final = load_mcr("zero-sum").payments

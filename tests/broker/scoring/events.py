@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.protocol import SEATS, Seat
-from broker.rules import DatumRules, Profile, Stated, load_mcr
+from broker.rules import DatumRules, Profile, Setting, load_mcr
 from broker.rules.profile import SmallGroupRules
 from broker.scoring import Ranking, ScoredPlay, team
 from tests.broker.rules.variants import TURNED
@@ -95,9 +95,9 @@ def turned(
     alone: int = 0,
 ) -> Profile:
     """Return the shipped default with settings of the comparison turned."""
-    imp = structs.replace(OEDMC.imp, method=Stated(method, TURNED), gap=Stated(gap, TURNED))
-    small = SmallGroupRules(Stated(smallest, TURNED), Stated(alone, TURNED))
-    datum = DatumRules(Stated(own_score, TURNED), Stated(rounding, TURNED))
+    imp = structs.replace(OEDMC.imp, method=Setting(method, TURNED), gap=Setting(gap, TURNED))
+    small = SmallGroupRules(Setting(smallest, TURNED), Setting(alone, TURNED))
+    datum = DatumRules(Setting(own_score, TURNED), Setting(rounding, TURNED))
     return structs.replace(OEDMC, imp=imp, datum=datum, small_group=small)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.protocol import SEATS
-from broker.rules import Profile, Stated, load_mcr
+from broker.rules import Profile, Setting, load_mcr
 from broker.scorer.standings import TeamState
 from broker.scoring import (
     Bounds,
@@ -39,7 +39,7 @@ def test_however_the_missing_plays_end_everybody_stays_within(
     data: st.DataObject,
 ) -> None:
     if parted:
-        profile = structs.replace(profile, ties=structs.replace(profile.ties, chain=Stated(("points",), TURNED)))
+        profile = structs.replace(profile, ties=structs.replace(profile.ties, chain=Setting(("points",), TURNED)))
     plays = [scored(play) for play in told]
     cut = data.draw(st.integers(0, len(plays)))
     ended = [

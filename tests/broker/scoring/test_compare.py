@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker.protocol import SEATS
-from broker.rules import Profile, RuleError, Stated, load_mcr, to_imp
+from broker.rules import Profile, RuleError, Setting, load_mcr, to_imp
 from broker.scoring import Exact, ScoredPlay, awards_for_unplayed, compare_plays
 from tests.broker.rules.variants import seats
 from tests.broker.scoring.events import individual_events, made, profiles, scored, turned
@@ -32,7 +32,7 @@ def test_a_fault_is_told_for_every_seat() -> None:
 
 
 OEDMC = load_mcr("oedmc-2020")
-FLOOR_PROFILE = replace(OEDMC, imp=replace(OEDMC.imp, gap=Stated("floor", "assumption: turned for a test")))
+FLOOR_PROFILE = replace(OEDMC, imp=replace(OEDMC.imp, gap=Setting("floor", "assumption: turned for a test")))
 
 # Ten plays, made up so that their means are those of OEDMC's example; the last one is its table 12.
 EXAMPLE = [
@@ -135,7 +135,7 @@ def test_every_imp_is_what_the_oracle_says(plays: list[Play]) -> None:
 
 
 MIDPOINT: Final = load_mcr("oedmc-2020").imp
-FLOOR: Final = replace(MIDPOINT, gap=Stated("floor", "assumption: turned for a test"))
+FLOOR: Final = replace(MIDPOINT, gap=Setting("floor", "assumption: turned for a test"))
 
 LITTLE: Final = Fraction(1, 10**9)
 

@@ -16,7 +16,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from broker.protocol import SEATS
-from broker.rules import Profile, Stated, TieBreak
+from broker.rules import Profile, Setting, TieBreak
 from broker.rules.profile import CarryOverRules
 from broker.scoring import (
     Adjustment,
@@ -191,7 +191,7 @@ def test_lines_are_made_when_they_are_read_and_are_the_same_by_place_and_in_turn
 
 
 def with_chain(*chain: TieBreak) -> Profile:
-    return structs.replace(OEDMC, ties=structs.replace(OEDMC.ties, chain=Stated(chain, TURNED)))
+    return structs.replace(OEDMC, ties=structs.replace(OEDMC.ties, chain=Setting(chain, TURNED)))
 
 
 def places(plays: list[ScoredPlay], *chain: TieBreak, previous: dict[str, int] | None = None) -> dict[str, int]:
@@ -311,13 +311,13 @@ def test_what_is_carried_over_counts_and_is_no_fine_and_a_fine_of_no_play_is_one
 def test_a_part_of_the_total_is_carried_and_halves_go_away_from_zero(
     imp: int | Fraction, percent: int, expected: int
 ) -> None:
-    profile = structs.replace(OEDMC, carry_over=CarryOverRules(Stated(percent, TURNED)))
+    profile = structs.replace(OEDMC, carry_over=CarryOverRules(Setting(percent, TURNED)))
     assert carry_over([Ranked(1, "a", imp, 4, 3)], profile) == (Adjustment("a", expected),)
 
 
 def test_means_of_imps_are_carried_exactly() -> None:
     profile = structs.replace(
-        turned(method="cross", own_score="excluded"), carry_over=CarryOverRules(Stated(50, TURNED))
+        turned(method="cross", own_score="excluded"), carry_over=CarryOverRules(Setting(50, TURNED))
     )
     assert carry_over([Ranked(1, "a", Fraction(7, 3), 0, 1)], profile) == (Adjustment("a", Fraction(7, 6)),)
 

@@ -7,14 +7,14 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from broker.protocol import SEATS, Seat
-from broker.rules import Profile, RuleError, Stated, load_mcr
+from broker.rules import Profile, RuleError, Setting, load_mcr
 from broker.rules.profile import TeamRules
 from broker.scoring import APART, Exact, Ranked, ScoredPlay
 from tests.broker.scoring import oracle
 from tests.broker.scoring.events import four_teams, scored, team_events, team_standings, turned
 
 MEAN = load_mcr("oedmc-2020")
-ZERO = replace(MEAN, team=TeamRules(Stated("zero", "MIL stated"), Stated("zero", "MIL stated")))
+ZERO = replace(MEAN, team=TeamRules(Setting("zero", "MIL stated"), Setting("zero", "MIL stated")))
 
 Event = tuple[list[oracle.Play], dict[str, str]]
 
@@ -169,7 +169,7 @@ def test_a_void_play_counts_nowhere_and_its_awards_are_the_teams() -> None:
 
 def test_cross_imps_of_teams_are_the_mean_over_the_other_teams() -> None:
     plays, teams = four_teams(tables=3)
-    cross = replace(MEAN, imp=replace(MEAN.imp, method=Stated("cross", "assumption: turned")))
+    cross = replace(MEAN, imp=replace(MEAN.imp, method=Setting("cross", "assumption: turned")))
     found = imps(with_points(plays, {(1, "east"): 20, (2, "east"): 9}), teams, cross)
     # Totals are 20, 9 and 0: 11 is worth 3 IMP, 20 is 5, 9 is 3.
     assert found == {"team 1": 4, "team 2": 0, "team 3": -4}
@@ -192,7 +192,7 @@ def test_a_substitute_counts_for_the_team_of_whom_they_play_for() -> None:
 
 def test_direct_comparison_of_teams_is_deal_by_deal_among_the_tied() -> None:
     plays, teams = four_teams(tables=3)
-    parted = replace(MEAN, ties=replace(MEAN.ties, chain=Stated(("direct_comparison",), "assumption: turned")))
+    parted = replace(MEAN, ties=replace(MEAN.ties, chain=Setting(("direct_comparison",), "assumption: turned")))
     # The mean is 20, so that nobody has an IMP; 21 is 2 above 19.
     scores: dict[tuple[int, Seat], int] = {(1, "east"): 21, (2, "east"): 20, (3, "east"): 19}
     ranked = team_standings(with_points(plays, scores), teams, parted)
@@ -215,7 +215,7 @@ def test_a_wind_at_which_too_few_played_the_form_is_not_compared() -> None:
 
 def test_points_part_equal_teams() -> None:
     plays, teams = four_teams(tables=3)
-    parted = replace(MEAN, ties=replace(MEAN.ties, chain=Stated(("points",), "assumption: turned")))
+    parted = replace(MEAN, ties=replace(MEAN.ties, chain=Setting(("points",), "assumption: turned")))
     ranked = team_standings(with_points(plays, {(1, "east"): 1}), teams, parted)
     assert [(one.place, one.name) for one in ranked] == [(1, "team 1"), (2, "team 2"), (2, "team 3")]
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from broker.cli.riichi import parse_tiles
-from broker.rules import Stated, load_riichi
+from broker.rules import Setting, load_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rules.riichi.hand import RiichiHand, RiichiHandMeld, RiichiSituation
 from broker.rules.riichi.value import RiichiHandValue, riichi_value
@@ -44,5 +44,5 @@ def yaku(found: RiichiHandValue) -> dict[str, int]:
 
 def with_setting(profile: RiichiProfile, part: str, name: str, setting: object) -> RiichiProfile:
     """Return a profile with one setting changed."""
-    changed = msgspec.structs.replace(getattr(profile, part), **{name: Stated(setting, "a test's")})
+    changed = msgspec.structs.replace(getattr(profile, part), **{name: Setting(setting, "a test's")})
     return msgspec.structs.replace(profile, **{part: changed})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.rules import RuleError, Stated, load_riichi
+from broker.rules import RuleError, Setting, load_riichi
 from broker.rules.riichi import PaidWin, RiichiPayments, refuse_impossible_win, riichi_payments
 from broker.rules.riichi.points import MANGAN
 
@@ -139,13 +139,13 @@ def test_each_yakuman_is_four_mangan_whatever_han_and_fu_are() -> None:
 
 @pytest.mark.parametrize(("han", "fu"), [(4, 30), (3, 60)])
 def test_rounding_up_to_a_mangan_is_an_option(han: int, fu: int) -> None:
-    rounding = msgspec.structs.replace(RULES, kiriage=Stated(True, "a test's"))  # noqa: FBT003 - the setting's value
+    rounding = msgspec.structs.replace(RULES, kiriage=Setting(True, "a test's"))  # noqa: FBT003 - the setting's value
     win = PaidWin(han, fu, dealer=False, self_drawn=False)
     assert [riichi_payments(win, rules).discarder_pays for rules in (RULES, rounding)] == [7700, 8000]
 
 
 def test_thirteen_han_are_a_sanbaiman_where_no_yakuman_is_counted() -> None:
-    uncounted = msgspec.structs.replace(RULES, counted_yakuman=Stated("sanbaiman", "a test's"))
+    uncounted = msgspec.structs.replace(RULES, counted_yakuman=Setting("sanbaiman", "a test's"))
     win = PaidWin(13, 30, dealer=False, self_drawn=False)
     assert [riichi_payments(win, rules).limit for rules in (RULES, uncounted)] == ["counted_yakuman", "sanbaiman"]
 
@@ -227,7 +227,7 @@ def test_a_pinfu_and_seven_pairs_have_han_of_their_own(han: int, fu: int, *, dis
 
 
 def test_an_open_hand_may_have_20_fu_where_rules_say_so() -> None:
-    open_20 = msgspec.structs.replace(MONTREAL.fu, open_pinfu=Stated(20, "a test"))
+    open_20 = msgspec.structs.replace(MONTREAL.fu, open_pinfu=Setting(20, "a test"))
     refuse_impossible_win(PaidWin(1, 20, dealer=False, self_drawn=False), open_20)
 
 

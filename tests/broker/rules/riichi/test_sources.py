@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.rules import RuleError, Stated
+from broker.rules import RuleError, Setting
 from broker.rules.riichi import PaidWin, RiichiPayments, riichi_payments
 from broker.rules.riichi.fu import hand_readings, is_pinfu
 from broker.rules.riichi.points import MANGAN
@@ -61,7 +61,7 @@ def test_the_base_is_fu_doubled_twice_and_once_for_each_han(han: int, fu: int, b
 
 def test_four_han_are_a_mangan_but_for_drawn_pinfu_and_seven_pairs_where_30_fu_are_rounded_up() -> None:
     # The text: la majorité des mains de 4 hans valent mangan. Les seules exceptions sont [pinfu pioché] et chii toitsu
-    rounding = msgspec.structs.replace(MONTREAL.points, kiriage=Stated(True, "a test's"))  # noqa: FBT003 - the value
+    rounding = msgspec.structs.replace(MONTREAL.points, kiriage=Setting(True, "a test's"))  # noqa: FBT003 - the value
     limits = {fu: riichi_payments(PaidWin(4, fu, dealer=False, self_drawn=True), rounding).limit for fu in FU}
     assert limits == {fu: None if fu in (20, 25) else "mangan" for fu in FU}
 
