@@ -250,7 +250,7 @@ def _hu(result: CountedPlay | None, _: Translator) -> str:
 
 
 def _datum(group: ComparisonGroup, _: Translator) -> PageLine:
-    data: Mapping[Seat, Fraction] = {} if group.apart else group.datum
+    data: Mapping[Seat, Fraction] = {} if group.has_own_datums else group.datum
     cells = [PageCell(""), PageCell("")]
     for seat in SEATS:
         # If a play's own score is excluded from its datum, each play has a different one.

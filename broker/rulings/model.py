@@ -55,7 +55,7 @@ from broker.protocol import (
     decoder,
 )
 from broker.rules import AwardRules, RiichiProfile, RuleError, Rules, score_riichi
-from broker.scoring import APART, NOTHING, Adjustment, ScoredPlay
+from broker.scoring import NO_RULINGS, TABLE_OFFSET, Adjustment, ScoredPlay
 
 PlayKey = tuple[int, int]
 """Table and round."""
@@ -386,7 +386,7 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
         Scoring lets a table play a deal once. A table that played another deal than planned may later meet that deal
         again where it is planned. Both are then plays of this deal, so the one out of place is given a separate number.
         """
-        return self.table if self.deal == self.planned else self.table + APART * self.round
+        return self.table if self.deal == self.planned else self.table + TABLE_OFFSET * self.round
 
     @property
     def was_played(self) -> bool:
@@ -437,7 +437,7 @@ class Points(Protocol):
 
 def unruled_play(table: int, result: Points, form: str, section: str | None) -> ScoredPlay:
     """Return a play without rulings, as nearly all are: the same as `CountedPlay.scored` would return."""
-    fines = {seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING
+    fines = {seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NO_RULINGS
     return ScoredPlay(result.deal, table, result.players, result.points, fines, form, section)
 
 

@@ -400,4 +400,4 @@ def _imp_in_all(play: CountedPlay, player: str, compared: Imp | None) -> Imp | N
 def _imps(group: ComparisonGroup, table: int) -> dict[Seat, Imp]:
     """Return the IMPs of a play's seats, before fines and awards."""
     row: list[Any] = group.imps[bisect_left(group.members, table, key=TABLE)].tolist()
-    return {seat: json_imp(exact_quotient(value, group.over)) for seat, value in zip(SEATS, row, strict=True)}
+    return {seat: json_imp(exact_quotient(value, group.divisor)) for seat, value in zip(SEATS, row, strict=True)}

@@ -265,7 +265,7 @@ def _spread(length: int) -> list[int]:
 
 
 def _of_deal(snapshot: Snapshot, deal: int, size: int) -> Imps:
-    totals = Totals.nothing(size, fractions=snapshot.ledger.profile.imp.method.value == "cross")
+    totals = Totals.zero(size, fractions=snapshot.ledger.profile.imp.method.value == "cross")
     for row in snapshot.by_deal.get(deal, ()):
         np.add.at(totals.imp, row.entries, exact_imps(row.group))
         for play in row.group.members:

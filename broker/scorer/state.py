@@ -65,7 +65,16 @@ from broker.scorer.snapshot import (
 from broker.scorer.standings import SectionStandings, TeamState
 from broker.scorer.tables import TableFacts
 from broker.scorer.whole_plays import WholePlay, message_told, said_in
-from broker.scoring import APART, Adjustment, ComparisonGroup, Ledger, Ranking, ScoredPlay, real_table, team_bounds
+from broker.scoring import (
+    TABLE_OFFSET,
+    Adjustment,
+    ComparisonGroup,
+    Ledger,
+    Ranking,
+    ScoredPlay,
+    real_table,
+    team_bounds,
+)
 from broker.store import Recorded
 
 PASSING: Final = (Correct, Void, Adjusted, *APART_DECISIONS)
@@ -647,7 +656,7 @@ class EventState:
         """Return the table and round of a scored play."""
         table = real_table(play)
         if play.table != table:
-            return table, play.table // APART
+            return table, play.table // TABLE_OFFSET
         return table, self.planned.rounds[play.deal, table]
 
     def snapshot(self) -> Snapshot:

@@ -8,8 +8,8 @@ from broker.scoring.bounds import (
     with_likely_places,
 )
 from broker.scoring.compare import (
-    APART,
-    NOTHING,
+    NO_RULINGS,
+    TABLE_OFFSET,
     Adjustment,
     ComparisonGroup,
     Entries,

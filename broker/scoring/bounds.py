@@ -95,7 +95,7 @@ def with_likely_places(
     compared = [row.group for row in ledger.rows.values() if not row.group.small and len(row.group.members) > 1]
     if not joining or sum(len(group.members) for group in compared) < FEWEST_PLAYS:
         return dict(found)
-    imps = np.concatenate([(group.imps / group.over).astype(np.float64).ravel() for group in compared])
+    imps = np.concatenate([(group.imps / group.divisor).astype(np.float64).ravel() for group in compared])
     mean_square = float(np.mean(imps**2))
     size = len(entries.number)
     variance = np.bincount(waiting, minlength=size) * mean_square

@@ -104,7 +104,7 @@ class Totals:
     points: Whole
 
     @classmethod
-    def nothing(cls, size: int, *, fractions: bool) -> "Totals":
+    def zero(cls, size: int, *, fractions: bool) -> "Totals":
         """Return zero totals for this many entries."""
         empty = [np.zeros(size, dtype=np.int64) for _ in range(3)]
         return cls(np.zeros(size, dtype=object if fractions else np.int64), *empty)
@@ -125,7 +125,7 @@ class Totals:
         np.add.at(self.points, row.entries, sign * row.group.points)
         np.add.at(self.plays, row.entries, sign)
 
-    def rule(self, play: ScoredPlay, entries: Entries, sign: int) -> None:
+    def count_rulings(self, play: ScoredPlay, entries: Entries, sign: int) -> None:
         """Add the arbiter's awards and fines for a play, or subtract them (`sign` -1). Fines enter no datum (OEDMC)."""
         for seat, award in play.awards.items():
             self.imp[entries.number[play.entry(seat)]] += sign * award
@@ -141,10 +141,12 @@ class Totals:
 
 
 def exact_imps(group: ComparisonGroup) -> Imps:
-    """Return the IMPs of a group's plays and seats, divided by `over`."""
-    if group.over == 1:
+    """Return the IMPs of a group's plays and seats, divided by `divisor`."""
+    if group.divisor == 1:
         return group.imps
-    return np.array([[exact_quotient(imp, group.over) for imp in play] for play in group.imps.tolist()], dtype=object)
+    return np.array(
+        [[exact_quotient(imp, group.divisor) for imp in play] for play in group.imps.tolist()], dtype=object
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,13 +179,13 @@ class Ledger:
         unplayed: Mapping[PlayKey, ScoredPlay],
     ) -> "Ledger":
         """Add up compared plays, and those for which only rulings count."""
-        totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
+        totals = Totals.zero(len(entries.number), fractions=profile.imp.method.value == "cross")
         for row in rows.values():
             totals.count(row, 1)
         played = (play for row in rows.values() for play in row.group.members)
         for play in chain(played, unplayed.values()):
             if play.fines or play.awards:
-                totals.rule(play, entries, 1)
+                totals.count_rulings(play, entries, 1)
         return cls(profile, entries, totals, rows, unplayed)
 
     @property
@@ -207,7 +209,7 @@ class Ledger:
             row = rows.get(play.group)
             new_row = row.with_play(play, entries.number) if row else GroupRow.of([play], self.profile, entries.number)
             _replace_group(totals, rows, play.group, new_row)
-        totals.rule(play, entries, 1)
+        totals.count_rulings(play, entries, 1)
         return replace(self, entries=entries, totals=totals, rows=rows, unplayed=unplayed)
 
     def without(self, play: ScoredPlay) -> "Ledger":
@@ -218,7 +220,7 @@ class Ledger:
             return self
         totals = self.totals.resized(len(self.entries.number))
         rows, unplayed = dict(self.rows), dict(self.unplayed)
-        totals.rule(old, self.entries, -1)
+        totals.count_rulings(old, self.entries, -1)
         if unplayed.pop(old.key, None) is None:
             _replace_group(totals, rows, old.group, rows[old.group].without(old.table))
         return replace(self, totals=totals, rows=rows, unplayed=unplayed)

@@ -149,7 +149,7 @@ def joint_strength(events: Sequence[tuple[Ledger, Callable[[str], str]]]) -> Eve
     if len(numbers) > MOST_PLAYERS:
         return None
     points = _Fit.of([row.group.points.astype(np.float64) for row in rows], entries, len(numbers))
-    imps = _Fit.of([(row.group.imps / row.group.over).astype(np.float64) for row in rows], entries, len(numbers))
+    imps = _Fit.of([(row.group.imps / row.group.divisor).astype(np.float64) for row in rows], entries, len(numbers))
     if imps.residual_freedom < FEWEST or len(imps.sizes) <= 1:
         return None
     rng = np.random.default_rng(0)

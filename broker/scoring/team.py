@@ -127,10 +127,10 @@ class ComparableDeals(NamedTuple):
 def comparable_deals(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: bool = False) -> ComparableDeals:
     """Return which deals count for the teams.
 
-    Where plays are out of place (`APART`), a deal in which they break up the teams is left out, and so is the deal that
-    was not played because of it; the scorer does the same until an arbiter has ruled who sat where. Each play in a deal
-    with broken-up teams explains one play that some deal lacks. An unexplained gap means that the deal is not finished,
-    which is an error except in provisional standings, where the deal is left out.
+    Where plays are out of place (`TABLE_OFFSET`), a deal in which they break up the teams is left out, and so is the
+    deal that was not played because of it; the scorer does the same until an arbiter has ruled who sat where. Each play
+    in a deal with broken-up teams explains one play that some deal lacks. An unexplained gap means that the deal is not
+    finished, which is an error except in provisional standings, where the deal is left out.
 
     A team with no member in a deal does not play it, for instance after being cut before a final. In provisional
     standings it may still play, so such a deal is left out until it does.
@@ -248,7 +248,7 @@ def rank_teams(
 
 
 def _zero_totals(entries: Entries, profile: ComparisonRules) -> Totals:
-    return Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
+    return Totals.zero(len(entries.number), fractions=profile.imp.method.value == "cross")
 
 
 def _add(totals: Totals, entries: Entries, lineups: Mapping[str, Lineup], profile: ComparisonRules) -> None:

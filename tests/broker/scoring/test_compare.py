@@ -282,11 +282,9 @@ def test_the_datum_that_is_told_is_rounded_as_the_one_that_is_used() -> None:
 
 def test_without_the_own_score_each_play_has_its_own_datum() -> None:
     (group,) = compare_plays(made(seats(one, 0, 0, 0) for one in (10, 1, 0)), turned(own_score="excluded"))
-    assert [own["east"] for own in group.own_data()] == [Fraction(1, 2), Fraction(5), Fraction(11, 2)]
-    assert (group.apart, compare_plays(made([seats(1, 0, 0, 0)]), turned(own_score="excluded"))[0].apart) == (
-        True,
-        False,
-    )
+    assert [own["east"] for own in group.own_datums()] == [Fraction(1, 2), Fraction(5), Fraction(11, 2)]
+    (alone,) = compare_plays(made([seats(1, 0, 0, 0)]), turned(own_score="excluded"))
+    assert (group.has_own_datums, alone.has_own_datums) == (True, False)
 
 
 def test_plays_of_different_sections_are_not_compared() -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from broker.protocol import SEATS, Seat
 from broker.rules import Profile, RuleError, Setting, load_mcr
 from broker.rules.profile import TeamRules
-from broker.scoring import APART, Exact, Ranked, ScoredPlay
+from broker.scoring import TABLE_OFFSET, Exact, Ranked, ScoredPlay
 from tests.broker.scoring import oracle
 from tests.broker.scoring.events import four_teams, scored, team_events, team_standings, turned
 
@@ -132,7 +132,7 @@ def test_a_team_that_was_cut_is_ranked_by_the_deals_before_and_two_that_go_on_me
 def test_a_play_elsewhere_explains_that_its_own_deal_is_not_whole_and_no_other_is() -> None:
     plays, teams = four_teams(tables=3)
     second, third = ([replace(play, deal=deal) for play in plays] for deal in (2, 3))
-    apart = replace(third[2], table=3 + APART)
+    apart = replace(third[2], table=3 + TABLE_OFFSET)
     ranked = team_standings([*plays, *second[:2], *third, apart], teams, MEAN)
     assert {one.plays for one in ranked} == {1}  # the first deal alone
     missing = ("team_incomplete", "deal 2: nobody of team 1 sits at south")
