@@ -158,7 +158,7 @@ def travellers_by_deal(
     stored: StoredEvent, _: Translator, shown: Iterable[ComparisonGroup], settled: Mapping[int, list[PageLine]]
 ) -> Iterator[tuple[int, PageBlock]]:
     """Yield a block for each group, with its deal. `settled` are notes on deals, including those without a group."""
-    results = {(laid.line, laid.deal): laid for _, laid in stored.played()}
+    results = {(laid.scoring_table, laid.deal): laid for _, laid in stored.played()}
     by_deal: dict[int, list[ComparisonGroup]] = {deal: [] for deal in settled}
     for group in shown:
         by_deal.setdefault(group.deal, []).append(group)

@@ -57,7 +57,7 @@ class OpenMatters(NamedTuple):
     """The end of the correction period, ms since 1970, if it is still to come."""
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether the standings may be declared final."""
         return not any(self)
 
@@ -94,7 +94,7 @@ def check_final(state: EventState, decision: AnyDecision, now: int) -> None:
     if isinstance(decision, FinalDeclared) or _restores_declaration(state.book, decision):
         if state.book.declared is not None:
             raise Refused("declared_final", N_("the standings have already been declared final"))
-        if not open_matters(state, now).nothing:
+        if not open_matters(state, now).is_empty:
             raise Refused("still_open", N_("something is still open: the list says what"))
         return
     allowed = isinstance(decision, ALLOWED_WHEN_FINAL) and not _gives_a_place(state, decision)

@@ -66,7 +66,7 @@ def _fines_of_results(state: EventState) -> Iterator[RegisterEntry]:
         sheet = state.book.entries.get(play.source or "")
         fined = {} if message is None else result_of(message).fines
         seats = {player: seat for seat, player in play.players.items()}
-        for player, imp in play.confirmed.items():
+        for player, imp in play.outcome_fines.items():
             fine = fined.get(seats[player]) if player in seats else None
             yield RegisterEntry(
                 player=player,

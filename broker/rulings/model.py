@@ -228,7 +228,7 @@ class RulingBook:
         if through not in self._taken_over_by.get(entry.id, (through,)):
             self._taken_over_by[entry.id].append(through)
 
-    def enter(self, play: PlayKey, result: str) -> None:
+    def record_result(self, play: PlayKey, result: str) -> None:
         """Record that a play's result counts, by its id."""
         if play in self._about:
             self._entered[play] = result
@@ -273,7 +273,7 @@ class RulingBook:
             self.entries.get(decision.ruling, entry) if isinstance(decision, Undo | Appealed | AppealDecided) else entry
         )
 
-    def placed(self, entry: RulingEntry) -> RulingEntry:
+    def naming_entry(self, entry: RulingEntry) -> RulingEntry:
         """Return the ruling that names the play or deal of an entry, following all undos and appeals."""
         seen = {entry.id}
         while (about := self.about(entry)).id not in seen:
@@ -294,7 +294,7 @@ class RulingBook:
         """Return the last ruling on a subject, whether it counts or not."""
         return self._about[subject][-1] if self._about.get(subject) else None
 
-    def last_word(self, subject: Subject) -> str | None:
+    def last_message_id(self, subject: Subject) -> str | None:
         """Return the id of the last ruling on a subject, or of the result entered since."""
         last = self.last(subject)
         return self._entered.get(subject, last.id if last else None)
@@ -367,11 +367,11 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
     points: Mapping[Seat, int] | None = None
     settled: bool = False
     """Whether nothing more is to come."""
-    instead: Mapping[str, int] = {}
+    replacement_imps: Mapping[str, int] = {}
     """IMPs that each player is given instead of points."""
     awards: Mapping[str, int] = {}
     fines: Mapping[str, int] = {}
-    confirmed: Mapping[str, int] = {}
+    outcome_fines: Mapping[str, int] = {}
     """Fines that came with the outcome, from the table or a sheet. They are removed if the play is reopened."""
     form: str | None = None
     section: str | None = None
@@ -380,7 +380,7 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
     """Ids of the rulings that count here, oldest first."""
 
     @property
-    def line(self) -> int:
+    def scoring_table(self) -> int:
         """The table number under which scoring knows the play.
 
         Scoring lets a table play a deal once. A table that played another deal than planned may later meet that deal
@@ -394,18 +394,18 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
         return self.points is not None or (self.settled and self.result is not None)
 
     @property
-    def left_out(self) -> set[str]:
+    def absent_recipients(self) -> set[str]:
         """Players who are given or fined something here without sitting here. It counts for them separately."""
-        return {*self.instead, *self.awards, *self.fines} - set(self.players.values())
+        return {*self.replacement_imps, *self.awards, *self.fines} - set(self.players.values())
 
     def scored(self) -> ScoredPlay | None:
         """Return the play for scoring; None if there is nothing to count yet."""
-        awarded = _sums(self.instead, self.awards)
+        awarded = _sums(self.replacement_imps, self.awards)
         if not self.settled and not awarded and not self.fines:
             return None
         return ScoredPlay(
             deal=self.deal,
-            table=self.line,
+            table=self.scoring_table,
             players=self.players,
             points=self.points,
             fines=_by_seat(self.fines, self.players),
@@ -494,7 +494,7 @@ def _with_result(planned: CountedPlay, message: LogMessage | None) -> CountedPla
         points=result.points,
         settled=True,
         fines=fines,
-        confirmed=fines,
+        outcome_fines=fines,
     )
 
 
@@ -506,7 +506,7 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
         case Void() | Adjusted():
             given = decision.gives if isinstance(decision, Adjusted) else {}
             replacement = {one: imp_of(gift, awards) for one, gift in given.items()}
-            play = replace(play, source=entry.id, points=None, settled=True, instead=replacement)
+            play = replace(play, source=entry.id, points=None, settled=True, replacement_imps=replacement)
         case Reopen():
             play = _reopened(play, entry, result)
         case Award():
@@ -525,29 +525,29 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
 def seated(play: CountedPlay, players: Mapping[Seat, str]) -> CountedPlay:
     """Replace the players of a play. Points stay with the seats, and so do the fines that came with them."""
     replacement_of = {player: players[seat] for seat, player in play.players.items()}
-    removed = {player: -imp for player, imp in play.confirmed.items()}
-    confirmed = {replacement_of.get(player, player): imp for player, imp in play.confirmed.items()}
-    fines = _sums(_sums(play.fines, removed), confirmed)
+    removed = {player: -imp for player, imp in play.outcome_fines.items()}
+    outcome_fines = {replacement_of.get(player, player): imp for player, imp in play.outcome_fines.items()}
+    fines = _sums(_sums(play.fines, removed), outcome_fines)
     nonzero = {player: imp for player, imp in fines.items() if imp}
-    return replace(play, players=players, fines=nonzero, confirmed=confirmed)
+    return replace(play, players=players, fines=nonzero, outcome_fines=outcome_fines)
 
 
 def _corrected(play: CountedPlay, entry: RulingEntry, new: Correct) -> CountedPlay:
     outcome = replace(play, win=new.win, winners=new.winners, discarder=new.discarder, hand=new.hand, points=new.points)
     if not play.settled:  # otherwise the table's result, or an earlier sheet, has already set the fines
-        outcome = replace(outcome, fines=_sums(play.fines, new.fines), confirmed=new.fines)
-    return replace(outcome, source=entry.id, settled=True, instead={})
+        outcome = replace(outcome, fines=_sums(play.fines, new.fines), outcome_fines=new.fines)
+    return replace(outcome, source=entry.id, settled=True, replacement_imps={})
 
 
 def _reopened(play: CountedPlay, entry: RulingEntry, result: LogMessage | None) -> CountedPlay:
     """Discard the outcome; a result that the table entered after the reopening stays."""
-    fines = _sums(play.fines, {player: -imp for player, imp in play.confirmed.items()})
+    fines = _sums(play.fines, {player: -imp for player, imp in play.outcome_fines.items()})
     other_fines = {one: imp for one, imp in fines.items() if imp}
     if result is not None and entry.at_table and result.seq > entry.number:
         replayed = _with_result(play, result)
-        return replace(replayed, instead={}, fines=_sums(other_fines, replayed.confirmed))
-    outcome = replace(play, win=None, winners={}, discarder=None, hand=None, points=None, source=None, confirmed={})
-    return replace(outcome, settled=False, instead={}, fines=other_fines)
+        return replace(replayed, replacement_imps={}, fines=_sums(other_fines, replayed.outcome_fines))
+    outcome = replace(play, win=None, winners={}, discarder=None, hand=None, points=None, source=None, outcome_fines={})
+    return replace(outcome, settled=False, replacement_imps={}, fines=other_fines)
 
 
 def imp_of(gift: AwardGiven, awards: AwardRules) -> int:
@@ -581,7 +581,7 @@ def adjustments(
     return found
 
 
-def gifts_of_others(plays: Iterable[CountedPlay], stages: Mapping[int, int]) -> list[Adjustment]:
+def imps_of_absent(plays: Iterable[CountedPlay], stages: Mapping[int, int]) -> list[Adjustment]:
     """Return what plays give to and take from players who do not sit there. `stages`: by deal.
 
     A player named in a ruling may no longer be seated, because the play was reopened and has a new result, or because a
@@ -589,8 +589,8 @@ def gifts_of_others(plays: Iterable[CountedPlay], stages: Mapping[int, int]) -> 
     """
     found = []
     for play in sorted(plays, key=lambda one: (one.table, one.round)):
-        for one in sorted(play.left_out):
-            given = play.instead.get(one, 0) + play.awards.get(one, 0)
+        for one in sorted(play.absent_recipients):
+            given = play.replacement_imps.get(one, 0) + play.awards.get(one, 0)
             found.append(Adjustment(one, given, play.fines.get(one, 0), stages.get(play.deal, 0)))
     return found
 

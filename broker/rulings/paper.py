@@ -178,8 +178,8 @@ def of_hand_values(event: Event) -> Profile:
 
 PAPER_REASON: Final = "paper sheet"
 
-Taken = Literal["taken", "there_already", "first", "agrees", "differs"]
-"""The result of taking a sheet.
+SheetOutcome = Literal["taken", "there_already", "first", "agrees", "differs"]
+"""The result of accepting a sheet.
 
 `taken`: it counts. Where two people key each sheet, `first`: it waits for the second; `agrees`: both agree and it
 counts.
@@ -191,25 +191,27 @@ class SheetResult:
     """The result of one sheet, or why it was refused."""
 
     sheet: PaperSheet
-    taken: Taken | None
+    taken: SheetOutcome | None
     problem: RuleError | None = None
 
 
-def take_sheets(
+def accept_sheets(
     rulings: RulingService, sheets: Iterable[PaperSheet], author: RulingAuthor, reason: str = PAPER_REASON
 ) -> list[SheetResult]:
-    """Take sheets one by one, continuing after a refused one. On the scorer's thread. Raises StoreError."""
+    """Accept sheets one by one, continuing after a refused one. On the scorer's thread. Raises StoreError."""
     results: list[SheetResult] = []
     for sheet in sheets:
         try:
-            results.append(SheetResult(sheet, take_sheet(rulings, sheet, author, reason)))
+            results.append(SheetResult(sheet, accept_sheet(rulings, sheet, author, reason)))
         except RuleError as problem:
             results.append(SheetResult(sheet, None, problem))
     return results
 
 
-def take_sheet(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str = PAPER_REASON) -> Taken:
-    """Take one sheet. On the scorer's thread.
+def accept_sheet(
+    rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str = PAPER_REASON
+) -> SheetOutcome:
+    """Accept one sheet. On the scorer's thread.
 
     Raises RuleError `paper_differs`, `sheets_differ`, `sheet_ruled_out`, or as a ruling; StoreError.
     """
@@ -255,7 +257,7 @@ def _conflict(entry: RulingEntry | None, play: CountedPlay) -> RuleError:
 
 
 def _submit(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str) -> None:
-    last = rulings.room.last_word(sheet.keyed.key)
+    last = rulings.room.last_message_id(sheet.keyed.key)
     draft = RulingDraft(
         id=_id(sheet, last),
         after=last,

@@ -78,7 +78,7 @@ def sitting_name(last: RulingEntry | None, own: str) -> str:
     return last.decision.name if isinstance(last.decision, Substitute) else ""
 
 
-def names_player_again(planned: Event, now: Event, decision: AnyDecision) -> bool:
+def restores_player(planned: Event, now: Event, decision: AnyDecision) -> bool:
     """Return whether a substitution names the player, by the planned or the corrected name: the player is back."""
     if not isinstance(decision, Substitute) or decision.player not in planned.players:
         return False
@@ -143,7 +143,7 @@ def adjusted_for_absences(play: CountedPlay, entries: Iterable[RulingEntry], awa
     gives = {player: imp_of(faults.get(player, "others"), awards) for player in play.players.values()}
     rulings = tuple(sorted({entry.id for entry in gone.values()}))
     source = max(gone.values(), key=lambda entry: entry.number).id
-    return replace(play, source=source, settled=True, instead=gives, rulings=rulings)
+    return replace(play, source=source, settled=True, replacement_imps=gives, rulings=rulings)
 
 
 def sitting_players(event: Event, book: RulingBook, round_: int, players: Mapping[Seat, str]) -> dict[Seat, Player]:

@@ -108,7 +108,7 @@ def plan_facts(state: EventState) -> PlanFacts:
         frozenset(
             state.planned.players.keys() & {who for _, one in plan_changes(state.book) for who in one.left} - coming
         ),
-        state.last_word(WHO_PLAYS),
+        state.last_message_id(WHO_PLAYS),
         frozenset(ever_entered(state.book)),
     )
 

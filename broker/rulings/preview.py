@@ -27,11 +27,11 @@ class SubjectState(Struct, frozen=True, kw_only=True):
     """What counted at one time. Only the fields that the ruling concerns are set."""
 
     play: CountedPlay | None = None
-    sits: str | None = None
+    sitting: str | None = None
     """The person in the player's seats; an empty name for nobody."""
     groups: Groups = ()
     """Tables of a fouled deal grouped by their form; empty if all are compared as restored."""
-    said: tuple[str, ...] = ()
+    plan_texts: tuple[str, ...] = ()
     """The texts of the plan (`plan_texts`): of a player, the title, or the sessions."""
     until: int | None = None
     """The end of the correction period, ms since 1970."""
@@ -77,7 +77,7 @@ class RulingChanges:
         entered = result is not None and result.id == result_then
         state_before = self._state_under(before, root, entered=entered) if entered or result_then is None else None
         state_after = self._state_under(after, root, entered=entered)
-        return RulingChange(entry, book.about(entry), root, book.placed(entry), state_before, state_after)
+        return RulingChange(entry, book.about(entry), root, book.naming_entry(entry), state_before, state_after)
 
     def _state_under(self, book: RulingBook, root: RulingEntry, *, entered: bool) -> SubjectState:
         """Return what counted by the rulings in a book. `entered`: whether the play's present result existed then."""
@@ -89,14 +89,14 @@ class RulingChanges:
         decision = root.decision
         if isinstance(decision, Substitute | Withdrawn):
             ruled = plan.last_ruling_on(book.of(WHO_PLAYS), decision.player, decision.first_round)
-            return SubjectState(sits=plan.sitting_name(ruled, self._event.name_of(decision.player)))
+            return SubjectState(sitting=plan.sitting_name(ruled, self._event.name_of(decision.player)))
         if isinstance(decision, Fouled) and root.deal is not None:
             last = book.of(root.deal)
             return SubjectState(
                 groups=last[-1].decision.groups if last and isinstance(last[-1].decision, Fouled) else ()
             )
         if isinstance(decision, PLAN_DECISIONS):
-            return SubjectState(said=plan.plan_texts(self._state.planned, book, root))
+            return SubjectState(plan_texts=plan.plan_texts(self._state.planned, book, root))
         return SubjectState(until=book.deadline)
 
     def _planned(self, book: RulingBook) -> Event:
@@ -142,7 +142,7 @@ class RulingEffects(Struct, frozen=True):
     """The ruling's own subject, before and after."""
 
     @property
-    def mark(self) -> str:
+    def fingerprint(self) -> str:
         """A hash by which to tell whether these are the effects that somebody has seen.
 
         Places are left out: in a full hall they change all the time, and no ruling could ever be published.
@@ -210,7 +210,7 @@ class WhatIf(Struct, frozen=True):
     profile: Rules
     players: tuple[StandingChange, ...]
     teams: tuple[StandingChange, ...]
-    of: int
+    player_count: int
     """The number of players."""
 
 
@@ -237,7 +237,7 @@ def what_if(state: EventState, profile: Rules) -> WhatIf:
         profile=profile,
         players=standing_changes(state.snapshot().ranking, other.snapshot().ranking),
         teams=standing_changes(state.team_standings(), other.team_standings()),
-        of=len(state.event.players),
+        player_count=len(state.event.players),
     )
 
 

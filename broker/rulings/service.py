@@ -69,17 +69,17 @@ class RulingService:
             change=RulingChanges(after.event, after).of(after.book.entries[ruling.id]),
         )
 
-    def give(self, draft: RulingDraft, author: RulingAuthor, looked_at: str | None = None) -> RulingEntry:
+    def give(self, draft: RulingDraft, author: RulingAuthor, seen: str | None = None) -> RulingEntry:
         """Store a ruling and apply it. One sent twice is given once. Raises Refused, StoreError.
 
-        `looked_at`: the mark of the effects that its author has seen. Raises Refused `effects_changed` if they have
+        `seen`: the fingerprint of the effects that its author has seen. Raises Refused `effects_changed` if they have
         changed.
         """
         if entry := self.room.book.entries.get(draft.id):
             if (entry.decision, entry.account, entry.reason) == (draft.decision, author.account, draft.reason):
                 return entry
             raise Refused("id_reused", "another ruling has this id")
-        if looked_at is not None and looked_at != self.effects(draft, author).mark:
+        if seen is not None and seen != self.effects(draft, author).fingerprint:
             raise Refused("effects_changed", "the effects of this ruling have changed: check them again")
         ruling = self._checked(draft, author)
         with self._journal.commit():

@@ -68,7 +68,7 @@ def check_ruling(event: Event, state: EventState, ruling: Ruling) -> None:
     _check_permission(state, ruling)
     check_final(state, ruling.decision, ruling.at)
     subject = _subject(event, state, ruling)
-    last = state.last_word(subject)
+    last = state.last_message_id(subject)
     if last != ruling.after:
         raise Refused("ruling_conflict", "something was entered or ruled here since this form was opened: check again")
     _check_rank(state, ruling, subject)
@@ -197,9 +197,9 @@ def _check_undo(event: Event, state: EventState, undo: Undo) -> None:
 
 def _check_gifts(before: CountedPlay, after: CountedPlay) -> None:
     """Refuse a change that would leave an award or a fine with a player who no longer sits at the play."""
-    if left_out := after.left_out - before.left_out:
+    if absent := after.absent_recipients - before.absent_recipients:
         raise Refused(
-            "gifts_stand", N_("first take back the award or fine of {who} here", who=", ".join(sorted(left_out)))
+            "gifts_stand", N_("first take back the award or fine of {who} here", who=", ".join(sorted(absent)))
         )
 
 

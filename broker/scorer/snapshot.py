@@ -218,7 +218,7 @@ class Snapshot:
         return (*self.by_deal.get(deal, ()), *self.unplayed.get(deal, ()), *self._ruled_of.get(deal, ()))
 
     def place(self, play: ScoredPlay) -> tuple[int, int]:
-        """Return the table and round of a scored play, wherever it was planned (`CountedPlay.line`)."""
+        """Return the table and round of a scored play, wherever it was planned (`CountedPlay.scoring_table`)."""
         table = real_table(play)
         apart = play.table // TABLE_OFFSET
         return table, apart or self.event.rounds.get((play.deal, table), 0)

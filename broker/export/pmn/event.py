@@ -34,7 +34,7 @@ def event_records(
     told, fouled = with_deals or stored.room.over, _fouled(stored)
     for at, laid in stored.played():
         if deal in (None, laid.deal) and (embargoed or not stored.embargoed(laid.deal)):
-            yield _record(stored, at, laid, faces=told and (laid.deal, laid.line) not in fouled)
+            yield _record(stored, at, laid, faces=told and (laid.deal, laid.scoring_table) not in fouled)
 
 
 def _fouled(stored: StoredEvent) -> set[tuple[int, int]]:

@@ -44,12 +44,12 @@ def draft(room: EventState, decision: AnyDecision, play: tuple[int, int] | None 
 def _last(room: EventState, decision: AnyDecision, play: tuple[int, int] | None, said: dict[str, object]) -> str | None:
     said.pop("after", None)
     if isinstance(decision, Undo):
-        return room.last_word(room.book.subject(room.book.entries[decision.ruling]))
+        return room.last_message_id(room.book.subject(room.book.entries[decision.ruling]))
     if (about := event_subject(decision)) is not None:
-        return room.last_word(about)
+        return room.last_message_id(about)
     if isinstance(decision, Fouled):
-        return room.last_word(int(str(said["deal"])))
-    return room.last_word(play) if play else None
+        return room.last_message_id(int(str(said["deal"])))
+    return room.last_message_id(play) if play else None
 
 
 def ruling(

@@ -64,7 +64,7 @@ def counts(room: EventState) -> list[object]:
 def shows(room: EventState) -> list[object]:
     """Return all that a desk may show of a room."""
     keys = sorted(room.planned.places)
-    words = [(room.last_word(key), room.recorded(key[0]), room.settled(key[0])) for key in keys]
+    words = [(room.last_message_id(key), room.recorded(key[0]), room.settled(key[0])) for key in keys]
     return [*counts(room), words, missed_deals(room), [one.ids for one in room.apart_plays()], room.results_then]
 
 
@@ -135,7 +135,7 @@ def rule(hall: Hall, said: Said) -> str | None:
     if effects is None:
         return None
     tried, ranked = room.fork(), {line.name: (line.place, line.imp) for line in room.snapshot().ranking}
-    hall.scorer.rulings.give(one, HEAD, effects.mark)
+    hall.scorer.rulings.give(one, HEAD, effects.fingerprint)
     given = [*hall.journal.messages()][-1]
     assert isinstance(given, Ruling)
     tried.apply(given)

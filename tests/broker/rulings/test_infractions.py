@@ -154,7 +154,7 @@ def test_a_result_that_comes_after_the_hand_was_ruled_dead_is_open_until_it_is_c
         hall.hear(*whole_event())
         assert open_matters(hall.scorer.state, NOW).dead_hands == (PLAY,)
         give(hall, Undo(ruling=entry.id))
-        assert open_matters(hall.scorer.state, NOW).nothing
+        assert open_matters(hall.scorer.state, NOW).is_empty
 
 
 def test_an_appeal_is_open_until_a_committee_decides_and_a_ruling_it_has_changed_is_taken_back(hall: Hall) -> None:
@@ -186,7 +186,7 @@ def test_an_appeal_that_changes_nothing_leaves_nothing_open(hall: Hall, verdict:
     fined = give(hall, sound(OTHER, "fine", 4), play=PLAY)
     give(hall, Appealed(ruling=fined.id, players=(OTHER,)))
     give(hall, AppealDecided(ruling=fined.id, verdict=verdict, committee=("Ada",)))
-    assert open_matters(hall.scorer.state, NOW).nothing
+    assert open_matters(hall.scorer.state, NOW).is_empty
 
 
 def test_an_appeal_after_its_time_is_admitted_by_the_head_arbiter_alone_who_confirms_it(hall: Hall) -> None:

@@ -133,7 +133,7 @@ def test_plays_of_who_has_withdrawn_are_adjusted_for_all_four_and_their_tables_l
     one, room = give(hall, WITHDRAWN), hall.scorer.state
     for round_ in (3, 4):
         table, seats = THERE[round_]
-        assert room.play((table, round_)).instead == {player: -3 if player == GONE else 3 for player in seats}
+        assert room.play((table, round_)).replacement_imps == {player: -3 if player == GONE else 3 for player in seats}
         assert plan_at(hall, table)["settled"] == [at for at, (where, _) in THERE.items() if at > 2 and where == table]
     assert room.play((THERE[2][0], 2)).rulings == ()
     give(hall, Undo(ruling=one))
@@ -156,7 +156,7 @@ def test_what_an_arbiter_rules_on_such_a_play_holds_before_what_follows_from_the
     room = hall.scorer.state
     gives: dict[str, AwardGiven] = dict.fromkeys(seats, 5)
     hall.scorer.rulings.give(draft(room, Adjusted(gives=gives), (table, 3)), HEAD)
-    assert room.play((table, 3)).instead == gives
+    assert room.play((table, 3)).replacement_imps == gives
 
 
 def test_before_a_withdrawal_is_published_everybody_whom_it_moves_is_shown(hall: Hall) -> None:
@@ -418,7 +418,7 @@ def test_what_is_looked_at_and_what_is_told_after_a_restart_have_the_corrected_n
         draft(hall.scorer.state, Substitute(player=WHO, name="Ada", first_round=2)), HEAD
     )
     assert effects.change.before
-    assert effects.change.before.sits == "Zoé Öztürk"
+    assert effects.change.before.sitting == "Zoé Öztürk"
     (table, _), (later, _) = PLACES[1], PLACES[2]
     deal = event().bookings[later, 2].deal
     hall.scorer.rulings.give(draft(hall.scorer.state, DealPlayed(played=deal, result=None), (table, 1)), HEAD)

@@ -77,7 +77,7 @@ def test_who_sits_the_groups_of_a_deal_and_the_deadline_are_told_before_and_afte
     room.apply(ruling(room, Fouled(groups=((1, 2), (3, 4))), deal=2))
     room.apply(ruling(room, Deadline(at=AT)))
     found = [(one.before, one.after) for one in changes(room)]
-    told = [[(one.sits, one.groups, one.until) for one in pair if one] for pair in found]
+    told = [[(one.sitting, one.groups, one.until) for one in pair if one] for pair in found]
     assert told == [
         [("Player 7", (), None), ("Ada", (), None)],
         [("Ada", (), None), ("Bo", (), None)],

@@ -126,7 +126,9 @@ def test_who_rules_on_a_play_that_has_another_result_since_an_award_there_sees_a
     one = draft(room, Void(), PLAY)
     hall.hear(last)
     assert refusal(hall, one) == "ruling_conflict"
-    assert make_hall(hall.folder, hall.journal).scorer.state.last_word(PLAY) == room.last_word(PLAY) == last.id
+    assert (
+        make_hall(hall.folder, hall.journal).scorer.state.last_message_id(PLAY) == room.last_message_id(PLAY) == last.id
+    )
     give(hall, draft(room, Void(), PLAY))
 
 
@@ -245,7 +247,7 @@ STRANGER = next(player for player in event().players if player not in HERE.playe
 )
 def test_what_cannot_be_ruled_is_refused_by_code(untouched: Hall, decision: Any, where: Any, code: str) -> None:  # noqa: ANN401 - any form
     room = untouched.scorer.state
-    after = room.last_word(PLAY) if (where.get("table"), where.get("round")) == PLAY else None
+    after = room.last_message_id(PLAY) if (where.get("table"), where.get("round")) == PLAY else None
     one = RulingDraft(id="ruling-bad-1", after=after, decision=decision, reason="because", **where)
     assert refusal(untouched, one) == code
 

@@ -258,9 +258,9 @@ def test_a_team_that_did_sit_twice_at_a_wind_does_not_keep_the_standings_open_on
             fact_ = replace(fact_, players=wrong)
         messages[at] = fact(one.table, 1 + sum(before.table == one.table for before in messages[:at]), fact_)
     room.load(messages)
-    assert (len(room.teams.left_out), open_matters(room, NOW).nothing) == (1, False)
+    assert (len(room.teams.left_out), open_matters(room, NOW).is_empty) == (1, False)
     room.apply(ruling(room, Void(), (1, 1)))
-    assert (len(room.teams.left_out), open_matters(room, NOW).nothing) == (1, True)
+    assert (len(room.teams.left_out), open_matters(room, NOW).is_empty) == (1, True)
 
 
 def test_imps_of_no_play_belong_to_the_stage_in_which_they_are_given() -> None:
