@@ -1,4 +1,4 @@
-"""Every action in every position, against the rules told a second time."""
+"""Every action in every position, checked against a second formulation of the rules."""
 
 from itertools import product
 from pathlib import Path
@@ -16,7 +16,7 @@ PAGE: Final = Path(__file__).parents[4] / "docs" / "referee.md"
 
 
 def allowed(state: TurnState, do: ActionKind, seat: Seat) -> bool:
-    """Tell the rules flat: what must hold for an action to be legal while a play is open."""
+    """Whether an action is legal in an open play, with the rules as one flat table."""
     mine, tiles_left = state.turn == seat, state.walls[SEATS.index(seat)] > 0
     may_declare = state.extra != "claimed"
     kong = tiles_left and not state.ltw
@@ -43,7 +43,7 @@ def is_legal(state: TurnState, action: Action) -> bool:
 
 
 @pytest.mark.parametrize("do", ACTION_KINDS)
-def test_every_action_is_legal_in_exactly_the_positions_that_the_rules_allow(do: ActionKind) -> None:
+def test_each_action_is_legal_in_exactly_the_positions_that_the_rules_allow(do: ActionKind) -> None:
     phases: tuple[Phase, ...] = ("draw", "hold", "claim", "kong")
     extras: tuple[Extra, ...] = ("drawn", "replacement", "claimed", "unknown")
     positions = [
@@ -51,21 +51,21 @@ def test_every_action_is_legal_in_exactly_the_positions_that_the_rules_allow(do:
         for walls in product((0, 3), repeat=4)
         for turn, phase, ltw, extra in product(SEATS, phases, (False, True), extras)
     ]
-    asked_and_told = [
+    differing = [
         (position, seat)
         for position, seat in product(positions, SEATS)
         if is_legal(position, Action(do, seat)) != allowed(position, do, seat)
     ]
-    assert asked_and_told == []
+    assert differing == []
 
 
-def test_the_page_s_table_says_when_each_action_has_its_place() -> None:
+def test_the_documented_table_lists_the_phases_of_each_action() -> None:
     rows = [line.strip("| ").split("|") for line in PAGE.read_text(encoding="utf-8").splitlines()]
-    told = {
+    documented = {
         row[0].strip(" `"): tuple(
             phase for phase, cell in zip(("draw", "hold", "claim", "kong"), row[1:5], strict=True) if cell.strip()
         )
         for row in rows
         if len(row) == 6 and row[0].strip(" `") in ACTION_KINDS
     }
-    assert told == PHASES
+    assert documented == PHASES

@@ -1,4 +1,4 @@
-"""Turns for tests: what to do from a position, and what is refused there."""
+"""Helpers for tests of turns: applying actions, refusals and awaited seats."""
 
 from typing import Final
 
@@ -13,8 +13,8 @@ from tests.broker.rules.variants import seats
 FULL: Final = seats(21, 21, 21, 21)
 
 
-def did(state: TurnState, *actions: Action) -> TurnState:
-    """Do one thing after the other, all legal."""
+def apply_turns(state: TurnState, *actions: Action) -> TurnState:
+    """Return the state after legal actions."""
     for action in actions:
         state = apply_turn(state, action)
     return state
@@ -27,8 +27,8 @@ def refusal(state: TurnState, action: Action) -> str:
     return refused.value.code
 
 
-def rounds(state: TurnState) -> list[TurnState]:
-    """Let everybody draw and discard and nobody claim, to the end; give every state."""
+def play_without_claims(state: TurnState) -> list[TurnState]:
+    """Return every state until the end if everybody draws and discards and nobody claims."""
     states = [state]
     while state.over is None:
         turn = state.turn
@@ -39,7 +39,7 @@ def rounds(state: TurnState) -> list[TurnState]:
 
 
 def awaited_seats(state: TurnState) -> tuple[Seat, ...]:
-    """Return the seats whose word is awaited: the turn's, or the three others, who may claim; none after the end."""
+    """Return the seats that are to act: the one in turn, or the three others who may claim. None after the end."""
     if state.over is not None:
         return ()
     second = NEXT_SEAT[state.turn]
