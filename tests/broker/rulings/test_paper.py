@@ -1,4 +1,4 @@
-"""Result sheets on paper, checked against plan and rules."""
+"""Paper result sheets are checked against plan and rules."""
 
 import pytest
 
