@@ -35,7 +35,7 @@ def played(seed: int, strengths: tuple[float, ...] = (1, 0.7, 0.3, 0)) -> Simula
 
 
 def states(seed: int) -> Iterator[PlayState]:
-    """Return a simulated play from before each action."""
+    """Yield the state before each action of a simulated play."""
     play = open_play(dealt(seed), OEDMC)
     for action in played(seed).actions:
         yield play
@@ -43,7 +43,7 @@ def states(seed: int) -> Iterator[PlayState]:
 
 
 def view_from(play: PlayState, seat: Seat) -> PlayerView:
-    """Return what a seat sees of a play of the referee's."""
+    """Return the view of a seat from the referee's state."""
     rivers = [tile for hand in play.hands for tile in hand.river]
     melded = [tile for hand in play.hands for meld in hand.melds if not meld.concealed for tile in meld.tiles]
     winds: Winds = SEATS.index(seat_wind(seat, play.deal.dealer)), SEATS.index(play.deal.prevalent_wind)
@@ -67,7 +67,7 @@ def view_from(play: PlayState, seat: Seat) -> PlayerView:
 
 
 def plain_outlook(view: PlayerView, held: Whole, style: Style) -> tuple[float, Whole]:
-    """Return how good a hand is, and by kind without one of it: all plans are looked at, and nothing is kept."""
+    """Return a hand's outlook, and by kind without one tile of it, from a search through all plans without caches."""
     every, sets = plans(), [set_of(meld) for meld in view.melds]
     there = np.ones(every.value.size, dtype=np.bool_)
     for one in set(sets):
@@ -103,5 +103,5 @@ def refusal(hu: Hu) -> str | None:
 
 
 def every(seats: Sequence[Seat], strength: float) -> tuple[float, ...]:
-    """Return some seats a strength, the others none."""
+    """Return strengths by seat: `strength` for `seats` and 0 for the others."""
     return tuple(strength if seat in seats else 0.0 for seat in SEATS)
