@@ -77,7 +77,7 @@ class PlanKind(NamedTuple):
     melds: tuple[tuple[int, bool], ...]
     """The number of each of the player's sets, sorted, and whether it is concealed."""
     winds: Winds
-    appetite: float
+    value_exponent: float
 
     @property
     def sets(self) -> Sets:
@@ -172,13 +172,13 @@ def _counts_for(kinds: Sequence[PlanKind], hand: Whole, numbers: Whole) -> Whole
     value = value + ((winds >> own) & 1) * (1 + (own == of_round)) + ((winds >> of_round) & 1)
     claimed = np.array([kind.claimed for kind in kinds], dtype=np.intp).take(hand)
     counts_for: Whole = COUNTS[claimed, value]
-    appetite = np.array([kind.appetite for kind in kinds])
-    return counts_for * _pays(value, appetite.take(hand)) if appetite.any() else counts_for
+    exponents = np.array([kind.value_exponent for kind in kinds])
+    return counts_for * _pays(value, exponents.take(hand)) if exponents.any() else counts_for
 
 
-def _pays(value: Whole, appetite: Whole) -> Whole:
-    """Return what a hand pays when won on a discard, relative to one of 8 fan, with `appetite` as the exponent."""
-    paid: Whole = ((BASES + np.maximum(value, ENOUGH_FAN)) / (BASES + ENOUGH_FAN)) ** appetite
+def _pays(value: Whole, exponent: Whole) -> Whole:
+    """Return what a hand pays when won on a discard, relative to one of 8 fan, raised to `exponent`."""
+    paid: Whole = ((BASES + np.maximum(value, ENOUGH_FAN)) / (BASES + ENOUGH_FAN)) ** exponent
     return paid
 
 
@@ -190,7 +190,7 @@ def _generated_plans(hand: int, tiles: bytes, kind: PlanKind, within: int) -> li
     found = [all_pungs(tiles, kind.sets, within)]
     if not kind.melds and PAIRS_OF_HAND - pairs <= within:
         wanted, counts = seven_pairs(tiles)
-        found.append((wanted, counts * _pays(np.array(PAIRS_FAN), np.array(kind.appetite))))
+        found.append((wanted, counts * _pays(np.array(PAIRS_FAN), np.array(kind.value_exponent))))
     held = np.frombuffer(tiles, dtype=np.int8)
     rows = [(wanted - held, counts_for) for wanted, counts_for in found if len(wanted)]
     return [

@@ -131,7 +131,7 @@ def discards_or_kongs(holds: Sequence[Hold]) -> list[int | Kong]:
 
 def _misjudgements(holds: Sequence[Hold], held: NDArray[np.bool_], discarding: NDArray[np.bool_]) -> Whole:
     """Return the misjudgement of each discard. Players without it, or who make a kong, draw no random numbers."""
-    scales = np.array([hold.player.style.whim for hold in holds])
+    scales = np.array([hold.player.style.misjudgement for hold in holds])
     drawn = held & (discarding & (scales > 0))[:, None]
     noise = np.zeros(held.shape)
     draws = [

@@ -13,7 +13,7 @@ from tests.broker.rules.mcr.playing import after, arranged, tiles
 from tests.broker.sim.playing import plain_outlook, states, view_from
 
 DRAW = Action("draw", "east")
-STYLES = {"plain": PLAIN, "reading": Style(whim=0.0)}
+STYLES = {"plain": PLAIN, "reading": Style(misjudgement=0.0)}
 each_style = pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 
 
@@ -56,9 +56,11 @@ def test_a_player_of_strength_0_discards_for_the_fewest_missing_tiles() -> None:
 def test_misjudgement_changes_some_discards_reproducibly() -> None:
     views = [view_from(play, play.turns.turn) for play in states(1) if play.turns.phase == "hold"]
 
-    def chosen(whim: float, seed: int) -> list[object]:
+    def chosen(scale: float, seed: int) -> list[object]:
         rng = Random(seed)
-        return list(discards_or_kongs([Hold(view, (), SimulatedPlayer(1.0, rng, Style(whim=whim))) for view in views]))
+        return list(
+            discards_or_kongs([Hold(view, (), SimulatedPlayer(1.0, rng, Style(misjudgement=scale))) for view in views])
+        )
 
     assert chosen(5.0, 1) == chosen(5.0, 1) != chosen(5.0, 2)
     assert chosen(0.0, 1) == chosen(0.0, 2)
