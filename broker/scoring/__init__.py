@@ -44,7 +44,7 @@ from broker.scoring.strength import (
     Interval,
     event_strength,
     joint_strength,
-    longer,
+    length_factor,
 )
 from broker.scoring.team import (
     Lineup,

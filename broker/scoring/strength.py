@@ -115,10 +115,10 @@ class EventStrength:
         return Interval(estimate, low, high)
 
     def _plays_for(self, goal: float, now: float | None) -> float | None:
-        return self.plays_each * longer(now, goal) if now else None
+        return self.plays_each * length_factor(now, goal) if now else None
 
 
-def longer(reliability: float, goal: float) -> float:
+def length_factor(reliability: float, goal: float) -> float:
     """Return the factor by which the number of plays must grow to go from this reliability, above 0, to another."""
     return goal / (1 - goal) * (1 - reliability) / reliability
 

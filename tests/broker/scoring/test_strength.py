@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.protocol import SEATS
-from broker.scoring import EventStrength, Ledger, ScoredPlay, event_strength, joint_strength, longer
+from broker.scoring import EventStrength, Ledger, ScoredPlay, event_strength, joint_strength, length_factor
 from tests.benchmarks.strength import World, played
 from tests.broker.scoring.events import OEDMC
 
@@ -118,7 +118,7 @@ def test_probabilities_of_a_pair_add_up_and_compare_with_the_next_or_a_given_pla
 
 @pytest.mark.parametrize(("now", "goal", "times"), [(0.5, 0.5, 1), (0.5, 0.8, 4), (0.2, 0.8, 16), (0.8, 0.5, 0.25)])
 def test_the_length_factor_follows_spearman_and_brown(now: float, goal: float, times: float) -> None:
-    assert longer(now, goal) == pytest.approx(times)
+    assert length_factor(now, goal) == pytest.approx(times)
     assert times * now / (1 + (times - 1) * now) == pytest.approx(goal)
 
 
