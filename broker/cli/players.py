@@ -56,7 +56,7 @@ def _give(scorer: Scorer, folder: Path, decision: AnyDecision, reason: str, auth
     undone = book.entries.get(decision.ruling) if isinstance(decision, Undo) else None
     about = book.subject(undone) if undone else event_subject(decision) or ""
     draft = RulingDraft(
-        id=f"command-{uuid.uuid4().hex}", after=scorer.state.last_word(about), decision=decision, reason=reason
+        id=f"command-{uuid.uuid4().hex}", after=scorer.state.last_message_id(about), decision=decision, reason=reason
     )
     given = scorer.rulings.give(draft, author).id
     note_command(folder, RULING_NOTED, given, reason)

@@ -25,7 +25,7 @@ from broker.cli.rules_input import (
 from broker.protocol import SEATS, Seat
 from broker.rules import SEAT_INDEX, McrPaymentRules, RuleError
 from broker.rules.deal import DEAD_WALL
-from broker.rules.mcr import Action, StartPhase, Turns, apply_turn, begin_turns, settle_claims
+from broker.rules.mcr import Action, StartPhase, TurnState, apply_turn, begin_turns, settle_claims
 from broker.rules.riichi import RiichiProfile, check_player
 from broker.rules.riichi.board import (
     LIVE_WALL,
@@ -71,8 +71,8 @@ def _answer(
 
 
 def _judged(start: PlayStart, steps: list[Raw], payments: McrPaymentRules) -> list[dict[str, Any]]:
-    one_winner = payments.several_hu.value == "nearest"
-    state = begin_turns(start.walls, start.turn, start.phase, ltw=start.ltw, one_winner=one_winner)
+    nearest_only = payments.several_hu.value == "nearest"
+    state = begin_turns(start.walls, start.turn, start.phase, ltw=start.ltw, nearest_only=nearest_only)
     rows = []
     for step in steps:
         try:
@@ -83,14 +83,14 @@ def _judged(start: PlayStart, steps: list[Raw], payments: McrPaymentRules) -> li
     return rows
 
 
-def _settled(state: Turns, action: Action) -> Action:
+def _settled(state: TurnState, action: Action) -> Action:
     """If the profile allows one winner, let several players declare on a discard; the nearest in turn order wins."""
     seats = set(action.actors)
     fits = action.do == "hu_on_discard" and seats and len(seats) == len(action.actors) and state.turn not in seats
-    return settle_claims(state, [action]) if fits and state.one_winner else action
+    return settle_claims(state, [action]) if fits and state.nearest_only else action
 
 
-def _row(state: Turns, reason: str | None) -> dict[str, Any]:
+def _row(state: TurnState, reason: str | None) -> dict[str, Any]:
     """Return the answer to a step with the position after it; `reason` is why an illegal step left it unchanged."""
     return {
         "legal": reason is None,
@@ -161,7 +161,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
                 turn=turn,
                 phase=self.phase,
                 live=self.live,
-                owns=tuple(map(self._own, SEATS)),
+                players=tuple(map(self._own, SEATS)),
                 seen=tuple(
                     PassedTile(SEAT_INDEX[one.seat], tile_kind(one.tile) and one.tile, one.riichi)
                     for one in self.discards
@@ -169,7 +169,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
                 drawn=hand[-1] if hand and self.phase == "hold" else "",
                 kans=kans,
                 indicators=1 + len(kans),
-                unbroken=not any(self.melds.values()) and not any(one.called for one in self.discards),
+                no_calls_yet=not any(self.melds.values()) and not any(one.called for one in self.discards),
             )
         )
 
@@ -181,7 +181,7 @@ class RiichiStart(Struct, forbid_unknown_fields=True):
             concealed=self.hands.get(seat),
             points=self.points.get(seat),
             riichi="double_riichi" if double else "riichi" if any(one.riichi for one in own) else "",
-            called=any(one.called for one in own),
+            discard_called=any(one.called for one in own),
         )
 
 
@@ -240,7 +240,7 @@ def _riichi_row(board: Board, reason: str | None, refused: dict[Seat, str]) -> d
         "live": board.live,
         "dead": DEAD_WALL,
         "indicators": board.indicators,
-        "riichi": [seat for seat in SEATS if board.own(seat).riichi],
+        "riichi": [seat for seat in SEATS if board.player(seat).riichi],
         "over": board.over,
         "situation": board.situation,
     }

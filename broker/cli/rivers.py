@@ -56,7 +56,7 @@ def _row(found: FoundPlay) -> dict[str, Any]:
         "self_drawn": found.self_drawn,
         "irregular": found.irregular,
         "out_of_turn": found.out_of_turn,
-        "turned": found.turned,
+        "turned": found.reversed_rivers,
         "steps": [
             {
                 "do": step.action.do,
@@ -84,7 +84,7 @@ def _lines(found: FoundPlay) -> Iterator[str]:
     if found.irregular:
         who = found.out_of_turn or "somebody"
         yield f"No legal play fits: {who} drew out of turn{': proved' if found.out_of_turn else ''}."
-    for seat in found.turned:
+    for seat in found.reversed_rivers:
         yield f"The river of {seat} lies the wrong way round."
 
 

@@ -21,7 +21,7 @@ from broker.i18n import N_
 from broker.protocol import SEATS, DealNo, Fault, Points, Refused, Seat, TableNo, refuse_duplicate_names
 from broker.rules import DEFAULT_MCR, ComparisonRules
 from broker.scoring import (
-    APART,
+    TABLE_OFFSET,
     Adjustment,
     Bounds,
     ComparisonGroup,
@@ -173,7 +173,7 @@ def _numbered(question: PlayQuestion, apart: Counter[tuple[object, ...]]) -> Pla
         return question
     key = question.deal, question.section, question.table
     apart[key] += 1
-    return msgspec.structs.replace(question, table=question.table + APART * apart[key])
+    return msgspec.structs.replace(question, table=question.table + TABLE_OFFSET * apart[key])
 
 
 def _play(question: PlayQuestion, profile: ComparisonRules) -> ScoredPlay:
@@ -249,8 +249,8 @@ def travellers(compared: Iterable[ComparisonGroup]) -> list[dict[str, Any]]:
     by_deal: dict[int, list[dict[str, Any]]] = {}
     for group in compared:
         plays = [*map(_compared, group.plays)]
-        if group.apart:
-            for play, own in zip(plays, group.own_data(), strict=True):
+        if group.has_own_datums:
+            for play, own in zip(plays, group.own_datums(), strict=True):
                 play["datum"] = {seat: str(value) for seat, value in own.items()}
         row: dict[str, Any] = {"datum": {seat: str(value) for seat, value in group.datum.items()}, "plays": plays}
         if group.section is not None:

@@ -74,7 +74,7 @@ def _answer(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names: 
         "event": stored.event.name,
         "profile": found.profile.id,
         "changed": dict(said),
-        "of": found.of,
+        "of": found.player_count,
         "players": players,
         "teams": msgspec.to_builtins(found.teams),
     }
@@ -83,7 +83,7 @@ def _answer(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names: 
 def _as_text(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names: Mapping[str, str]) -> Iterator[str]:
     rules = ", ".join([found.profile.id, *(f"{name.replace('_', ' ')} {value}" for name, value in said.items())])
     yield f"{stored.event.plan.title}: {stored.event.profile.id} now, counted by {rules}"
-    yield f"Players who would move: {len(found.players)} of {found.of}"
+    yield f"Players who would move: {len(found.players)} of {found.player_count}"
     yield from _table(found.players, names)
     if stored.event.plan.teams:
         yield f"Teams that would move: {len(found.teams)} of {len(stored.event.plan.teams)}"

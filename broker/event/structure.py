@@ -47,7 +47,7 @@ from broker.event.plan import BookedPlay, Plan
 from broker.event.stages import Section, Stage, read_part
 from broker.i18n import N_
 from broker.rules import RuleError
-from broker.scoring import GOALS, longer
+from broker.scoring import GOALS, length_factor
 
 LETTERS = "ABCDEFGHIJ"
 
@@ -391,7 +391,7 @@ def _format(order: MovementOrder, minutes: int) -> Format:
         first_minutes=min(over) * minutes,
         at_half=100 * sum(2 * end <= coming.turns for end in over) // len(over),
         strength=round(100 * strength_share(plays, compared)),
-        plays_for=tuple(ceil(longer(one_play, goal)) if one_play else 0 for goal in GOALS),
+        plays_for=tuple(ceil(length_factor(one_play, goal)) if one_play else 0 for goal in GOALS),
     )
 
 

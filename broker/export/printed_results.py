@@ -158,7 +158,7 @@ def travellers_by_deal(
     stored: StoredEvent, _: Translator, shown: Iterable[ComparisonGroup], deal_notes: Mapping[int, list[PageLine]]
 ) -> Iterator[tuple[int, PageBlock]]:
     """Yield a block for each group, with its deal. `deal_notes`: notes by deal, including deals without a group."""
-    results = {(counted.line, counted.deal): counted for _, counted in stored.played()}
+    results = {(counted.scoring_table, counted.deal): counted for _, counted in stored.played()}
     by_deal: dict[int, list[ComparisonGroup]] = {deal: [] for deal in deal_notes}
     for group in shown:
         by_deal.setdefault(group.deal, []).append(group)
@@ -251,7 +251,7 @@ def _hu(result: CountedPlay | None, _: Translator) -> str:
 
 
 def _datum(group: ComparisonGroup, _: Translator) -> PageLine:
-    data: Mapping[Seat, Fraction] = {} if group.apart else group.datum
+    data: Mapping[Seat, Fraction] = {} if group.has_own_datums else group.datum
     cells = [PageCell(""), PageCell("")]
     for seat in SEATS:
         # If a play's own score is excluded from its datum, each play has a different one.

@@ -40,7 +40,7 @@ from broker.rules.profile import (
     ImpRules,
     McrPaymentRules,
     Profile,
-    Stated,
+    Setting,
     TieBreak,
     profile_settings,
     setting_text,

@@ -60,9 +60,9 @@ class DrawName(Struct, frozen=True, forbid_unknown_fields=True):
 
 def root_text(event: str, hashes: Mapping[int, str], draw: DrawName | None = None) -> str:
     """Return the lines whose SHA-256 is the root: the deals' hashes by number. Raises RuleError `bad_event_name`."""
-    head, named = (DRAWN_HEAD, [f"draw {draw.number} {draw.announcement}"]) if draw else (ROOT_HEAD, [])
-    listed = (f"deal {number} {hashes[number]}" for number in sorted(hashes))
-    return _lines(head, f"event {checked_name(event)}", *named, *listed)
+    head, draw_line = (DRAWN_HEAD, [f"draw {draw.number} {draw.announcement}"]) if draw else (ROOT_HEAD, [])
+    deal_lines = (f"deal {number} {hashes[number]}" for number in sorted(hashes))
+    return _lines(head, f"event {checked_name(event)}", *draw_line, *deal_lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,23 +166,23 @@ class Announcement(Struct, frozen=True, forbid_unknown_fields=True, omit_default
         return hashlib.sha256(announcement_text(self).encode()).hexdigest()
 
 
-def announcement_text(announced: Announcement) -> str:
+def announcement_text(announcement: Announcement) -> str:
     """Return the lines whose SHA-256 is the hash of an announcement."""
-    beacon = announced.beacon
+    beacon = announcement.beacon
     return _lines(
         ANNOUNCEMENT_HEAD,
-        f"event {announced.event}",
-        f"draw {announced.number}",
-        f"previous {announced.previous or 'none'}",
-        f"deals {announced.deals}",
-        f"prevalent_winds {' '.join(announced.prevalent_winds)}",
-        f"dealers {' '.join(announced.dealers)}",
-        f"sets {_numbers(announced.sets)}",
-        f"new_sets {_numbers(announced.new_sets)}",
-        f"red_fives {'yes' if announced.red_fives else 'no'}",
-        f"computer {announced.computer}",
-        f"computer_sets {announced.computer_sets}",
-        *(f"person {person.words} {person.name}" for person in announced.people),
+        f"event {announcement.event}",
+        f"draw {announcement.number}",
+        f"previous {announcement.previous or 'none'}",
+        f"deals {announcement.deals}",
+        f"prevalent_winds {' '.join(announcement.prevalent_winds)}",
+        f"dealers {' '.join(announcement.dealers)}",
+        f"sets {_numbers(announcement.sets)}",
+        f"new_sets {_numbers(announcement.new_sets)}",
+        f"red_fives {'yes' if announcement.red_fives else 'no'}",
+        f"computer {announcement.computer}",
+        f"computer_sets {announcement.computer_sets}",
+        *(f"person {person.words} {person.name}" for person in announcement.people),
         f"beacon {beacon.source}" if beacon else "beacon none",
         *([f"beacon_round {beacon.round}"] if beacon else []),
     )
@@ -211,30 +211,30 @@ class DrawnWords(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
         return f"DrawnWords(of {len(self.people)} people)"
 
 
-def seed_of(announced: Announcement, words: DrawnWords) -> bytes:
+def seed_of(announcement: Announcement, words: DrawnWords) -> bytes:
     """Return the 32 bytes from which the whole draw follows.
 
     Raises RuleError `words_differ`, naming the person, if something is not what was announced, or `beacon_missing`.
     """
-    return _seed(announced, words, announced.computer)
+    return _seed(announcement, words, announcement.computer)
 
 
-def _seed(announced: Announcement, words: DrawnWords, computer: str) -> bytes:
+def _seed(announcement: Announcement, words: DrawnWords, computer: str) -> bytes:
     if words_hash(words.computer) != computer:
         raise RuleError("words_differ", N_("the computer’s secret is not the one that was announced"))
-    if len(words.people) != len(announced.people):
+    if len(words.people) != len(announcement.people):
         raise RuleError(
-            "words_differ", N_("the number of people whose words are needed: {count}", count=len(announced.people))
+            "words_differ", N_("the number of people whose words are needed: {count}", count=len(announcement.people))
         )
-    for person, said in zip(announced.people, words.people, strict=True):
-        check_words(person, said)
-    if bool(announced.beacon) != bool(words.beacon):
-        raise RuleError("beacon_missing", N_("exactly the public value that was announced is needed"))
+    for person, spoken in zip(announcement.people, words.people, strict=True):
+        check_words(person, spoken)
+    if bool(announcement.beacon) != bool(words.beacon):
+        raise RuleError("beacon_missing", N_("enter exactly the public value that was announced"))
     text = _lines(
         SEED_HEAD,
-        f"announcement {announced.hash}",
+        f"announcement {announcement.hash}",
         f"computer {normal_words(words.computer)}",
-        *(f"words {normal_words(said)}" for said in words.people),
+        *(f"words {normal_words(spoken)}" for spoken in words.people),
         f"beacon {normal_words(words.beacon) or 'none'}",
     )
     return hashlib.sha256(text.encode()).digest()
@@ -276,9 +276,9 @@ def _numbers_of(seed: bytes, label: str) -> Iterator[int]:
         block += 1
 
 
-def drawn_deals(announced: Announcement, words: DrawnWords) -> list[tuple[Deal, str]]:
+def drawn_deals(announcement: Announcement, words: DrawnWords) -> list[tuple[Deal, str]]:
     """Return all deals of a draw, each with the salt of its commitment. Raises RuleError as `seed_of` does."""
-    seed, winds, dealers = seed_of(announced, words), announced.prevalent_winds, announced.dealers
+    seed, winds, dealers = seed_of(announcement, words), announcement.prevalent_winds, announcement.dealers
     return [
         (
             new_deal(
@@ -286,22 +286,23 @@ def drawn_deals(announced: Announcement, words: DrawnWords) -> list[tuple[Deal, 
                 winds[(number - 1) % len(winds)],
                 dealers[(number - 1) % len(dealers)],
                 SeededShuffler(seed, f"deal {number}"),
-                red=announced.red_fives,
+                red=announcement.red_fives,
             ),
             hmac.digest(seed, f"deal {number} salt".encode(), "sha256").hex(),
         )
-        for number in range(1, announced.deals + 1)
+        for number in range(1, announcement.deals + 1)
     ]
 
 
-def drawn_sets(announced: Announcement, words: DrawnWords) -> dict[int, dict[int, str]]:
+def drawn_sets(announcement: Announcement, words: DrawnWords) -> dict[int, dict[int, str]]:
     """Return the new sets of a draw, serial to face. `words.computer` must be the computer's second secret.
 
     Raises RuleError as `seed_of` does.
     """
-    seed = _seed(announced, words, announced.computer_sets)
+    seed = _seed(announcement, words, announcement.computer_sets)
     return {
-        number: new_set(SeededShuffler(seed, f"set {number}"), red=announced.red_fives) for number in announced.new_sets
+        number: new_set(SeededShuffler(seed, f"set {number}"), red=announcement.red_fives)
+        for number in announcement.new_sets
     }
 
 

@@ -112,27 +112,27 @@ def serial_order(deal: Deal, registry: Mapping[int, str]) -> dict[Seat, SerialTr
     fives, but not the other way round. Raises RuleError `not_a_set` if the registry is not a whole set, or
     `no_red_fives`.
     """
-    red = has_red(face for tray in deal.faces.values() for face in tray)
+    deal_has_red = has_red(face for tray in deal.faces.values() for face in tray)
     if not is_whole_registry(registry):
         raise RuleError("not_a_set", N_("the registry does not list the 136 tiles of a set"))
-    if red and not has_red(registry.values()):
+    if deal_has_red and not has_red(registry.values()):
         raise RuleError("no_red_fives", f"deal {deal.number} has red fives, and the set in its carrier has none")
     secret = ",".join(registry[serial] for serial in range(1, 137)).encode()
-    laid = f"{deal.number}:" + ",".join(face for seat in SEATS for face in deal.faces[seat])
-    free: dict[str, list[int]] = {}
-    for _, serial in sorted(zip(_digests(secret, f"{laid}:".encode()), range(1, 137), strict=True)):
+    deal_text = f"{deal.number}:" + ",".join(face for seat in SEATS for face in deal.faces[seat])
+    serials_left: dict[str, list[int]] = {}
+    for _, serial in sorted(zip(_digests(secret, f"{deal_text}:".encode()), range(1, 137), strict=True)):
         face = registry[serial]
-        free.setdefault(face if red else RED.get(face, face), []).append(serial)
-    return {seat: in_rows([free[face].pop() for face in deal.faces[seat]]) for seat in SEATS}
+        serials_left.setdefault(face if deal_has_red else RED.get(face, face), []).append(serial)
+    return {seat: in_rows([serials_left[face].pop() for face in deal.faces[seat]]) for seat in SEATS}
 
 
-def _digests(secret: bytes, laid: bytes) -> Iterator[bytes]:
+def _digests(secret: bytes, prefix: bytes) -> Iterator[bytes]:
     """Yield the HMAC (RFC 2104, SHA-256) of a deal with each serial, 1 to 136.
 
     The part before the serial is hashed once only: an event of a thousand deals needs 136,000 digests.
     """
     key = sha256(secret).digest().ljust(64, b"\0")
-    inner, outer = sha256(bytes(one ^ 0x36 for one in key) + laid), sha256(bytes(one ^ 0x5C for one in key))
+    inner, outer = sha256(bytes(one ^ 0x36 for one in key) + prefix), sha256(bytes(one ^ 0x5C for one in key))
     for number in SERIALS:
         own, around = inner.copy(), outer.copy()
         own.update(number)
@@ -231,11 +231,11 @@ def common_wall(deal: Deal) -> CommonWall:
     hand = ROWS[0]
     wall = tuple(chain.from_iterable(deal.faces[seat][hand:] for seat in wall_of(deal.dealer)))
     live, dead = wall[:-DEAD_WALL], wall[-DEAD_WALL:]
-    turned = dead[REPLACEMENTS:]
+    indicator_stacks = dead[REPLACEMENTS:]
     return CommonWall(
         hands={seat: deal.faces[seat][:hand] for seat in SEATS},
         live=live,
         replacements=dead[:REPLACEMENTS],
-        indicators=turned[:INDICATORS],
-        under=turned[INDICATORS:],
+        indicators=indicator_stacks[:INDICATORS],
+        under=indicator_stacks[INDICATORS:],
     )

@@ -82,7 +82,7 @@ def sort_by_walls(groups: Sequence[Group], order: Mapping[Seat, SerialTray], win
     claimed = [group for group in groups[:-1] if any(dealt[serial] != winner for serial in group)]
     own = [group for group in groups[:-1] if group not in claimed]
     for group in claimed:
-        _refuse_no_meld(group, sum(dealt[serial] != winner for serial in group))
+        _refuse_invalid_meld(group, sum(dealt[serial] != winner for serial in group))
     kongs = _concealed_kongs(groups, claimed, own)
     concealed = tuple(chain.from_iterable(group for group in own if group not in kongs))
     melds = (*map(LaidMeld, claimed), *(LaidMeld(group, concealed=True) for group in kongs))
@@ -91,7 +91,7 @@ def sort_by_walls(groups: Sequence[Group], order: Mapping[Seat, SerialTray], win
             "wrong_tile_count", f"{len(concealed)} concealed tiles and {len(melds)} melds are no whole hand"
         )
     discarder = dealt[winning] if dealt[winning] != winner else None
-    drawn = _drawn(order[winner], groups, winning, self_drawn=discarder is None)
+    drawn = _count_drawn(order[winner], groups, winning, self_drawn=discarder is None)
     return LaidHand(concealed, melds, winning, discarder, drawn)
 
 
@@ -101,11 +101,11 @@ def winning_serial(groups: Sequence[Group]) -> int:
         raise RuleError("winning_tile_not_apart", "the winning tile lies last, apart from all others")
     serials = [*chain.from_iterable(groups)]
     if len(set(serials)) != len(serials):
-        raise RuleError("tile_laid_twice", "one serial is there twice")
+        raise RuleError("tile_laid_twice", "a serial appears twice")
     return groups[-1][0]
 
 
-def _refuse_no_meld(group: Group, of_others: int) -> None:
+def _refuse_invalid_meld(group: Group, of_others: int) -> None:
     if len(group) not in (MELD, KONG) or of_others > 1:
         text = f"{len(group)} tiles side by side, {of_others} of them drawn by others: a claimed meld has one of 3 or 4"
         raise RuleError("not_a_meld", text)
@@ -119,16 +119,16 @@ def _concealed_kongs(groups: Sequence[Group], claimed: Iterable[Group], own: Ite
     if not 0 <= missing <= len(fours):
         raise RuleError("wrong_tile_count", f"{tiles} tiles are no whole hand: 14, and one more for each kong")
     if 0 < missing < len(fours):
-        raise RuleError("kong_unclear", "which four concealed tiles are the kong? Lay the others without a gap")
+        raise RuleError("kong_unclear", "it is unclear which concealed tiles are the kong: lay the others without gaps")
     return fours if missing else []
 
 
-def _drawn(tray: SerialTray, groups: Sequence[Group], winning: int, *, self_drawn: bool) -> int:
+def _count_drawn(tray: SerialTray, groups: Sequence[Group], winning: int, *, self_drawn: bool) -> int:
     """Return the least number of tiles that the winner has drawn, of which a self-drawn winning tile must be last."""
     wall = {serial: at for at, serial in enumerate(chain.from_iterable(tray[1:]), 1)}
     drawn = max((wall.get(serial, 0) for serial in chain.from_iterable(groups)), default=0)
     if self_drawn and wall.get(winning) != drawn:
-        raise RuleError("not_drawn_last", "the winning tile is the winner's own, and not the one that was drawn last")
+        raise RuleError("not_drawn_last", "the winning tile is from the winner's own wall but not the last drawn")
     return drawn
 
 
@@ -170,7 +170,7 @@ def sort_as_described(
     """
     winning = winning_serial(groups)
     concealed, melds = groups[0], groups[1:-1]
-    _refuse_no_hand(concealed if len(groups) > 1 else (), melds)
+    _refuse_invalid_hand(concealed if len(groups) > 1 else (), melds)
     for number in concealed_kongs:
         if not 1 < number < len(groups) or len(groups[number - 1]) != KONG:
             raise RuleError("concealed_meld", f"group {number} is no kong; every other meld was claimed")
@@ -178,9 +178,9 @@ def sort_as_described(
     return DescribedHand(tuple(concealed), laid, winning, self_drawn)
 
 
-def _refuse_no_hand(concealed: Group, melds: Sequence[Group]) -> None:
+def _refuse_invalid_hand(concealed: Group, melds: Sequence[Group]) -> None:
     tiles = len(concealed) + sum(map(len, melds)) + 1
     if not TILES <= tiles <= TILES + sum(len(group) == KONG for group in melds):
         raise RuleError("wrong_tile_count", f"{tiles} tiles are no whole hand: 14, and one more for each kong")
     if any(len(meld) not in SIZES for meld in melds) or len(concealed) + MELD * len(melds) != TILES - 1:
-        raise RuleError("not_a_meld", "the concealed tiles lie first, and each meld after them has 3 or 4")
+        raise RuleError("not_a_meld", "lay the concealed tiles first, then melds of 3 or 4 tiles")

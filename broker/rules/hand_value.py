@@ -70,44 +70,44 @@ COMPLETE: Final = frozenset({"no_yaku", "fan_counter_missing", "yaku_counter_fai
 ValueByFaces = Callable[[AnyWinDetails], AnyCountAnswer]
 
 
-def _wins(value: ValueByFaces, said: AnyWinDetails) -> bool:
+def _wins(value: ValueByFaces, details: AnyWinDetails) -> bool:
     """Return whether the tiles form a winning hand, whatever was said about how it was won."""
     try:
-        value(_nothing_said(said))
+        value(_layout_only(details))
     except RuleError as refusal:
         return refusal.code in COMPLETE
     return True
 
 
-def _nothing_said(said: AnyWinDetails) -> AnyWinDetails:
-    if isinstance(said, McrWinDetails):
-        return McrWinDetails(laid=said.laid)
-    return RiichiWinDetails(laid=said.laid, round_wind=said.round_wind, dealer=said.dealer)
+def _layout_only(details: AnyWinDetails) -> AnyWinDetails:
+    if isinstance(details, McrWinDetails):
+        return McrWinDetails(laid=details.laid)
+    return RiichiWinDetails(laid=details.laid, round_wind=details.round_wind, dealer=details.dealer)
 
 
 def _value_by_faces(request: CountRequest, tiles: KnownTiles, rules: Rules) -> ValueByFaces:
     """Return a function that counts the hand for given win details. Raises RuleError for what serials alone show."""
-    said = request.said
+    requested = request.said
     if isinstance(rules, RiichiProfile):
-        if not isinstance(said, RiichiWinDetails):
+        if not isinstance(requested, RiichiWinDetails):
             raise RuleError("no_fan_here", "this is played under riichi rules")
-        described = _as_described(request, said.laid)
-        _refuse_twice(described, said)
-        return lambda told: _riichi_value(described, cast("RiichiWinDetails", told), request.seat, tiles.faces, rules)
-    if not isinstance(said, McrWinDetails):
+        hand = _as_described(request, requested.laid)
+        _refuse_repeated_serials(hand, requested)
+        return lambda details: _riichi_value(hand, cast("RiichiWinDetails", details), request.seat, tiles.faces, rules)
+    if not isinstance(requested, McrWinDetails):
         raise RuleError("no_han_here", "this is played under MCR rules")
-    laid, minimum = _sorted(request, said, tiles.order), rules.payments.minimum.value
-    return lambda told: _mcr_value(request, cast("McrWinDetails", told), laid, tiles, minimum)
+    laid, minimum = _classified(request, requested, tiles.order), rules.payments.minimum.value
+    return lambda details: _mcr_value(request, cast("McrWinDetails", details), laid, tiles, minimum)
 
 
-def _refuse_twice(laid: DescribedHand, said: RiichiWinDetails) -> None:
-    held = _held(laid)
-    if len({*held, *said.dora, *said.ura}) < len(held) + len(said.dora) + len(said.ura):
-        raise RuleError("tile_laid_twice", "one serial is there twice")
+def _refuse_repeated_serials(hand: DescribedHand, details: RiichiWinDetails) -> None:
+    serials = _all_serials(hand)
+    if len({*serials, *details.dora, *details.ura}) < len(serials) + len(details.dora) + len(details.ura):
+        raise RuleError("tile_laid_twice", "a serial appears twice")
 
 
-def _held(laid: DescribedHand) -> tuple[int, ...]:
-    return (*laid.concealed, *(serial for meld in laid.melds for serial in meld.serials), laid.winning)
+def _all_serials(hand: DescribedHand) -> tuple[int, ...]:
+    return (*hand.concealed, *(serial for meld in hand.melds for serial in meld.serials), hand.winning)
 
 
 def _as_described(request: CountRequest, laid: HandLayout) -> DescribedHand:
@@ -115,7 +115,7 @@ def _as_described(request: CountRequest, laid: HandLayout) -> DescribedHand:
 
 
 def _mcr_value(
-    request: CountRequest, said: McrWinDetails, laid: LaidHand | DescribedHand, tiles: KnownTiles, minimum: int
+    request: CountRequest, details: McrWinDetails, laid: LaidHand | DescribedHand, tiles: KnownTiles, minimum: int
 ) -> McrValue:
     face = tiles.faces.__getitem__
     hand = McrHand(
@@ -127,22 +127,22 @@ def _mcr_value(
             self_drawn=laid.self_drawn,
             seat_wind=seat_wind(request.seat, tiles.dealer),
             prevalent_wind=tiles.prevalent_wind,
-            last_of_kind=said.last_of_kind,
-            last_tile=said.last_tile,
-            kong=said.kong,
+            last_of_kind=details.last_of_kind,
+            last_tile=details.last_tile,
+            kong=details.kong,
         ),
     )
     elements = tuple(CountedFan(id=one.id, fan=one.fan) for one in counted.elements)
     return McrValue(fan=counted.fan, minimum=minimum, elements=elements)
 
 
-def _sorted(request: CountRequest, said: McrWinDetails, order: SerialOrder | None) -> LaidHand | DescribedHand:
+def _classified(request: CountRequest, details: McrWinDetails, order: SerialOrder | None) -> LaidHand | DescribedHand:
     """Classify the tiles by the walls, or as described if no wall was read. Raises RuleError `walls_not_read`."""
     if order is not None:
         return sort_by_walls(request.groups, order, request.seat)
-    if said.laid is None:
-        raise RuleError("walls_not_read", "nothing has read the walls, so the tiles do not tell who drew them")
-    return _as_described(request, said.laid)
+    if details.laid is None:
+        raise RuleError("walls_not_read", "the walls were not read, so it is not known who drew which tile")
+    return _as_described(request, details.laid)
 
 
 def _mcr_meld(meld: LaidMeld, face: Callable[[int], str]) -> McrMeld:
@@ -166,28 +166,28 @@ DECLARED: Final[Mapping[RiichiDeclared | None, tuple[int, bool]]] = {
 
 
 def _riichi_value(
-    laid: DescribedHand, said: RiichiWinDetails, winner: Seat, faces: Mapping[int, str], profile: RiichiProfile
+    laid: DescribedHand, details: RiichiWinDetails, winner: Seat, faces: Mapping[int, str], profile: RiichiProfile
 ) -> RiichiValue:
     """Count a riichi hand.
 
     Raises RuleError with the codes of `RiichiHand`, `RiichiHandMeld`, `RiichiSituation` and `riichi_value`, or
     `red_fives_unclear`.
     """
-    face = _faces(_held(laid), faces, said.red_fives)
+    face = _faces(_all_serials(laid), faces, details.red_fives)
     hand = RiichiHand(
         tuple(map(face, laid.concealed)), face(laid.winning), tuple(_riichi_meld(meld, face) for meld in laid.melds)
     )
-    worth = riichi_value(hand, _riichi_situation(said, winner, faces, self_drawn=laid.self_drawn), profile)
+    value = riichi_value(hand, _riichi_situation(details, winner, faces, self_drawn=laid.self_drawn), profile)
     return RiichiValue(
-        han=worth.han,
-        fu=worth.rounded_fu,
-        yakuman=worth.yakuman,
-        yaku=tuple(CountedYaku(id=one.id, han=one.han, yakuman=one.yakuman) for one in worth.yaku),
-        items=tuple(CountedFu(id=one.id, fu=one.fu) for one in worth.fu.items) if worth.fu else (),
+        han=value.han,
+        fu=value.rounded_fu,
+        yakuman=value.yakuman,
+        yaku=tuple(CountedYaku(id=one.id, han=one.han, yakuman=one.yakuman) for one in value.yaku),
+        items=tuple(CountedFu(id=one.id, fu=one.fu) for one in value.fu.items) if value.fu else (),
     )
 
 
-def _faces(held: Iterable[int], faces: Mapping[int, str], red: int) -> Callable[[int], str]:
+def _faces(serials: Iterable[int], faces: Mapping[int, str], red: int) -> Callable[[int], str]:
     """Return a function from serials to faces, with `red` fives as red ones, at most one of each suit.
 
     A set registered with red fives needs no such choice. Otherwise suits with the most fives come first: of all four
@@ -197,36 +197,36 @@ def _faces(held: Iterable[int], faces: Mapping[int, str], red: int) -> Callable[
     if has_red(faces.values()):
         return faces.__getitem__
     fives: dict[str, list[int]] = {}
-    for serial in held:
+    for serial in serials:
         if faces[serial] in RED.values():
             fives.setdefault(faces[serial], []).append(serial)
     if red > len(fives):
         raise RuleError("red_fives_unclear", f"{red} red fives, and fives of {len(fives)} suits")
-    named = {five: name for name, five in RED.items()}
-    most = sorted(fives, key=lambda five: -len(fives[five]))
-    reds = {fives[five][0]: named[five] for five in most[:red]}
+    red_names = {five: name for name, five in RED.items()}
+    by_count = sorted(fives, key=lambda five: -len(fives[five]))
+    reds = {fives[five][0]: red_names[five] for five in by_count[:red]}
     return lambda serial: reds.get(serial, faces[serial])
 
 
 def _riichi_situation(
-    said: RiichiWinDetails, winner: Seat, faces: Mapping[int, str], *, self_drawn: bool
+    details: RiichiWinDetails, winner: Seat, faces: Mapping[int, str], *, self_drawn: bool
 ) -> RiichiSituation:
-    riichi, is_open = DECLARED[said.riichi]
-    last, kan = said.moment == "last_tile", said.moment == "kan"
+    riichi, is_open = DECLARED[details.riichi]
+    last, kan = details.moment == "last_tile", details.moment == "kan"
     return RiichiSituation(
-        seat_wind=seat_wind(winner, said.dealer),
-        round_wind=said.round_wind,
+        seat_wind=seat_wind(winner, details.dealer),
+        round_wind=details.round_wind,
         self_drawn=self_drawn,
         riichi=riichi,
         open_riichi=is_open,
-        ippatsu=said.ippatsu,
+        ippatsu=details.ippatsu,
         rinshan=kan and self_drawn,
         chankan=kan and not self_drawn,
         haitei=last and self_drawn,
         houtei=last and not self_drawn,
-        first_turn=said.moment == "first_turn",
-        dora_indicators=tuple(faces[serial] for serial in said.dora),
-        ura_indicators=tuple(faces[serial] for serial in said.ura),
+        first_turn=details.moment == "first_turn",
+        dora_indicators=tuple(faces[serial] for serial in details.dora),
+        ura_indicators=tuple(faces[serial] for serial in details.ura),
     )
 
 

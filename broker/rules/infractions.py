@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from broker.i18n import typeset
 from broker.rules.points import HUNDRED, to_imp
-from broker.rules.profile import ComparisonRules, Stated, Step
+from broker.rules.profile import ComparisonRules, Setting, Step
 from broker.rules.riichi import RiichiProfile
 
 FALSE_HU: Final = "false_hu"
@@ -72,11 +72,11 @@ def penalty_of(step: Step) -> Penalty:
 class _Shipped(Struct, frozen=True):
     """The shipped data: the minutes for an appeal, names and sources by language, and one catalogue per profile."""
 
-    appeals: Stated[int]
+    appeals: Setting[int]
     names: dict[str, dict[str, str]]
     sources: dict[str, dict[str, str]]
     """Translations of the English sources."""
-    catalogues: dict[str, dict[str, Stated[tuple[Step, ...]]]]
+    catalogues: dict[str, dict[str, Setting[tuple[Step, ...]]]]
 
 
 @cache
@@ -90,14 +90,14 @@ def infractions_of(profile: ComparisonRules) -> dict[str, Infraction]:
     """Return a profile's infractions by id, false hu first. A profile without a catalogue uses its rule book's."""
     shipped = _shipped()
     book = "riichi" if isinstance(profile, RiichiProfile) else "oedmc-2020"
-    named = getattr(profile, "id", book)
+    profile_id = getattr(profile, "id", book)
     fines = profile.false_hu.fines
     found = {
         FALSE_HU: Infraction(
             FALSE_HU, shipped.names[FALSE_HU], (f"{' or '.join(map(str, fines.value))} IMP",), fines.source
         )
     }
-    for id_, listed in shipped.catalogues.get(named, shipped.catalogues[book]).items():
+    for id_, listed in shipped.catalogues.get(profile_id, shipped.catalogues[book]).items():
         found[id_] = Infraction(id_, shipped.names[id_], listed.value, listed.source)
     for id_, own in profile.infractions.items():
         found[id_] = Infraction(id_, own.name or shipped.names.get(id_, {}), own.value, own.source)
@@ -114,9 +114,9 @@ def in_imp(profile: ComparisonRules, penalty: Penalty) -> Penalty:
 
 def fines_of(profile: ComparisonRules, infraction: str | None) -> frozenset[int]:
     """Return all fines that a profile has for an infraction, or for all infractions if it does not have this one."""
-    listed = infractions_of(profile)
-    asked = [listed[infraction]] if infraction in listed else list(listed.values())
-    return frozenset(imp for one in asked for penalty in one.penalties for imp in in_imp(profile, penalty).imps)
+    catalogue = infractions_of(profile)
+    wanted = [catalogue[infraction]] if infraction in catalogue else list(catalogue.values())
+    return frozenset(imp for one in wanted for penalty in one.penalties for imp in in_imp(profile, penalty).imps)
 
 
 class Choice(NamedTuple):
@@ -128,12 +128,12 @@ class Choice(NamedTuple):
 
 def choices_of(profile: ComparisonRules, infraction: str) -> tuple[Choice, ...]:
     """Return the penalties for an infraction, the first time's first; none if the profile does not have it."""
-    found = infractions_of(profile).get(infraction)
-    penalties = [in_imp(profile, one) for one in found.penalties] if found else []
+    entry = infractions_of(profile).get(infraction)
+    penalties = [in_imp(profile, one) for one in entry.penalties] if entry else []
     listed = (Choice(one.measure, imp) for one in penalties for imp in one.imps or (0,))
     return tuple(dict.fromkeys(listed))
 
 
-def appeal_minutes(profile: ComparisonRules) -> Stated[int]:
+def appeal_minutes(profile: ComparisonRules) -> Setting[int]:
     """Return the number of minutes after a ruling in which it may be appealed."""
     return profile.appeals.minutes if profile.appeals else _shipped().appeals

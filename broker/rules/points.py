@@ -59,8 +59,8 @@ def allowed_outcome(outcome: Outcome, payments: McrPaymentRules) -> Outcome:
     discarder, declared = outcome.discarder, outcome.winners
     if payments.several_hu.value != "nearest" or discarder is None or discarder in declared or not declared:
         return outcome
-    won = min(declared, key=partial(turns_between, discarder))
-    return replace(outcome, winners={won: declared[won]})
+    winner = min(declared, key=partial(turns_between, discarder))
+    return replace(outcome, winners={winner: declared[winner]})
 
 
 def check_outcome(outcome: Outcome, payments: McrPaymentRules) -> None:
@@ -108,7 +108,7 @@ def _on_discard(outcome: Outcome, payments: McrPaymentRules) -> dict[Seat, int]:
     return scored
 
 
-class Ended(Protocol):
+class EndedPlay(Protocol):
     """How a play ended, as a result or a correction reports it."""
 
     @property
@@ -128,53 +128,53 @@ class Ended(Protocol):
         """How the hand of riichi ended; None under MCR."""
 
 
-def points_paid(ended: Ended, dealer: Seat, rules: Rules) -> dict[Seat, int]:
+def points_paid(play: EndedPlay, dealer: Seat, rules: Rules) -> dict[Seat, int]:
     """Return the points of all four seats, in hundreds for riichi.
 
     Raises RuleError as `seat_points` and `score_riichi` do, and `hand_missing`, `hand_not_asked` or `hand_differs`.
     """
-    told = Outcome(ended.win, dict(ended.winners), ended.discarder)
+    reported = Outcome(play.win, dict(play.winners), play.discarder)
     if not isinstance(rules, RiichiProfile):
-        if ended.hand is not None:
-            raise RuleError("hand_not_asked", "han and fu are of riichi; this event is not")
-        return seat_points(told, rules.payments)
-    if ended.hand is None:
-        raise RuleError("hand_missing", "of a hand of riichi its han and fu are told, or who was tenpai")
-    outcome, right = score_riichi(ended.hand, dealer, rules)
-    if outcome != told:
+        if play.hand is not None:
+            raise RuleError("hand_not_asked", "han and fu are for riichi; this event is not played under riichi rules")
+        return seat_points(reported, rules.payments)
+    if play.hand is None:
+        raise RuleError("hand_missing", "a riichi hand needs its han and fu, or who was tenpai")
+    outcome, points = score_riichi(play.hand, dealer, rules)
+    if outcome != reported:
         raise RuleError("hand_differs", N_("the riichi hand gives a different outcome: {outcome}", outcome=outcome))
-    return right
+    return points
 
 
 HUNDRED: Final = 100
 """The number of riichi points in one point of a result."""
 
-ENOUGH: Final = 100_000_000
+AMPLE_SCORE: Final = 100_000_000
 """Starting points that nobody runs out of, since a hand that is scored alone ends no session."""
 
 HAN_OF_YAKUMAN: Final = 13
 """Han recorded for each yakuman where one number stands for the hand."""
 
 
-def score_riichi(told: RiichiEvent, dealer: Seat, rules: RiichiProfile) -> tuple[Outcome, dict[Seat, int]]:
+def score_riichi(message: RiichiEvent, dealer: Seat, rules: RiichiProfile) -> tuple[Outcome, dict[Seat, int]]:
     """Return a play's outcome, with its winners by their han, and each seat's points in hundreds.
 
     Of all who declared, only those whom the rules let win are winners.
 
     Raises RuleError as `score_alone` does, and for an event that is impossible.
     """
-    event = event_from_message(told)
+    event = event_from_message(message)
     points = score_alone(event, dealer, rules)
     if not isinstance(event, Ron | Tsumo):
         return Outcome("draw", {}), points
     if isinstance(event, Tsumo):
-        return Outcome("self_drawn", _by_han(told, [event.win.winner])), points
+        return Outcome("self_drawn", _by_han(message, [event.win.winner])), points
     winners = [win.winner for win in wins_that_count(_fresh_state(dealer), event, rules)]
-    return Outcome("discard", _by_han(told, winners), told.loser) if winners else Outcome("draw", {}), points
+    return Outcome("discard", _by_han(message, winners), message.loser) if winners else Outcome("draw", {}), points
 
 
-def _by_han(told: RiichiEvent, winners: Iterable[int]) -> dict[Seat, int]:
-    han = {seat: win.yakuman * HAN_OF_YAKUMAN or win.han for seat, win in told.wins.items()}
+def _by_han(message: RiichiEvent, winners: Iterable[int]) -> dict[Seat, int]:
+    han = {seat: win.yakuman * HAN_OF_YAKUMAN or win.han for seat, win in message.wins.items()}
     return {SEATS[winner]: han[SEATS[winner]] for winner in winners}
 
 
@@ -185,13 +185,13 @@ def score_alone(event: SessionEvent, dealer: Seat, rules: RiichiProfile) -> dict
     hu.
     """
     if not isinstance(event, Ron | Tsumo | ExhaustiveDraw | Abort):
-        raise RuleError("fined_not_scored", "a hand is won, drawn or broken off; a fault is fined in IMP")
+        raise RuleError("fined_not_scored", "a hand is won, drawn or aborted; a fault is fined in IMPs")
     deltas = settle_event(_fresh_state(dealer), _without_deposits(event), rules).deltas
     return {seat: points // HUNDRED for seat, points in zip(SEATS, deltas, strict=True)}
 
 
 def _fresh_state(dealer: Seat) -> SessionState:
-    return SessionState("E", SEAT_INDEX[dealer], 0, 0, (ENOUGH, ENOUGH, ENOUGH, ENOUGH))
+    return SessionState("E", SEAT_INDEX[dealer], 0, 0, (AMPLE_SCORE, AMPLE_SCORE, AMPLE_SCORE, AMPLE_SCORE))
 
 
 def _without_deposits(event: Ron | Tsumo | ExhaustiveDraw | Abort) -> SessionEvent:

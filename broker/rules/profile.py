@@ -22,8 +22,8 @@ HIGHEST_VALUE: Final = 999
 """The highest hand value that a table can enter (`HandValue`)."""
 
 
-class Stated(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
-    """A value and where it comes from. A source that starts with `assumption:` is our own reading."""
+class Setting(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
+    """One setting: its value and where it comes from. A source that starts with `assumption:` is our own reading."""
 
     value: T
     source: Annotated[str, Meta(min_length=5)]
@@ -32,16 +32,16 @@ class Stated(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
 class McrPaymentRules(Struct, frozen=True, forbid_unknown_fields=True):
     """What a win pays."""
 
-    base: Stated[Annotated[int, Meta(ge=0, le=999)]]
-    self_drawn: Stated[Literal["third_rounded_up", "full"]]
-    several_hu: Stated[Literal["base_once", "base_each", "nearest"]]
-    minimum: Stated[Annotated[int, Meta(ge=1, le=99)]]
+    base: Setting[Annotated[int, Meta(ge=0, le=999)]]
+    self_drawn: Setting[Literal["third_rounded_up", "full"]]
+    several_hu: Setting[Literal["base_once", "base_each", "nearest"]]
+    minimum: Setting[Annotated[int, Meta(ge=1, le=99)]]
 
 
 class FalseHuRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The fines for a false hu, in IMPs. The arbiter chooses one of them."""
 
-    fines: Stated[Annotated[tuple[Annotated[int, Meta(ge=1, le=99)], ...], Meta(min_length=1)]]
+    fines: Setting[Annotated[tuple[Annotated[int, Meta(ge=1, le=99)], ...], Meta(min_length=1)]]
 
 
 class ImpRules(Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,38 +52,38 @@ class ImpRules(Struct, frozen=True, forbid_unknown_fields=True):
     play are converted and their mean is taken.
     """
 
-    scale: Stated[Annotated[tuple[Annotated[int, Meta(ge=1, le=99_999)], ...], Meta(min_length=1, max_length=99)]]
-    gap: Stated[Literal["midpoint", "floor"]]
-    method: Stated[Literal["datum", "cross"]]
+    scale: Setting[Annotated[tuple[Annotated[int, Meta(ge=1, le=99_999)], ...], Meta(min_length=1, max_length=99)]]
+    gap: Setting[Literal["midpoint", "floor"]]
+    method: Setting[Literal["datum", "cross"]]
 
 
 class DatumRules(Struct, frozen=True, forbid_unknown_fields=True):
     """How the datum is computed. Rounding takes halves away from zero."""
 
-    own_score: Stated[Literal["included", "excluded"]]
-    rounding: Stated[Literal["none", "tenth", "whole"]]
+    own_score: Setting[Literal["included", "excluded"]]
+    rounding: Setting[Literal["none", "tenth", "whole"]]
 
 
 class TeamRules(Struct, frozen=True, forbid_unknown_fields=True):
     """What a team's total is compared with: among three teams or more, and in a match of two."""
 
-    reference: Stated[Literal["mean", "zero"]]
-    reference_of_two: Stated[Literal["opponent", "mean", "zero"]]
+    reference: Setting[Literal["mean", "zero"]]
+    reference_of_two: Setting[Literal["opponent", "mean", "zero"]]
 
 
 class AwardRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The IMPs awarded to a player for a play that could not be played, depending on whose fault that was."""
 
-    nobody: Stated[Imps]
-    others: Stated[Imps]
-    own: Stated[Imps]
+    nobody: Setting[Imps]
+    others: Setting[Imps]
+    own: Setting[Imps]
 
 
 class SmallGroupRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The smallest group of plays that is compared, and the IMPs each player gets in a smaller one."""
 
-    smallest: Stated[Annotated[int, Meta(ge=2, le=99)]]
-    imp: Stated[Imps]
+    smallest: Setting[Annotated[int, Meta(ge=2, le=99)]]
+    imp: Setting[Imps]
 
 
 TieBreak = Literal["direct_comparison", "points", "fewest_fines", "previous_standing"]
@@ -98,7 +98,7 @@ previous session.
 class TieRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The tie-breaks, in the order in which they are applied. Players still tied after the last share the place."""
 
-    chain: Stated[Annotated[tuple[TieBreak, ...], Meta(max_length=4)]]
+    chain: Setting[Annotated[tuple[TieBreak, ...], Meta(max_length=4)]]
 
 
 class CarryOverRules(Struct, frozen=True, forbid_unknown_fields=True):
@@ -107,7 +107,7 @@ class CarryOverRules(Struct, frozen=True, forbid_unknown_fields=True):
     It is rounded to whole IMPs, halves away from zero, except with `cross`.
     """
 
-    percent: Stated[Annotated[int, Meta(ge=0, le=100)]]
+    percent: Setting[Annotated[int, Meta(ge=0, le=100)]]
 
 
 Step = Annotated[
@@ -127,7 +127,7 @@ class OwnInfraction(Struct, frozen=True, forbid_unknown_fields=True):
 class AppealRules(Struct, frozen=True, forbid_unknown_fields=True):
     """How many minutes after a ruling it may be appealed."""
 
-    minutes: Stated[Annotated[int, Meta(ge=1, le=9999)]]
+    minutes: Setting[Annotated[int, Meta(ge=1, le=9999)]]
 
 
 class ComparisonRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -158,7 +158,7 @@ class Profile(ComparisonRules, frozen=True, forbid_unknown_fields=True):
     version: Annotated[int, Meta(ge=1)]
     title: Annotated[str, Meta(min_length=1, max_length=100)]
     payments: McrPaymentRules
-    claim_window_ms: Stated[Annotated[int, Meta(ge=0, le=60_000)]]
+    claim_window_ms: Setting[Annotated[int, Meta(ge=0, le=60_000)]]
 
     @property
     def most_points(self) -> int:
@@ -171,11 +171,11 @@ def setting_text(value: object) -> str:
     return json.dumps(msgspec.to_builtins(value))
 
 
-def profile_settings(part: Struct, way: str = "") -> Iterator[tuple[str, Stated[object]]]:
+def profile_settings(part: Struct, path: str = "") -> Iterator[tuple[str, Setting[object]]]:
     """Yield every setting of a profile, or of a part of one, with its name (`payments.base`)."""
     for setting in fields(part):
         value = getattr(part, setting.name)
-        if isinstance(value, Stated):
-            yield f"{way}{setting.name}", value
+        if isinstance(value, Setting):
+            yield f"{path}{setting.name}", value
         elif isinstance(value, Struct):
-            yield from profile_settings(value, f"{way}{setting.name}.")
+            yield from profile_settings(value, f"{path}{setting.name}.")

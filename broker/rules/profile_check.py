@@ -15,9 +15,9 @@ from msgspec.structs import fields
 
 from broker.errors import reason
 from broker.protocol import LONGEST_PROFILE
-from broker.rules.profile import Profile, Stated
+from broker.rules.profile import Profile, Setting
 
-STATED: Final = frozenset(field.encode_name for field in fields(Stated))
+KEYS: Final = frozenset(field.encode_name for field in fields(Setting))
 """The keys of a setting's table."""
 
 P = TypeVar("P", bound=Struct)
@@ -61,7 +61,7 @@ def read_profile(kind: type[P], text: str) -> tuple[P | None, tuple[ProfileMista
     return (None, problems) if problems else (msgspec.convert(tree, kind), ())
 
 
-def _mistakes(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) -> Iterator[ProfileMistake]:
+def _mistakes(kind: type[Struct], tree: Mapping[str, Any], path: str, text: str) -> Iterator[ProfileMistake]:
     known = {
         field.encode_name: get_args(field.type)[0] if isinstance(field.type, UnionType) else field.type
         for field in fields(kind)
@@ -69,10 +69,10 @@ def _mistakes(kind: type[Struct], tree: Mapping[str, Any], way: str, text: str) 
     optional = {field.encode_name for field in fields(kind) if not field.required}
     for name in tree:
         if name not in known:
-            line = setting_line(text, way + name)
-            yield ProfileMistake(way + name, line, _unknown(name, list(known)), ", ".join(sorted(known)))
+            line = setting_line(text, path + name)
+            yield ProfileMistake(path + name, line, _unknown(name, list(known)), ", ".join(sorted(known)))
     for name, wanted in known.items():
-        where = way + name
+        where = path + name
         if name not in tree:
             if name not in optional:
                 yield ProfileMistake(where, None, "is missing", _wanted(wanted))
@@ -95,26 +95,26 @@ def _mistakes_of_part(wanted: type[Struct], found: object, where: str, text: str
 
 
 def _mistakes_of_setting(wanted: Any, found: object, where: str, text: str) -> Iterator[ProfileMistake]:  # noqa: ANN401 - a type of any kind
-    if get_origin(wanted) is Stated and not isinstance(found, dict):
+    if get_origin(wanted) is Setting and not isinstance(found, dict):
         yield ProfileMistake(where, setting_line(text, where), f"found {value_found(found)}", _wanted(wanted))
         return
-    if get_origin(wanted) is Stated and isinstance(found, dict) and found.keys() != STATED:
-        yield from _not_stated(wanted, found, where, text)
+    if get_origin(wanted) is Setting and isinstance(found, dict) and found.keys() != KEYS:
+        yield from _wrong_keys(wanted, found, where, text)
         return
     try:
         msgspec.convert(found, wanted)
     except msgspec.ValidationError as error:
         place = str(error).partition(" - at `$")[2].rstrip("`")
-        deeper, there = where + place, value_found(found, place)
-        yield ProfileMistake(deeper, setting_line(text, deeper), f"found {there}", allowed_values(wanted, place))
+        deeper, value = where + place, value_found(found, place)
+        yield ProfileMistake(deeper, setting_line(text, deeper), f"found {value}", allowed_values(wanted, place))
 
 
-def _not_stated(wanted: Any, found: Mapping[str, Any], where: str, text: str) -> Iterator[ProfileMistake]:  # noqa: ANN401 - as above
+def _wrong_keys(wanted: Any, found: Mapping[str, Any], where: str, text: str) -> Iterator[ProfileMistake]:  # noqa: ANN401 - as above
     """Yield the keys that a setting has besides its value and source, and those of the two that it lacks."""
-    for name in sorted(found.keys() - STATED):
+    for name in sorted(found.keys() - KEYS):
         line = setting_line(text, f"{where}.{name}")
-        yield ProfileMistake(f"{where}.{name}", line, _unknown(name, sorted(STATED)), ", ".join(sorted(STATED)))
-    for name in sorted(STATED - found.keys()):
+        yield ProfileMistake(f"{where}.{name}", line, _unknown(name, sorted(KEYS)), ", ".join(sorted(KEYS)))
+    for name in sorted(KEYS - found.keys()):
         yield ProfileMistake(
             f"{where}.{name}", setting_line(text, where), "is missing", allowed_values(wanted, f".{name}")
         )
@@ -122,7 +122,7 @@ def _not_stated(wanted: Any, found: Mapping[str, Any], where: str, text: str) ->
 
 def _wanted(wanted: Any) -> str:  # noqa: ANN401 - a type of any kind
     """Return how a setting is written, and what its value may be."""
-    if get_origin(wanted) is Stated:
+    if get_origin(wanted) is Setting:
         return f"a table with `value` ({allowed_values(wanted, '.value')}) and `source`"
     return allowed_values(wanted)
 
@@ -147,20 +147,20 @@ def _contradictions(profile: Profile, text: str) -> Iterator[ProfileMistake]:
         )
 
 
-def setting_line(text: str, way: str) -> int | None:
+def setting_line(text: str, path: str) -> int | None:
     """Return the line number of a setting, or else that of its table, or None."""
-    table, _, key = way.partition("[")[0].rpartition(".")
+    table, _, key = path.partition("[")[0].rpartition(".")
     current, of_table = "", None
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[\s*([\w. ]+?)\s*\]", line):
             current = header[1]
-            of_table = number if current == way else of_table or (number if current == table else None)
+            of_table = number if current == path else of_table or (number if current == table else None)
         elif current == table and re.match(rf"\s*{re.escape(key)}\s*=", line):
             return number
     return of_table
 
 
-STEP: Final = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
+PATH_STEP: Final = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 """One step of a path as msgspec writes it: `.value`, `[3]`, or `[...]` for any entry of a table."""
 
 NO_NEWLINE: Final = r"$(?!\n)"
@@ -177,20 +177,20 @@ def allowed_values(wanted: Any, place: str = "") -> str:  # noqa: ANN401 - a typ
 
 def value_found(tree: object, place: str = "") -> str:
     """Return the value at a place as JSON, shortened if it is long."""
-    here = tree
-    for name, number in STEP.findall(place):
-        if isinstance(here, dict) and name in here:
-            here = here[name]
-        elif isinstance(here, list) and number.isdigit() and int(number) < len(here):
-            here = here[int(number)]
+    value = tree
+    for name, number in PATH_STEP.findall(place):
+        if isinstance(value, dict) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and number.isdigit() and int(number) < len(value):
+            value = value[int(number)]
         else:
             break
-    text = json.dumps(here, ensure_ascii=False, default=str)
+    text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
 def _type_at(kind: inspect.Type, place: str) -> inspect.Type:
-    for name, number in STEP.findall(place):
+    for name, number in PATH_STEP.findall(place):
         inner = next(_inside(kind, name, number), None)
         if inner is None:
             return kind

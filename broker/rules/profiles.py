@@ -44,7 +44,7 @@ def parse_mcr(text: str) -> Profile:
 
 def parse_own_mcr(text: str) -> Profile:
     """Read an event's own MCR profile. Raises RuleError `bad_profile`, also if it alters a shipped one."""
-    return _own(parse_mcr(text))
+    return _unless_alters_shipped(parse_mcr(text))
 
 
 def mcr_folder() -> Traversable:
@@ -146,10 +146,10 @@ def parse_rules(text: str) -> Rules:
 
 def parse_own_rules(text: str) -> Rules:
     """Read an event's own profile. Raises RuleError `bad_profile`, also if it alters a shipped one."""
-    return _own(parse_rules(text))
+    return _unless_alters_shipped(parse_rules(text))
 
 
-def _own(profile: R) -> R:
+def _unless_alters_shipped(profile: R) -> R:
     if profile.id in shipped_profiles() and profile != load_rules(profile.id):
         raise RuleError("bad_profile", f'id: found "{profile.id}"; allowed: another: one that ships says otherwise')
     return profile

@@ -30,7 +30,7 @@ from broker.rulings.model import FINAL, PlayKey, RulingBook
 from broker.scorer import EventState
 from broker.scoring import Exact
 
-ALWAYS = (CheckedIn, PlayerCorrected, TitleCorrected)
+ALLOWED_WHEN_FINAL = (CheckedIn, PlayerCorrected, TitleCorrected)
 """Decisions allowed even after the declaration, as long as they give nobody a standing."""
 
 
@@ -57,66 +57,66 @@ class OpenMatters(NamedTuple):
     """The end of the correction period, ms since 1970, if it is still to come."""
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether the standings may be declared final."""
         return not any(self)
 
 
-def open_matters(room: EventState, now: int) -> OpenMatters:
+def open_matters(state: EventState, now: int) -> OpenMatters:
     """Return what is still open. `now` in ms since 1970."""
-    stage, deadline = next_stage(room), room.book.deadline
+    stage, deadline = next_stage(state), state.book.deadline
     return OpenMatters(
-        plays=len(room.planned.plan.plays) - room.plays_in,
+        plays=len(state.planned.plan.plays) - state.plays_in,
         stage=stage.name if stage else "",
-        repeated=len(room.snapshot().doubles),
-        apart=len(room.apart_plays()),
-        left_out=sum(not _is_ended(room, deal) for deal in room.teams.left_out),
-        sessions=tuple(sorted(key for key in room.event.riichi if not _is_settled(room, key))),
-        appeals=sum(one.is_open for one in appeals(room)),
-        dead_hands=tuple(dead_hands_that_won(room)),
+        repeated=len(state.snapshot().doubles),
+        apart=len(state.apart_plays()),
+        left_out=sum(not _is_ended(state, deal) for deal in state.teams.left_out),
+        sessions=tuple(sorted(key for key in state.event.riichi if not _is_settled(state, key))),
+        appeals=sum(one.is_open for one in appeals(state)),
+        dead_hands=tuple(dead_hands_that_won(state)),
         corrections_until=deadline if deadline is not None and deadline >= now else None,
     )
 
 
-def _is_settled(room: EventState, session: PlayKey) -> bool:
+def _is_settled(state: EventState, session: PlayKey) -> bool:
     """Return whether a riichi session was begun, or an arbiter has ruled that it does not take place."""
-    ruled = (one.decision for one in room.book.of(session))
-    return bool(room.tables.sessions.entries(session)) or any(isinstance(one, Void) for one in ruled)
+    ruled = (one.decision for one in state.book.of(session))
+    return bool(state.tables.sessions.entries(session)) or any(isinstance(one, Void) for one in ruled)
 
 
-def _is_ended(room: EventState, deal: int) -> bool:
+def _is_ended(state: EventState, deal: int) -> bool:
     """Return whether a play of a deal is void or adjusted, so that it cannot count for all teams any more."""
-    return any((play := room.play(key)).settled and play.points is None for key in room.plays_with(deal))
+    return any((play := state.play(key)).settled and play.points is None for key in state.plays_with(deal))
 
 
-def check_final(room: EventState, decision: AnyDecision, now: int) -> None:
+def check_final(state: EventState, decision: AnyDecision, now: int) -> None:
     """Refuse a declaration while something is open, and a ruling after it: `still_open`, `declared_final`."""
-    if isinstance(decision, FinalDeclared) or _declares_again(room.book, decision):
-        if room.book.declared is not None:
-            raise Refused("declared_final", N_("the standings are declared final already"))
-        if not open_matters(room, now).nothing:
+    if isinstance(decision, FinalDeclared) or _restores_declaration(state.book, decision):
+        if state.book.declared is not None:
+            raise Refused("declared_final", N_("the standings have already been declared final"))
+        if not open_matters(state, now).is_empty:
             raise Refused("still_open", N_("something is still open: the list says what"))
         return
-    allowed = isinstance(decision, ALWAYS) and not _gives_a_place(room, decision)
-    if room.book.declared is not None and not allowed and not takes_back(room.book, decision):
-        raise Refused("declared_final", N_("the standings are declared final: take that back before you rule"))
+    allowed = isinstance(decision, ALLOWED_WHEN_FINAL) and not _gives_a_place(state, decision)
+    if state.book.declared is not None and not allowed and not undoes_declaration(state.book, decision):
+        raise Refused("declared_final", N_("the standings have been declared final: take the declaration back first"))
 
 
-def _gives_a_place(room: EventState, decision: AnyDecision) -> bool:
+def _gives_a_place(state: EventState, decision: AnyDecision) -> bool:
     """Return whether a correction gives a player a standing, or takes it away."""
     if not isinstance(decision, PlayerCorrected) or decision.without_standing is None:
         return False
-    return decision.without_standing != room.event.is_guest(decision.player)
+    return decision.without_standing != state.event.is_guest(decision.player)
 
 
-def _declares_again(book: RulingBook, decision: AnyDecision) -> bool:
+def _restores_declaration(book: RulingBook, decision: AnyDecision) -> bool:
     """Return whether a decision restores a declaration that was undone."""
-    if not isinstance(decision, Undo) or not takes_back(book, decision):
+    if not isinstance(decision, Undo) or not undoes_declaration(book, decision):
         return False
     return not book.counts(book.root(book.entries[decision.ruling]).id)
 
 
-def takes_back(book: RulingBook, decision: AnyDecision) -> bool:
+def undoes_declaration(book: RulingBook, decision: AnyDecision) -> bool:
     """Return whether a decision undoes a declaration."""
     if not isinstance(decision, Undo) or decision.ruling not in book.entries:
         return False
@@ -133,73 +133,75 @@ class Qualified(NamedTuple):
     imp: Exact
 
 
-def next_stage(room: EventState) -> Stage | None:
+def next_stage(state: EventState) -> Stage | None:
     """Return the first stage whose players are not known yet; None if there is none."""
-    stages = room.planned.plan.stages
-    return next((stage for at, stage in enumerate(stages) if not room.planned.is_seated(at)), None)
+    stages = state.planned.plan.stages
+    return next((stage for at, stage in enumerate(stages) if not state.planned.is_seated(at)), None)
 
 
-def unsettled_before(room: EventState) -> int:
+def unsettled_before(state: EventState) -> int:
     """Return how many plays of the seated stages have no result yet, or need a decision."""
-    stage = next_stage(room)
-    begun = (key for key in room.planned.bookings if stage and key[1] in stage.rounds)  # before the seating was undone
-    open_ = len(room.planned.plan.plays) - room.plays_in - sum(not room.play(key).settled for key in begun)
-    return open_ + len(room.snapshot().doubles) + len(room.apart_plays())
+    stage = next_stage(state)
+    begun = (key for key in state.planned.bookings if stage and key[1] in stage.rounds)  # before the seating was undone
+    open_ = len(state.planned.plan.plays) - state.plays_in - sum(not state.play(key).settled for key in begun)
+    return open_ + len(state.snapshot().doubles) + len(state.apart_plays())
 
 
-def qualified(room: EventState, stage: Stage, without: Collection[str] = ()) -> list[Qualified]:
+def qualified(state: EventState, stage: Stage, without: Collection[str] = ()) -> list[Qualified]:
     """Return who qualifies for a stage, by rank. `without`: those who do not qualify, although they could.
 
     Raises RuleError `too_few_qualified`, `cut_tied`.
     """
-    at = room.planned.plan.stages.index(stage)
-    names = [one.name for one in room.planned.plan.stages[at - 1].sections] or [""]  # who has not played is in none
-    sections = [one for one in room.ranked_sections() if one.stage == at - 1 and one.section in names]
-    each = stage.cut // len(names)
+    at = state.planned.plan.stages.index(stage)
+    names = [one.name for one in state.planned.plan.stages[at - 1].sections] or [""]  # who has not played is in none
+    sections = [one for one in state.ranked_sections() if one.stage == at - 1 and one.section in names]
+    per_section = stage.cut // len(names)
     found = []
     for section in sections:
         lines = [line for line in section.ranking if line.name not in without]
-        if len(lines) < each:
+        if len(lines) < per_section:
             raise RuleError(
                 "too_few_qualified",
-                N_("{count} can qualify, {wanted} are needed", count=len(lines), wanted=each),
+                N_("{count} can qualify, {wanted} are needed", count=len(lines), wanted=per_section),
             )
-        if len(lines) > each and lines[each].place == lines[each - 1].place:
-            tied = ", ".join(room.event.name_of(one.name) for one in lines if one.place == lines[each].place)
+        if len(lines) > per_section and lines[per_section].place == lines[per_section - 1].place:
+            tied = ", ".join(state.event.name_of(one.name) for one in lines if one.place == lines[per_section].place)
             text = N_(
                 "place {place} is shared at the cut by {names}: decide by your regulations who does not qualify",
-                place=lines[each].place,
+                place=lines[per_section].place,
                 names=tied,
             )
             raise RuleError("cut_tied", text)
-        found += [(line.place, -line.imp, line.name, section.section) for line in lines[:each]]
+        found += [(line.place, -line.imp, line.name, section.section) for line in lines[:per_section]]
     if len(found) < stage.cut:
         raise RuleError(
             "too_few_qualified", N_("{count} can qualify, {wanted} are needed", count=len(found), wanted=stage.cut)
         )
     return [
-        Qualified(rank, name, section, place, -minus)
-        for rank, (place, minus, name, section) in enumerate(sorted(found), 1)
+        Qualified(rank, name, section, place, -negated)
+        for rank, (place, negated, name, section) in enumerate(sorted(found), 1)
     ]
 
 
-def draft_stage(room: EventState, stage: Stage, without: Collection[str] = ()) -> PlanChanged:
+def draft_stage(state: EventState, stage: Stage, without: Collection[str] = ()) -> PlanChanged:
     """Return the decision that seats a stage. Raises RuleError as `qualified`, `stage_not_over`, `too_few_members`."""
-    if unsettled_before(room):
-        raise RuleError("stage_not_over", _not_over(room))
-    who = _players(room, stage, [one.name for one in qualified(room, stage, without)])
-    plays = (play for play in room.original.later.values() if play.round in stage.rounds)
+    if unsettled_before(state):
+        raise RuleError("stage_not_over", _not_over(state))
+    player_of = _players(state, stage, [one.name for one in qualified(state, stage, without)])
+    plays = (play for play in state.original.later.values() if play.round in stage.rounds)
     return PlanChanged(
         stage=stage.name,
-        plays=tuple(SeatedAnew(play.round, play.table, *(who[play.players[seat]] for seat in SEATS)) for play in plays),
+        plays=tuple(
+            SeatedAnew(play.round, play.table, *(player_of[play.players[seat]] for seat in SEATS)) for play in plays
+        ),
     )
 
 
-def _players(room: EventState, stage: Stage, going_on: list[str]) -> Mapping[str | int, str]:
+def _players(state: EventState, stage: Stage, qualifiers: list[str]) -> Mapping[str | int, str]:
     """Return the player for each rank or placeholder in the movement."""
-    teams, found = room.planned.plan.teams, dict[str | int, str]()
-    for written, (rank, member) in ranks_of(stage, room.original.later.values()).items():
-        name = going_on[rank - 1]
+    teams, found = state.planned.plan.teams, dict[str | int, str]()
+    for written, (rank, member) in ranks_of(stage, state.original.later.values()).items():
+        name = qualifiers[rank - 1]
         members = teams[name] if teams else (name,)
         if member > len(members):
             raise RuleError("too_few_members", N_("players in {team}: {count}", team=name, count=len(members)))
@@ -207,23 +209,23 @@ def _players(room: EventState, stage: Stage, going_on: list[str]) -> Mapping[str
     return found
 
 
-def _not_over(room: EventState) -> str:
+def _not_over(state: EventState) -> str:
     return N_(
-        "plays of the previous stage without a result, or that need a decision: {count}", count=unsettled_before(room)
+        "plays of the previous stage without a result, or that need a decision: {count}", count=unsettled_before(state)
     )
 
 
-def check_stage(room: EventState, decision: PlanChanged) -> None:
+def check_stage(state: EventState, decision: PlanChanged) -> None:
     """Refuse to seat a stage too early, twice, or in other seats than its movement has for the ranks.
 
     The codes are `unknown_stage`, `stage_not_over` and `stage_seats_wrong`.
     """
-    stage = next_stage(room)
+    stage = next_stage(state)
     if stage is None or stage.name != decision.stage or decision.entered or decision.left or decision.dropped:
         raise Refused("unknown_stage", N_("{stage} is not the next stage to be seated", stage=decision.stage))
-    if unsettled_before(room):
-        raise Refused("stage_not_over", _not_over(room))
-    ranked = {key: play for key, play in room.original.later.items() if play.round in stage.rounds}
+    if unsettled_before(state):
+        raise Refused("stage_not_over", _not_over(state))
+    ranked = {key: play for key, play in state.original.later.items() if play.round in stage.rounds}
     named = {(one.table, one.round): one for one in decision.plays}
     pairs = {
         (rank, player)

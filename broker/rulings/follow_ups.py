@@ -51,42 +51,42 @@ class SeatedTwice(Struct, frozen=True):
     players: tuple[str, ...]
 
 
-def seated_twice(room: EventState) -> tuple[SeatedTwice, ...]:
+def seated_twice(state: EventState) -> tuple[SeatedTwice, ...]:
     """Return the plays whose players are ruled to have sat elsewhere in that round, as when two tables were swapped."""
-    ruled = {(play.table, play.round): play for play in room.out_of_place() if not play.settled or play.was_played}
+    moved = {(play.table, play.round): play for play in state.out_of_place() if not play.settled or play.was_played}
     found = {}
-    for key in room.planned.bookings if ruled else ():
-        if key in ruled:
+    for key in state.planned.bookings if moved else ():
+        if key in moved:
             continue
-        here = room.play(key)
-        for play in ruled.values():
-            both = {*here.players.values()} & {*play.players.values()}
-            if play.round == here.round and both:
-                found[key] = SeatedTwice(here.table, here.round, play.table, tuple(sorted(both)))
+        here = state.play(key)
+        for play in moved.values():
+            shared = {*here.players.values()} & {*play.players.values()}
+            if play.round == here.round and shared:
+                found[key] = SeatedTwice(here.table, here.round, play.table, tuple(sorted(shared)))
     return tuple(found.values())
 
 
-def missed_deals(room: EventState) -> tuple[MissedDeal, ...]:
+def missed_deals(state: EventState) -> tuple[MissedDeal, ...]:
     """Return the deals that were not played where they were planned, and who has not played them."""
     return tuple(
         MissedDeal(play.table, play.round, play.planned, tuple(sorted(play.players.values())))
-        for play in room.out_of_place()
+        for play in state.out_of_place()
         if play.deal != play.planned
     )
 
 
-def follow_ups(event: Event, room: EventState) -> tuple[FollowUp, ...]:
+def follow_ups(event: Event, state: EventState) -> tuple[FollowUp, ...]:
     """Return every play in which somebody meets a deal again and that is not ruled on, by rounds."""
-    wrong = room.out_of_place()
-    spare = sorted({play.planned for play in wrong if play.deal != play.planned})
-    known = _players_of(room, {play.deal for play in wrong} | set(spare))
-    found = [_played_again(one) for one in room.snapshot().doubles]
-    for deal in sorted({play.deal for play in wrong}):
-        for key in room.plays_with(deal):
-            play = room.play(key)
-            again = sorted(known[deal].played & set(play.players.values()))
-            if not play.settled and again:
-                found.append(_follow_up(event, play, again, [one for one in spare if known[one].free(play)]))
+    out_of_place = state.out_of_place()
+    unplayed = sorted({play.planned for play in out_of_place if play.deal != play.planned})
+    known = _players_of(state, {play.deal for play in out_of_place} | set(unplayed))
+    found = [_played_again(one) for one in state.snapshot().doubles]
+    for deal in sorted({play.deal for play in out_of_place}):
+        for key in state.plays_with(deal):
+            play = state.play(key)
+            repeating = sorted(known[deal].played & set(play.players.values()))
+            if not play.settled and repeating:
+                found.append(_follow_up(event, play, repeating, [one for one in unplayed if known[one].free(play)]))
     return tuple(sorted(found, key=lambda one: (one.round, one.table)))
 
 
@@ -109,8 +109,8 @@ class _DealKnowledge:
         return all(one not in self.played and self._to_come[one] <= {here} for one in play.players.values())
 
 
-def _players_of(room: EventState, deals: Iterable[int]) -> dict[int, _DealKnowledge]:
-    return {deal: _DealKnowledge(room.play(key) for key in room.plays_with(deal)) for deal in deals}
+def _players_of(state: EventState, deals: Iterable[int]) -> dict[int, _DealKnowledge]:
+    return {deal: _DealKnowledge(state.play(key) for key in state.plays_with(deal)) for deal in deals}
 
 
 def _played_again(one: RepeatedDeal) -> FollowUp:
@@ -124,13 +124,13 @@ def _played_again(one: RepeatedDeal) -> FollowUp:
     return FollowUp(one.table, one.round, one.deal, one.seats, one.again, proposals, played=True)
 
 
-def _follow_up(event: Event, play: CountedPlay, again: list[str], spare: list[int]) -> FollowUp:
-    faults: dict[str, Fault] = {one: "own" if one in again else "others" for one in play.players.values()}
-    instead = [DealPlayed(played=deal, result=None) for deal in spare if deal in event.expected]
+def _follow_up(event: Event, play: CountedPlay, repeating: list[str], unplayed: list[int]) -> FollowUp:
+    faults: dict[str, Fault] = {one: "own" if one in repeating else "others" for one in play.players.values()}
+    other_deals = [DealPlayed(played=deal, result=None) for deal in unplayed if deal in event.expected]
     proposals: tuple[Proposal, ...] = (
-        *instead,
+        *other_deals,
         Adjusted(gives=dict(faults)),
         Adjusted(gives=dict.fromkeys(faults, "nobody")),
         Void(),
     )
-    return FollowUp(play.table, play.round, play.deal, play.players, tuple(again), proposals)
+    return FollowUp(play.table, play.round, play.deal, play.players, tuple(repeating), proposals)

@@ -55,7 +55,7 @@ from broker.protocol import (
     decoder,
 )
 from broker.rules import AwardRules, RiichiProfile, RuleError, Rules, score_riichi
-from broker.scoring import APART, NOTHING, Adjustment, ScoredPlay
+from broker.scoring import NO_RULINGS, TABLE_OFFSET, Adjustment, ScoredPlay
 
 PlayKey = tuple[int, int]
 """Table and round."""
@@ -185,7 +185,7 @@ class RulingBook:
         self.entries: dict[str, RulingEntry] = {}
         self._about: defaultdict[Subject, list[RulingEntry]] = defaultdict(list)
         self._undone: set[str] = set()
-        self._through: dict[str, list[str]] = {}
+        self._taken_over_by: dict[str, list[str]] = {}
         """Rulings of a table that count only while one of these others does, by which a head arbiter took them over."""
         self._entered: dict[Subject, str] = {}
         """For plays, the id of the result entered since the last ruling there."""
@@ -194,7 +194,7 @@ class RulingBook:
         """Return an independent book with the same rulings."""
         new = RulingBook()
         new.entries, new._undone, new._entered = dict(self.entries), set(self._undone), dict(self._entered)
-        new._through = {id_: list(rulings) for id_, rulings in self._through.items()}
+        new._taken_over_by = {id_: list(rulings) for id_, rulings in self._taken_over_by.items()}
         new._about.update({subject: list(entries) for subject, entries in self._about.items()})
         return new
 
@@ -209,7 +209,7 @@ class RulingBook:
     def add(self, entry: RulingEntry) -> None:
         """Add a ruling. One that counted only through others counts by itself from now on."""
         if entry.id in self.entries:
-            self._through.pop(entry.id, None)
+            self._taken_over_by.pop(entry.id, None)
             return
         undone = entry.decision.ruling if isinstance(entry.decision, Undo) else None
         known = undone in self.entries  # a ruling cannot undo one that is not there yet, so there are no cycles
@@ -218,33 +218,33 @@ class RulingBook:
         self._about[subject].append(entry)
         self._entered.pop(subject, None)
         if undone is not None and known:
-            self._turn(undone)
+            self._toggle(undone)
 
     def add_taken(self, entry: RulingEntry, through: str) -> None:
         """Add a table's ruling that was kept apart. It counts as long as the ruling `through` counts."""
         if entry.id not in self.entries:
             self.add(entry)
-            self._through[entry.id] = []
-        if through not in self._through.get(entry.id, (through,)):
-            self._through[entry.id].append(through)
+            self._taken_over_by[entry.id] = []
+        if through not in self._taken_over_by.get(entry.id, (through,)):
+            self._taken_over_by[entry.id].append(through)
 
-    def enter(self, play: PlayKey, result: str) -> None:
+    def record_result(self, play: PlayKey, result: str) -> None:
         """Record that a play's result counts, by its id."""
         if play in self._about:
             self._entered[play] = result
 
-    def _turn(self, id_: str) -> None:
+    def _toggle(self, id_: str) -> None:
         """Toggle whether a ruling counts. If it is an undo, toggle the ruling that it undoes as well, and so on."""
         at: str | None = id_
         while at is not None:
             self._undone ^= {at}
-            taken = self.entries.get(at)
-            at = taken.decision.ruling if taken and isinstance(taken.decision, Undo) else None
+            entry = self.entries.get(at)
+            at = entry.decision.ruling if entry and isinstance(entry.decision, Undo) else None
 
     def counts(self, id_: str) -> bool:
         """Return whether a ruling is in force."""
-        through = self._through.get(id_)
-        if through is not None and not any(map(self.counts, through)):
+        taken_over_by = self._taken_over_by.get(id_)
+        if taken_over_by is not None and not any(map(self.counts, taken_over_by)):
             return False
         return id_ in self.entries and id_ not in self._undone
 
@@ -268,10 +268,12 @@ class RulingBook:
 
     def about(self, entry: RulingEntry) -> RulingEntry:
         """Return the ruling that is undone or appealed against; otherwise the ruling itself."""
-        said = entry.decision
-        return self.entries.get(said.ruling, entry) if isinstance(said, Undo | Appealed | AppealDecided) else entry
+        decision = entry.decision
+        return (
+            self.entries.get(decision.ruling, entry) if isinstance(decision, Undo | Appealed | AppealDecided) else entry
+        )
 
-    def placed(self, entry: RulingEntry) -> RulingEntry:
+    def naming_entry(self, entry: RulingEntry) -> RulingEntry:
         """Return the ruling that names the play or deal of an entry, following all undos and appeals."""
         seen = {entry.id}
         while (about := self.about(entry)).id not in seen:
@@ -292,7 +294,7 @@ class RulingBook:
         """Return the last ruling on a subject, whether it counts or not."""
         return self._about[subject][-1] if self._about.get(subject) else None
 
-    def last_word(self, subject: Subject) -> str | None:
+    def last_message_id(self, subject: Subject) -> str | None:
         """Return the id of the last ruling on a subject, or of the result entered since."""
         last = self.last(subject)
         return self._entered.get(subject, last.id if last else None)
@@ -326,10 +328,10 @@ class RulingBook:
     @property
     def declared(self) -> RulingEntry | None:
         """The declaration of final standings that counts, if nothing was ruled at a table since."""
-        said = self.of(FINAL)
-        if not said:
+        declarations = self.of(FINAL)
+        if not declarations:
             return None
-        since = next(one for one in reversed(self.entries.values()) if one.at_table or one.id == said[-1].id)
+        since = next(one for one in reversed(self.entries.values()) if one.at_table or one.id == declarations[-1].id)
         return None if since.at_table else since
 
 
@@ -365,11 +367,11 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
     points: Mapping[Seat, int] | None = None
     settled: bool = False
     """Whether nothing more is to come."""
-    instead: Mapping[str, int] = {}
+    replacement_imps: Mapping[str, int] = {}
     """IMPs that each player is given instead of points."""
     awards: Mapping[str, int] = {}
     fines: Mapping[str, int] = {}
-    confirmed: Mapping[str, int] = {}
+    outcome_fines: Mapping[str, int] = {}
     """Fines that came with the outcome, from the table or a sheet. They are removed if the play is reopened."""
     form: str | None = None
     section: str | None = None
@@ -378,13 +380,13 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
     """Ids of the rulings that count here, oldest first."""
 
     @property
-    def line(self) -> int:
+    def scoring_table(self) -> int:
         """The table number under which scoring knows the play.
 
         Scoring lets a table play a deal once. A table that played another deal than planned may later meet that deal
         again where it is planned. Both are then plays of this deal, so the one out of place is given a separate number.
         """
-        return self.table if self.deal == self.planned else self.table + APART * self.round
+        return self.table if self.deal == self.planned else self.table + TABLE_OFFSET * self.round
 
     @property
     def was_played(self) -> bool:
@@ -392,18 +394,18 @@ class CountedPlay(Struct, frozen=True, kw_only=True):
         return self.points is not None or (self.settled and self.result is not None)
 
     @property
-    def left_out(self) -> set[str]:
+    def absent_recipients(self) -> set[str]:
         """Players who are given or fined something here without sitting here. It counts for them separately."""
-        return {*self.instead, *self.awards, *self.fines} - set(self.players.values())
+        return {*self.replacement_imps, *self.awards, *self.fines} - set(self.players.values())
 
     def scored(self) -> ScoredPlay | None:
         """Return the play for scoring; None if there is nothing to count yet."""
-        awarded = _sums(self.instead, self.awards)
+        awarded = _sums(self.replacement_imps, self.awards)
         if not self.settled and not awarded and not self.fines:
             return None
         return ScoredPlay(
             deal=self.deal,
-            table=self.line,
+            table=self.scoring_table,
             players=self.players,
             points=self.points,
             fines=_by_seat(self.fines, self.players),
@@ -435,7 +437,7 @@ class Points(Protocol):
 
 def unruled_play(table: int, result: Points, form: str, section: str | None) -> ScoredPlay:
     """Return a play without rulings, as nearly all are: the same as `CountedPlay.scored` would return."""
-    fines = {seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NOTHING
+    fines = {seat: fine.imp for seat, fine in result.fines.items()} if result.fines else NO_RULINGS
     return ScoredPlay(result.deal, table, result.players, result.points, fines, form, section)
 
 
@@ -452,10 +454,10 @@ def riichi_win_of(winners: Container[Seat], hand: RiichiEvent | None, seat: Seat
 
 
 def apply_rulings(
-    begun: CountedPlay, result: LogMessage | None, entries: Iterable[RulingEntry], awards: AwardRules
+    planned: CountedPlay, result: LogMessage | None, entries: Iterable[RulingEntry], awards: AwardRules
 ) -> CountedPlay:
-    """Apply rulings to a play. `begun` is the play as planned, `awards` the profile's IMPs by fault."""
-    play = _with_result(begun, result)
+    """Apply rulings to a play. `planned` is the play as planned, `awards` the profile's IMPs by fault."""
+    play = _with_result(planned, result)
     for entry in entries:
         play = _apply_one(play, entry, result, awards)
     return play
@@ -474,13 +476,13 @@ def with_points_of_deal(play: CountedPlay, dealer: Seat, rules: Rules) -> Counte
         return play
 
 
-def _with_result(begun: CountedPlay, message: LogMessage | None) -> CountedPlay:
+def _with_result(planned: CountedPlay, message: LogMessage | None) -> CountedPlay:
     if message is None or not isinstance(message.fact, Result):
-        return begun
+        return planned
     result = message.fact
     fines = {result.players[seat]: fine.imp for seat, fine in result.fines.items()}
     return replace(
-        begun,
+        planned,
         players=result.players,
         deal=result.deal,
         result=message.id,
@@ -492,7 +494,7 @@ def _with_result(begun: CountedPlay, message: LogMessage | None) -> CountedPlay:
         points=result.points,
         settled=True,
         fines=fines,
-        confirmed=fines,
+        outcome_fines=fines,
     )
 
 
@@ -503,8 +505,8 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
             play = _corrected(play, entry, decision)
         case Void() | Adjusted():
             given = decision.gives if isinstance(decision, Adjusted) else {}
-            instead = {one: imp_of(gift, awards) for one, gift in given.items()}
-            play = replace(play, source=entry.id, points=None, settled=True, instead=instead)
+            replacement = {one: imp_of(gift, awards) for one, gift in given.items()}
+            play = replace(play, source=entry.id, points=None, settled=True, replacement_imps=replacement)
         case Reopen():
             play = _reopened(play, entry, result)
         case Award():
@@ -522,29 +524,30 @@ def _apply_one(play: CountedPlay, entry: RulingEntry, result: LogMessage | None,
 
 def seated(play: CountedPlay, players: Mapping[Seat, str]) -> CountedPlay:
     """Replace the players of a play. Points stay with the seats, and so do the fines that came with them."""
-    instead_of = {who: players[seat] for seat, who in play.players.items()}
-    taken = {who: -imp for who, imp in play.confirmed.items()}
-    confirmed = {instead_of.get(who, who): imp for who, imp in play.confirmed.items()}
-    fines = _sums(_sums(play.fines, taken), confirmed)
-    return replace(play, players=players, fines={who: imp for who, imp in fines.items() if imp}, confirmed=confirmed)
+    replacement_of = {player: players[seat] for seat, player in play.players.items()}
+    removed = {player: -imp for player, imp in play.outcome_fines.items()}
+    outcome_fines = {replacement_of.get(player, player): imp for player, imp in play.outcome_fines.items()}
+    fines = _sums(_sums(play.fines, removed), outcome_fines)
+    nonzero = {player: imp for player, imp in fines.items() if imp}
+    return replace(play, players=players, fines=nonzero, outcome_fines=outcome_fines)
 
 
-def _corrected(play: CountedPlay, entry: RulingEntry, now: Correct) -> CountedPlay:
-    outcome = replace(play, win=now.win, winners=now.winners, discarder=now.discarder, hand=now.hand, points=now.points)
+def _corrected(play: CountedPlay, entry: RulingEntry, new: Correct) -> CountedPlay:
+    outcome = replace(play, win=new.win, winners=new.winners, discarder=new.discarder, hand=new.hand, points=new.points)
     if not play.settled:  # otherwise the table's result, or an earlier sheet, has already set the fines
-        outcome = replace(outcome, fines=_sums(play.fines, now.fines), confirmed=now.fines)
-    return replace(outcome, source=entry.id, settled=True, instead={})
+        outcome = replace(outcome, fines=_sums(play.fines, new.fines), outcome_fines=new.fines)
+    return replace(outcome, source=entry.id, settled=True, replacement_imps={})
 
 
 def _reopened(play: CountedPlay, entry: RulingEntry, result: LogMessage | None) -> CountedPlay:
     """Discard the outcome; a result that the table entered after the reopening stays."""
-    fines = _sums(play.fines, {player: -imp for player, imp in play.confirmed.items()})
-    beside = {one: imp for one, imp in fines.items() if imp}
+    fines = _sums(play.fines, {player: -imp for player, imp in play.outcome_fines.items()})
+    other_fines = {one: imp for one, imp in fines.items() if imp}
     if result is not None and entry.at_table and result.seq > entry.number:
-        now = _with_result(play, result)
-        return replace(now, instead={}, fines=_sums(beside, now.confirmed))
-    outcome = replace(play, win=None, winners={}, discarder=None, hand=None, points=None, source=None, confirmed={})
-    return replace(outcome, settled=False, instead={}, fines=beside)
+        replayed = _with_result(play, result)
+        return replace(replayed, replacement_imps={}, fines=_sums(other_fines, replayed.outcome_fines))
+    outcome = replace(play, win=None, winners={}, discarder=None, hand=None, points=None, source=None, outcome_fines={})
+    return replace(outcome, settled=False, replacement_imps={}, fines=other_fines)
 
 
 def imp_of(gift: AwardGiven, awards: AwardRules) -> int:
@@ -578,7 +581,7 @@ def adjustments(
     return found
 
 
-def gifts_of_others(plays: Iterable[CountedPlay], stages: Mapping[int, int]) -> list[Adjustment]:
+def imps_of_absent(plays: Iterable[CountedPlay], stages: Mapping[int, int]) -> list[Adjustment]:
     """Return what plays give to and take from players who do not sit there. `stages`: by deal.
 
     A player named in a ruling may no longer be seated, because the play was reopened and has a new result, or because a
@@ -586,8 +589,8 @@ def gifts_of_others(plays: Iterable[CountedPlay], stages: Mapping[int, int]) -> 
     """
     found = []
     for play in sorted(plays, key=lambda one: (one.table, one.round)):
-        for one in sorted(play.left_out):
-            given = play.instead.get(one, 0) + play.awards.get(one, 0)
+        for one in sorted(play.absent_recipients):
+            given = play.replacement_imps.get(one, 0) + play.awards.get(one, 0)
             found.append(Adjustment(one, given, play.fines.get(one, 0), stages.get(play.deal, 0)))
     return found
 

@@ -68,9 +68,9 @@ def keyed_of(cells: Mapping[str, str]) -> KeyedSheet:
     """Read one sheet from its fields, named as the CSV's columns. Raises RuleError `sheet_wrong`."""
     values = {name: cells.get(name, "").strip() for name in (*NEEDED, *OPTIONAL)}
 
-    def of_seats(kind: object, before: str = "") -> dict[Seat, int]:
+    def of_seats(kind: object, prefix: str = "") -> dict[Seat, int]:
         return {
-            seat: _read(f"{before}{seat}", values[f"{before}{seat}"], kind) for seat in SEATS if values[before + seat]
+            seat: _read(f"{prefix}{seat}", values[f"{prefix}{seat}"], kind) for seat in SEATS if values[prefix + seat]
         }
 
     return KeyedSheet(
@@ -108,19 +108,19 @@ def read_sheets(path: Path, event: Event) -> tuple[PaperSheet, ...]:
     if not rows:
         raise RuleError("no_plays", N_("{file} contains no sheets", file=path.name))
 
-    def take(row: CsvRow) -> tuple[int | str, PaperSheet]:
+    def read_row(row: CsvRow) -> tuple[int | str, PaperSheet]:
         row.whole(fields)
         try:
             return row.line, sheet_of(keyed_of(row.cells), event)
         except RuleError as problem:
             raise RuleError(problem.code, N_("line {line}: {problem}", line=row.line, problem=problem.text)) from None
 
-    found = collect_errors(take, rows)
-    raise_errors(_twice(found))
+    found = collect_errors(read_row, rows)
+    raise_errors(_repeated_sheets(found))
     return tuple(sheet for _, sheet in found)
 
 
-def _twice(found: Iterable[tuple[int | str, PaperSheet]]) -> Iterable[RuleError]:
+def _repeated_sheets(found: Iterable[tuple[int | str, PaperSheet]]) -> Iterable[RuleError]:
     first: dict[tuple[int, int], int | str] = {}
     for line, sheet in found:
         if first.setdefault(sheet.keyed.key, line) != line:
@@ -145,24 +145,24 @@ def sheet_of(keyed: KeyedSheet, event: Event) -> PaperSheet:
         )
         raise RuleError("not_planned", text)
     rules = of_hand_values(event)
-    right = seat_points(Outcome(keyed.win, keyed.winners, keyed.discarder), rules.payments)
-    if wrong := [seat for seat, points in keyed.points.items() if points != right[seat]]:
+    expected = seat_points(Outcome(keyed.win, keyed.winners, keyed.discarder), rules.payments)
+    if wrong := [seat for seat, points in keyed.points.items() if points != expected[seat]]:
         seat = wrong[0]
         text = N_(
             "{seat} has {sheet} on the sheet, but the entry gives {right}",
             seat=seat,
             sheet=keyed.points[seat],
-            right=right[seat],
+            right=expected[seat],
         )
         raise RuleError("sheet_points", text)
-    if strange := set(keyed.fines.values()) - set(event.profile.false_hu.fines.value):
-        raise RuleError("fine_not_in_profile", N_("the rules have no fine of {imp} IMP", imp=sorted(strange)))
+    if unlisted := set(keyed.fines.values()) - set(event.profile.false_hu.fines.value):
+        raise RuleError("fine_not_in_profile", N_("the rules have no fine of {imp} IMP", imp=min(unlisted)))
     decision = Correct(
         replaces=None,
         win=keyed.win,
         winners=dict(keyed.winners),
         discarder=keyed.discarder,
-        points=right,
+        points=expected,
         source="paper",
         fines={booking.players[seat]: imp for seat, imp in keyed.fines.items()},
     )
@@ -173,13 +173,13 @@ def of_hand_values(event: Event) -> Profile:
     """Return the rules of an event whose sheets have hand values. Raises RuleError `no_riichi_sheet`."""
     if isinstance(event.profile, Profile):
         return event.profile
-    raise RuleError("no_riichi_sheet", "result sheets have hand values; a hand of riichi is corrected at the desk")
+    raise RuleError("no_riichi_sheet", "result sheets are for MCR hand values; correct riichi hands at the desk")
 
 
 PAPER_REASON: Final = "paper sheet"
 
-Taken = Literal["taken", "there_already", "first", "agrees", "differs"]
-"""The result of taking a sheet.
+SheetOutcome = Literal["taken", "there_already", "first", "agrees", "differs"]
+"""The result of accepting a sheet.
 
 `taken`: it counts. Where two people key each sheet, `first`: it waits for the second; `agrees`: both agree and it
 counts.
@@ -191,41 +191,43 @@ class SheetResult:
     """The result of one sheet, or why it was refused."""
 
     sheet: PaperSheet
-    taken: Taken | None
+    taken: SheetOutcome | None
     problem: RuleError | None = None
 
 
-def take_sheets(
+def accept_sheets(
     rulings: RulingService, sheets: Iterable[PaperSheet], author: RulingAuthor, reason: str = PAPER_REASON
 ) -> list[SheetResult]:
-    """Take sheets one by one, continuing after a refused one. On the scorer's thread. Raises StoreError."""
+    """Accept sheets one by one, continuing after a refused one. On the scorer's thread. Raises StoreError."""
     results: list[SheetResult] = []
     for sheet in sheets:
         try:
-            results.append(SheetResult(sheet, take_sheet(rulings, sheet, author, reason)))
+            results.append(SheetResult(sheet, accept_sheet(rulings, sheet, author, reason)))
         except RuleError as problem:
             results.append(SheetResult(sheet, None, problem))
     return results
 
 
-def take_sheet(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str = PAPER_REASON) -> Taken:
-    """Take one sheet. On the scorer's thread.
+def accept_sheet(
+    rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str = PAPER_REASON
+) -> SheetOutcome:
+    """Accept one sheet. On the scorer's thread.
 
     Raises RuleError `paper_differs`, `sheets_differ`, `sheet_ruled_out`, or as a ruling; StoreError.
     """
     play = rulings.room.play(sheet.keyed.key)
     if play.settled:
-        said = sheet.decision
-        same = (said.win, said.winners, said.discarder) == (play.win, play.winners, play.discarder)
+        decision = sheet.decision
+        same = (decision.win, decision.winners, decision.discarder) == (play.win, play.winners, play.discarder)
         # An arbiter may have fined more, but the sheet's fines must be included.
-        if not same or any(play.fines.get(player, 0) < imp for player, imp in said.fines.items()):
-            raise _other(rulings.room.book.entries.get(play.source or ""), play)
+        if not same or any(play.fines.get(player, 0) < imp for player, imp in decision.fines.items()):
+            raise _conflict(rulings.room.book.entries.get(play.source or ""), play)
         return "there_already"
-    _give(rulings, sheet, author, reason)
+    _submit(rulings, sheet, author, reason)
     return "taken"
 
 
-def _other(entry: RulingEntry | None, play: CountedPlay) -> RuleError:
+def _conflict(entry: RulingEntry | None, play: CountedPlay) -> RuleError:
     """Return the error for a sheet that differs from the table's result, another sheet or a ruling (`entry`)."""
     table, round_ = play.table, play.round
     if entry is None:
@@ -254,8 +256,8 @@ def _other(entry: RulingEntry | None, play: CountedPlay) -> RuleError:
     )
 
 
-def _give(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str) -> None:
-    last = rulings.room.last_word(sheet.keyed.key)
+def _submit(rulings: RulingService, sheet: PaperSheet, author: RulingAuthor, reason: str) -> None:
+    last = rulings.room.last_message_id(sheet.keyed.key)
     draft = RulingDraft(
         id=_id(sheet, last),
         after=last,

@@ -59,14 +59,14 @@ def plays_of_player(event: Event, player: str, first_round: int) -> list[PlayKey
 
 def sits_elsewhere(event: Event, entries: Iterable[RulingEntry], decision: Substitute) -> bool:
     """Return whether a person of the substitute's name sits in another seat in one of the rounds concerned."""
-    known, asked = tuple(entries), name_key(decision.name)
+    listed, name = tuple(entries), name_key(decision.name)
     rounds = {round_ for _, round_ in plays_of_player(event, decision.player, decision.first_round)}
     plays = (play for play in event.plan.plays if play.round in rounds)
     others = ((one, play.round) for play in plays for one in play.players.values() if one != decision.player)
-    return any(name_key(_name(event, known, *other)) == asked for other in others)
+    return any(name_key(_name_in_round(event, listed, *other)) == name for other in others)
 
 
-def _name(event: Event, entries: Iterable[RulingEntry], player: str, round_: int) -> str:
+def _name_in_round(event: Event, entries: Iterable[RulingEntry], player: str, round_: int) -> str:
     """Return the name of the person in a player's seats in a round; empty if there is nobody."""
     return sitting_name(last_ruling_on(entries, player, round_), event.players[player].name)
 
@@ -78,7 +78,7 @@ def sitting_name(last: RulingEntry | None, own: str) -> str:
     return last.decision.name if isinstance(last.decision, Substitute) else ""
 
 
-def names_player_again(planned: Event, now: Event, decision: AnyDecision) -> bool:
+def restores_player(planned: Event, now: Event, decision: AnyDecision) -> bool:
     """Return whether a substitution names the player, by the planned or the corrected name: the player is back."""
     if not isinstance(decision, Substitute) or decision.player not in planned.players:
         return False
@@ -143,7 +143,7 @@ def adjusted_for_absences(play: CountedPlay, entries: Iterable[RulingEntry], awa
     gives = {player: imp_of(faults.get(player, "others"), awards) for player in play.players.values()}
     rulings = tuple(sorted({entry.id for entry in gone.values()}))
     source = max(gone.values(), key=lambda entry: entry.number).id
-    return replace(play, source=source, settled=True, instead=gives, rulings=rulings)
+    return replace(play, source=source, settled=True, replacement_imps=gives, rulings=rulings)
 
 
 def sitting_players(event: Event, book: RulingBook, round_: int, players: Mapping[Seat, str]) -> dict[Seat, Player]:
@@ -202,18 +202,18 @@ def _with_player_corrected(planned: Event, now: Event, id_: str, decision: Playe
     return now.saying(replace(now.plan, players=players), corrections)
 
 
-def _corrected_player(planned: Player, said: PlayerCorrected | None) -> Player:
-    if said is None:
+def _corrected_player(planned: Player, correction: PlayerCorrected | None) -> Player:
+    if correction is None:
         return planned
-    unranked = planned.without_standing if said.without_standing is None else said.without_standing
-    return replace(planned, name=said.name, without_standing=unranked)
+    unranked = planned.without_standing if correction.without_standing is None else correction.without_standing
+    return replace(planned, name=correction.name, without_standing=unranked)
 
 
 def with_corrections(planned: Event, now: Event) -> Event:
     """Return a newly planned event with the corrections of the one before."""
     players = tuple(_corrected_player(one, now.corrections.get(one.id)) for one in planned.plan.players)
-    said = replace(planned.plan, players=players, title=now.plan.title, sessions=now.plan.sessions)
-    return planned.saying(said, now.corrections)
+    corrected = replace(planned.plan, players=players, title=now.plan.title, sessions=now.plan.sessions)
+    return planned.saying(corrected, now.corrections)
 
 
 def plan_texts(planned: Event, book: RulingBook, entry: RulingEntry) -> tuple[str, ...]:
@@ -243,8 +243,8 @@ def plan_texts(planned: Event, book: RulingBook, entry: RulingEntry) -> tuple[st
 def is_without_standing(planned: Event, book: RulingBook, player: str) -> bool:
     """Return whether a player takes no place by the corrections in a book. `planned`: the event without them."""
     entries = book.of(player_subject(player))
-    said = entries[-1].decision if entries else None
-    ruled = said.without_standing if isinstance(said, PlayerCorrected) else None
+    correction = entries[-1].decision if entries else None
+    ruled = correction.without_standing if isinstance(correction, PlayerCorrected) else None
     return planned.is_guest(player) if ruled is None else ruled
 
 
@@ -303,8 +303,8 @@ def plan_changes(book: RulingBook) -> list[tuple[RulingEntry, PlanChanged]]:
 
 def ever_entered(book: RulingBook) -> dict[str, str]:
     """Return the names by id of all players ever entered by changes, including those that were undone."""
-    ever = (one.decision for one in book.all_of(WHO_PLAYS) if isinstance(one.decision, PlanChanged))
-    return {player.id: player.name for change in ever for player in change.entered}
+    all_changes = (one.decision for one in book.all_of(WHO_PLAYS) if isinstance(one.decision, PlanChanged))
+    return {player.id: player.name for change in all_changes for player in change.entered}
 
 
 def changes_plan(decision: AnyDecision, book: RulingBook) -> TypeGuard[PlanChanged | Undo]:
@@ -323,25 +323,26 @@ def planned_event(settled: Event, book: RulingBook, begun: Begun) -> Event:
     about = [one for one in book.all_of(WHO_PLAYS) if isinstance(book.root(one).decision, PlanChanged)]
     if not about:
         return settled
-    changes, ever = plan_changes(book), [(one, one.decision) for one in about if isinstance(one.decision, PlanChanged)]
+    changes = plan_changes(book)
+    all_changes = [(one, one.decision) for one in about if isinstance(one.decision, PlanChanged)]
     plans = list(_plans(settled, changes))
     plays = dict(plans[-1])
-    for plan in chain(_plans(settled, ever), plans):  # what was begun by any of the plans stays as it was begun
-        plays |= {key: plan[key] for key in begun if key in plan and _same(plan[key], begun[key])}
+    for plan in chain(_plans(settled, all_changes), plans):  # what was begun by any of the plans stays as it was begun
+        plays |= {key: plan[key] for key in begun if key in plan and _same_players(plan[key], begun[key])}
     order = {key: at for at, key in enumerate(settled.places)}
     listed = tuple(plays[key] for key in sorted(plays, key=order.__getitem__))
     version = PlanVersion(1 + len(about), max(one.at for one in about))
     seated = frozenset(change.stage for _, change in changes if change.stage)
-    entered = [player for _, change in ever for player in change.entered]
-    return settled.replanned(_listed(settled, changes, ever, listed), listed, version, seated, entered)
+    entered = [player for _, change in all_changes for player in change.entered]
+    return settled.replanned(_listed(settled, changes, all_changes, listed), listed, version, seated, entered)
 
 
 def follows_plan(event: Event, key: PlayKey, seated: Collection[str]) -> bool:
     """Return whether the players who sat down at a table are those of the plan."""
-    return key in event.bookings and _same(event.bookings[key], seated)
+    return key in event.bookings and _same_players(event.bookings[key], seated)
 
 
-def _same(play: BookedPlay, seated: Collection[str]) -> bool:
+def _same_players(play: BookedPlay, seated: Collection[str]) -> bool:
     return set(play.players.values()) == set(seated)
 
 
@@ -361,7 +362,7 @@ def _plans(
         yield plays
 
 
-def _listed(settled: Event, changes: Changes, ever: Changes, plays: Iterable[BookedPlay]) -> tuple[Player, ...]:
+def _listed(settled: Event, changes: Changes, all_changes: Changes, plays: Iterable[BookedPlay]) -> tuple[Player, ...]:
     """Return the list of players, without those who left and have no play.
 
     A player entered by a change that was undone, but who has begun a play, is included.
@@ -371,14 +372,14 @@ def _listed(settled: Event, changes: Changes, ever: Changes, plays: Iterable[Boo
     for _, change in changes:
         listed |= {player.id: player for player in change.entered if player.id not in listed}
         left = (left | {*change.left}) - {player.id for player in change.entered}
-    for player in (one for _, change in ever for one in change.entered if one.id in playing):
+    for player in (one for _, change in all_changes for one in change.entered if one.id in playing):
         listed.setdefault(player.id, player)
     return tuple(one for one in listed.values() if one.id in playing or one.id not in left)
 
 
 def checked_in(before: Mapping[str, bool], book: RulingBook, player: str) -> Mapping[str, bool]:
     """Return who has checked in, after a change in what was recorded of one player."""
-    said = [one.decision for one in book.of(event_subject(CheckedIn(player=player, present=None)) or "")]
-    last = said[-1].present if said and isinstance(said[-1], CheckedIn) else None
-    others = {one: there for one, there in before.items() if one != player}
+    decisions = [one.decision for one in book.of(event_subject(CheckedIn(player=player, present=None)) or "")]
+    last = decisions[-1].present if decisions and isinstance(decisions[-1], CheckedIn) else None
+    others = {one: present for one, present in before.items() if one != player}
     return others if last is None else {**others, player: last}

@@ -33,9 +33,9 @@ class PlanFacts(NamedTuple):
     kept: tuple[BookedPlay, ...]
     """The plays that stay, as they were played."""
     kept_keys: frozenset[PlayKey]
-    laid: frozenset[tuple[int, int]]
+    restored_carriers: frozenset[tuple[int, int]]
     """Round and table of carriers that are restored for a play that has not begun."""
-    over: frozenset[int]
+    known_deals: frozenset[int]
     """Deals that everybody may know."""
     gone: frozenset[PlayerId]
     """Players who have left or not come. A player who only sits out the rest of the event is not among them."""
@@ -92,28 +92,28 @@ class PlanCost(NamedTuple):
     """The fewest and the most plays of anybody who stays to the end."""
 
 
-def plan_facts(room: EventState) -> PlanFacts:
+def plan_facts(state: EventState) -> PlanFacts:
     """Return the state of an event. On the scorer's thread."""
-    kept = kept_plays(room)
-    played = (room.play(key) for key in kept)
-    restored = ((one.round, table) for table, one in room.tables.times.restored.items())
-    coming = {who for key, play in room.planned.bookings.items() if key not in kept for who in play.players.values()}
+    kept = kept_plays(state)
+    played = (state.play(key) for key in kept)
+    restored = ((one.round, table) for table, one in state.tables.times.restored.items())
+    coming = {who for key, play in state.planned.bookings.items() if key not in kept for who in play.players.values()}
     return PlanFacts(
-        room.original,
-        room.event,
+        state.original,
+        state.event,
         tuple(BookedPlay(one.round, one.table, one.deal, dict(one.players)) for one in played),
         frozenset(kept),
         frozenset(place for place in restored if place[::-1] not in kept),
-        frozenset(deal for deal in room.planned.expected if room.plays_of(deal) and room.complete(deal)),
+        frozenset(deal for deal in state.planned.expected if state.plays_of(deal) and state.complete(deal)),
         frozenset(
-            room.planned.players.keys() & {who for _, one in plan_changes(room.book) for who in one.left} - coming
+            state.planned.players.keys() & {who for _, one in plan_changes(state.book) for who in one.left} - coming
         ),
-        room.last_word(WHO_PLAYS),
-        frozenset(ever_entered(room.book)),
+        state.last_message_id(WHO_PLAYS),
+        frozenset(ever_entered(state.book)),
     )
 
 
-def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, search_for: SearchFor) -> PlanChanged:
+def draft_change(facts: PlanFacts, wishes: PlanWishes, rng: RandomSource, search_for: SearchFor) -> PlanChanged:
     """Return the change that reseats everybody who is present from a round on.
 
     A section with no change of players stays as it is. Raises RuleError `nothing_changes`, `nothing_left`,
@@ -134,7 +134,7 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, sea
         Player(id=id_, name=name, without_standing=wishes.without_standing)
         for id_, name in zip(_new_ids(known | facts.entered, len(names)), names, strict=True)
     ]
-    instead = dict(zip(wishes.replaced, (one.id for one in new[len(wishes.enter) :]), strict=True))
+    replaced_by = dict(zip(wishes.replaced, (one.id for one in new[len(wishes.enter) :]), strict=True))
     first = max(wishes.first_round, facts.first_round)
     back = [one for one in wishes.back if one in facts.gone or one not in planned.players]
     returning = [facts.original.players[one] for one in back if one not in planned.players]
@@ -147,17 +147,17 @@ def draft_change(facts: PlanFacts, wishes: PlanWishes, chance: RandomSource, sea
         [one for one in planned.players if one not in left],
         [one.id for one in new[: len(wishes.enter)]],
     )
-    present = _with_comers(parts, staying, back, entering)
+    present = _players_present(parts, staying, back, entering)
     changing = [
         (part, here)
         for part, here in zip(parts, present, strict=True)
-        if part.playing != {*here} or part.playing & instead.keys()
+        if part.playing != {*here} or part.playing & replaced_by.keys()
     ]
     open_ &= {key for part, _ in changing for key in part.places}
     plays = [
         play
         for part, here in changing
-        for play in replan(_remainder(facts, part, here, instead, first), chance, search_for(SEARCH_S / len(changing)))
+        for play in replan(_remainder(facts, part, here, replaced_by, first), rng, search_for(SEARCH_S / len(changing)))
     ]
     seated = {(play.table, play.round): play for play in plays}
     changed = [
@@ -208,35 +208,35 @@ def _parts(facts: PlanFacts, first: int) -> list[_Part]:
     return found
 
 
-def _with_comers(
+def _players_present(
     parts: Sequence[_Part], staying: Sequence[PlayerId], back: Sequence[PlayerId], entered: Sequence[PlayerId]
 ) -> list[list[PlayerId]]:
     """Return who is present in each part. New players join the smallest section, but no stage seated by rank."""
     present = [[one for one in staying if one in part.playing or (one in back and one in part.known)] for part in parts]
     for stage in {part.stage for part in parts if not part.by_rank}:
         sections = [here for part, here in zip(parts, present, strict=True) if part.stage == stage]
-        for who in (*back, *entered):
-            if not any(who in here for here in sections):
-                min(sections, key=len).append(who)
+        for player in (*back, *entered):
+            if not any(player in here for here in sections):
+                min(sections, key=len).append(player)
     return present
 
 
 def _remainder(
-    facts: PlanFacts, part: _Part, present: Sequence[PlayerId], instead: Mapping[PlayerId, PlayerId], first: int
+    facts: PlanFacts, part: _Part, present: Sequence[PlayerId], replaced_by: Mapping[PlayerId, PlayerId], first: int
 ) -> Remainder:
     """Return what is to be replanned in a part."""
     plays = [play for play in facts.planned.plan.plays if (play.table, play.round) in part.places]
     settled = [play for play in facts.kept if (play.table, play.round) in part.places]
     settled += [play for play in plays if (play.table, play.round) not in facts.kept_keys and play.round < first]
-    here = [new for old, new in instead.items() if old in part.playing]
+    here = [new for old, new in replaced_by.items() if old in part.playing]
     return Remainder(
         {(round_, table): facts.original.places[table, round_].deal for table, round_ in part.places},
         plays,
         settled,
         [*present, *(one for one in here if one not in present)],
-        instead,
-        facts.laid,
-        facts.over,
+        replaced_by,
+        facts.restored_carriers,
+        facts.known_deals,
         first,
     )
 
@@ -265,19 +265,19 @@ def plan_cost(facts: PlanFacts, after: Event) -> PlanCost:
         for round_ in rounds
         for who in everybody
     )
-    had, has = (meetings(_by_stays(one.plan.plays)) for one in (before, after))
-    again = [(players[str(a)], players[str(b)], had[a, b], often) for (a, b), often in has.items()]
+    met_before, meets_now = (meetings(_by_stays(one.plan.plays)) for one in (before, after))
+    repeated = [(players[str(a)], players[str(b)], met_before[a, b], often) for (a, b), often in meets_now.items()]
     coming = {
         who for key, play in after.bookings.items() if key not in facts.kept_keys for who in play.players.values()
     }
     here = [who for who in everybody if who in coming]
-    at = {round_: {table for (when, _), (table, _) in new.items() if when == round_} for round_ in rounds}
-    there = {round_: {table for table, when in everywhere if when == round_} for round_ in rounds}
+    tables_seated = {round_: {table for (when, _), (table, _) in new.items() if when == round_} for round_ in rounds}
+    tables_used = {round_: {table for table, when in everywhere if when == round_} for round_ in rounds}
     counts = [after.plays_planned[who] for who in here]
     return PlanCost(
         tuple(one for one in moved if one.before != one.after),
-        tuple(sorted((one for one in again if one[3] > max(1, one[2])), key=lambda one: (-one[3], one[0].name))),
-        {round_: tuple(sorted(there[round_] - at[round_])) for round_ in rounds if there[round_] - at[round_]},
+        tuple(sorted((one for one in repeated if one[3] > max(1, one[2])), key=lambda one: (-one[3], one[0].name))),
+        {round_: tuple(sorted(empty)) for round_ in rounds if (empty := tables_used[round_] - tables_seated[round_])},
         {
             round_: waiting
             for round_ in rounds

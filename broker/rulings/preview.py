@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from broker.event import Event
 from broker.protocol import PLAN_DECISIONS, Fouled, Imp, Seat, Substitute, Withdrawn
-from broker.rules import Outcome, Profile, RiichiProfile, Rules, Stated, allowed_outcome, seat_points
+from broker.rules import Outcome, Profile, RiichiProfile, Rules, Setting, allowed_outcome, seat_points
 from broker.rulings import plan
 from broker.rulings.model import WHO_PLAYS, CountedPlay, PlayKey, RulingBook, RulingEntry
 from broker.scorer import EventState
@@ -27,11 +27,11 @@ class SubjectState(Struct, frozen=True, kw_only=True):
     """What counted at one time. Only the fields that the ruling concerns are set."""
 
     play: CountedPlay | None = None
-    sits: str | None = None
+    sitting: str | None = None
     """The person in the player's seats; an empty name for nobody."""
     groups: Groups = ()
     """Tables of a fouled deal grouped by their form; empty if all are compared as restored."""
-    said: tuple[str, ...] = ()
+    plan_texts: tuple[str, ...] = ()
     """The texts of the plan (`plan_texts`): of a player, the title, or the sessions."""
     until: int | None = None
     """The end of the correction period, ms since 1970."""
@@ -53,60 +53,60 @@ class RulingChange(Struct, frozen=True):
 
 
 class RulingChanges:
-    """What each ruling in a room changed. `room` must not change while this is used."""
+    """What each ruling in a room changed. `state` must not change while this is used."""
 
-    def __init__(self, event: Event, room: EventState) -> None:
-        self._event, self._room = event, room
-        self._order = {id_: number for number, id_ in enumerate(room.book.entries)}
+    def __init__(self, event: Event, state: EventState) -> None:
+        self._event, self._state = event, state
+        self._order = {id_: number for number, id_ in enumerate(state.book.entries)}
         self._plans: dict[int, Event] = {}
 
     def of(self, entry: RulingEntry) -> RulingChange:
         """Return what one ruling changed."""
-        book = self._room.book
+        book = self._state.book
         root, number = book.root(entry), self._order[entry.id]
         subject = book.subject(entry)
         about = [one for one in book.all_of(subject) if self._order[one.id] <= number]
         if root.play is not None:
             about += [one for one in book.all_of(WHO_PLAYS) if self._order[one.id] < number]
-        then, before, after = self._room.results_then.get(entry.id), RulingBook(), RulingBook()
+        result_then, before, after = self._state.results_then.get(entry.id), RulingBook(), RulingBook()
         for one in about:
             after.add(one)
             if one.id != entry.id:
                 before.add(one)
-        result = self._room.result_under(root.play, after) if root.play and then else None
-        entered = result is not None and result.id == then
-        known = self._held(before, root, entered=entered) if entered or then is None else None
-        after_it = self._held(after, root, entered=entered)
-        return RulingChange(entry, book.about(entry), root, book.placed(entry), known, after_it)
+        result = self._state.result_under(root.play, after) if root.play and result_then else None
+        entered = result is not None and result.id == result_then
+        state_before = self._state_under(before, root, entered=entered) if entered or result_then is None else None
+        state_after = self._state_under(after, root, entered=entered)
+        return RulingChange(entry, book.about(entry), root, book.naming_entry(entry), state_before, state_after)
 
-    def _held(self, book: RulingBook, root: RulingEntry, *, entered: bool) -> SubjectState:
+    def _state_under(self, book: RulingBook, root: RulingEntry, *, entered: bool) -> SubjectState:
         """Return what counted by the rulings in a book. `entered`: whether the play's present result existed then."""
         if root.play is not None:
             event = self._planned(book)
-            there = root.play in event.bookings
-            play = self._room.play_under(root.play, book, entered=entered, event=event) if there else None
+            planned = root.play in event.bookings
+            play = self._state.play_under(root.play, book, entered=entered, event=event) if planned else None
             return SubjectState(play=play)
-        said = root.decision
-        if isinstance(said, Substitute | Withdrawn):
-            ruled = plan.last_ruling_on(book.of(WHO_PLAYS), said.player, said.first_round)
-            return SubjectState(sits=plan.sitting_name(ruled, self._event.name_of(said.player)))
-        if isinstance(said, Fouled) and root.deal is not None:
+        decision = root.decision
+        if isinstance(decision, Substitute | Withdrawn):
+            ruled = plan.last_ruling_on(book.of(WHO_PLAYS), decision.player, decision.first_round)
+            return SubjectState(sitting=plan.sitting_name(ruled, self._event.name_of(decision.player)))
+        if isinstance(decision, Fouled) and root.deal is not None:
             last = book.of(root.deal)
             return SubjectState(
                 groups=last[-1].decision.groups if last and isinstance(last[-1].decision, Fouled) else ()
             )
-        if isinstance(said, PLAN_DECISIONS):
-            return SubjectState(said=plan.plan_texts(self._room.planned, book, root))
+        if isinstance(decision, PLAN_DECISIONS):
+            return SubjectState(plan_texts=plan.plan_texts(self._state.planned, book, root))
         return SubjectState(until=book.deadline)
 
     def _planned(self, book: RulingBook) -> Event:
         """Return the event as planned under a book, whose rulings on who plays are the earliest ones."""
         known = len(book.all_of(WHO_PLAYS))
-        if known == len(self._room.book.all_of(WHO_PLAYS)):
-            return self._room.planned
+        if known == len(self._state.book.all_of(WHO_PLAYS)):
+            return self._state.planned
         if known not in self._plans:
-            begun = self._room.tables.seatings.begun()
-            self._plans[known] = plan.planned_event(self._room.original, book, begun)
+            begun = self._state.tables.seatings.begun()
+            self._plans[known] = plan.planned_event(self._state.original, book, begun)
         return self._plans[known]
 
 
@@ -142,7 +142,7 @@ class RulingEffects(Struct, frozen=True):
     """The ruling's own subject, before and after."""
 
     @property
-    def mark(self) -> str:
+    def fingerprint(self) -> str:
         """A hash by which to tell whether these are the effects that somebody has seen.
 
         Places are left out: in a full hall they change all the time, and no ruling could ever be published.
@@ -210,40 +210,40 @@ class WhatIf(Struct, frozen=True):
     profile: Rules
     players: tuple[StandingChange, ...]
     teams: tuple[StandingChange, ...]
-    of: int
+    player_count: int
     """The number of players."""
 
 
-def changed_rules(profile: Rules, wishes: dict[str, str]) -> Rules:
+def changed_rules(profile: Rules, settings: dict[str, str]) -> Rules:
     """Return a profile with some settings changed. Raises KeyError or ValueError for anything not in `CHOICES`."""
-    for name, value in wishes.items():
+    for name, value in settings.items():
         if value not in CHOICES[name]:
             raise ValueError(f"{name} is one of {', '.join(CHOICES[name])}")
         part = "imp" if name in {"method", "gap"} else "datum"
-        settings = replace(getattr(profile, part), **{name: Stated(value, SOURCE)})
-        profile = replace(profile, **{part: settings})
+        part_settings = replace(getattr(profile, part), **{name: Setting(value, SOURCE)})
+        profile = replace(profile, **{part: part_settings})
     return profile
 
 
-def what_if(room: EventState, profile: Rules) -> WhatIf:
-    """Recompute everything under another profile. `room` must not change meanwhile, so pass a fork.
+def what_if(state: EventState, profile: Rules) -> WhatIf:
+    """Recompute everything under another profile. `state` must not change meanwhile, so pass a fork.
 
     If the profile allows fewer winners at once, the nearest in turn order of several is kept. A win worth too little
     under the profile becomes a draw.
     """
-    other = room.with_rules(profile)
-    other.count([play for key in other.touched() if (play := _recounted_play(other, key, profile))], room.complete)
+    other = state.with_rules(profile)
+    other.count([play for key in other.touched() if (play := _recounted_play(other, key, profile))], state.complete)
     return WhatIf(
         profile=profile,
-        players=standing_changes(room.snapshot().ranking, other.snapshot().ranking),
-        teams=standing_changes(room.team_standings(), other.team_standings()),
-        of=len(room.event.players),
+        players=standing_changes(state.snapshot().ranking, other.snapshot().ranking),
+        teams=standing_changes(state.team_standings(), other.team_standings()),
+        player_count=len(state.event.players),
     )
 
 
-def _recounted_play(room: EventState, key: tuple[int, int], profile: Rules) -> ScoredPlay | None:
+def _recounted_play(state: EventState, key: tuple[int, int], profile: Rules) -> ScoredPlay | None:
     """Return a play with the points that its outcome would have paid."""
-    counted = room.play(key)
+    counted = state.play(key)
     play = counted.scored()
     if play is None or play.points is None or counted.win is None or isinstance(profile, RiichiProfile):
         return play  # a hand of riichi already pays by the other rules

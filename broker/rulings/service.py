@@ -38,14 +38,14 @@ class RulingService:
     def __init__(
         self,
         event: Event,
-        room: EventState,
+        state: EventState,
         journal: Journal,
         ids: Ids,
         clock: Callable[[], int],
         given: Callable[[Ruling, frozenset[int]], None],
         judged: Callable[[Judged], None] = lambda _one: None,
     ) -> None:
-        self._event, self.room, self._journal = event, room, journal
+        self._event, self.room, self._journal = event, state, journal
         self._ids, self._clock, self._given, self._judged = ids, clock, given, judged
         self.known: Callable[[], int] = lambda: 0
         """Returns the highest number of a ruling known to have been given, though it may be missing here."""
@@ -69,18 +69,18 @@ class RulingService:
             change=RulingChanges(after.event, after).of(after.book.entries[ruling.id]),
         )
 
-    def give(self, draft: RulingDraft, author: RulingAuthor, looked_at: str | None = None) -> RulingEntry:
+    def give(self, draft: RulingDraft, author: RulingAuthor, seen: str | None = None) -> RulingEntry:
         """Store a ruling and apply it. One sent twice is given once. Raises Refused, StoreError.
 
-        `looked_at`: the mark of the effects that its author has seen. Raises Refused `effects_changed` if they have
+        `seen`: the fingerprint of the effects that its author has seen. Raises Refused `effects_changed` if they have
         changed.
         """
         if entry := self.room.book.entries.get(draft.id):
             if (entry.decision, entry.account, entry.reason) == (draft.decision, author.account, draft.reason):
                 return entry
             raise Refused("id_reused", "another ruling has this id")
-        if looked_at is not None and looked_at != self.effects(draft, author).mark:
-            raise Refused("effects_changed", "whom this moves has changed since it was shown: look again")
+        if seen is not None and seen != self.effects(draft, author).fingerprint:
+            raise Refused("effects_changed", "the effects of this ruling have changed: check them again")
         ruling = self._checked(draft, author)
         with self._journal.commit():
             self._journal.append(ruling, ruling.at)
@@ -123,6 +123,6 @@ class RulingService:
         return ruling
 
 
-def _compared(room: EventState, deals: Iterable[int]) -> ComparedImps:
+def _compared(state: EventState, deals: Iterable[int]) -> ComparedImps:
     wanted = set(deals)
-    return imps_of_groups((group for group in room.groups() if group.deal in wanted), room.key_of)
+    return imps_of_groups((group for group in state.groups() if group.deal in wanted), state.key_of)

@@ -145,8 +145,8 @@ class Arrivals(Sequence[PlayView]):
 
     def _line(self, at: int, entered: Result | None, play: CountedPlay, kinds: tuple[str, ...] = ()) -> PlayView:
         """Return a play as it counts. If its points do not count, the entered ones are shown."""
-        group = self._group(play.line, play.deal)
-        imp = _imps(group, play.line) if group and play.points is not None else {}
+        group = self._group(play.scoring_table, play.deal)
+        imp = _imps(group, play.scoring_table) if group and play.points is not None else {}
         points = play.points or (entered.points if entered else dict.fromkeys(SEATS, 0))
         name = self.snapshot.event.name_of
         return PlayView(
@@ -391,7 +391,7 @@ TABLE = attrgetter("table")
 
 def _imp_in_all(play: CountedPlay, player: str, compared: Imp | None) -> Imp | None:
     """Return the total IMPs of a play for a player, or None if it is not compared and nothing was ruled."""
-    given = play.awards.get(player, 0) + play.instead.get(player, 0) - play.fines.get(player, 0)
+    given = play.awards.get(player, 0) + play.replacement_imps.get(player, 0) - play.fines.get(player, 0)
     if compared is None and play.points is not None and not (given and play.rulings):
         return None
     return json_imp(Fraction(compared or 0) + given)
@@ -400,4 +400,4 @@ def _imp_in_all(play: CountedPlay, player: str, compared: Imp | None) -> Imp | N
 def _imps(group: ComparisonGroup, table: int) -> dict[Seat, Imp]:
     """Return the IMPs of a play's seats, before fines and awards."""
     row: list[Any] = group.imps[bisect_left(group.members, table, key=TABLE)].tolist()
-    return {seat: json_imp(exact_quotient(value, group.over)) for seat, value in zip(SEATS, row, strict=True)}
+    return {seat: json_imp(exact_quotient(value, group.divisor)) for seat, value in zip(SEATS, row, strict=True)}

@@ -163,12 +163,12 @@ class _ComparedGroup(NamedTuple):
     def of(cls, snapshot: Snapshot, group: ComparisonGroup) -> "_ComparedGroup":
         shown = group.deal in snapshot.complete or len(group.members) > 1
         crossed = group.profile.imp.method.value == "cross"
-        shared = None if group.apart or crossed or group.small or not shown else group.datum
-        return cls(snapshot, group, shown, shared, group.own_data() if group.apart and shown else None)
+        shared = None if group.has_own_datums or crossed or group.small or not shown else group.datum
+        return cls(snapshot, group, shown, shared, group.own_datums() if group.has_own_datums and shown else None)
 
     def line(self, at: int) -> PlayLine:
         group, imps = self.group, self.group.imps[at].tolist()
-        imp = {seat: json_imp(exact_quotient(one, group.over)) for seat, one in zip(SEATS, imps, strict=True)}
+        imp = {seat: json_imp(exact_quotient(one, group.divisor)) for seat, one in zip(SEATS, imps, strict=True)}
         datum = self.own[at] if self.own else self.shared
         return _line(self.snapshot, group.members[at], imp if self.shown else {}, datum or {})
 

@@ -34,7 +34,7 @@ from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_
 from broker.scorer.standings import SectionStandings, latest_first, player_sections, whole_ranking
 from broker.scorer.whole_plays import WholePlay, message_told
 from broker.scoring import (
-    APART,
+    TABLE_OFFSET,
     Adjustment,
     Bounds,
     Exact,
@@ -218,9 +218,9 @@ class Snapshot:
         return (*self.by_deal.get(deal, ()), *self.unplayed.get(deal, ()), *self._ruled_of.get(deal, ()))
 
     def place(self, play: ScoredPlay) -> tuple[int, int]:
-        """Return the table and round of a scored play, wherever it was planned (`CountedPlay.line`)."""
+        """Return the table and round of a scored play, wherever it was planned (`CountedPlay.scoring_table`)."""
         table = real_table(play)
-        apart = play.table // APART
+        apart = play.table // TABLE_OFFSET
         return table, apart or self.event.rounds.get((play.deal, table), 0)
 
     def plays_with(self, deal: int) -> set[tuple[int, int]]:
@@ -372,7 +372,7 @@ class Embargo:
         rows = {key: row for key, row in whole.rows.items() if key[0] in parts}
         unplayed = {key: play for key, play in whole.unplayed.items() if key[0] in parts}
         size, fractions = len(whole.entries.number), whole.profile.imp.method.value == "cross"
-        totals = kept.snapshot.ledger.totals.resized(size) if kept else Totals.nothing(size, fractions=fractions)
+        totals = kept.snapshot.ledger.totals.resized(size) if kept else Totals.zero(size, fractions=fractions)
         for before in (kept,) if kept else ():
             gone = [deal for deal, had in before.parts.items() if parts.get(deal) != had]
             _add(totals, before.snapshot, gone, -1)
@@ -448,7 +448,7 @@ def _add(totals: Totals, snapshot: Snapshot, deals: Iterable[int], sign: int) ->
         for row in rows:
             totals.count(row, sign)
         for play in _ruled(rows, unplayed):
-            totals.rule(play, snapshot.ledger.entries, sign)
+            totals.count_rulings(play, snapshot.ledger.entries, sign)
 
 
 def _ruled(rows: Iterable[GroupRow], unplayed: Iterable[ScoredPlay]) -> Iterable[ScoredPlay]:

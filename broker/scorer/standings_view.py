@@ -27,7 +27,7 @@ from broker.scoring import (
 )
 
 DEAL_FACTOR: Final = 1_000_000_000
-"""Larger than every play's number (`CountedPlay.line`), so that deal and table combine into one number."""
+"""Larger than every play's number (`CountedPlay.scoring_table`), so that deal and table combine into one number."""
 
 
 class StandingsRow(Struct, frozen=True):
@@ -191,13 +191,13 @@ def _columns_as_played(snapshot: Snapshot) -> PlayColumns:
     deals, lines = plan.deals.copy(), plan.tables.copy()
     for counted in moved:
         at = snapshot.event.row_of[counted.table, counted.round]
-        deals[at], lines[at] = counted.deal, counted.line
+        deals[at], lines[at] = counted.deal, counted.scoring_table
     return plan._replace(deals=deals, tables=lines)
 
 
 def _plays_over(snapshot: Snapshot) -> Iterator[int]:
     """Yield deal and table of the plays that are over. Plays with only a fine or an award may not be."""
-    to_come = {(counted.deal, counted.line) for counted, _ in snapshot.ruled.values() if not counted.settled}
+    to_come = {(counted.deal, counted.scoring_table) for counted, _ in snapshot.ruled.values() if not counted.settled}
     for deal, rows in snapshot.by_deal.items():
         for row in rows:
             yield from (deal * DEAL_FACTOR + row.tables).tolist()
@@ -265,7 +265,7 @@ def _spread(length: int) -> list[int]:
 
 
 def _of_deal(snapshot: Snapshot, deal: int, size: int) -> Imps:
-    totals = Totals.nothing(size, fractions=snapshot.ledger.profile.imp.method.value == "cross")
+    totals = Totals.zero(size, fractions=snapshot.ledger.profile.imp.method.value == "cross")
     for row in snapshot.by_deal.get(deal, ()):
         np.add.at(totals.imp, row.entries, exact_imps(row.group))
         for play in row.group.members:

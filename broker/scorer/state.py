@@ -45,7 +45,7 @@ from broker.rulings import (
     entry_of,
     follows_plan,
     form_of,
-    gifts_of_others,
+    imps_of_absent,
     plan,
     result_of,
     settled_by_ruling,
@@ -65,7 +65,16 @@ from broker.scorer.snapshot import (
 from broker.scorer.standings import SectionStandings, TeamState
 from broker.scorer.tables import TableFacts
 from broker.scorer.whole_plays import WholePlay, message_told, said_in
-from broker.scoring import APART, Adjustment, ComparisonGroup, Ledger, Ranking, ScoredPlay, real_table, team_bounds
+from broker.scoring import (
+    TABLE_OFFSET,
+    Adjustment,
+    ComparisonGroup,
+    Ledger,
+    Ranking,
+    ScoredPlay,
+    real_table,
+    team_bounds,
+)
 from broker.store import Recorded
 
 PASSING: Final = (Correct, Void, Adjusted, *APART_DECISIONS)
@@ -313,7 +322,7 @@ class EventState:
 
     def _add_ruling(self, message: LogMessage | Ruling) -> None:
         entry = entry_of(message)
-        entry = replace(entry, back=plan.names_player_again(self.planned, self.event, entry.decision))
+        entry = replace(entry, back=plan.restores_player(self.planned, self.event, entry.decision))
         self.book.add(entry)
         self.event = plan.corrected_event(self.planned, self.event, self.book, entry)
         root = self.book.root(entry)
@@ -457,7 +466,7 @@ class EventState:
         if followed:
             self._set_result(key, self.results[key])
         if self.results[key].id == message.id:
-            self.book.enter(key, message.id)
+            self.book.record_result(key, message.id)
 
     # ---- plays as they count ------------------------------------------------------------------------
 
@@ -485,7 +494,7 @@ class EventState:
             self.book.of_the_event(),
             self.planned.profile.awards,
             lambda entry: max((at for number, at in begun if number < entry.number), default=0),
-        ) + gifts_of_others(self._ruled.values(), self.planned.stage_of_deal)
+        ) + imps_of_absent(self._ruled.values(), self.planned.stage_of_deal)
 
     def _beside_plays(self) -> list[Adjustment]:
         """Return all IMPs of players that belong to no play of the event."""
@@ -579,9 +588,9 @@ class EventState:
         """Whether the standings are final: declared by the head arbiter, and nothing was reopened since."""
         return self.snapshot().final
 
-    def last_word(self, subject: Subject) -> str | None:
+    def last_message_id(self, subject: Subject) -> str | None:
         """Return the id of the last message about a subject: a ruling or, for a play, its result."""
-        if (last := self.book.last_word(subject)) or not isinstance(subject, tuple):
+        if (last := self.book.last_message_id(subject)) or not isinstance(subject, tuple):
             return last
         result = self.results.get(subject)
         return result.id if result else None
@@ -647,7 +656,7 @@ class EventState:
         """Return the table and round of a scored play."""
         table = real_table(play)
         if play.table != table:
-            return table, play.table // APART
+            return table, play.table // TABLE_OFFSET
         return table, self.planned.rounds[play.deal, table]
 
     def snapshot(self) -> Snapshot:

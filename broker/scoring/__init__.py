@@ -8,8 +8,8 @@ from broker.scoring.bounds import (
     with_likely_places,
 )
 from broker.scoring.compare import (
-    APART,
-    NOTHING,
+    NO_RULINGS,
+    TABLE_OFFSET,
     Adjustment,
     ComparisonGroup,
     Entries,
@@ -44,7 +44,7 @@ from broker.scoring.strength import (
     Interval,
     event_strength,
     joint_strength,
-    longer,
+    length_factor,
 )
 from broker.scoring.team import (
     Lineup,

@@ -95,14 +95,14 @@ def with_likely_places(
     compared = [row.group for row in ledger.rows.values() if not row.group.small and len(row.group.members) > 1]
     if not joining or sum(len(group.members) for group in compared) < FEWEST_PLAYS:
         return dict(found)
-    imps = np.concatenate([(group.imps / group.over).astype(np.float64).ravel() for group in compared])
-    of_a_play = float(np.mean(imps**2))
+    imps = np.concatenate([(group.imps / group.divisor).astype(np.float64).ravel() for group in compared])
+    mean_square = float(np.mean(imps**2))
     size = len(entries.number)
-    variance = np.bincount(waiting, minlength=size) * of_a_play
+    variance = np.bincount(waiting, minlength=size) * mean_square
     for (deal, section, _), row in ledger.rows.items():
         if more := joining.get((deal, section), 0):
-            there = len(row.group.members)
-            np.add.at(variance, row.entries, of_a_play * more / (there * (there + more)))
+            members = len(row.group.members)
+            np.add.at(variance, row.entries, mean_square * more / (members * (members + more)))
     numbers = np.array([entries.number[name] for name in found], dtype=np.int64)
     now = ledger.totals.resized(size).imp[numbers].astype(np.float64)
     return _likely(found, now, variance[numbers])

@@ -30,14 +30,14 @@ PlayKey = tuple[int, str, int]
 GroupKey = tuple[int, str, str]
 """Deal, section, form. Plays with the same key are compared with each other."""
 
-APART: Final = LAST_TABLE + 1
+TABLE_OFFSET: Final = LAST_TABLE + 1
 """A number greater than any table's.
 
 A table plays a deal once. A play out of place may be its second play of a deal, and is therefore given a number of its
 own: that of its table plus a multiple of this.
 """
 
-NOTHING: Final[Mapping[Seat, Any]] = MappingProxyType({})
+NO_RULINGS: Final[Mapping[Seat, Any]] = MappingProxyType({})
 """The rulings on most plays, shared so that many thousands of plays need not hold three empty dictionaries each."""
 
 
@@ -49,14 +49,14 @@ class ScoredPlay(Struct, frozen=True, gc=False):
     players: Mapping[Seat, str]
     points: Mapping[Seat, int] | None
     """None if void, unplayed or adjusted: the play then enters no datum, and gives its `awards` only."""
-    fines: Mapping[Seat, int] = NOTHING
+    fines: Mapping[Seat, int] = NO_RULINGS
     form: str | None = None
     """The hash of the verified serial order, or the form that the arbiter set instead."""
     section: str | None = None
     """The part of the field within which a datum is taken; None if the field is undivided."""
-    awards: Mapping[Seat, int] = NOTHING
+    awards: Mapping[Seat, int] = NO_RULINGS
     """IMPs given by the arbiter, for an unplayed play or in addition to a played one."""
-    stands_for: Mapping[Seat, str] = NOTHING
+    stands_for: Mapping[Seat, str] = NO_RULINGS
     """Seats of substitutes: the players whom they replace, who get the IMPs."""
 
     @property
@@ -81,7 +81,7 @@ class ScoredPlay(Struct, frozen=True, gc=False):
 
 def real_table(play: ScoredPlay) -> int:
     """Return the table at which a play took place, whether out of place or not."""
-    return play.table % APART
+    return play.table % TABLE_OFFSET
 
 
 class Adjustment(NamedTuple):
@@ -94,7 +94,7 @@ class Adjustment(NamedTuple):
     """The stage of the event, from 0, in which they were given."""
 
 
-FEW = 100
+MOST_INSERTED = 100
 """Up to this many new names are inserted one by one; more are sorted together with all others."""
 
 
@@ -121,7 +121,7 @@ class Entries:
         if not new:
             return self
         more = Entries({**self.number, **{name: at for at, name in enumerate(new, len(self.number))}})
-        if len(new) <= FEW and "alphabetical" in self.__dict__:
+        if len(new) <= MOST_INSERTED and "alphabetical" in self.__dict__:
             more.__dict__["alphabetical"] = _sorted_in(self.alphabetical, new, more)
         return more
 
@@ -147,7 +147,7 @@ def _sorted_in(order: Whole, new: list[str], entries: Entries) -> Whole:
 def awards_for_unplayed(faults: Mapping[Seat, Fault], profile: AwardRules) -> dict[Seat, int]:
     """Return each seat's IMPs for an unplayed play. Raises RuleError `fault_missing`."""
     if set(faults) != set(SEATS):
-        raise RuleError("fault_missing", "an unplayed play needs to be told for all four seats whose fault it was")
+        raise RuleError("fault_missing", "an unplayed play needs, for each of the four seats, whose fault it was")
     each = {"nobody": profile.nobody.value, "others": profile.others.value, "own": profile.own.value}
     return {seat: each[faults[seat]] for seat in SEATS}
 
@@ -185,10 +185,10 @@ PARTS: Final = {"tenth": 10, "whole": 1}
 
 
 class DatumMean(NamedTuple):
-    """Exact means: `sums / over`."""
+    """Exact means: `sums / divisor`."""
 
     sums: Whole
-    over: int
+    divisor: int
 
 
 class DatumDifference(NamedTuple):
@@ -204,7 +204,7 @@ def datum_differences(points: Whole, datum: DatumRules) -> DatumDifference:
     Needs at least two plays if a player's own score is excluded.
     """
     means = datum_reference(points, datum)
-    return DatumDifference(means.over * points - means.sums, means.over)
+    return DatumDifference(means.divisor * points - means.sums, means.divisor)
 
 
 def datum_reference(points: Whole, datum: DatumRules) -> DatumMean:
@@ -272,20 +272,20 @@ class ComparisonGroup:
     def datum(self) -> dict[Seat, Fraction]:
         """The mean of each seat over all plays of the group, rounded as the profile says.
 
-        Where own scores are excluded, each play has its own datum instead: `own_data`.
+        Where own scores are excluded, each play has its own datum instead: `own_datums`.
         """
         means = datum_mean(self.points.sum(axis=0), len(self.members), self.profile.datum)
-        return {seat: Fraction(total, means.over) for seat, total in zip(SEATS, means.sums.tolist(), strict=True)}
+        return {seat: Fraction(total, means.divisor) for seat, total in zip(SEATS, means.sums.tolist(), strict=True)}
 
-    def own_data(self) -> list[dict[Seat, Fraction]]:
+    def own_datums(self) -> list[dict[Seat, Fraction]]:
         """Return each play's datum without its own score. Needs two plays."""
         means = datum_reference(self.points, self.profile.datum)
         rows = np.broadcast_to(means.sums, self.points.shape).tolist()
-        return [{seat: Fraction(total, means.over) for seat, total in zip(SEATS, row, strict=True)} for row in rows]
+        return [{seat: Fraction(total, means.divisor) for seat, total in zip(SEATS, row, strict=True)} for row in rows]
 
     @cached_property
     def imps(self) -> Whole:
-        """IMPs times `over`, of the shape (plays, seats)."""
+        """IMPs times `divisor`, of the shape (plays, seats)."""
         if self.small:
             return np.full_like(self.points, self.profile.small_group.imp.value)
         if self.profile.imp.method.value == "cross":
@@ -293,14 +293,14 @@ class ComparisonGroup:
         return to_imps(*datum_differences(self.points, self.profile.datum), self.profile.imp)
 
     @property
-    def apart(self) -> bool:
+    def has_own_datums(self) -> bool:
         """Whether each play has its own datum."""
         settings = self.profile
         excluded = settings.datum.own_score.value == "excluded" and settings.imp.method.value == "datum"
         return excluded and not self.small
 
     @property
-    def over(self) -> int:
+    def divisor(self) -> int:
         """The divisor of `imps`: 1, or the number of comparisons whose mean is taken."""
         crossed = self.profile.imp.method.value == "cross" and not self.small
         return len(self.members) - 1 if crossed else 1
@@ -308,16 +308,16 @@ class ComparisonGroup:
     @property
     def plays(self) -> tuple[PlayWithImps, ...]:
         """Each play with its IMPs."""
-        over = self.over
+        divisor = self.divisor
         return tuple(
-            PlayWithImps(play, {seat: exact_quotient(value, over) for seat, value in zip(SEATS, row, strict=True)})
+            PlayWithImps(play, {seat: exact_quotient(value, divisor) for seat, value in zip(SEATS, row, strict=True)})
             for play, row in zip(self.members, self.imps.tolist(), strict=True)
         )
 
 
-def exact_quotient(numerator: int, over: int) -> Exact:
+def exact_quotient(numerator: int, divisor: int) -> Exact:
     """Return a quotient, as an int if it is whole."""
-    quotient = Fraction(numerator, over) if over > 1 else numerator
+    quotient = Fraction(numerator, divisor) if divisor > 1 else numerator
     return int(quotient) if quotient == int(quotient) else quotient
 
 

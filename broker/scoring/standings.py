@@ -70,21 +70,21 @@ class GroupRow:
 
     def with_play(self, play: ScoredPlay, number: Mapping[str, int]) -> "GroupRow":
         """Return the row with one play added."""
-        one, at, had = GroupRow.of([play], self.group.profile, number), self._place(play.table), self.group
-        members = (*had.members[:at], play, *had.members[at:])
-        points = np.insert(had.points, at, one.group.points[0], axis=0)
+        single, at, group = GroupRow.of([play], self.group.profile, number), self._place(play.table), self.group
+        members = (*group.members[:at], play, *group.members[at:])
+        points = np.insert(group.points, at, single.group.points[0], axis=0)
         return GroupRow(
-            ComparisonGroup(members, points, had.profile), np.insert(self.entries, at, one.entries[0], axis=0)
+            ComparisonGroup(members, points, group.profile), np.insert(self.entries, at, single.entries[0], axis=0)
         )
 
     def without(self, table: int) -> "GroupRow | None":
         """Return the row without one table's play; None if no play is left."""
-        at, had = self._place(table), self.group
-        members = had.members[:at] + had.members[at + 1 :]
+        at, group = self._place(table), self.group
+        members = group.members[:at] + group.members[at + 1 :]
         if not members:
             return None
-        points = np.delete(had.points, at, axis=0)
-        return GroupRow(ComparisonGroup(members, points, had.profile), np.delete(self.entries, at, axis=0))
+        points = np.delete(group.points, at, axis=0)
+        return GroupRow(ComparisonGroup(members, points, group.profile), np.delete(self.entries, at, axis=0))
 
     def _place(self, table: int) -> int:
         return bisect_left(self.group.members, table, key=TABLE)
@@ -104,7 +104,7 @@ class Totals:
     points: Whole
 
     @classmethod
-    def nothing(cls, size: int, *, fractions: bool) -> "Totals":
+    def zero(cls, size: int, *, fractions: bool) -> "Totals":
         """Return zero totals for this many entries."""
         empty = [np.zeros(size, dtype=np.int64) for _ in range(3)]
         return cls(np.zeros(size, dtype=object if fractions else np.int64), *empty)
@@ -125,7 +125,7 @@ class Totals:
         np.add.at(self.points, row.entries, sign * row.group.points)
         np.add.at(self.plays, row.entries, sign)
 
-    def rule(self, play: ScoredPlay, entries: Entries, sign: int) -> None:
+    def count_rulings(self, play: ScoredPlay, entries: Entries, sign: int) -> None:
         """Add the arbiter's awards and fines for a play, or subtract them (`sign` -1). Fines enter no datum (OEDMC)."""
         for seat, award in play.awards.items():
             self.imp[entries.number[play.entry(seat)]] += sign * award
@@ -141,10 +141,12 @@ class Totals:
 
 
 def exact_imps(group: ComparisonGroup) -> Imps:
-    """Return the IMPs of a group's plays and seats, divided by `over`."""
-    if group.over == 1:
+    """Return the IMPs of a group's plays and seats, divided by `divisor`."""
+    if group.divisor == 1:
         return group.imps
-    return np.array([[exact_quotient(imp, group.over) for imp in play] for play in group.imps.tolist()], dtype=object)
+    return np.array(
+        [[exact_quotient(imp, group.divisor) for imp in play] for play in group.imps.tolist()], dtype=object
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,13 +179,13 @@ class Ledger:
         unplayed: Mapping[PlayKey, ScoredPlay],
     ) -> "Ledger":
         """Add up compared plays, and those for which only rulings count."""
-        totals = Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
+        totals = Totals.zero(len(entries.number), fractions=profile.imp.method.value == "cross")
         for row in rows.values():
             totals.count(row, 1)
         played = (play for row in rows.values() for play in row.group.members)
         for play in chain(played, unplayed.values()):
             if play.fines or play.awards:
-                totals.rule(play, entries, 1)
+                totals.count_rulings(play, entries, 1)
         return cls(profile, entries, totals, rows, unplayed)
 
     @property
@@ -205,22 +207,22 @@ class Ledger:
             unplayed[play.key] = play
         else:
             row = rows.get(play.group)
-            with_it = row.with_play(play, entries.number) if row else GroupRow.of([play], self.profile, entries.number)
-            _exchange(totals, rows, play.group, with_it)
-        totals.rule(play, entries, 1)
+            new_row = row.with_play(play, entries.number) if row else GroupRow.of([play], self.profile, entries.number)
+            _replace_group(totals, rows, play.group, new_row)
+        totals.count_rulings(play, entries, 1)
         return replace(self, entries=entries, totals=totals, rows=rows, unplayed=unplayed)
 
     def without(self, play: ScoredPlay) -> "Ledger":
         """Return the ledger without the play of this `key`, if there is one, in whatever form it was compared."""
         in_any_form = (row.of_table(play.table) for key, row in self.rows.items() if key[:2] == play.group[:2])
-        had = next((one for one in in_any_form if one), self.unplayed.get(play.key))
-        if had is None:
+        old = next((one for one in in_any_form if one), self.unplayed.get(play.key))
+        if old is None:
             return self
         totals = self.totals.resized(len(self.entries.number))
         rows, unplayed = dict(self.rows), dict(self.unplayed)
-        totals.rule(had, self.entries, -1)
-        if unplayed.pop(had.key, None) is None:
-            _exchange(totals, rows, had.group, rows[had.group].without(had.table))
+        totals.count_rulings(old, self.entries, -1)
+        if unplayed.pop(old.key, None) is None:
+            _replace_group(totals, rows, old.group, rows[old.group].without(old.table))
         return replace(self, totals=totals, rows=rows, unplayed=unplayed)
 
     def of_deals(self, deals: Container[int]) -> "Ledger":
@@ -238,7 +240,7 @@ class Ledger:
         return replace(self, entries=entries, totals=totals)
 
 
-def _exchange(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new: GroupRow | None) -> None:
+def _replace_group(totals: Totals, rows: dict[GroupKey, GroupRow], key: GroupKey, new: GroupRow | None) -> None:
     """Replace the group of a key, and update the totals."""
     old = rows.pop(key, None)
     if old is not None:

@@ -115,10 +115,10 @@ class EventStrength:
         return Interval(estimate, low, high)
 
     def _plays_for(self, goal: float, now: float | None) -> float | None:
-        return self.plays_each * longer(now, goal) if now else None
+        return self.plays_each * length_factor(now, goal) if now else None
 
 
-def longer(reliability: float, goal: float) -> float:
+def length_factor(reliability: float, goal: float) -> float:
     """Return the factor by which the number of plays must grow to go from this reliability, above 0, to another."""
     return goal / (1 - goal) * (1 - reliability) / reliability
 
@@ -149,11 +149,11 @@ def joint_strength(events: Sequence[tuple[Ledger, Callable[[str], str]]]) -> Eve
     if len(numbers) > MOST_PLAYERS:
         return None
     points = _Fit.of([row.group.points.astype(np.float64) for row in rows], entries, len(numbers))
-    imps = _Fit.of([(row.group.imps / row.group.over).astype(np.float64) for row in rows], entries, len(numbers))
-    if imps.left < FEWEST or len(imps.sizes) <= 1:
+    imps = _Fit.of([(row.group.imps / row.group.divisor).astype(np.float64) for row in rows], entries, len(numbers))
+    if imps.residual_freedom < FEWEST or len(imps.sizes) <= 1:
         return None
-    chance = np.random.default_rng(0)
-    found = imps.ratios(chance)
+    rng = np.random.default_rng(0)
+    found = imps.ratios(rng)
     return EventStrength(
         plays=sum(len(one) for one in entries),
         deals=len(deals),
@@ -162,7 +162,7 @@ def joint_strength(events: Sequence[tuple[Ledger, Callable[[str], str]]]) -> Eve
         plays_each=sum(one.size for one in entries) / len(numbers),
         shares=_shares(points, len(deals), np.random.default_rng(1)),
         reliability=_interval(imps.reliability(imps.ratio_at(np.ones(1)))[0], imps.reliability(found.ratio)),
-        drawn=imps.strengths(chance),
+        drawn=imps.strengths(rng),
     )
 
 
@@ -190,11 +190,11 @@ class _Fit:
     """The eigenvalues λ other than 0."""
     axes: Floats
     """The eigenvectors, (players, eigenvectors)."""
-    turned: Floats
+    rotated: Floats
     """t = v's / √λ."""
     squares: Floats
     """For each group, the sum of squares of all differences from the mean of deal and seat."""
-    frees: Floats
+    freedoms: Floats
     """How many of these differences are free."""
     between: Floats
     """For each group, the mean square of the means of its seats."""
@@ -206,53 +206,55 @@ class _Fit:
         """Fit scores (plays, seats) of each group."""
         flat = [one - one.mean(axis=1, keepdims=True) for one in scores]
         means = np.array([one.mean(axis=0) for one in flat])
-        apart = [one - mean for one, mean in zip(flat, means, strict=True)]
-        sums = np.bincount(np.concatenate([one.ravel() for one in entries]), np.concatenate(apart, axis=None), players)
+        differences = [one - mean for one, mean in zip(flat, means, strict=True)]
+        sums = np.bincount(
+            np.concatenate([one.ravel() for one in entries]), np.concatenate(differences, axis=None), players
+        )
         sizes, axes = np.linalg.eigh(_information(entries, players))
-        there = sizes > 1e-9 * max(sizes[-1], 1)
-        sizes, axes = sizes[there], axes[:, there]
+        significant = sizes > 1e-9 * max(sizes[-1], 1)
+        sizes, axes = sizes[significant], axes[:, significant]
         plays = np.array([len(one) for one in entries])
         return cls(
             sizes=sizes,
             axes=axes,
-            turned=axes.T @ sums / np.sqrt(sizes),
-            squares=np.array([(one**2).sum() for one in apart]) * FREE / len(SEATS),
-            frees=FREE * (plays - 1.0),
+            rotated=axes.T @ sums / np.sqrt(sizes),
+            squares=np.array([(one**2).sum() for one in differences]) * FREE / len(SEATS),
+            freedoms=FREE * (plays - 1.0),
             between=(means**2).mean(axis=1),
             one_by_plays=float(np.mean(1 / plays)),
         )
 
     @property
-    def left(self) -> float:
+    def residual_freedom(self) -> float:
         """The degrees of freedom of the residuals."""
-        return float(self.frees.sum()) - len(self.sizes)
+        return float(self.freedoms.sum()) - len(self.sizes)
 
     @property
-    def mean_square_left(self) -> float:
+    def residual_mean_square(self) -> float:
         """The variance of luck, if strengths are taken as they result."""
-        return max(float(self.squares.sum() - (self.turned**2).sum()), 0.0) / self.left
+        return max(float(self.squares.sum() - (self.rotated**2).sum()), 0.0) / self.residual_freedom
 
-    def ratios(self, chance: np.random.Generator) -> _Ratios:
+    def ratios(self, rng: np.random.Generator) -> _Ratios:
         """Draw both variances, by the distributions of F and of the mean square of the residuals."""
-        players = chance.chisquare(len(self.sizes), DRAWS) / len(self.sizes)
-        free = as_good_as(self.squares, self.frees, self.left)
-        normal = chance.chisquare(self.left, DRAWS) / self.left
-        left = normal
-        if free < self.left:
-            tails = 1 / (1 / free - 1 / self.left)
-            left = normal * chance.chisquare(tails, DRAWS) / tails
-        ratio, luck = self.ratio_at(players / left), self.mean_square_left / left
+        players = rng.chisquare(len(self.sizes), DRAWS) / len(self.sizes)
+        free = effective_freedom(self.squares, self.freedoms, self.residual_freedom)
+        normal = rng.chisquare(self.residual_freedom, DRAWS) / self.residual_freedom
+        residual = normal
+        if free < self.residual_freedom:
+            tails = 1 / (1 / free - 1 / self.residual_freedom)
+            residual = normal * rng.chisquare(tails, DRAWS) / tails
+        ratio, luck = self.ratio_at(players / residual), self.residual_mean_square / residual
         if not np.quantile(ratio, INTERVAL[1]):
             # Players differ less than by luck alone, which does not prove that there is no strength at all.
-            ratio[::2] = self.likely_ratios(chance).ratio[::2]
+            ratio[::2] = self.likely_ratios(rng).ratio[::2]
         return _Ratios(ratio, luck, 1 / normal)
 
     def ratio_at(self, values: Floats) -> Floats:
         """Return the ratios at which F has these values; 0 where F is too small everywhere."""
         ratio = np.concatenate([[0.0], np.geomspace(1e-4, 1e6, 600) / self.sizes.mean()])
-        means = (self.turned**2 / (1 + ratio[:, None] * self.sizes)).mean(axis=1)
+        means = (self.rotated**2 / (1 + ratio[:, None] * self.sizes)).mean(axis=1)
         # F falls as the ratio grows; both are negated because `interp` needs rising values.
-        return np.interp(-values * self.mean_square_left, -means, ratio) if means[0] else np.zeros_like(values)
+        return np.interp(-values * self.residual_mean_square, -means, ratio) if means[0] else np.zeros_like(values)
 
     def reliability(self, ratio: Floats) -> Floats:
         """Return the squared correlation of sums with strengths."""
@@ -260,26 +262,26 @@ class _Fit:
         reliability: Floats = ratio * sizes**2 / (len(self.sizes) * (ratio * squares + sizes))
         return reliability
 
-    def likely_ratios(self, chance: np.random.Generator) -> _Ratios:
+    def likely_ratios(self, rng: np.random.Generator) -> _Ratios:
         """Draw both variances, given the results."""
         share = (np.arange(GRID) + 0.5) / GRID
         ratio = share / (1 - share) / self.sizes.mean()
         spread = 1 + ratio[:, None] * self.sizes
-        squares = self.mean_square_left * self.left + (self.turned**2 / spread).sum(axis=1)
+        squares = self.residual_mean_square * self.residual_freedom + (self.rotated**2 / spread).sum(axis=1)
         if not squares.any():
             return _Ratios(np.zeros(DRAWS), np.zeros(DRAWS), np.ones(DRAWS))
-        likelihood = -(np.log(spread).sum(axis=1) + self.frees.sum() * np.log(squares)) / 2
+        likelihood = -(np.log(spread).sum(axis=1) + self.freedoms.sum() * np.log(squares)) / 2
         weight = np.exp(likelihood - likelihood.max())
-        at = chance.choice(GRID, DRAWS, p=weight / weight.sum())
-        luck = squares[at] / chance.chisquare(self.frees.sum(), DRAWS)
+        at = rng.choice(GRID, DRAWS, p=weight / weight.sum())
+        luck = squares[at] / rng.chisquare(self.freedoms.sum(), DRAWS)
         return _Ratios(ratio[at], luck, np.ones(DRAWS))
 
-    def strengths(self, chance: np.random.Generator) -> Floats:
+    def strengths(self, rng: np.random.Generator) -> Floats:
         """Draw strengths, (draws, players), given the results."""
-        ratio, luck, _ = (drawn[:, None] for drawn in self.likely_ratios(chance))
+        ratio, luck, _ = (drawn[:, None] for drawn in self.likely_ratios(rng))
         kept = ratio / (1 + ratio * self.sizes)
-        middle, spread = kept * np.sqrt(self.sizes) * self.turned, np.sqrt(kept * luck)
-        strengths: Floats = (middle + spread * chance.standard_normal(middle.shape)) @ self.axes.T
+        middle, spread = kept * np.sqrt(self.sizes) * self.rotated, np.sqrt(kept * luck)
+        strengths: Floats = (middle + spread * rng.standard_normal(middle.shape)) @ self.axes.T
         return strengths
 
 
@@ -296,26 +298,26 @@ def _information(entries: Sequence[Whole], players: int) -> Floats:
     return found * seats / FREE
 
 
-def as_good_as(squares: Floats, frees: Floats, most: float) -> float:
+def effective_freedom(squares: Floats, freedoms: Floats, most: float) -> float:
     """Return the effective degrees of freedom of a sum of squares, at most `most`, judged by how much its parts differ.
 
     Points have longer tails than a normal distribution, so that a few plays make up most of their variance, which is
     then known less precisely.
     """
     total = squares.sum()
-    differ = ((squares - frees * total / frees.sum()) ** 2).sum()
+    differ = ((squares - freedoms * total / freedoms.sum()) ** 2).sum()
     return float(min(most, max(1, 2 * total**2 / differ))) if differ else most
 
 
-def _shares(points: _Fit, deals: int, chance: np.random.Generator) -> Shares:
+def _shares(points: _Fit, deals: int, rng: np.random.Generator) -> Shares:
     """Return the shares in the variance of points. Deals and seats are a random effect here."""
-    drawn, within = points.ratios(chance), float(points.squares.sum() / points.frees.sum())
+    drawn, within = points.ratios(rng), float(points.squares.sum() / points.freedoms.sum())
     between = float(points.between.mean())
-    free = as_good_as(points.between, np.ones(len(points.between)), FREE * deals)
+    free = effective_freedom(points.between, np.ones(len(points.between)), FREE * deals)
     # Where luck exceeds its estimate, less of the variance between deals is due to them. This does not hold where luck
     # only has long tails: the plays that then make up most of it lie both within and between deals.
     noise = within * drawn.normal * points.one_by_plays
-    deal = np.maximum(between * free / chance.chisquare(free, DRAWS) - noise, 0)
+    deal = np.maximum(between * free / rng.chisquare(free, DRAWS) - noise, 0)
     estimate = points.ratio_at(np.ones(1))
     luck = within / (1 + estimate * (1 + 1 / FREE))
     single = _parts(np.maximum([between - within * points.one_by_plays], 0), estimate, luck)

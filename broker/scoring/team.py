@@ -61,12 +61,12 @@ def deal_lineups(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -> dict[s
     return dict(found)
 
 
-def missing_seats(found: Mapping[str, Lineup]) -> list[tuple[str, Seat]]:
+def missing_seats(lineups: Mapping[str, Lineup]) -> list[tuple[str, Seat]]:
     """Return the teams and seats whose play has not arrived yet."""
-    return sorted((team, seat) for team, lineup in found.items() for seat in SEATS if seat not in lineup)
+    return sorted((team, seat) for team, lineup in lineups.items() for seat in SEATS if seat not in lineup)
 
 
-MATCH: Final = 2
+TEAMS_OF_A_MATCH: Final = 2
 """The number of teams in a match."""
 
 
@@ -74,17 +74,17 @@ def team_imp(team: str, lineups: Mapping[str, Lineup], profile: ComparisonRules)
     """Return a team's IMPs in one deal; those of a small group if it can be compared with nobody."""
     own = lineups[team]
     others = [lineup for name, lineup in lineups.items() if name != team]
-    alone = profile.small_group.imp.value
+    imp_of_small_group = profile.small_group.imp.value
     if profile.imp.method.value == "cross":
         against = [found for other in others if (found := lineup_differences(own, other))]
-        won = sum(to_imp(sum(found, Fraction(0)), profile.imp) for found in against)
-        return Fraction(won, len(against)) if against else alone
-    match = len(lineups) == MATCH
+        total = sum(to_imp(sum(found, Fraction(0)), profile.imp) for found in against)
+        return Fraction(total, len(against)) if against else imp_of_small_group
+    match = len(lineups) == TEAMS_OF_A_MATCH
     reference = profile.team.reference_of_two.value if match else profile.team.reference.value
     if reference == "zero":
         return to_imp(Fraction(lineup_points(own)), profile.imp)
     found = lineup_differences(own, others[0]) if reference == "opponent" else list(_from_mean(own, others, profile))
-    return to_imp(sum(found, Fraction(0)), profile.imp) if found else alone
+    return to_imp(sum(found, Fraction(0)), profile.imp) if found else imp_of_small_group
 
 
 def lineup_points(lineup: Lineup) -> int:
@@ -127,10 +127,10 @@ class ComparableDeals(NamedTuple):
 def comparable_deals(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: bool = False) -> ComparableDeals:
     """Return which deals count for the teams.
 
-    Where plays are out of place (`APART`), a deal in which they break up the teams is left out, and so is the deal that
-    was not played because of it; the scorer does the same until an arbiter has ruled who sat where. Each play in a deal
-    with broken-up teams explains one play that some deal lacks. An unexplained gap means that the deal is not finished,
-    which is an error except in provisional standings, where the deal is left out.
+    Where plays are out of place (`TABLE_OFFSET`), a deal in which they break up the teams is left out, and so is the
+    deal that was not played because of it; the scorer does the same until an arbiter has ruled who sat where. Each play
+    in a deal with broken-up teams explains one play that some deal lacks. An unexplained gap means that the deal is not
+    finished, which is an error except in provisional standings, where the deal is left out.
 
     A team with no member in a deal does not play it, for instance after being cut before a final. In provisional
     standings it may still play, so such a deal is left out until it does.
@@ -140,20 +140,22 @@ def comparable_deals(plays: Iterable[ScoredPlay], teams: Teams, *, provisional: 
     by_deal: dict[int, list[ScoredPlay]] = defaultdict(list)
     for play in plays:
         by_deal[play.deal].append(play)
-    lined_up = {deal: _lineups_if_complete(deal, of, teams) for deal, of in sorted(by_deal.items())}
+    lined_up = {deal: _lineups_if_complete(deal, of_deal, teams) for deal, of_deal in sorted(by_deal.items())}
     if not provisional:
-        lined_up = {deal: sat and {name: own for name, own in sat.items() if own} for deal, sat in lined_up.items()}
-    moved = (play for deal, sat in lined_up.items() if sat is None for play in by_deal[deal])
-    explained = Counter(_where(play) for play in moved if _out_of_place(play))
+        lined_up = {
+            deal: lineups and {name: own for name, own in lineups.items() if own} for deal, lineups in lined_up.items()
+        }
+    moved = (play for deal, lineups in lined_up.items() if lineups is None for play in by_deal[deal])
+    explained = Counter(_section_and_table(play) for play in moved if _out_of_place(play))
     found, left_out = {}, []
-    for deal, sat in lined_up.items():
-        gaps = missing_seats(sat or {})
+    for deal, lineups in lined_up.items():
+        gaps = missing_seats(lineups or {})
         for _ in range(0 if provisional else len(gaps) // len(SEATS)):
-            _explain(explained, deal, by_deal[deal], gaps[0])
-        if sat is None or gaps:
+            _use_up_explanation(explained, deal, by_deal[deal], gaps[0])
+        if lineups is None or gaps:
             left_out.append(deal)
         else:
-            found[deal] = sat
+            found[deal] = lineups
     return ComparableDeals(found, tuple(left_out))
 
 
@@ -168,20 +170,20 @@ def _lineups_if_complete(deal: int, plays: Iterable[ScoredPlay], teams: Teams) -
         return None
 
 
-def _explain(
+def _use_up_explanation(
     explained: Counter[tuple[str, int]], deal: int, plays: Iterable[ScoredPlay], gap: tuple[str, Seat]
 ) -> None:
     """Use up one play out of place to explain why its table has not played a deal; refuse the deal if there is none."""
-    played = set(map(_where, plays))
-    instead = next((where for where in sorted(+explained) if where not in played), None)
-    if instead is None:
+    played = set(map(_section_and_table, plays))
+    elsewhere = next((place for place in sorted(+explained) if place not in played), None)
+    if elsewhere is None:
         raise RuleError(
             "team_incomplete", N_("deal {deal}: nobody of {team} sits at {seat}", deal=deal, team=gap[0], seat=gap[1])
         )
-    explained[instead] -= 1
+    explained[elsewhere] -= 1
 
 
-def _where(play: ScoredPlay) -> tuple[str, int]:
+def _section_and_table(play: ScoredPlay) -> tuple[str, int]:
     """Return section and table, since each section numbers its own tables."""
     return play.section or "", real_table(play)
 
@@ -202,7 +204,7 @@ def standings_of_deals(
     """Rank the teams by deals in which none of them is missing."""
     entries = Entries().with_names(teams)
     return rank_teams(
-        (compare_teams(found, entries, profile) for found in deals.values()),
+        (compare_teams(lineups, entries, profile) for lineups in deals.values()),
         entries,
         profile,
         previous=previous,
@@ -218,11 +220,11 @@ class TeamDeal(NamedTuple):
     totals: Totals
 
 
-def compare_teams(found: Mapping[str, Lineup], entries: Entries, profile: ComparisonRules) -> TeamDeal:
+def compare_teams(lineups: Mapping[str, Lineup], entries: Entries, profile: ComparisonRules) -> TeamDeal:
     """Compare the teams in one deal, in which none is missing."""
-    totals = _nothing(entries, profile)
-    _add(totals, entries, found, profile)
-    return TeamDeal(found, totals)
+    totals = _zero_totals(entries, profile)
+    _add(totals, entries, lineups, profile)
+    return TeamDeal(lineups, totals)
 
 
 def rank_teams(
@@ -235,7 +237,7 @@ def rank_teams(
     without_standing: Collection[str] = (),
 ) -> Ranking:
     """Rank the teams (`entries`) by deals that have already been compared."""
-    listed, totals = list(played), _nothing(entries, profile)
+    listed, totals = list(played), _zero_totals(entries, profile)
     for one in listed:
         for whole, part in zip(totals.columns, one.totals.columns, strict=True):
             np.add(whole, part, out=whole)
@@ -245,27 +247,27 @@ def rank_teams(
     return rank(entries, totals, chain, without_standing)
 
 
-def _nothing(entries: Entries, profile: ComparisonRules) -> Totals:
-    return Totals.nothing(len(entries.number), fractions=profile.imp.method.value == "cross")
+def _zero_totals(entries: Entries, profile: ComparisonRules) -> Totals:
+    return Totals.zero(len(entries.number), fractions=profile.imp.method.value == "cross")
 
 
-def _add(totals: Totals, entries: Entries, found: Mapping[str, Lineup], profile: ComparisonRules) -> None:
+def _add(totals: Totals, entries: Entries, lineups: Mapping[str, Lineup], profile: ComparisonRules) -> None:
     """Add what each team won in one deal. Awards and fines count for the team and enter no reference."""
-    for team, lineup in found.items():
+    for team, lineup in lineups.items():
         number = entries.number[team]
-        imp, fines = team_result(team, found, profile)
+        imp, fines = team_result(team, lineups, profile)
         totals.imp[number] += imp
         totals.points[number] += lineup_points(lineup)
         totals.plays[number] += 1
         totals.fines[number] += fines
 
 
-def team_result(team: str, found: Mapping[str, Lineup], profile: ComparisonRules) -> tuple[Exact, int]:
+def team_result(team: str, lineups: Mapping[str, Lineup], profile: ComparisonRules) -> tuple[Exact, int]:
     """Return a team's IMPs in one complete deal, after awards and fines, and the fines."""
-    sat = found[team].items()
-    fines = sum(play.fines.get(seat, 0) for seat, play in sat)
-    awards = sum(play.awards.get(seat, 0) for seat, play in sat)
-    return team_imp(team, found, profile) + awards - fines, fines
+    seats = lineups[team].items()
+    fines = sum(play.fines.get(seat, 0) for seat, play in seats)
+    awards = sum(play.awards.get(seat, 0) for seat, play in seats)
+    return team_imp(team, lineups, profile) + awards - fines, fines
 
 
 def _direct_comparison(
@@ -276,8 +278,8 @@ def _direct_comparison(
     return np.array(
         [
             sum(
-                to_imp(sum(lineup_differences(found[name], found[other]), Fraction(0)), profile.imp)
-                for found in played
+                to_imp(sum(lineup_differences(lineups[name], lineups[other]), Fraction(0)), profile.imp)
+                for lineups in played
                 for other in names
             )
             for name in names

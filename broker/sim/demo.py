@@ -35,7 +35,7 @@ from broker.sim.demo_audit import (
     kept_problems,
     luck_lines,
 )
-from broker.sim.demo_event import KEEPS, NAME, PLAYERS, list_devices, make_event, people_file, write_kiosk
+from broker.sim.demo_event import KEEPING_TABLE, NAME, PLAYERS, list_devices, make_event, people_file, write_kiosk
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
 
@@ -45,7 +45,7 @@ LONGEST_S: Final = 900.0
 
 
 class FolderTaken(CodedError, OSError, code="demo_folder_taken"):
-    """The demo would write over something."""
+    """The demo would overwrite an existing folder."""
 
 
 class Demo:
@@ -62,9 +62,9 @@ class Demo:
         self._children: list[DemoProcess] = []
         self._url = ""
 
-    def say(self, who: str, text: str) -> None:
+    def report(self, source: str, text: str) -> None:
         """Print a line of progress."""
-        click.echo(f"{time.monotonic() - self._began:6.1f} s  {who:<8}  {text}")
+        click.echo(f"{time.monotonic() - self._began:6.1f} s  {source:<8}  {text}")
 
     def play(self, *, once: bool) -> int:
         """Run the event and return the exit code."""
@@ -72,7 +72,7 @@ class Demo:
             raise FolderTaken(
                 f"{self._folder} is not empty; the demo plays in a new folder, so that it spoils no event"
             )
-        self.say("demo", f"event in {self._folder}, seed {self._seed}: {self.what}")
+        self.report("demo", f"event in {self._folder}, seed {self._seed}: {self.what}")
         plays = self._make()
         with ExitStack() as running:
             self._start(running)
@@ -81,13 +81,13 @@ class Demo:
                 return 130 if self._stop.is_set() else 1
             code = self._close(view, plays)
             if not once:
-                self.say("demo", f"the page stays up: {self._url} (Ctrl-C ends)")
+                self.report("demo", f"the page stays up: {self._url} (Ctrl-C ends)")
                 self._stop.wait()
         return code
 
     def _make(self) -> int:
         """Write the event's folder and return the number of plays."""
-        return len(make_event(self._folder, seed=self._seed, said=partial(self.say, "club")))
+        return len(make_event(self._folder, seed=self._seed, report=partial(self.report, "club")))
 
     def _start(self, running: ExitStack) -> None:
         port = self._start_scorer(running)
@@ -112,30 +112,30 @@ class Demo:
         if "desk_port_taken" in scorer.wait_for(r"^Desk: |desk_port_taken", START_S):
             scorer.wait(START_S)  # wait until its broker has released the folder
             self._children.remove(scorer)
-            self.say("demo", f"port {DESK_PORT} is taken, so the page gets another one")
+            self.report("demo", f"port {DESK_PORT} is taken, so the page gets another one")
             scorer = self._child(running, "scorer", [*arguments, "0"])
         self._url = scorer.wait_for(r"^Desk: (\S+)", START_S)
         return int(scorer.wait_for(r"^Broker: .* port (\d+)", START_S))
 
     def _child(self, running: ExitStack, name: str, arguments: list[str]) -> DemoProcess:
-        child = DemoProcess(name, arguments, self.say)
+        child = DemoProcess(name, arguments, self.report)
         running.callback(child.stop)
         self._children.append(child)
         return child
 
     def _follow(self, plays: int) -> dict[str, Any] | None:
         """Show progress until every result is safe, and return the last view; None if it did not get that far."""
-        said, view = "", None
+        shown, view = "", None
         while not self._stop.is_set():
             with suppress(OSError):  # a busy desk may answer late
                 view = self.view()
-            if view and (now := self._progress(view, plays)) != said:
-                said = now
-                self.say("scorer", said)
+            if view and (now := self._progress(view, plays)) != shown:
+                shown = now
+                self.report("scorer", shown)
             if view and view["plays_in"] == view["plays_expected"] and all(map(table_is_done, view["tables"])):
                 return view
-            if problem := self._trouble():
-                self.say("demo", problem)
+            if problem := self._failure():
+                self.report("demo", problem)
                 return None
             self._stop.wait(0.3)
         return None
@@ -145,7 +145,7 @@ class Demo:
         leader = f"; {lead['name']} leads with {lead['imp']:+d} IMP" if lead and lead["imp"] else ""
         return f"{view['plays_in']} of {plays} plays in{leader}"
 
-    def _trouble(self) -> str | None:
+    def _failure(self) -> str | None:
         for child in self._children:
             if child.exit_code is not None:
                 return f"{child.name} has ended with {child.exit_code}"
@@ -168,10 +168,10 @@ class Demo:
         refused = sum(fact["refusals"] for fact in journal if fact["type"] == "restored")
         if not refused:
             problems.append("no tray was refused, though some were laid wrongly")
-        first = json.loads((self._folder / people_file(KEEPS)).read_bytes())["plays"][0]
-        problems += kept_problems(journal, KEEPS, first)
-        tell_standings(view)
-        _tell_plays([fact for fact in journal if fact["type"] == "result"])
+        first = json.loads((self._folder / people_file(KEEPING_TABLE)).read_bytes())["plays"][0]
+        problems += kept_problems(journal, KEEPING_TABLE, first)
+        print_standings(view)
+        _print_plays([fact for fact in journal if fact["type"] == "result"])
         click.echo(f"Trays refused until they were right: {refused}.")
         click.echo(f"Standings: {table}")
         for problem in problems:
@@ -181,14 +181,14 @@ class Demo:
         return 1 if problems else 0
 
 
-def tell_standings(view: dict[str, Any]) -> None:
+def print_standings(view: dict[str, Any]) -> None:
     """Print the standings."""
     click.echo("\n  place  IMP  fines  player")
     for row in view["standings"]:
         click.echo(f"  {row['place']:5d} {row['imp']:+4d} {row['fines']:6d}  {row['name']}")
 
 
-def _tell_plays(results: list[Fact]) -> None:
+def _print_plays(results: list[Fact]) -> None:
     endings = count_endings(results)
     click.echo(f"\nPlays: {', '.join(f'{count} {kind}' for kind, count in sorted(endings.items()))}.")
     for line in luck_lines(results, imps_of(results)):
@@ -227,38 +227,38 @@ def make_evening(folder: Path, *, seed: int = 0) -> int:
     )
     plan = Plan(NAME, "Homologue demo: a riichi evening", DEFAULT_MCR, tuple(people), riichi=booked)
     save_event(folder, plan, (), {})
-    chance = random.Random(seed)  # noqa: S311 - a demonstration, no secret
+    rng = random.Random(seed)  # noqa: S311 - a demonstration, no secret
     Credentials.ensure(folder / "credentials.json", max(TABLES))
     list_devices(folder, TABLES)
     for table in TABLES:
-        script = {"hands": msgspec.to_builtins(draw_hands(HANDS, chance)), "reaction_ms": 700}
+        script = {"hands": msgspec.to_builtins(draw_hands(HANDS, rng)), "reaction_ms": 700}
         write_private(folder / people_file(table), json.dumps(script, indent=1).encode())
     return HANDS * len(TABLES)
 
 
-def draw_hands(count: int, chance: random.Random) -> tuple[RiichiEvent, ...]:
+def draw_hands(count: int, rng: random.Random) -> tuple[RiichiEvent, ...]:
     """Draw at random how a number of hands end."""
-    return tuple(_hand(chance) for _ in range(count))
+    return tuple(_hand(rng) for _ in range(count))
 
 
-def _hand(chance: random.Random) -> RiichiEvent:
-    kind = chance.choices(["ron", "two ron", "tsumo", "draw", "abort"], [10, 2, 7, 3, 1])[0]
-    riichi = tuple(_riichi(chance))
+def _hand(rng: random.Random) -> RiichiEvent:
+    kind = rng.choices(["ron", "two ron", "tsumo", "draw", "abort"], [10, 2, 7, 3, 1])[0]
+    riichi = tuple(_riichi(rng))
     if kind == "abort":
         return RiichiEvent(kind="abort", reason="four_winds")
     if kind == "draw":
-        tenpai = tuple(seat for seat in SEATS if seat in riichi or chance.random() < RIICHI)
+        tenpai = tuple(seat for seat in SEATS if seat in riichi or rng.random() < RIICHI)
         return RiichiEvent(kind="draw", tenpai=tenpai, riichi=riichi)
     if kind == "tsumo":
         drawn = [win for win in VALUES if win.fu != 25]  # noqa: PLR2004 - seven pairs
-        return RiichiEvent(kind="tsumo", wins={chance.choice(SEATS): chance.choice(drawn)}, riichi=riichi)
-    loser, *winners = chance.sample(SEATS, 3 if kind == "two ron" else 2)
-    wins = {seat: chance.choice(VALUES) for seat in SEATS if seat in winners}
+        return RiichiEvent(kind="tsumo", wins={rng.choice(SEATS): rng.choice(drawn)}, riichi=riichi)
+    loser, *winners = rng.sample(SEATS, 3 if kind == "two ron" else 2)
+    wins = {seat: rng.choice(VALUES) for seat in SEATS if seat in winners}
     return RiichiEvent(kind="ron", wins=wins, loser=loser, riichi=riichi)
 
 
-def _riichi(chance: random.Random) -> Iterator[Seat]:
-    yield from (seat for seat in SEATS if chance.random() < RIICHI / 2)
+def _riichi(rng: random.Random) -> Iterator[Seat]:
+    yield from (seat for seat in SEATS if rng.random() < RIICHI / 2)
 
 
 class RiichiDemo(Demo):

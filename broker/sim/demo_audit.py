@@ -65,15 +65,15 @@ def _fouled(journal: list[Fact]) -> Iterator[str]:
             yield f"deal {deal} was played in {count} forms"
 
 
-def kept_problems(journal: list[Fact], table: int, course: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the camera read wrongly after a kept play. `course` is the play as its people played it.
+def kept_problems(journal: list[Fact], table: int, script: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the camera read wrongly after a kept play. `script` is the play as its people played it.
 
     The direction of a river cannot be seen if all its rows are full.
     """
     kept = [fact["seats"] for fact in journal if fact["type"] == "laid" and fact["table"] == table]
     if len(kept) != 1:
         yield f"table {table} kept {len(kept)} plays, should be 1"
-    for seat, laid in course["laid"].items() if kept else ():
+    for seat, laid in script["laid"].items() if kept else ():
         seen, lay = _sorted(kept[0].get(seat, {})), _sorted(laid)
         if seen != lay and seen != {**lay, "river": lay["river"][::-1]}:
             yield f"{seat} of the play that table {table} kept: {seen}, should be {lay}"
@@ -127,10 +127,10 @@ def _shown(results: list[Fact], imps: dict[tuple[int, int, str], int], view: dic
     for result in results:
         seats = pages.get((result["deal"], result["table"]), {})
         for seat in SEATS:
-            right = imps[result["deal"], result["table"], seat] - _fine(result, seat)
-            said = seats.get(seat, {}).get("imp")
-            if said != right:
-                yield f"page, {_where(result)}, {seat}: {said} IMP, should be {right}"
+            expected = imps[result["deal"], result["table"], seat] - _fine(result, seat)
+            shown = seats.get(seat, {}).get("imp")
+            if shown != expected:
+                yield f"page, {_where(result)}, {seat}: {shown} IMP, should be {expected}"
 
 
 def _ranked(results: list[Fact], imps: dict[tuple[int, int, str], int], standings: Path) -> Iterator[str]:
@@ -139,10 +139,10 @@ def _ranked(results: list[Fact], imps: dict[tuple[int, int, str], int], standing
         for seat, player in result["players"].items():
             totals[player] += imps[result["deal"], result["table"], seat] - _fine(result, seat)
     with standings.open(encoding="utf-8", newline="") as file:
-        said = {row["player"]: (int(row["place"]), int(row["imp"])) for row in csv.DictReader(file)}
-    right = {player: (1 + sum(other > imp for other in totals.values()), imp) for player, imp in totals.items()}
-    if said != right:
-        wrong = sorted(set(said.items()) ^ set(right.items()))
+        shown = {row["player"]: (int(row["place"]), int(row["imp"])) for row in csv.DictReader(file)}
+    expected = {player: (1 + sum(other > imp for other in totals.values()), imp) for player, imp in totals.items()}
+    if shown != expected:
+        wrong = sorted(set(shown.items()) ^ set(expected.items()))
         yield f"standings.csv: {wrong}"
 
 
@@ -170,27 +170,27 @@ def evening_problems(journal: list[Fact], sessions: dict[int, str]) -> Iterator[
         if fact["type"] == "riichi_hand":
             entries[fact["table"]].append(fact)
     for table, profile in sessions.items():
-        told = sorted(entries[table], key=lambda fact: fact["entry"])
-        if not told or told[-1]["event"]["kind"] != "end":
+        hands = sorted(entries[table], key=lambda fact: fact["entry"])
+        if not hands or hands[-1]["event"]["kind"] != "end":
             yield f"table {table} has not ended its session"
-        yield from _session(table, profile, told)
+        yield from _session(table, profile, hands)
 
 
-def _session(table: int, profile: str, told: list[Fact]) -> Iterator[str]:
-    scores, stands = dict.fromkeys(SEATS, START), {"dealer": "east", "counters": 0, "deposits": 0}
-    for fact in told:
+def _session(table: int, profile: str, hands: list[Fact]) -> Iterator[str]:
+    scores, standing = dict.fromkeys(SEATS, START), {"dealer": "east", "counters": 0, "deposits": 0}
+    for fact in hands:
         where = f"entry {fact['entry']} of table {table}"
-        due = _paid(fact["event"], stands, nearest=profile == "riichi-basic")
+        due = _paid(fact["event"], standing, nearest=profile == "riichi-basic")
         if fact["event"]["kind"] != "end" and fact["deltas"] != due:
             yield f"{where} pays {fact['deltas']}, should be {due}"
         scores = {seat: scores[seat] + fact["deltas"][seat] for seat in SEATS}
-        stands = fact["standing"]
-        if stands["scores"] != scores or sum(scores.values()) + STICK * stands["deposits"] != 4 * START:
+        standing = fact["standing"]
+        if standing["scores"] != scores or sum(scores.values()) + STICK * standing["deposits"] != 4 * START:
             yield f"{where}: the scores are not what was paid"
 
 
-def _paid(event: dict[str, Any], stands: dict[str, Any], *, nearest: bool) -> dict[str, int]:
-    """Return what each seat wins or loses. `stands` is the state of the session before."""
+def _paid(event: dict[str, Any], standing: dict[str, Any], *, nearest: bool) -> dict[str, int]:
+    """Return what each seat wins or loses. `standing` is the state of the session before."""
     due = {seat: -STICK * (seat in event.get("riichi", ())) for seat in SEATS}
     if event["kind"] == "draw":
         tenpai = event.get("tenpai", ())
@@ -202,12 +202,12 @@ def _paid(event: dict[str, Any], stands: dict[str, Any], *, nearest: bool) -> di
     first = event.get("loser") or next(iter(wins), "")
     in_turn = sorted(wins, key=lambda seat: (SEATS.index(seat) - SEATS.index(first)) % len(SEATS))
     for at, winner in enumerate(in_turn[:1] if nearest else in_turn):
-        counters = 0 if at else stands["counters"]
-        for payer, points in _shares(wins[winner], winner, event.get("loser"), stands["dealer"], counters):
+        counters = 0 if at else standing["counters"]
+        for payer, points in _shares(wins[winner], winner, event.get("loser"), standing["dealer"], counters):
             due[payer] -= points
             due[winner] += points
     if in_turn:
-        due[in_turn[0]] += STICK * (stands["deposits"] + len(event.get("riichi", ())))
+        due[in_turn[0]] += STICK * (standing["deposits"] + len(event.get("riichi", ())))
     return due
 
 

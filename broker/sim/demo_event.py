@@ -75,7 +75,7 @@ REACTION_MS: Final = 1100
 
 
 def make_event(
-    folder: Path, *, rounds: int = SIZE, seed: int = 0, said: Report = lambda _: None
+    folder: Path, *, rounds: int = SIZE, seed: int = 0, report: Report = lambda _: None
 ) -> tuple[NumberedPlay, ...]:
     """Write the event's folder, play its hands, and write the scripts of the people at the tables."""
     bookings = tuple(booking for booking in sixteen_players() if booking.round <= rounds)
@@ -88,21 +88,22 @@ def make_event(
     plan = Plan(NAME, "Homologue demo", DEFAULT_MCR, players, plays, keep_plays=True)
     deals, sets = new_deals(sorted({booking.deal for booking in bookings}))
     save_event(folder, plan, deals, sets)
-    hosted = played_hands(bookings, deals, seed, said)
-    save_hands(folder, hosted)
-    staged = stage_plays(hosted, random.Random(seed))  # noqa: S311 - staged mistakes, no secret
-    staged[KEEPS][0] = msgspec.structs.replace(staged[KEEPS][0], laid=_laid(open_event(folder), hosted, seed))
+    event_plays = played_hands(bookings, deals, seed, report)
+    save_hands(folder, event_plays)
+    staged = stage_plays(event_plays, random.Random(seed))  # noqa: S311 - staged mistakes, no secret
+    scripts = staged[KEEPING_TABLE]
+    scripts[0] = msgspec.structs.replace(scripts[0], laid=_laid(open_event(folder), event_plays, seed))
     write_people(folder, staged)
     return bookings
 
 
-KEEPS: Final = 2
+KEEPING_TABLE: Final = 2
 """The table whose people keep the tiles of their first play, and show all rivers and hands to the camera."""
 
 
-def _laid(event: Event, hosted: Iterable[EventPlay], seed: int) -> dict[Seat, LaidSeat]:
+def _laid(event: Event, event_plays: Iterable[EventPlay], seed: int) -> dict[Seat, LaidSeat]:
     """Return what lies on that table after its first play."""
-    booking, played = next(one for one in hosted if one.booking.table == KEEPS)
+    booking, played = next(one for one in event_plays if one.booking.table == KEEPING_TABLE)
     deal, order = event.open_deal(booking.deal), event.order(booking.deal)
     return laid_play(deal, played.actions, played.outcome, seed, order=order, gaps=True).laid
 
@@ -112,15 +113,15 @@ def new_deals(numbers: Iterable[int]) -> tuple[list[DealRecord], Registry]:
 
     Which serial has which face is random and secret.
     """
-    chance = secrets.SystemRandom()
+    rng = secrets.SystemRandom()
     deals: list[DealRecord] = []
     sets: dict[int, SetFaces] = {}
     for number in numbers:
-        deal = new_deal(number, SEATS[(number - 1) % 4], "east", chance)
+        deal = new_deal(number, SEATS[(number - 1) % 4], "east", rng)
         set_ = (number - 1) % LAST_SET + 1
         deals.append(DealRecord(number, set_, deal.prevalent_wind, deal.dealer, dict(deal.faces)))
         if set_ not in sets:
-            sets[set_] = new_set(chance)
+            sets[set_] = new_set(rng)
     return deals, sets
 
 
@@ -135,8 +136,8 @@ def write_people(folder: Path, plays: Mapping[int, Sequence[ScriptedPlay]], reac
     pin = f"{secrets.randbelow(10**4):04}"
     write_private(folder / "arbiter-pin", f"{hash_pin(pin)}\n".encode())
     list_devices(folder, plays)
-    for table, course in plays.items():
-        script = msgspec.json.encode(Script(plays=tuple(course), reaction_ms=reaction_ms, pin=pin))
+    for table, scripted in plays.items():
+        script = msgspec.json.encode(Script(plays=tuple(scripted), reaction_ms=reaction_ms, pin=pin))
         write_private(folder / people_file(table), msgspec.json.format(script, indent=1))
 
 
@@ -169,8 +170,8 @@ def write_kiosk(
     trust = f'ca_file = "{certificates / CA}"\ncertificate_file = "{certificates / device}.crt"'
     if plain:
         trust = f'password_file = "table-{table}.password"\nplain = true'
-    said = KIOSK.format(event=name, table=table, port=port, language=language, event_key=event_key, trust=trust)
-    path.write_text(said, encoding="utf-8")
+    text = KIOSK.format(event=name, table=table, port=port, language=language, event_key=event_key, trust=trust)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -179,11 +180,11 @@ WEAKEST: Final = 0.0
 
 
 def played_hands(
-    bookings: Sequence[NumberedPlay], deals: Iterable[DealRecord], seed: int, said: Report
+    bookings: Sequence[NumberedPlay], deals: Iterable[DealRecord], seed: int, report: Report
 ) -> list[EventPlay]:
     """Play all bookings, reporting how each ended."""
     by_number = {record.number: record.deal() for record in deals}
-    hosted = []
+    event_plays = []
     for one in play_event(
         bookings,
         lambda booking: by_number[booking.deal],
@@ -191,9 +192,9 @@ def played_hands(
         load_mcr(DEFAULT_MCR).payments,
         lambda words: Random(f"{seed} {words}"),  # noqa: S311 - simulated players, no secret
     ):
-        hosted.append(one)
-        said(f"round {one.booking.round}, table {one.booking.table}, deal {one.booking.deal}: {_describe(one)}")
-    return hosted
+        event_plays.append(one)
+        report(f"round {one.booking.round}, table {one.booking.table}, deal {one.booking.deal}: {_describe(one)}")
+    return event_plays
 
 
 def player_strengths(seed: int) -> dict[int, float]:
@@ -202,20 +203,20 @@ def player_strengths(seed: int) -> dict[int, float]:
     return {number: 1 - (1 - WEAKEST) * at / 15 for at, number in enumerate(numbers)}
 
 
-def _describe(hosted: EventPlay) -> str:
+def _describe(event_play: EventPlay) -> str:
     """Return a description of how a play ended."""
-    outcome: Outcome = hosted.played.outcome
+    outcome: Outcome = event_play.played.outcome
     if outcome.win == "draw":
         return "a draw"
     won = " and ".join(f"{seat} wins with {value}" for seat, value in outcome.winners.items())
     return f"{won}, self-drawn" if outcome.discarder is None else f"{won} on {outcome.discarder}'s discard"
 
 
-def save_hands(folder: Path, hosted: Iterable[EventPlay]) -> None:
+def save_hands(folder: Path, event_plays: Iterable[EventPlay]) -> None:
     """Write the actions of each play beside its deal."""
     write_hands(
         folder,
-        (HandRecord(booking.round, booking.table, booking.deal, played.actions) for booking, played in hosted),
+        (HandRecord(booking.round, booking.table, booking.deal, played.actions) for booking, played in event_plays),
     )
 
 
@@ -226,22 +227,22 @@ FINES: Final = (4, 8)
 """IMPs for a false hu, of which the arbiter chooses (OEDMC)."""
 
 
-def stage_plays(hosted: Iterable[EventPlay], chance: random.Random) -> dict[int, list[ScriptedPlay]]:
+def stage_plays(event_plays: Iterable[EventPlay], rng: random.Random) -> dict[int, list[ScriptedPlay]]:
     """Return all plays by table. In the first play of every other table a tray is first laid wrongly."""
-    plays = list(hosted)
-    false_hu = _false_hu(plays, chance)
+    plays = list(event_plays)
+    false_hu = _false_hu(plays, rng)
     by_table: dict[int, list[ScriptedPlay]] = {}
     for at, (booking, played) in enumerate(plays):
-        slips = (swapped_tiles(chance),) if booking.round == 1 and booking.table % 2 else ()
+        mistakes = (swapped_tiles(rng),) if booking.round == 1 and booking.table % 2 else ()
         outcome = played.outcome
-        course = ScriptedPlay(
-            booking.round, outcome.win, dict(outcome.winners), outcome.discarder, false_hu.get(at, {}), slips
+        script = ScriptedPlay(
+            booking.round, outcome.win, dict(outcome.winners), outcome.discarder, false_hu.get(at, {}), mistakes
         )
-        by_table.setdefault(booking.table, []).append(course)
+        by_table.setdefault(booking.table, []).append(script)
     return by_table
 
 
-def _false_hu(plays: list[EventPlay], chance: random.Random) -> dict[int, dict[Seat, int]]:
+def _false_hu(plays: list[EventPlay], rng: random.Random) -> dict[int, dict[Seat, int]]:
     """Choose who declares falsely, by play: a loser who once held a complete hand below the minimum.
 
     If there was none, a loser of the first play declares without one.
@@ -253,11 +254,11 @@ def _false_hu(plays: list[EventPlay], chance: random.Random) -> dict[int, dict[S
             found[at] = losers[0]
     if not found:
         found[0] = next(seat for seat in SEATS if seat not in plays[0].played.outcome.winners)
-    return {at: {seat: chance.choice(FINES)} for at, seat in found.items()}
+    return {at: {seat: rng.choice(FINES)} for at, seat in found.items()}
 
 
-def swapped_tiles(chance: random.Random) -> TrayMistake:
+def swapped_tiles(rng: random.Random) -> TrayMistake:
     """Draw a mistake in laying a tray."""
-    row = chance.randrange(3)
-    one, other = chance.sample(range(10), 2)
-    return TrayMistake(chance.choice(SEATS), (row, one), (row, other))
+    row = rng.randrange(3)
+    one, other = rng.sample(range(10), 2)
+    return TrayMistake(rng.choice(SEATS), (row, one), (row, other))

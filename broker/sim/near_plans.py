@@ -28,7 +28,7 @@ from broker.sim.plans import (
     seven_pairs,
 )
 
-FURTHER: Final = 1
+EXTRA_LACKING: Final = 1
 """Plans that lack up to this many tiles more than the nearest are considered."""
 
 SHELVES: Final = (1, 64), (2, 64)
@@ -61,7 +61,7 @@ BASES: Final = 24
 
 PAIRS_FAN: Final = 24
 
-FEW: Final = 6000
+DIRECT_SEARCH_LIMIT: Final = 6000
 """Up to this many plans are searched without a pool."""
 
 NO_PLAN: Final = 99
@@ -77,7 +77,7 @@ class PlanKind(NamedTuple):
     melds: tuple[tuple[int, bool], ...]
     """The number of each of the player's sets, sorted, and whether it is concealed."""
     winds: Winds
-    appetite: float
+    value_exponent: float
 
     @property
     def sets(self) -> Sets:
@@ -132,7 +132,7 @@ class _Near(NamedTuple):
 
     hand: Whole
     """n: the index of the hand."""
-    less: Whole
+    delta: Whole
     """n x 34: the plan's tiles minus those held."""
     lacks: Whole
     """n: the number of tiles lacking."""
@@ -146,17 +146,17 @@ def _search(hands: Sequence[Hand], held: Whole) -> _Near:
     found, others = list[tuple[Whole, Whole]](), list[_Near]()
     for at, ((tiles, kind), bits) in enumerate(zip(hands, bits_of(whole).T, strict=True)):
         numbers, lacks = _pools_of(kind.sets).nearest(bits)
-        within = int(lacks.min(initial=NO_PLAN)) + FURTHER
-        made = _made_for(at, tiles, kind, within)
-        for one in made:
-            within = min(within, int(one.lacks.min(initial=NO_PLAN)) + FURTHER)
+        within = int(lacks.min(initial=NO_PLAN)) + EXTRA_LACKING
+        generated = _generated_plans(at, tiles, kind, within)
+        for one in generated:
+            within = min(within, int(one.lacks.min(initial=NO_PLAN)) + EXTRA_LACKING)
         kept = (lacks <= within).nonzero()[0]
         found.append((numbers.take(kept), lacks.take(kept)))
-        others += (_Near(*(column[one.lacks <= within] for column in one)) for one in made)
+        others += (_Near(*(column[one.lacks <= within] for column in one)) for one in generated)
     hand = np.arange(len(hands)).repeat([numbers.size for numbers, _ in found])
     numbers, lacks = (np.concatenate(column) for column in zip(*found, strict=True))
-    less = plans().tiles.take(numbers, axis=0) - whole.take(hand, axis=0)
-    near = _Near(hand, less, lacks, _counts_for(kinds, hand, numbers))
+    delta = plans().tiles.take(numbers, axis=0) - whole.take(hand, axis=0)
+    near = _Near(hand, delta, lacks, _counts_for(kinds, hand, numbers))
     if not others:
         return near
     near = _Near(*(np.concatenate(columns) for columns in zip(near, *others, strict=True)))
@@ -172,17 +172,17 @@ def _counts_for(kinds: Sequence[PlanKind], hand: Whole, numbers: Whole) -> Whole
     value = value + ((winds >> own) & 1) * (1 + (own == of_round)) + ((winds >> of_round) & 1)
     claimed = np.array([kind.claimed for kind in kinds], dtype=np.intp).take(hand)
     counts_for: Whole = COUNTS[claimed, value]
-    appetite = np.array([kind.appetite for kind in kinds])
-    return counts_for * _pays(value, appetite.take(hand)) if appetite.any() else counts_for
+    exponents = np.array([kind.value_exponent for kind in kinds])
+    return counts_for * _pays(value, exponents.take(hand)) if exponents.any() else counts_for
 
 
-def _pays(value: Whole, appetite: Whole) -> Whole:
-    """Return what a hand pays when won on a discard, relative to one of 8 fan, with `appetite` as the exponent."""
-    paid: Whole = ((BASES + np.maximum(value, ENOUGH_FAN)) / (BASES + ENOUGH_FAN)) ** appetite
+def _pays(value: Whole, exponent: Whole) -> Whole:
+    """Return what a hand pays when won on a discard, relative to one of 8 fan, raised to `exponent`."""
+    paid: Whole = ((BASES + np.maximum(value, ENOUGH_FAN)) / (BASES + ENOUGH_FAN)) ** exponent
     return paid
 
 
-def _made_for(hand: int, tiles: bytes, kind: PlanKind, within: int) -> list[_Near]:
+def _generated_plans(hand: int, tiles: bytes, kind: PlanKind, within: int) -> list[_Near]:
     """Return All Pungs and Seven Pairs plans, if they lack few enough tiles."""
     pairs = len(KINDS) - tiles.count(0) - tiles.count(1)
     if pairs + len(kind.melds) < FEWEST_PAIRS:
@@ -190,12 +190,12 @@ def _made_for(hand: int, tiles: bytes, kind: PlanKind, within: int) -> list[_Nea
     found = [all_pungs(tiles, kind.sets, within)]
     if not kind.melds and PAIRS_OF_HAND - pairs <= within:
         wanted, counts = seven_pairs(tiles)
-        found.append((wanted, counts * _pays(np.array(PAIRS_FAN), np.array(kind.appetite))))
+        found.append((wanted, counts * _pays(np.array(PAIRS_FAN), np.array(kind.value_exponent))))
     held = np.frombuffer(tiles, dtype=np.int8)
     rows = [(wanted - held, counts_for) for wanted, counts_for in found if len(wanted)]
     return [
-        _Near(np.full(len(less), hand), less, np.maximum(less, 0).sum(axis=1, dtype=np.int8), counts_for)
-        for less, counts_for in rows
+        _Near(np.full(len(delta), hand), delta, np.maximum(delta, 0).sum(axis=1, dtype=np.int8), counts_for)
+        for delta, counts_for in rows
     ]
 
 
@@ -203,15 +203,15 @@ def _listed(hands: Sequence[Hand]) -> list[NearPlans]:
     """List what the plans near each hand lack, and what they have no use for."""
     each = np.frombuffer(b"".join(tiles for tiles, _ in hands), dtype=np.int8).reshape(-1, len(KINDS))
     near = _search(hands, each)
-    less = np.ones((len(near.lacks), COLUMNS), dtype=np.int8)
-    less[:, :NOTHING] = near.less
-    there = np.flatnonzero(less > 0)
-    copies = less.ravel()[there]
+    delta = np.ones((len(near.lacks), COLUMNS), dtype=np.int8)
+    delta[:, :NOTHING] = near.delta
+    lacking = np.flatnonzero(delta > 0)
+    copies = delta.ravel()[lacking]
     ends = np.cumsum(copies, dtype=np.intp)
     copy = np.arange(int(ends[-1]) if ends.size else 0) - (ends - copies).repeat(copies)
-    lacked = ((there % COLUMNS).repeat(copies) + COLUMNS * copy).astype(np.int16)
+    lacked = ((lacking % COLUMNS).repeat(copies) + COLUMNS * copy).astype(np.int16)
     lengths = near.lacks.astype(np.intp) + 1
-    of_plan, spare = np.divmod(np.flatnonzero(near.less < 0).astype(np.int32), NOTHING)
+    of_plan, spare = np.divmod(np.flatnonzero(near.delta < 0).astype(np.int32), NOTHING)
     spare, spare_lengths = spare.astype(np.int16), np.bincount(of_plan, minlength=len(lengths))
     close, plan_ends = near.lacks <= 1, np.bincount(near.hand, minlength=len(hands)).cumsum()
     entry_ends, spare_ends = (np.append(0, one.cumsum()).take(plan_ends).tolist() for one in (lengths, spare_lengths))
@@ -254,14 +254,14 @@ class _Pools:
     def nearest(self, held: Whole) -> tuple[Whole, Whole]:
         """Return the numbers of plans that include all near ones, and how many tiles each lacks."""
         every = self._every
-        if every.at.size <= FEW:
+        if every.at.size <= DIRECT_SEARCH_LIMIT:
             return every.at, TILES_OF_HAND - _common(every.bits, held)
         hand = int.from_bytes(held.tobytes(), byteorder)
         for shelf in self._shelves:
-            for pool, apart in shelf.like(hand):
+            for pool, extra in shelf.similar(hand):
                 lacks = TILES_OF_HAND - _common(pool.bits, held)
-                if int(lacks.min()) + FURTHER + apart <= pool.most:
-                    return self._keep(hand, pool, lacks, pool.most - apart)
+                if int(lacks.min()) + EXTRA_LACKING + extra <= pool.most:
+                    return self._keep(hand, pool, lacks, pool.most - extra)
         words = map(self._common_word, range(WORDS), held.tolist())
         return self._keep(hand, every, TILES_OF_HAND - reduce(np.add, words), NO_PLAN)
 
@@ -269,7 +269,7 @@ class _Pools:
         """Create smaller pools from one that contains all plans lacking at most `most` tiles."""
         least = int(lacks.min(initial=NO_PLAN))
         for shelf in reversed(self._shelves):
-            upto = least + FURTHER + shelf.beyond
+            upto = least + EXTRA_LACKING + shelf.beyond
             if upto <= most:
                 near = (lacks <= upto).nonzero()[0]
                 if 2 * near.size < pool.at.size:
@@ -287,14 +287,14 @@ class _Shelf:
         """Each with the bits of the hand for which it was created."""
         self._next, self._most = 0, most
 
-    def like(self, held: int) -> Iterator[tuple[_Pool, int]]:
+    def similar(self, held: int) -> Iterator[tuple[_Pool, int]]:
         """Return the pools whose hands lack few of the tiles held, with how many, the most similar first."""
         found = [
-            ((held ^ other).bit_count(), at, new)
+            ((held ^ other).bit_count(), at, extra)
             for at, (other, _) in enumerate(self._pools)
-            if (new := (held & ~other).bit_count()) <= self.beyond
+            if (extra := (held & ~other).bit_count()) <= self.beyond
         ]
-        return ((self._pools[at][1], new) for _, at, new in sorted(found))
+        return ((self._pools[at][1], extra) for _, at, extra in sorted(found))
 
     def add(self, held: int, pool: _Pool) -> None:
         """Add a pool."""
@@ -336,6 +336,6 @@ def _plans_with(sets: Sets) -> Whole:
     if not sets:
         return np.arange(every.shape[1])
     at = _plans_with(sets[:-1])
-    there = [row if len(sets) == 1 else row.take(at) for row in every]
-    numbers: Whole = at[np.count_nonzero(np.stack(there) == sets[-1], axis=0) >= sets.count(sets[-1])]
+    rows = [row if len(sets) == 1 else row.take(at) for row in every]
+    numbers: Whole = at[np.count_nonzero(np.stack(rows) == sets[-1], axis=0) >= sets.count(sets[-1])]
     return numbers

@@ -31,9 +31,9 @@ class Style(Struct, frozen=True):
 
     reads: bool = True
     """Whether the player estimates what opponents wait for and takes it into account."""
-    appetite: float = 0.0
+    value_exponent: float = 0.0
     """How much expensive hands attract: the exponent applied to what a hand pays."""
-    whim: float = 0.3
+    misjudgement: float = 0.3
     """The misjudgement of discards, in points, so that people differ: the scale of Gumbel noise."""
     pung: float = 2.0
     """How much more likely the third tile of a pair comes, since any player may discard it."""
@@ -41,13 +41,13 @@ class Style(Struct, frozen=True):
     """How much more likely the last tile comes, since any player may discard it, whatever it completes."""
 
 
-PLAIN: Final = Style(reads=False, whim=0.0, pung=1.0, ready=1.0)
+PLAIN: Final = Style(reads=False, misjudgement=0.0, pung=1.0, ready=1.0)
 """Aims at the most likely hand of 8 fan, and considers safety only among equal discards."""
 
 LIKELY: Final = 0.9
 """The upper limit of the chance to get a tile."""
 
-NEVER: Final = 1e-9
+EPSILON: Final = 1e-9
 
 
 class Considered(NamedTuple):
@@ -62,7 +62,7 @@ class Considered(NamedTuple):
     @property
     def hand(self) -> Hand:
         """The key that determines which plans are near."""
-        return self.held.tobytes(), _plan_kind(self.melds, self.view.winds, self.style.appetite)
+        return self.held.tobytes(), _plan_kind(self.melds, self.view.winds, self.style.value_exponent)
 
 
 class Outlooks(NamedTuple):
@@ -126,5 +126,5 @@ def _chances(hands: Sequence[Considered], held: Whole) -> Whole:
 
 
 @lru_cache(maxsize=4096)
-def _plan_kind(melds: tuple[TableMeld, ...], winds: Winds, appetite: float) -> PlanKind:
-    return PlanKind(tuple(sorted((set_of(meld), meld.concealed) for meld in melds)), winds, appetite)
+def _plan_kind(melds: tuple[TableMeld, ...], winds: Winds, value_exponent: float) -> PlanKind:
+    return PlanKind(tuple(sorted((set_of(meld), meld.concealed) for meld in melds)), winds, value_exponent)

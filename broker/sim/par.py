@@ -28,7 +28,7 @@ PLAYERS: Final = 1
 CHUNK: Final = 250
 """The number of plays after which the counts are stored."""
 
-LEAST_WHIM, MORE_WHIM = 0.2, 0.8
+LEAST_MISJUDGEMENT, MISJUDGEMENT_SPREAD = 0.2, 0.8
 """How much players misjudge discards, in points: uniform between the first and the sum of both."""
 
 
@@ -64,8 +64,10 @@ def play_stretch(stretch: Stretch) -> PointCounts:
 def _players(stretch: Stretch, number: int) -> dict[Seat, SimulatedPlayer]:
     players = {}
     for seat in SEATS:
-        chance = Random(f"{stretch.seed} deal {stretch.deal.number} play {number} {seat}")  # noqa: S311 - simulated, to be repeated
-        players[seat] = SimulatedPlayer(1.0, chance, Style(whim=LEAST_WHIM + MORE_WHIM * chance.random()))
+        rng = Random(f"{stretch.seed} deal {stretch.deal.number} play {number} {seat}")  # noqa: S311 - simulated, to be repeated
+        players[seat] = SimulatedPlayer(
+            1.0, rng, Style(misjudgement=LEAST_MISJUDGEMENT + MISJUDGEMENT_SPREAD * rng.random())
+        )
     return players
 
 

@@ -24,16 +24,16 @@ from numpy.typing import NDArray
 from broker.protocol import SEATS
 from broker.rules import COPIES, KINDS
 from broker.rules.mcr import WALL, TableMeld, meld_from_table, shanten_and_useful
-from broker.sim.outlook import NEVER, Considered, Outlooks, Style, outlooks
+from broker.sim.outlook import EPSILON, Considered, Outlooks, Style, outlooks
 from broker.sim.plans import CHOWS, NONE, SUITED, Whole
-from broker.sim.view import Chance, OpenSeat, PlayerView, stacked
+from broker.sim.view import OpenSeat, PlayerView, Rng, stacked
 
 
 class SimulatedPlayer(Struct, frozen=True):
     """A player at a seat. With strength 1 the player always thinks, with strength 0 never."""
 
     strength: float
-    chance: Chance
+    rng: Rng
     style: Style = Style()
 
 
@@ -84,12 +84,12 @@ Choice = int | Kong | Claim | None
 """A tile to discard, a kong, a claim, or None if nothing is claimed."""
 
 
-def choose(asked: Sequence[Hold | Offer]) -> list[Choice]:
+def choose(questions: Sequence[Hold | Offer]) -> list[Choice]:
     """Return all players' choices, each made from that player's own view."""
-    chosen: list[Choice] = [None] * len(asked)
+    chosen: list[Choice] = [None] * len(questions)
     holds, offers = dict[int, Hold](), dict[int, Offer]()
-    for at, one in enumerate(asked):
-        thinks = one.player.chance.random() < one.player.strength
+    for at, one in enumerate(questions):
+        thinks = one.player.rng.random() < one.player.strength
         if isinstance(one, Hold):
             if thinks:
                 holds[at] = one
@@ -115,11 +115,11 @@ def discards_or_kongs(holds: Sequence[Hold]) -> list[int | Kong]:
         hopeless(hold.view, missing, good) for hold, missing, good in zip(holds, now.missing, now.sums, strict=True)
     ]
     found = [
-        None if without else _best_kong(hold, now, at)
-        for at, (hold, without) in enumerate(zip(holds, lost, strict=True))
+        None if is_lost else _best_kong(hold, now, at)
+        for at, (hold, is_lost) in enumerate(zip(holds, lost, strict=True))
     ]
     discarding = np.array([kong is None for kong in found])
-    worth = _worth(holds, now, np.array(lost)) + _whims(holds, now.held > 0, discarding)
+    worth = _worth(holds, now, np.array(lost)) + _misjudgements(holds, now.held > 0, discarding)
     worth[now.held == 0] = -np.inf
     best = worth == worth.max(axis=1)[:, None]
     tiles, ends = best.nonzero()[1].tolist(), best.sum(axis=1).cumsum().tolist()
@@ -129,18 +129,18 @@ def discards_or_kongs(holds: Sequence[Hold]) -> list[int | Kong]:
     ]
 
 
-def _whims(holds: Sequence[Hold], held: NDArray[np.bool_], discarding: NDArray[np.bool_]) -> Whole:
+def _misjudgements(holds: Sequence[Hold], held: NDArray[np.bool_], discarding: NDArray[np.bool_]) -> Whole:
     """Return the misjudgement of each discard. Players without it, or who make a kong, draw no random numbers."""
-    whims = np.array([hold.player.style.whim for hold in holds])
-    drawn = held & (discarding & (whims > 0))[:, None]
+    scales = np.array([hold.player.style.misjudgement for hold in holds])
+    drawn = held & (discarding & (scales > 0))[:, None]
     noise = np.zeros(held.shape)
-    lots = [
-        hold.player.chance.random()
+    draws = [
+        hold.player.rng.random()
         for hold, number in zip(holds, drawn.sum(axis=1).tolist(), strict=True)
         for _ in range(number)
     ]
-    noise[drawn] = -np.log(-np.log(np.minimum(np.maximum(lots, 1e-12), 1 - 1e-12)))
-    noise *= whims[:, None]
+    noise[drawn] = -np.log(-np.log(np.minimum(np.maximum(draws, 1e-12), 1 - 1e-12)))
+    noise *= scales[:, None]
     return noise
 
 
@@ -153,12 +153,12 @@ LOGIT: Final = (-0.31, 0.53, 0.063)
 
 def _worth(holds: Sequence[Hold], now: Outlooks, lost: NDArray[np.bool_]) -> Whole:
     """Return the value of each discard: expected points, or for players who do not read, how good the hand stays."""
-    worth: Whole = np.round(now.after / np.maximum(now.sums, NEVER)[:, None], 6)
+    worth: Whole = np.round(now.after / np.maximum(now.sums, EPSILON)[:, None], 6)
     worth[lost] = 0
     if reading := [at for at, hold in enumerate(holds) if hold.player.style.reads]:
         alone, by_sum, by_wall = LOGIT
         walls = np.array([holds[at].view.own.wall for at in reading])
-        logit = alone + by_sum * np.log(np.maximum(now.after[reading], NEVER)) + by_wall * walls[:, None]
+        logit = alone + by_sum * np.log(np.maximum(now.after[reading], EPSILON)) + by_wall * walls[:, None]
         win = np.where(lost[reading][:, None], 0.0, 1 / (1 + np.exp(-logit)))
         danger = deal_in([holds[at].view for at in reading])
         worth[reading] = np.round((1 - danger) * (NO_WIN + (WIN - NO_WIN) * win) + danger * DEAL_IN, 4)

@@ -14,19 +14,19 @@ COMMAND: Final = Path(sys.executable).with_name("homologue")
 
 STOP_S: Final = 8.0
 
-Said = Callable[[str, str], None]
+Echo = Callable[[str, str], None]
 """Called with the process's name and a line of its output."""
 
 
 class DemoProcess:
     """One process whose output is read line by line."""
 
-    def __init__(self, name: str, arguments: list[str], said: Said, program: Sequence[str] = (str(COMMAND),)) -> None:
+    def __init__(self, name: str, arguments: list[str], echo: Echo, program: Sequence[str] = (str(COMMAND),)) -> None:
         """Start the process. `program`: run instead of the command, for callers that wrap it."""
-        self.name, self._said = name, said
+        self.name, self._echo = name, echo
         self._seen: list[str] = []
         self._all_seen = False
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._process = subprocess.Popen(
             # It ends with us, even if we are killed. (The signal is sent when the thread that started it ends: our
             # first.)
@@ -42,13 +42,13 @@ class DemoProcess:
 
     def _read(self) -> None:
         for line in self._process.stdout or ():
-            with self._news:
+            with self._changed:
                 self._seen.append(line.rstrip())
-                self._news.notify_all()
-            self._said(self.name, line.rstrip())
-        with self._news:
+                self._changed.notify_all()
+            self._echo(self.name, line.rstrip())
+        with self._changed:
             self._all_seen = True
-            self._news.notify_all()
+            self._changed.notify_all()
 
     @property
     def pid(self) -> int:
@@ -66,8 +66,8 @@ class DemoProcess:
         def found() -> re.Match[str] | None:
             return next((match for line in self._seen if (match := re.search(pattern, line))), None)
 
-        with self._news:
-            self._news.wait_for(lambda: found() or self._all_seen, timeout)
+        with self._changed:
+            self._changed.wait_for(lambda: found() or self._all_seen, timeout)
             match = found()
         if match is None:
             raise TimeoutError(f"{self.name} did not say {pattern!r}: {self._seen[-5:]}")

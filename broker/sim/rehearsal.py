@@ -29,7 +29,7 @@ from broker.event import (
 from broker.i18n import N_
 from broker.protocol import SEATS, ScriptedPlay, Seat, TrayMistake
 from broker.rules import Profile, RuleError
-from broker.sim.demo import Demo, tell_standings
+from broker.sim.demo import Demo, print_standings
 from broker.sim.demo_event import REACTION_MS, new_deals, swapped_tiles, write_people
 from broker.store import has_started
 
@@ -37,7 +37,7 @@ NAME: Final = "rehearsal"
 LONGEST_TITLE: Final = 100
 DAY_S: Final = 86_400.0
 
-SLIPS, FALSE_HU = 0.1, 0.05
+TRAY_MISTAKE_RATE, FALSE_HU_RATE = 0.1, 0.05
 """The share of plays in which a tray is laid wrongly, and in which somebody declares falsely."""
 
 KINDS: Final = {"discard": 10, "two": 1, "self_drawn": 6, "draw": 3}
@@ -77,7 +77,7 @@ class Rehearsal(Demo):
         self._running: ExitStack | None = None
 
     def _make(self) -> int:
-        plan, chance = self._plan, random.Random(self._seed)  # noqa: S311 - a demonstration, no secret
+        plan, rng = self._plan, random.Random(self._seed)  # noqa: S311 - a demonstration, no secret
         deals, sets = new_deals(sorted({play.deal for play in plan.plays}))
         save_event(self._folder, plan, deals, sets)
         for file in (PLAYERS, PROFILE):
@@ -86,7 +86,7 @@ class Rehearsal(Demo):
         profile = _mcr_rules(self._folder, plan)
         staged: dict[int, list[ScriptedPlay]] = {}
         for play in sorted(plan.plays, key=lambda play: (play.round, play.table)):
-            drawn = draw_play(play, profile, chance, faults=self._faults)
+            drawn = draw_play(play, profile, rng, faults=self._faults)
             staged.setdefault(play.table, []).append(drawn)
         write_people(self._folder, staged, round(REACTION_MS / self._speed))
         return len(parted_plays(plan)[0])
@@ -104,17 +104,17 @@ class Rehearsal(Demo):
 
     def _cut_power(self, running: ExitStack) -> None:
         cut = self._children.pop()
-        self.say("power", f"{cut.name} has none, and has it again")
+        self.report("power", f"{cut.name} loses power and starts again")
         cut.kill()
         config, picture = (self._folder / f"table-{max(self.tables)}.{kind}" for kind in ("toml", "png"))
         self._child(running, cut.name, ["kiosk", str(config), "--picture", str(picture)])
 
     def _close(self, view: dict[str, Any], plays: int) -> int:
-        tell_standings(view)
-        self.say("scorer", f"all {plays} plays are in: the rehearsal is over, and {self._source} is as it was")
+        print_standings(view)
+        self.report("scorer", f"all {plays} plays are in: the rehearsal is over, and {self._source} is as it was")
         for stage in self._plan.stages:
             if stage.cut:
-                self.say("desk", f"{stage.name}: seat it at {self._url}final, and its tables play on until Ctrl-C")
+                self.report("desk", f"{stage.name}: seat it at {self._url}final, and its tables play on until Ctrl-C")
         return 0
 
 
@@ -149,24 +149,24 @@ def refuse_started(source: Path) -> None:
         )
 
 
-def draw_play(play: BookedPlay, profile: Profile, chance: random.Random, *, faults: bool) -> ScriptedPlay:
+def draw_play(play: BookedPlay, profile: Profile, rng: random.Random, *, faults: bool) -> ScriptedPlay:
     """Draw at random how a play ends, and what goes wrong in it."""
-    (kind,) = chance.choices([*KINDS], [*KINDS.values()])
+    (kind,) = rng.choices([*KINDS], [*KINDS.values()])
     if kind == "two" and profile.payments.several_hu.value == "nearest":
         kind = "discard"
-    seats: list[Seat] = chance.sample(SEATS, len(SEATS))
+    seats: list[Seat] = rng.sample(SEATS, len(SEATS))
     count = {"draw": 0, "two": 2}.get(kind, 1)
     least = profile.payments.minimum.value
-    winners = {seat: least + chance.choice((0, 0, 2, 4, 8, 16)) for seat in SEATS if seat in seats[:count]}
+    winners = {seat: least + rng.choice((0, 0, 2, 4, 8, 16)) for seat in SEATS if seat in seats[:count]}
     discarder = seats[count] if kind in ("discard", "two") else None
-    slips = tuple(_slips(chance)) if faults else ()
+    mistakes = tuple(_tray_mistakes(rng)) if faults else ()
     fines = profile.false_hu.fines.value
-    false_hu = {seats[3]: chance.choice(fines)} if faults and fines and chance.random() < FALSE_HU else {}
+    false_hu = {seats[3]: rng.choice(fines)} if faults and fines and rng.random() < FALSE_HU_RATE else {}
     if kind == "draw":
-        return ScriptedPlay(play.round, "draw", {}, None, false_hu, slips)
-    return ScriptedPlay(play.round, "discard" if discarder else "self_drawn", winners, discarder, false_hu, slips)
+        return ScriptedPlay(play.round, "draw", {}, None, false_hu, mistakes)
+    return ScriptedPlay(play.round, "discard" if discarder else "self_drawn", winners, discarder, false_hu, mistakes)
 
 
-def _slips(chance: random.Random) -> Iterator[TrayMistake]:
-    if chance.random() < SLIPS:
-        yield swapped_tiles(chance)
+def _tray_mistakes(rng: random.Random) -> Iterator[TrayMistake]:
+    if rng.random() < TRAY_MISTAKE_RATE:
+        yield swapped_tiles(rng)

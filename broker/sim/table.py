@@ -15,11 +15,11 @@ from msgspec import Struct
 from broker.event.movement import NumberedPlay
 from broker.protocol import SEATS, Seat
 from broker.rules import COPIES, KINDS, ROWS, Deal, McrPaymentRules, Outcome, RuleError, seat_points, seat_wind
-from broker.rules.mcr import CHOWS, WALL, Action, Do, Hu, Judge, SituationFan, TableMeld, fan_judge
+from broker.rules.mcr import CHOWS, WALL, Action, ActionKind, Hu, Judge, SituationFan, TableMeld, fan_judge
 from broker.scoring import ScoredPlay
 from broker.sim.plans import COLUMN, NONE, Whole, count_columns
 from broker.sim.player import Choice, Claim, Hold, Kong, Offer, SimulatedPlayer, choose
-from broker.sim.view import NewChance, OpenSeat, PlayerView
+from broker.sim.view import NewRng, OpenSeat, PlayerView
 from broker.sim.waits import waits
 
 _OTHERS: Final = tuple(tuple((turn + step) % 4 for step in (1, 2, 3)) for turn in range(4))
@@ -86,19 +86,19 @@ class DealTable:
 def play_in_step(several: Sequence[tuple[DealTable, Mapping[Seat, SimulatedPlayer]]]) -> list[SimulatedPlay]:
     """Play one deal or many in step. The players next to choose in all plays choose at once."""
     plays = [_Play(table, tuple(players[seat] for seat in SEATS)).to_the_end() for table, players in several]
-    asked, over = {at: next(play) for at, play in enumerate(plays)}, dict[int, SimulatedPlay]()
-    while asked:
-        chosen = iter(choose([one for several_asked in asked.values() for one in several_asked]))
-        for at, questions in [*asked.items()]:
+    pending, over = {at: next(play) for at, play in enumerate(plays)}, dict[int, SimulatedPlay]()
+    while pending:
+        chosen = iter(choose([one for decisions in pending.values() for one in decisions]))
+        for at, questions in [*pending.items()]:
             try:
-                asked[at] = plays[at].send([next(chosen) for _ in questions])
+                pending[at] = plays[at].send([next(chosen) for _ in questions])
             except StopIteration as end:
                 over[at] = end.value
-                del asked[at]
+                del pending[at]
     return [over[at] for at in range(len(plays))]
 
 
-Asked = Generator[Sequence[Hold | Offer], Sequence[Choice], Returned]
+Decisions = Generator[Sequence[Hold | Offer], Sequence[Choice], Returned]
 """Yields players' decisions to be made, is sent their choices, and returns a result."""
 
 
@@ -124,7 +124,7 @@ class _Play:
         self._actions: list[Action] = []
         self._tempted: dict[Seat, None] = {}
 
-    def to_the_end(self) -> Asked[SimulatedPlay]:
+    def to_the_end(self) -> Decisions[SimulatedPlay]:
         """Let seats draw or claim, discard, and claim in turn until somebody wins or nobody can draw."""
         claimed, outcome = False, None
         while outcome is None:
@@ -133,7 +133,7 @@ class _Play:
                 outcome, claimed = yield from self._claims(discard)
         return SimulatedPlay(outcome, tuple(self._actions), tuple(self._tempted))
 
-    def _hold(self, *, claimed: bool) -> Asked[tuple[Outcome | None, int]]:
+    def _hold(self, *, claimed: bool) -> Decisions[tuple[Outcome | None, int]]:
         """Let the seat in turn draw, make kongs and discard. Returns how the play ended, or the discard."""
         at, seat, replacement = self._turn, SEATS[self._turn], False
         held, before = self._held[at], self._before[at]
@@ -194,7 +194,7 @@ class _Play:
         self._melds[at] = (*self._melds[at], meld)
         self._before[at].meld(meld)
 
-    def _claims(self, tile: int) -> Asked[tuple[Outcome | None, bool]]:
+    def _claims(self, tile: int) -> Decisions[tuple[Outcome | None, bool]]:
         """Collect claims on a discard. Returns how the play ended, or whether the next seat holds a claimed tile."""
         if (outcome := self._hu_by_others(tile, kong=False)) is not None:
             return outcome, False
@@ -207,7 +207,7 @@ class _Play:
             self._do("no_claim")
             if self._ltw:
                 return Outcome("draw", {}), False
-            self._comes_to((self._turn + 1) % 4)
+            self._pass_turn((self._turn + 1) % 4)
             return None, False
         at, claim = min(claims, key=lambda one: one[1].do == "chow")
         self._take(at, claim, tile)
@@ -235,9 +235,9 @@ class _Play:
             self._shown[used] += 1
         self._before[self._turn].river.pop()
         self._lay(at, claim.meld(tile, self._turn))
-        self._comes_to(at)
+        self._pass_turn(at)
 
-    def _comes_to(self, at: int) -> None:
+    def _pass_turn(self, at: int) -> None:
         self._turn, self._ltw = at, not self._before[(at + 1) % 4].wall
 
     def _hu_by_others(self, tile: int, *, kong: bool) -> Outcome | None:
@@ -286,7 +286,7 @@ class _Play:
         held, shown = self._seen_held[at], self._seen_shown
         return PlayerView(at, held, self._melds[at], self._before, shown, self._turn, self._winds[at], offered)
 
-    def _do(self, do: Do, seat: Seat | None = None, tile: int = NONE) -> None:
+    def _do(self, do: ActionKind, seat: Seat | None = None, tile: int = NONE) -> None:
         self._actions.append(Action(do, seat, None if tile == NONE else KINDS[tile]))
 
 
@@ -302,7 +302,7 @@ def play_event(
     deal_of: Callable[[NumberedPlay], Deal],
     strengths: Mapping[int, float],
     payments: McrPaymentRules,
-    new_chance: NewChance,
+    new_rng: NewRng,
 ) -> Iterator[EventPlay]:
     """Play all bookings, those of one round in step. `strengths` are by the players' numbers.
 
@@ -314,17 +314,15 @@ def play_event(
         several, seated = [*of_round], []
         for booking in several:
             players = {
-                seat: SimulatedPlayer(
-                    strengths[number], new_chance(f"round {booking.round} table {booking.table} {seat}")
-                )
+                seat: SimulatedPlayer(strengths[number], new_rng(f"round {booking.round} table {booking.table} {seat}"))
                 for seat, number in booking.players.items()
             }
             seated.append((DealTable(deal_of(booking), payments, judge), players))
         yield from map(EventPlay, several, play_in_step(seated))
 
 
-def scored_play(hosted: EventPlay, payments: McrPaymentRules, name_of: Callable[[int], str] = str) -> ScoredPlay:
+def scored_play(event_play: EventPlay, payments: McrPaymentRules, name_of: Callable[[int], str] = str) -> ScoredPlay:
     """Return a play for scoring."""
-    booking = hosted.booking
+    booking = event_play.booking
     players = {seat: name_of(number) for seat, number in booking.players.items()}
-    return ScoredPlay(booking.deal, booking.table, players, seat_points(hosted.played.outcome, payments))
+    return ScoredPlay(booking.deal, booking.table, players, seat_points(event_play.played.outcome, payments))

@@ -67,12 +67,12 @@ def unseen(views: Sequence[PlayerView]) -> Whole:
     return left
 
 
-class Chance(Protocol):
+class Rng(Protocol):
     """A source of random numbers: `random.Random(seed)`."""
 
     def random(self) -> float:
         """Return a random number from 0 up to 1."""
 
 
-NewChance = Callable[[str], Chance]
+NewRng = Callable[[str], Rng]
 """Returns a source that gives the same numbers each time for the same words: `random.Random`."""

@@ -127,7 +127,7 @@ class AuditedRulings:
     def give(self, request: Request, draft: RulingDraft, effects_mark: str | None = None) -> RulingEntry:
         """Publish a ruling. Raises Refused, ScorerError or PeopleStoreBroken if it was not published.
 
-        `effects_mark` is the mark of the effects that the arbiter has seen; None for a ruling that moves nobody.
+        `effects_mark` is the fingerprint of the effects that the arbiter has seen; None for a ruling that moves nobody.
 
         The audit entry is written first and committed last, so that a refused ruling leaves no entry. If this machine
         stops between the two commits, `note_missing` adds the entry at the next start.

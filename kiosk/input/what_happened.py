@@ -36,7 +36,7 @@ class SceneForm:
     claimants: tuple[Seat, ...] = ()
     all_named: bool = False
     """Whether all claimants have been named."""
-    claims: tuple[mcr.Do, ...] = ()
+    claims: tuple[mcr.ActionKind, ...] = ()
     """What each claimant claims, in their order."""
     asks_sets: bool = False
     sets: tuple[tuple[int, ...], ...] = ()
@@ -85,10 +85,10 @@ class SceneForm:
             phase=self.phase,
             claims=dict(zip(self.claimants, self.claims, strict=True)),
             dealer=self.dealer,
-            taken={pair: self._counted_of(*pair) for pair in pairs} if self.sets else None,
+            claimed_sets={pair: self._counted_of(*pair) for pair in pairs} if self.sets else None,
             kongs={seat: row[-1] for seat, row in zip(SEATS, self.sets, strict=False)},
         )
-        return mcr.what_happened(scene, one_winner=self.one_winner)
+        return mcr.what_happened(scene, nearest_only=self.one_winner)
 
     def _counted_of(self, seat: Seat, other: Seat) -> int:
         return self.sets[SEATS.index(seat)][SEATS.index(other)]
@@ -135,7 +135,7 @@ def _turn(form: SceneForm, key: str) -> SceneForm:
 
 
 def _phase(form: SceneForm, key: str) -> SceneForm:
-    phases = dict(enumerate(mcr.PHASE_ASKED, 1))
+    phases = dict(enumerate(mcr.PHASE_LABELS, 1))
     return replace(form, phase=phases[int(key)]) if key in DIGITS and int(key) in phases else form
 
 

@@ -51,7 +51,7 @@ def scene_screen(_: Translator, view: ScreenView, form: SceneForm) -> ScreenBody
     """Return the current question about the scene, or the answers."""
     if form.asked == "answer":
         return _answers(_, form)
-    lines = [TextLine(_(mcr.ASKED[QUESTION.get(form.asked, form.asked)]), BODY, QUIET)]
+    lines = [TextLine(_(mcr.QUESTIONS[QUESTION.get(form.asked, form.asked)]), BODY, QUIET)]
     if seat := form.turn if form.asked == "phase" else form.seat:
         lines = [TextLine(seat_name(_, seat), LARGE), player_line(_, view, seat), *lines]
     if form.asked == "walls":
@@ -69,7 +69,7 @@ def _scene_rows(_: Translator, view: ScreenView, form: SceneForm) -> ButtonRows:
         case "turn":
             return (*((seat_button(_, view, seat),) for seat in SEATS), (back,))
         case "phase":
-            return (*_choices(_, mcr.PHASE_ASKED.values()), (back,))
+            return (*_choices(_, mcr.PHASE_LABELS.values()), (back,))
         case "claim":
             return (*_choices(_, mcr.CLAIMS.values()), (back,))
         case "claimants":

@@ -26,9 +26,9 @@ from broker.sim.table import DealTable, SimulatedPlay
 
 STYLES: Final[Mapping[str, Style]] = {
     "now": Style(),
-    "sure": Style(whim=0.0),
-    "dear": Style(appetite=1.0, whim=0.0),
-    "blind": Style(reads=False, whim=0.0),
+    "sure": Style(misjudgement=0.0),
+    "dear": Style(value_exponent=1.0, misjudgement=0.0),
+    "blind": Style(reads=False, misjudgement=0.0),
     "plain": PLAIN,
 }
 PAIRS: Final = (("east", "west"), ("south", "north"))

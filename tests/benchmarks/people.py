@@ -28,7 +28,7 @@ from broker.export.pmn.record import actions_of
 from broker.protocol import SEATS, Seat
 from broker.rules import FULL_SET, TRAY, Deal, RuleError
 from broker.rules.deal import NEXT_SEAT
-from broker.rules.mcr import Action, Do, PlayState, apply_action, open_play
+from broker.rules.mcr import Action, ActionKind, PlayState, apply_action, open_play
 from broker.sim.plans import COLUMN, NONE
 from broker.sim.player import Claim, Hold, Offer, SimulatedPlayer, best_claims, discards_or_kongs
 from broker.sim.table import NEEDED
@@ -38,7 +38,7 @@ from tests.broker.sim.playing import JUDGE, view_from
 
 SUITS: Final = {"W": "m", "T": "s", "B": "p"}
 HONOURS: Final = {f"F{at}": f"{at}z" for at in range(1, 5)} | {"J1": "7z", "J2": "6z", "J3": "5z"}
-DOES: Final[Mapping[str, Do]] = {
+DOES: Final[Mapping[str, ActionKind]] = {
     "Draw": "draw",
     "Play": "discard",
     "Chi": "chow",
@@ -130,7 +130,7 @@ def recorded(path: Path) -> Iterator[tuple[str, Iterator[RecordedPlay]]]:
                 yield file.name, read_plays(lines)
 
 
-def _action(do: Do, seat: Seat, name: str) -> Action:
+def _action(do: ActionKind, seat: Seat, name: str) -> Action:
     if do == "chow":
         return Action(do, seat, f"{int(name[0]) - 1}{name[1]}")
     return Action(do, seat, None if do in ("draw", "pung", "melded_kong") else name)

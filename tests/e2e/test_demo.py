@@ -57,6 +57,6 @@ def test_a_rehearsal_of_an_own_event_runs_to_its_end_and_leaves_the_event_as_it_
         said += rehearsal.stdout
     assert rehearsal.returncode == 0, said
     assert "all 6 plays are in: the rehearsal is over" in said[-1]
-    assert any("table 3 has none, and has it again" in line for line in said)
+    assert any("table 3 loses power and starts again" in line for line in said)
     assert 'title = "REHEARSAL · Club cup"' in (copy / "event.toml").read_text(encoding="utf-8")
     assert {path: path.read_bytes() for path in event.rglob("*") if path.is_file()} == before

@@ -119,7 +119,7 @@ def test_a_substitute_is_named_at_the_table_plays_for_who_left_and_a_play_of_who
         3,
         event().players[event().bookings[TABLE, 3].players["east"]].name,
     )
-    instead = room.scorer.ask(lambda: room.scorer.rulings.room.play((TABLE, 2)).instead)
+    instead = room.scorer.ask(lambda: room.scorer.rulings.room.play((TABLE, 2)).replacement_imps)
     assert instead == {player: -3 if player == GONE else 3 for player in SECOND.players.values()}
 
 

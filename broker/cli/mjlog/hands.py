@@ -273,7 +273,7 @@ def _won(hand: MjlogHand) -> SessionEvent:
 def _win_event(tag: MjlogTag) -> SessionWin:
     yaku = yaku_of(tag)
     responsible = player_number(tag, "paoWho") if "paoWho" in tag.attributes else None
-    names = tuple(one for one in yaku if "yakuman" in tag.attributes and one in payments.WRITTEN)
+    names = tuple(one for one in yaku if "yakuman" in tag.attributes and one in payments.SPELLINGS)
     if names:
         return SessionWin(player_number(tag, "who"), yakuman=names, responsible=responsible)
     fu, *_ = exact_numbers(tag, "ten", 3)

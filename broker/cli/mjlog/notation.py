@@ -8,7 +8,7 @@ from xml.parsers import expat
 
 from msgspec.structs import replace
 
-from broker.rules import COPIES, KINDS, RuleError, Stated
+from broker.rules import COPIES, KINDS, RuleError, Setting
 from broker.rules.riichi import PLAYERS, PlayerNo, RiichiProfile
 from broker.rules.riichi.hand import RiichiHandMeld
 
@@ -143,8 +143,8 @@ def game_kind(tag: MjlogTag) -> GameKind:
 
 def profile_as_played(profile: RiichiProfile, kind: GameKind) -> RiichiProfile:
     """Return the profile with the rules that the record states itself."""
-    hand = replace(profile.hand, red_fives=Stated(kind.red, SOURCE), open_tanyao=Stated(kind.open_tanyao, SOURCE))
-    length = replace(profile.session.length, rounds=Stated(kind.rounds, SOURCE))
+    hand = replace(profile.hand, red_fives=Setting(kind.red, SOURCE), open_tanyao=Setting(kind.open_tanyao, SOURCE))
+    length = replace(profile.session.length, rounds=Setting(kind.rounds, SOURCE))
     return replace(profile, hand=hand, session=replace(profile.session, length=length))
 
 

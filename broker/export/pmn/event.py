@@ -34,7 +34,7 @@ def event_records(
     with_faces, fouled = with_deals or stored.room.over, _fouled(stored)
     for at, counted in stored.played():
         if deal in (None, counted.deal) and (embargoed or not stored.embargoed(counted.deal)):
-            yield _record(stored, at, counted, faces=with_faces and (counted.deal, counted.line) not in fouled)
+            yield _record(stored, at, counted, faces=with_faces and (counted.deal, counted.scoring_table) not in fouled)
 
 
 def _fouled(stored: StoredEvent) -> set[tuple[int, int]]:

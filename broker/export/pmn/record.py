@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from broker.protocol import SEATS, Seat, Wind
 from broker.rules import ROWS, SEAT_INDEX, RuleError, seat_wind
-from broker.rules.mcr import Action, Do, FanCount, fan_81, fan_place, fan_value
+from broker.rules.mcr import Action, ActionKind, FanCount, fan_81, fan_index, fan_value
 
 Tiles = Mapping[Seat, tuple[str, ...]]
 
@@ -202,7 +202,7 @@ def total_only(hand_value: int) -> tuple[PmnFan, ...]:
 def counted_fans(counted: FanCount) -> tuple[PmnFan, ...]:
     """Return the fan of a counted hand, ordered by number."""
     # A fan's number is its place in the book, counted from 1.
-    times = Counter((fan_place(element.id) + 1, element.fan) for element in counted.elements)
+    times = Counter((fan_index(element.id) + 1, element.fan) for element in counted.elements)
     return tuple(PmnFan(number, fan, count) for (number, fan), count in sorted(times.items()))
 
 
@@ -247,7 +247,7 @@ def write_fans(fans: tuple[PmnFan, ...]) -> str:
     return ".".join(map(str, fans)) if fans else "None"
 
 
-ACTION_OF_LETTER: Final[dict[str, Do]] = {
+ACTION_OF_LETTER: Final[dict[str, ActionKind]] = {
     "T": "draw",
     "D": "discard",
     "C": "chow",
@@ -258,7 +258,7 @@ ACTION_OF_LETTER: Final[dict[str, Do]] = {
 }
 """Letters of actions with a tile. Flowers (`R`) are not played."""
 
-LETTER_OF_ACTION: Final[dict[Do, str]] = {do: letter for letter, do in ACTION_OF_LETTER.items()}
+LETTER_OF_ACTION: Final[dict[ActionKind, str]] = {do: letter for letter, do in ACTION_OF_LETTER.items()}
 
 HU: Final = "H"
 OLD_HU: Final = "M"

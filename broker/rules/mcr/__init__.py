@@ -10,9 +10,9 @@ from broker.rules.mcr.fan import (
     count_fan,
     count_hu,
     fan_81,
+    fan_index,
     fan_judge,
     fan_name,
-    fan_place,
     fan_value,
     meld_from_table,
     shanten_and_useful,
@@ -35,7 +35,7 @@ from broker.rules.mcr.play_from_rivers import (
     PlayStep,
     play_from_rivers,
 )
-from broker.rules.mcr.play_search import CALLED
+from broker.rules.mcr.play_search import GAP
 from broker.rules.mcr.referee import (
     CHOWS,
     RUNS,
@@ -51,21 +51,21 @@ from broker.rules.mcr.referee import (
 from broker.rules.mcr.turns import (
     WALL,
     Action,
-    Do,
+    ActionKind,
     Phase,
     SituationFan,
     StartPhase,
-    Turns,
+    TurnState,
     apply_turn,
     begin_turns,
     settle_claims,
 )
 from broker.rules.mcr.what_happened import (
     ABOUT_SETS,
-    ASKED,
     CLAIMS,
     MOST_SETS,
-    PHASE_ASKED,
+    PHASE_LABELS,
+    QUESTIONS,
     Answer,
     Scene,
     what_happened,

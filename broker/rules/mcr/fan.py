@@ -105,7 +105,7 @@ def ids_by_library_name() -> Mapping[str, str]:
 
 
 @cache
-def fan_place(fan_id: str) -> int:
+def fan_index(fan_id: str) -> int:
     """Return a fan's index in the order of the book, from 0."""
     return list(fan_entries()).index(fan_id)
 
@@ -207,10 +207,10 @@ def by_green_book(fan_ids: Sequence[str], hand: McrHand, situation: McrSituation
     """Return the fan that the Green Book counts, given those that the library counts."""
     if not situation.self_drawn:
         return list(fan_ids)
-    ways = [_fully_concealed(fan_ids)]
+    counts = [_fully_concealed(fan_ids)]
     if {"all_fives", "pure_double_chow"} <= set(fan_ids) and is_seven_pairs(kind_counts(hand.standing)):
-        ways.append(_as_seven_pairs(fan_ids))
-    return max(ways, key=lambda ids: sum(fan_value(fan_id, "green-book") for fan_id in ids))
+        counts.append(_as_seven_pairs(fan_ids))
+    return max(counts, key=lambda ids: sum(fan_value(fan_id, "green-book") for fan_id in ids))
 
 
 def _fully_concealed(fan_ids: Sequence[str]) -> list[str]:
@@ -255,7 +255,7 @@ def count_fan(hand: McrHand, situation: McrSituation, ruleset: Ruleset = "green-
     if ruleset == "green-book":
         ids = by_green_book(ids, hand, situation)
     elements = [FanElement(fan_id, fan_value(fan_id, ruleset)) for fan_id in ids]
-    elements.sort(key=lambda element: (-element.fan, fan_place(element.id)))
+    elements.sort(key=lambda element: (-element.fan, fan_index(element.id)))
     return FanCount(sum(element.fan for element in elements), tuple(elements))
 
 
@@ -319,14 +319,14 @@ def shanten_and_useful(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) 
     check_tiles(concealed, melds)
     hand = tuple(code_from_tile(tile) for tile in concealed)
     try:
-        forms = [getattr(mahjong_gb(), form)(hand=hand) for form in FORMS.get(len(hand), ("RegularShanten",))]
+        results = [getattr(mahjong_gb(), form)(hand=hand) for form in FORMS.get(len(hand), ("RegularShanten",))]
     except TypeError as error:
         raise RuleError("fan_counter_failed", f"PyMahjongGB does not take this hand: {error}") from None
-    least = min(missing for missing, _ in forms)
-    useful = {tile_from_code(code) for missing, codes in forms if missing == least for code in codes}
-    free = _free(concealed, melds)
-    tiles = tuple(tile for tile in free if tile in useful)
-    return (least, tiles) if least or mcr_waits(concealed, melds) else (1, free)
+    least = min(missing for missing, _ in results)
+    useful = {tile_from_code(code) for missing, codes in results if missing == least for code in codes}
+    obtainable = _obtainable(concealed, melds)
+    tiles = tuple(tile for tile in obtainable if tile in useful)
+    return (least, tiles) if least or mcr_waits(concealed, melds) else (1, obtainable)
 
 
 def mcr_waits(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> tuple[str, ...]:
@@ -335,9 +335,9 @@ def mcr_waits(concealed: Sequence[str], melds: Sequence[McrMeld] = ()) -> tuple[
     Arguments as for `shanten_and_useful`. Raises RuleError `unknown_tile`, `wrong_tile_count` or `five_of_a_tile`.
     """
     check_tiles(concealed, melds)
-    return tuple(tile for tile in _free(concealed, melds) if is_winning((*concealed, tile)))
+    return tuple(tile for tile in _obtainable(concealed, melds) if is_winning((*concealed, tile)))
 
 
-def _free(concealed: Sequence[str], melds: Sequence[McrMeld]) -> tuple[str, ...]:
+def _obtainable(concealed: Sequence[str], melds: Sequence[McrMeld]) -> tuple[str, ...]:
     held = held_of_each(concealed, melds)
     return tuple(tile for tile in KINDS if held[tile] < COPIES)

@@ -86,9 +86,9 @@ class McrSituation:
 
     def __post_init__(self) -> None:
         """Refuse winds that do not exist."""
-        for which, said in (("seat", self.seat_wind), ("prevalent", self.prevalent_wind)):
-            if said not in SEATS:
-                raise RuleError("unknown_wind", f"{said[:20]!r} is no {which} wind; there are: {', '.join(SEATS)}")
+        for which, wind in (("seat", self.seat_wind), ("prevalent", self.prevalent_wind)):
+            if wind not in SEATS:
+                raise RuleError("unknown_wind", f"{wind[:20]!r} is no {which} wind; there are: {', '.join(SEATS)}")
 
 
 def check_tiles(concealed: Sequence[str], melds: Sequence[McrMeld], *more: str) -> None:
@@ -218,10 +218,10 @@ def _are_sets(counts: Counts) -> bool:
     if low is None:
         return True
     chow = [low, low + 1, low + 2] if low < SUITED and low % 9 < 7 else []  # noqa: PLR2004 - no chow begins at 8 or 9
-    return any(_without(counts, tiles) for tiles in ([low] * 3, chow) if tiles)
+    return any(_are_sets_without(counts, tiles) for tiles in ([low] * 3, chow) if tiles)
 
 
-def _without(counts: Counts, tiles: Sequence[int]) -> bool:
+def _are_sets_without(counts: Counts, tiles: Sequence[int]) -> bool:
     if any(counts[tile] < tiles.count(tile) for tile in tiles):
         return False
     rest = counts.copy()

@@ -24,8 +24,8 @@ from broker.errors import RuleError
 from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules.deal import NEXT_SEAT, ROWS, Deal, SerialTray
 from broker.rules.mcr.hand import McrMeld
-from broker.rules.mcr.play_search import CALLED, DealtTiles, DeclaredMeld, Done, LaidTable, PlaySearch, Serial
-from broker.rules.mcr.turns import Action, Do
+from broker.rules.mcr.play_search import GAP, DealtTiles, DeclaredMeld, LaidTable, OrderedStep, PlaySearch, Serial
+from broker.rules.mcr.turns import Action, ActionKind
 from broker.rules.points import Outcome
 
 
@@ -68,7 +68,7 @@ class FoundPlay(Struct, frozen=True, dict=True):
     """The seat that drew out of turn, if no regular play fits; None also if several seats are possible."""
     irregular: bool = False
     """Whether somebody drew out of turn in all plays that fit."""
-    turned: tuple[Seat, ...] = ()
+    reversed_rivers: tuple[Seat, ...] = ()
     """The seats whose rivers lie the wrong way round in the most likely play."""
 
     @property
@@ -91,7 +91,7 @@ class FoundPlay(Struct, frozen=True, dict=True):
 MOST_UNREAD: Final = 3
 """The most unread tiles in melds for which all possibilities are tried."""
 
-TURNED: Final = Fraction(1, 100)
+REVERSED_LIKELIHOOD: Final = Fraction(1, 100)
 """How likely a river is to lie the wrong way round, relative to one that lies as it was read."""
 
 
@@ -109,27 +109,27 @@ def play_from_rivers(
     `too_much_unread` or `no_play_fits`.
     """
     tiles = DealtTiles.of(deal, order)
-    as_read = _turn(laid, ())
-    for table in _readings(as_read, ending, tiles):
+    as_read = _reversed_rivers(laid, ())
+    for table in _possible_tables(as_read, ending, tiles):
         _check_tiles(table, tiles)
     for irregular in (False, True):
         fits = [
-            _Fit(tuple(seat for seat in turned if not laid[seat].either_end), search)
-            for turned in _ways_round(laid)
-            for table in _readings(_turn(laid, turned), ending, tiles)
+            _Fit(tuple(seat for seat in reversed_seats if not laid[seat].either_end), search)
+            for reversed_seats in _reversals(laid)
+            for table in _possible_tables(_reversed_rivers(laid, reversed_seats), ending, tiles)
             for search in _searches(table, tiles, irregular=irregular)
             if search.plays
         ]
         if fits:
             return replace(_summary(fits, tiles, irregular=irregular), self_drawn=_is_self_drawn(laid, ending.outcome))
-    tables = _readings(as_read, ending, tiles)
+    tables = _possible_tables(as_read, ending, tiles)
     searches = chain.from_iterable(_searches(table, tiles, irregular=False) for table in tables)
     stuck = max(searches, key=lambda search: search.furthest, default=None)
     why = stuck.why if stuck else "no set can be made with what was read of a meld"
     raise RuleError("no_play_fits", f"no order of draws, discards and claims gives what lies there: {why}")
 
 
-def _readings(laid: Mapping[Seat, LaidSeat], ending: Ending, tiles: DealtTiles) -> Iterator[LaidTable]:
+def _possible_tables(laid: Mapping[Seat, LaidSeat], ending: Ending, tiles: DealtTiles) -> Iterator[LaidTable]:
     """Yield the possible tables without the winning discard, which lies in its river, in a kong or in a winner's hand.
 
     If the winning tile was not seen and its discarder's river ends with an unread tile, it may also be that one.
@@ -137,7 +137,7 @@ def _readings(laid: Mapping[Seat, LaidSeat], ending: Ending, tiles: DealtTiles) 
     seats = {seat: laid.get(seat, LaidSeat()) for seat in SEATS}
     outcome, winning = ending.outcome, ending.winning
     if outcome.discarder is None:
-        yield LaidTable(_with_drawn(seats, ending), outcome, winning, None)
+        yield LaidTable(_with_winning_tile(seats, ending), outcome, winning, None)
         return
     own = seats[outcome.discarder]
     if winning is None:
@@ -164,7 +164,7 @@ def _without(serials: tuple[Serial, ...], serial: int) -> tuple[Serial, ...]:
     return tuple(one for one in serials if one != serial)
 
 
-def _with_drawn(seats: Mapping[Seat, LaidSeat], ending: Ending) -> Mapping[Seat, LaidSeat]:
+def _with_winning_tile(seats: Mapping[Seat, LaidSeat], ending: Ending) -> Mapping[Seat, LaidSeat]:
     """Add a self-drawn winning tile to the winner's hand if it lies apart."""
     return {
         seat: replace(one, hand=(*one.hand, ending.winning))
@@ -196,24 +196,24 @@ def _serials(one: LaidSeat) -> tuple[Serial, ...]:
     return (*one.river, *chain.from_iterable(one.melds), *(one.hand or ()))
 
 
-def _ways_round(laid: Mapping[Seat, LaidSeat]) -> Iterator[tuple[Seat, ...]]:
+def _reversals(laid: Mapping[Seat, LaidSeat]) -> Iterator[tuple[Seat, ...]]:
     """Yield the sets of seats whose rivers may be read from their ends, starting with none."""
-    turnable = [seat for seat in SEATS if seat in laid and len(laid[seat].river) > 1]
-    ways = product((False, True), repeat=len(turnable))
-    yield from sorted((tuple(compress(turnable, way)) for way in ways), key=len)
+    reversible = [seat for seat in SEATS if seat in laid and len(laid[seat].river) > 1]
+    choices = product((False, True), repeat=len(reversible))
+    yield from sorted((tuple(compress(reversible, choice)) for choice in choices), key=len)
 
 
-def _turn(laid: Mapping[Seat, LaidSeat], turned: Sequence[Seat]) -> Mapping[Seat, LaidSeat]:
+def _reversed_rivers(laid: Mapping[Seat, LaidSeat], reversed_seats: Sequence[Seat]) -> Mapping[Seat, LaidSeat]:
     """Reverse some rivers. Empty places after the last tile are not gaps."""
     return {
-        seat: replace(one, river=_up_to_last(one.river[::-1] if seat in turned else one.river))
+        seat: replace(one, river=_without_trailing_gaps(one.river[::-1] if seat in reversed_seats else one.river))
         for seat, one in laid.items()
     }
 
 
-def _up_to_last(river: tuple[Serial, ...]) -> tuple[Serial, ...]:
-    bare = sum(1 for _ in takewhile(lambda serial: serial == CALLED, reversed(river)))
-    return river[: len(river) - bare]
+def _without_trailing_gaps(river: tuple[Serial, ...]) -> tuple[Serial, ...]:
+    gaps = sum(1 for _ in takewhile(lambda serial: serial == GAP, reversed(river)))
+    return river[: len(river) - gaps]
 
 
 def _melds_of(read: LaidTable, tiles: DealtTiles) -> Iterator[tuple[DeclaredMeld, ...]]:
@@ -227,8 +227,8 @@ def _melds_of(read: LaidTable, tiles: DealtTiles) -> Iterator[tuple[DeclaredMeld
         return
     seen = {read.winning, *chain.from_iterable(_serials(one) for one in read.seats.values())}
     free = [serial for serial in tiles.seat if serial not in seen]
-    complete = [_completions(seat, meld, free, tiles) for seat, meld in laid]
-    for chosen in product(*complete):
+    completions = [_completions(seat, meld, free, tiles) for seat, meld in laid]
+    for chosen in product(*completions):
         serials = list(chain.from_iterable(chosen))
         if len(set(serials)) == len(serials):
             seats = (seat for seat, _ in laid)
@@ -268,7 +268,9 @@ def _meld(seat: Seat, laid: Sequence[Serial], number: int, tiles: DealtTiles) ->
     source = None if claimed is None else tiles.seat[claimed]
     if kind == "chow" and source is not None and NEXT_SEAT[source] != seat:
         raise RuleError("not_a_meld", f"{seat} has a chow with a tile of {source}, who does not sit before")
-    do: Do = "chow" if kind == "chow" else "pung" if kind == "pung" else "melded_kong" if others else "concealed_kong"
+    do: ActionKind = (
+        "chow" if kind == "chow" else "pung" if kind == "pung" else "melded_kong" if others else "concealed_kong"
+    )
     own = tuple(sorted(tiles.place[serial] for serial in serials if serial != claimed))
     return DeclaredMeld(seat, do, serials, own, source, claimed, faces[0], 1 << 2 * number, 2 << 2 * number)
 
@@ -276,14 +278,14 @@ def _meld(seat: Seat, laid: Sequence[Serial], number: int, tiles: DealtTiles) ->
 class _Fit(NamedTuple):
     """One reading of the table, with the plays that fit it."""
 
-    turned: tuple[Seat, ...]
+    reversed_rivers: tuple[Seat, ...]
     """The seats whose rivers lie the wrong way round, of those whose image showed the direction."""
     search: PlaySearch
 
     @property
     def weight(self) -> Fraction:
         """How likely each of its plays is, relative to one in which all rivers lie as they were read."""
-        return TURNED ** len(self.turned)
+        return REVERSED_LIKELIHOOD ** len(self.reversed_rivers)
 
 
 def _searches(table: LaidTable, tiles: DealtTiles, *, irregular: bool) -> Iterator[PlaySearch]:
@@ -293,22 +295,22 @@ def _searches(table: LaidTable, tiles: DealtTiles, *, irregular: bool) -> Iterat
 def _summary(fits: Sequence[_Fit], tiles: DealtTiles, *, irregular: bool) -> FoundPlay:
     """Combine all fits into one result."""
     total = sum(fit.weight * fit.search.plays for fit in fits)
-    shares: dict[Done, Fraction] = {}
+    shares: dict[OrderedStep, Fraction] = {}
     for fit in fits:
-        for done, plays in fit.search.counts().items():
-            shares[done] = shares.get(done, Fraction(0)) + fit.weight * plays / total
-    weights = {done: float(share) for done, share in shares.items()}
+        for ordered, plays in fit.search.counts().items():
+            shares[ordered] = shares.get(ordered, Fraction(0)) + fit.weight * plays / total
+    weights = {ordered: float(share) for ordered, share in shares.items()}
     (_, play), best = max(((fit.search.likeliest(weights), fit) for fit in fits), key=lambda one: one[0][0])
-    steps = [PlayStep(done.step.action, done.step.serial, shares[done]) for done in play if done.step]
+    steps = [PlayStep(ordered.step.action, ordered.step.serial, shares[ordered]) for ordered in play if ordered.step]
     ends = [end for fit in fits for end in fit.search.ends]
-    odd, ltw = {end.odd for end in ends}, {end.turns.ltw for end in ends}
+    out_of_turn, ltw = {end.out_of_turn for end in ends}, {end.turns.ltw for end in ends}
     return FoundPlay(
         tuple(_with_unread(steps, fits, tiles)),
         sum(fit.search.plays for fit in fits),
         ltw.pop() if len(ltw) == 1 else None,
-        out_of_turn=odd.pop() if len(odd) == 1 else None,
+        out_of_turn=out_of_turn.pop() if len(out_of_turn) == 1 else None,
         irregular=irregular,
-        turned=best.turned,
+        reversed_rivers=best.reversed_rivers,
     )
 
 
@@ -322,7 +324,7 @@ def _is_self_drawn(laid: Mapping[Seat, LaidSeat], outcome: Outcome) -> bool | No
 
 def _with_unread(steps: Iterable[PlayStep], fits: Sequence[_Fit], tiles: DealtTiles) -> Iterator[PlayStep]:
     """Assign a tile to each unread discard: one that had been drawn by then and lies nowhere else."""
-    possible = {seat: frozenset[int]().union(*(fit.search.may_be_unread(seat) for fit in fits)) for seat in SEATS}
+    possible = {seat: frozenset[int]().union(*(fit.search.unread_candidates(seat) for fit in fits)) for seat in SEATS}
     drawn = {seat: set(tiles.trays[seat][: ROWS[0]]) for seat in SEATS}
     for step in steps:
         (seat, *_) = step.action.actors

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from broker.errors import RuleError
 from broker.protocol import SEATS, LaidSeat, Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, TRAY, Deal, SerialTray
-from broker.rules.mcr.turns import WALL, Action, Do, Over, Turns, apply_turn, begin_turns
+from broker.rules.mcr.turns import WALL, Action, ActionKind, Over, TurnState, apply_turn, begin_turns
 from broker.rules.points import Outcome
 
 Serial = int | None
 """A tile's serial; None if the tile was not read."""
 
-CALLED: Final = 0
+GAP: Final = 0
 """In a river, the gap that a claimed tile has left. Gaps at the end cannot be seen."""
 
 
@@ -59,7 +59,7 @@ class DeclaredMeld(NamedTuple):
     """A meld, with the bits that record that it was declared and that a fourth tile was added to it."""
 
     seat: Seat
-    do: Do
+    do: ActionKind
     """Chow, pung, melded or concealed kong. `melded_kong` may have been a pung first."""
     serials: tuple[int, ...]
     own: tuple[int, ...]
@@ -80,14 +80,14 @@ class DeclaredMeld(NamedTuple):
 class Position(NamedTuple):
     """The state of a play. The tiles that each seat holds follow from it."""
 
-    turns: Turns
-    thrown: tuple[int, ...] = (0, 0, 0, 0)
+    turns: TurnState
+    discards: tuple[int, ...] = (0, 0, 0, 0)
     """The number of tiles in each river, in the order of SEATS."""
     melds: int = 0
     """The bits of the melds declared so far."""
     offered: int = -1
-    """The number of the meld for which the open tile is claimed; below 0, `_NOTHING`, `_WON` or `_KONG`."""
-    odd: Seat | None = None
+    """The number of the meld for which the open tile is claimed; below 0, `_NO_TILE`, `_FOR_HU` or `_FOR_KONG`."""
+    out_of_turn: Seat | None = None
     """The seat that has drawn out of turn."""
     done: tuple[int, ...] = (0, 0, 0, 0)
     """The number of steps that each seat has taken."""
@@ -96,7 +96,7 @@ class Position(NamedTuple):
 class SearchStep(NamedTuple):
     """A step of a play. Equal values are the same step."""
 
-    do: Do
+    do: ActionKind
     seats: tuple[Seat, ...]
     serial: int | None
     tile: str | None
@@ -109,7 +109,7 @@ class SearchStep(NamedTuple):
         return Action(self.do, self.seats[0], self.tile)
 
 
-class Done(NamedTuple):
+class OrderedStep(NamedTuple):
     """A step and its index among its seat's steps. The step is None where a kong at once is padded to two steps."""
 
     at: int
@@ -120,13 +120,13 @@ class Done(NamedTuple):
 class Edge(NamedTuple):
     """A step from a position, and the position that it leads to."""
 
-    done: Done
+    done: OrderedStep
     after: Position
 
 
-_NOTHING: Final = -1
-_WON: Final = -2
-_KONG: Final = -3
+_NO_TILE: Final = -1
+_FOR_HU: Final = -2
+_FOR_KONG: Final = -3
 """Values of `offered` that are not a meld: no tile lies open; claimed for hu; just claimed for a kong."""
 
 
@@ -144,7 +144,7 @@ class PlaySearch:
         self._tiles, self._melds, self._read, self._irregular = tiles, melds, read, irregular
         self._over: Over = "exhausted draw" if read.outcome.win == "draw" else "win"
         self._rivers = tuple(read.seats[seat].river for seat in SEATS)
-        self._whole = sum(meld.bit | (meld.added if meld.do == "melded_kong" else 0) for meld in melds)
+        self._all_melds = sum(meld.bit | (meld.added if meld.do == "melded_kong" else 0) for meld in melds)
         self._claimed_from = {
             seat: [(number, meld) for number, meld in enumerate(melds) if meld.source == seat] for seat in SEATS
         }
@@ -153,20 +153,20 @@ class PlaySearch:
         if read.outcome.discarder is not None:
             known.add(read.winning)
         hands = [read.seats[seat].hand for seat in SEATS]
-        self._free = tuple(
+        self._missing = tuple(
             tuple(serial for serial in tiles.trays[seat] if serial not in known and serial not in (hand or ()))
             for seat, hand in zip(SEATS, hands, strict=True)
         )
         """By seat: the tiles that were read nowhere, in drawing order."""
-        self._free_drawn = tuple(
-            tuple(sum(tiles.place[serial] < drawn for serial in free) for drawn in range(TRAY + 1))
-            for free in self._free
+        self._missing_drawn = tuple(
+            tuple(sum(tiles.place[serial] < drawn for serial in missing) for drawn in range(TRAY + 1))
+            for missing in self._missing
         )
         self._unread = tuple(
             tuple(sum(serial is None for serial in river[:end]) for end in range(len(river) + 1))
             for river in self._rivers
         )
-        self._may_be_free = tuple(
+        self._missing_count = tuple(
             None if hand is None else hand.count(None) + unread[-1]
             for hand, unread in zip(hands, self._unread, strict=True)
         )
@@ -205,7 +205,7 @@ class PlaySearch:
         for step, after in self._next(position):
             at = SEAT_INDEX[step.seats[0] if step else position.turns.turn]
             done = (*position.done[:at], position.done[at] + 1, *position.done[at + 1 :])
-            yield Edge(Done(at, position.done[at], step), after._replace(done=done))
+            yield Edge(OrderedStep(at, position.done[at], step), after._replace(done=done))
 
     @property
     def furthest(self) -> int:
@@ -218,7 +218,7 @@ class PlaySearch:
         position = next(iter(self._forward[-2]))
         seat = position.turns.turn
         at = SEAT_INDEX[seat]
-        number = position.thrown[at]
+        number = position.discards[at]
         if number == len(self._rivers[at]) or position.turns.over is not None:
             return f"after {self.furthest} steps the play is over, or goes on, against what was recorded"
         serial = self._rivers[at][number]
@@ -227,17 +227,17 @@ class PlaySearch:
     def _is_end(self, position: Position) -> bool:
         if position.turns.over != self._over or not self._is_done(position):
             return False
-        if (position.odd is None) == self._irregular:
+        if (position.out_of_turn is None) == self._irregular:
             return False
-        for at, free in enumerate(self._may_be_free):
+        for at, missing in enumerate(self._missing_count):
             drawn = TRAY - position.turns.walls[at]
-            if free is not None and (self._free_drawn[at][drawn] != free or self._last_held[at] >= drawn):
+            if missing is not None and (self._missing_drawn[at][drawn] != missing or self._last_held[at] >= drawn):
                 return False
         return True
 
-    def counts(self) -> Counter[Done]:
+    def counts(self) -> Counter[OrderedStep]:
         """Count, for each seat, number and step, the plays in which the seat's n-th step is that step."""
-        counts: Counter[Done] = Counter()
+        counts: Counter[OrderedStep] = Counter()
         for at, back in enumerate(self._back[1:]):
             for position, edges in self._edges[at].items():
                 for edge in edges:
@@ -245,9 +245,9 @@ class PlaySearch:
                         counts[edge.done] += self._forward[at][position] * back[edge.after]
         return counts
 
-    def likeliest(self, shares: Mapping[Done, float]) -> tuple[float, tuple[Done, ...]]:
+    def likeliest(self, shares: Mapping[OrderedStep, float]) -> tuple[float, tuple[OrderedStep, ...]]:
         """Return the play whose steps have the greatest sum of shares, and that sum."""
-        best: dict[Position, tuple[float, tuple[Done, ...]]] = dict.fromkeys(self.ends, (0.0, ()))
+        best: dict[Position, tuple[float, tuple[OrderedStep, ...]]] = dict.fromkeys(self.ends, (0.0, ()))
         for at in reversed(range(len(self._back) - 1)):
             following, best = best, {}
             for position in self._back[at]:
@@ -261,11 +261,11 @@ class PlaySearch:
         (found,) = best.values()
         return found
 
-    def may_be_unread(self, seat: Seat) -> frozenset[int]:
+    def unread_candidates(self, seat: Seat) -> frozenset[int]:
         """Return the tiles that an unread tile of a seat's river may be."""
         at = SEAT_INDEX[seat]
         drawn = max(TRAY - position.turns.walls[at] for position in self.ends)
-        return frozenset(self._free[at][: self._free_drawn[at][drawn]])
+        return frozenset(self._missing[at][: self._missing_drawn[at][drawn]])
 
     # ---- steps from a position ------------------------------------------------------------------
 
@@ -273,12 +273,12 @@ class PlaySearch:
         turns = position.turns
         if turns.over is not None:
             return
-        if position.offered == _KONG:
-            yield None, position._replace(offered=_NOTHING)
+        if position.offered == _FOR_KONG:
+            yield None, position._replace(offered=_NO_TILE)
         elif turns.phase == "claim":
             yield from self._claims(position)
         elif turns.phase == "kong":
-            yield from self._hu(position, "hu_on_discard") if position.offered == _WON else self._draws(position)
+            yield from self._hu(position, "hu_on_discard") if position.offered == _FOR_HU else self._draws(position)
         elif turns.phase == "draw":
             yield from self._draws(position)
         else:
@@ -286,106 +286,109 @@ class PlaySearch:
             yield from self._kongs(position)
             yield from self._self_hu(position)
 
-    def _held(self, position: Position, seat: Seat, place: int) -> bool:
+    def _drew_place(self, position: Position, seat: Seat, place: int) -> bool:
         """Return whether a seat has drawn the tile at a place of its tray. The caller knows where it went since."""
         return place < TRAY - position.turns.walls[SEAT_INDEX[seat]]
 
-    def _drawn(self, position: Position, serial: int) -> bool:
-        return self._held(position, self._tiles.seat[serial], self._tiles.place[serial])
+    def _drew(self, position: Position, serial: int) -> bool:
+        return self._drew_place(position, self._tiles.seat[serial], self._tiles.place[serial])
 
     def _draws(self, position: Position) -> Iterator[Next]:
         turns = position.turns
         if turns.walls[SEAT_INDEX[turns.turn]]:
             yield from self._draw(position, turns.turn, apply_turn(turns, Action("draw", turns.turn)))
-        if self._irregular and position.odd is None and turns.extra == "drawn":
+        if self._irregular and position.out_of_turn is None and turns.extra == "drawn":
             for seat in SEATS:
                 if seat != turns.turn and turns.walls[SEAT_INDEX[seat]]:
                     after = replace(turns, turn=seat, ltw=not turns.walls[SEAT_INDEX[NEXT_SEAT[seat]]])
                     drawn = apply_turn(after, Action("draw", seat))
-                    yield from self._draw(position._replace(odd=seat), seat, drawn)
+                    yield from self._draw(position._replace(out_of_turn=seat), seat, drawn)
 
-    def _draw(self, position: Position, seat: Seat, after: Turns) -> Iterator[Next]:
+    def _draw(self, position: Position, seat: Seat, after: TurnState) -> Iterator[Next]:
         at = SEAT_INDEX[seat]
         drawn = TRAY - after.walls[at]
-        free = self._may_be_free[at]
-        if free is None or self._free_drawn[at][drawn] <= free:
+        missing = self._missing_count[at]
+        if missing is None or self._missing_drawn[at][drawn] <= missing:
             serial = self._tiles.trays[seat][drawn - 1]
             step = SearchStep("draw", (seat,), serial, self._tiles.face(serial))
-            yield step, position._replace(turns=after, offered=_NOTHING)
+            yield step, position._replace(turns=after, offered=_NO_TILE)
 
     def _discards(self, position: Position) -> Iterator[Next]:
         seat = position.turns.turn
         at = SEAT_INDEX[seat]
         after = apply_turn(position.turns, Action("discard", seat))
-        thrown, river = position.thrown[at], self._rivers[at]
-        following = river[thrown] if thrown < len(river) else CALLED
-        lying = position._replace(
-            turns=after, thrown=(*position.thrown[:at], min(thrown + 1, len(river)), *position.thrown[at + 1 :])
+        discards, river = position.discards[at], self._rivers[at]
+        following = river[discards] if discards < len(river) else GAP
+        after_discard = position._replace(
+            turns=after, discards=(*position.discards[:at], min(discards + 1, len(river)), *position.discards[at + 1 :])
         )
-        if following != CALLED:
-            yield from self._into_river(position, seat, following, lying)
-        if following == CALLED or not self._read.seats[seat].gaps:
-            called = lying if thrown < len(river) and following == CALLED else position._replace(turns=after)
+        if following != GAP:
+            yield from self._into_river(position, seat, following, after_discard)
+        if following == GAP or not self._read.seats[seat].gaps:
+            called = after_discard if discards < len(river) and following == GAP else position._replace(turns=after)
             for number, meld in self._claimed_from[seat]:
-                if meld.claimed is not None and not position.melds & meld.bit and self._drawn(position, meld.claimed):
+                if meld.claimed is not None and not position.melds & meld.bit and self._drew(position, meld.claimed):
                     yield self._discard(seat, meld.claimed), called._replace(offered=number)
-        if self._is_thrown_to_win(position, seat):
-            yield self._discard(seat, self._read.winning), position._replace(turns=after, offered=_WON)
+        if self._is_winning_discard(position, seat):
+            yield self._discard(seat, self._read.winning), position._replace(turns=after, offered=_FOR_HU)
 
-    def _is_thrown_to_win(self, position: Position, seat: Seat) -> bool:
+    def _is_winning_discard(self, position: Position, seat: Seat) -> bool:
         winning = self._read.winning
         if self._read.outcome.discarder != seat or winning is None or self._read.robbed:
             return False
-        return self._is_done(position) and self._drawn(position, winning)
+        return self._is_done(position) and self._drew(position, winning)
 
-    def _into_river(self, position: Position, seat: Seat, serial: Serial, lying: Position) -> Iterator[Next]:
+    def _into_river(self, position: Position, seat: Seat, serial: Serial, after: Position) -> Iterator[Next]:
         at = SEAT_INDEX[seat]
         if serial is None:  # one that lies nowhere else; each earlier unread discard has used one up
             drawn = TRAY - position.turns.walls[at]
-            possible = self._free_drawn[at][drawn] > self._unread[at][position.thrown[at]]
+            possible = self._missing_drawn[at][drawn] > self._unread[at][position.discards[at]]
         else:
-            possible = self._drawn(position, serial)
+            possible = self._drew(position, serial)
         if possible:
-            yield self._discard(seat, serial), lying._replace(turns=apply_turn(lying.turns, Action("no_claim")))
+            yield (
+                self._discard(seat, serial),
+                after._replace(turns=apply_turn(after.turns, Action("no_claim"))),
+            )
 
     def _discard(self, seat: Seat, serial: Serial) -> SearchStep:
         return SearchStep("discard", (seat,), serial, None if serial is None else self._tiles.face(serial))
 
     def _claims(self, position: Position) -> Iterator[Next]:
-        if position.offered == _WON:
+        if position.offered == _FOR_HU:
             yield from self._hu(position, "hu_on_discard")
             return
         meld = self._melds[position.offered]
-        held = sum(self._held(position, meld.seat, place) for place in meld.own)
-        ways: list[tuple[Do, int]] = []
+        held = sum(self._drew_place(position, meld.seat, place) for place in meld.own)
+        ways: list[tuple[ActionKind, int]] = []
         if meld.do == "melded_kong":
             ways = [("melded_kong", meld.bit | meld.added)] if held == len(meld.own) else []
             ways += [("pung", meld.bit)] if held >= len(meld.own) - 1 else []
         elif held == len(meld.own):
             ways = [(meld.do, meld.bit)]
         for do, bits in ways:
-            after = _applied(position.turns, Action(do, meld.seat))
+            after = _try_turn(position.turns, Action(do, meld.seat))
             if after is not None:
                 step = SearchStep(do, (meld.seat,), meld.claimed, meld.tile)
                 # A kong at once is one step, a pung and a kong later are two; padding keeps all plays equally long.
-                offered = _KONG if do == "melded_kong" else _NOTHING
+                offered = _FOR_KONG if do == "melded_kong" else _NO_TILE
                 yield step, position._replace(turns=after, melds=position.melds | bits, offered=offered)
 
     def _kongs(self, position: Position) -> Iterator[Next]:
         seat = position.turns.turn
         for meld in self._own_melds[seat]:
-            if not all(self._held(position, seat, place) for place in meld.own):
+            if not all(self._drew_place(position, seat, place) for place in meld.own):
                 continue
             if meld.do == "concealed_kong" and not position.melds & meld.bit:
                 yield from self._kong(position, "concealed_kong", meld.tile, meld.bit)
             if meld.do == "melded_kong" and position.melds & meld.bit and not position.melds & meld.added:
                 yield from self._kong(position, "added_kong", meld.tile, meld.added)
             if self._is_robbed_of(position, meld):
-                yield from self._kong(position._replace(offered=_WON), "added_kong", meld.tile, 0)
+                yield from self._kong(position._replace(offered=_FOR_HU), "added_kong", meld.tile, 0)
 
-    def _kong(self, position: Position, do: Do, tile: str, bits: int) -> Iterator[Next]:
+    def _kong(self, position: Position, do: ActionKind, tile: str, bits: int) -> Iterator[Next]:
         seat = position.turns.turn
-        after = _applied(position.turns, Action(do, seat))
+        after = _try_turn(position.turns, Action(do, seat))
         if after is not None:
             yield SearchStep(do, (seat,), None, tile), position._replace(turns=after, melds=position.melds | bits)
 
@@ -395,12 +398,12 @@ class PlaySearch:
         if winning is None or self._read.outcome.discarder != pung.seat or self._read.robbed is False:
             return False
         fits = pung.face == self._tiles.face(winning) and bool(position.melds & pung.bit)
-        return fits and self._is_done(position) and self._drawn(position, winning)
+        return fits and self._is_done(position) and self._drew(position, winning)
 
     def _is_done(self, position: Position) -> bool:
         """Return whether the rivers and melds are complete as they lie at the end."""
-        lying = zip(self._rivers, position.thrown, strict=True)
-        return position.melds == self._whole and all(len(river) == thrown for river, thrown in lying)
+        lying = zip(self._rivers, position.discards, strict=True)
+        return position.melds == self._all_melds and all(len(river) == discards for river, discards in lying)
 
     def _self_hu(self, position: Position) -> Iterator[Next]:
         seat = position.turns.turn
@@ -409,19 +412,19 @@ class PlaySearch:
             if self._read.winning in (None, last):
                 yield from self._hu(position, "self_hu")
 
-    def _hu(self, position: Position, do: Do) -> Iterator[Next]:
+    def _hu(self, position: Position, do: ActionKind) -> Iterator[Next]:
         winners = tuple(seat for seat in SEATS if seat in self._read.outcome.winners)
-        after = _applied(position.turns, Action(do, winners[0]) if do == "self_hu" else Action(do, seats=winners))
+        after = _try_turn(position.turns, Action(do, winners[0]) if do == "self_hu" else Action(do, seats=winners))
         if after is not None:
             yield SearchStep(do, winners, None, None), position._replace(turns=after)
 
 
-def _applied(turns: Turns, action: Action) -> Turns | None:
+def _try_turn(turns: TurnState, action: Action) -> TurnState | None:
     try:
         return apply_turn(turns, action)
     except RuleError:
         return None
 
 
-def _start(deal: Deal) -> Turns:
+def _start(deal: Deal) -> TurnState:
     return begin_turns(dict.fromkeys(SEATS, WALL), deal.dealer)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from broker.errors import RuleError
 from broker.protocol import SEATS, Seat, Wind
 from broker.rules.deal import COPIES, KINDS, ROWS, SEAT_INDEX, TRAY, Deal, seat_wind
-from broker.rules.mcr.turns import WALL, Action, Do, SituationFan, Turns, apply_turn, begin_turns
+from broker.rules.mcr.turns import WALL, Action, ActionKind, SituationFan, TurnState, apply_turn, begin_turns
 from broker.rules.profile import McrPaymentRules
 
 MeldKind = Literal["chow", "pung", "kong"]
@@ -51,7 +51,7 @@ class SeatTiles(Struct, frozen=True):
         """Return the tiles after discarding one into the river."""
         return replace(self, concealed=tiles_left(self.concealed, (tile,)), river=(*self.river, tile))
 
-    def gave(self) -> "SeatTiles":
+    def discard_claimed(self) -> "SeatTiles":
         """Return the tiles after another player claimed the last discard."""
         return replace(self, river=self.river[:-1])
 
@@ -119,7 +119,7 @@ class PlayState(Struct, frozen=True):
     """The state of a play, all tiles face up. Players may be shown their own hand, the rivers and all open melds."""
 
     deal: Deal
-    turns: Turns
+    turns: TurnState
     hands: tuple[SeatTiles, ...]
     """In the order of SEATS."""
     offered: str = ""
@@ -138,7 +138,7 @@ class PlayState(Struct, frozen=True):
 def open_play(deal: Deal, payments: McrPaymentRules) -> PlayState:
     """Return a play's first state: 13 tiles and a full wall for each seat. The dealer draws, then discards (MIL)."""
     nearest_only = payments.several_hu.value == "nearest"
-    turns = begin_turns(dict.fromkeys(SEATS, WALL), deal.dealer, one_winner=nearest_only)
+    turns = begin_turns(dict.fromkeys(SEATS, WALL), deal.dealer, nearest_only=nearest_only)
     return PlayState(deal, turns, tuple(SeatTiles(deal.faces[seat][: ROWS[0]]) for seat in SEATS))
 
 
@@ -171,7 +171,7 @@ def _chow_options(play: PlayState, seat: Seat) -> Options:
     return {low: others for low, others in chows.items() if all(tile in held for tile in others)}
 
 
-def _of_the_same(play: PlayState, seat: Seat, count: int) -> Options:
+def _identical_options(play: PlayState, seat: Seat, count: int) -> Options:
     tile = play.offered
     return {tile: (tile,) * count} if play.hand(seat).concealed.count(tile) >= count else {}
 
@@ -187,18 +187,18 @@ def _added_kong_options(play: PlayState, seat: Seat) -> Options:
     return {tile: (tile,) for tile in pungs if tile in hand.concealed}
 
 
-OPTIONS: Final[Mapping[Do, Callable[[PlayState, Seat], Options]]] = {
+OPTIONS: Final[Mapping[ActionKind, Callable[[PlayState, Seat], Options]]] = {
     "draw": _draw_options,
     "discard": _discard_options,
     "chow": _chow_options,
-    "pung": lambda play, seat: _of_the_same(play, seat, 2),
-    "melded_kong": lambda play, seat: _of_the_same(play, seat, 3),
+    "pung": lambda play, seat: _identical_options(play, seat, 2),
+    "melded_kong": lambda play, seat: _identical_options(play, seat, 3),
     "concealed_kong": _concealed_kong_options,
     "added_kong": _added_kong_options,
 }
 """For each action that is of a tile: the possible tiles, each with the tiles of the hand that it uses."""
 
-ONE_TILE_ONLY: Final[frozenset[Do]] = frozenset({"draw", "pung", "melded_kong"})
+ONE_TILE_ONLY: Final[frozenset[ActionKind]] = frozenset({"draw", "pung", "melded_kong"})
 """Actions that are possible with one tile only, the next of the wall or the discard, so they need not name it."""
 
 
@@ -213,7 +213,7 @@ def apply_action(play: PlayState, action: Action, judge: Judge) -> PlayState:
     if action.do == "no_claim":
         return replace(play, turns=turns, offered="")
     tile, used = _chosen(play, turns.turn, action)
-    return _laid(play, turns, action.do, tile, used)
+    return _moved(play, turns, action.do, tile, used)
 
 
 def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str, ...]]:
@@ -229,7 +229,7 @@ def _chosen(play: PlayState, seat: Seat, action: Action) -> tuple[str, tuple[str
     raise RuleError("tiles_missing", f"{seat} has not the tiles for {action.do} of {tile or play.offered or 'no tile'}")
 
 
-def _laid(play: PlayState, turns: Turns, do: Do, tile: str, used: tuple[str, ...]) -> PlayState:
+def _moved(play: PlayState, turns: TurnState, do: ActionKind, tile: str, used: tuple[str, ...]) -> PlayState:
     """Return the play with the tiles moved as the action says."""
     hand = play.hand(turns.turn)
     match do:
@@ -245,23 +245,23 @@ def _laid(play: PlayState, turns: Turns, do: Do, tile: str, used: tuple[str, ...
             discarder, claimed = play.turns.turn, play.offered
             kind: MeldKind = "chow" if do == "chow" else "pung" if do == "pung" else "kong"
             meld = TableMeld(kind, tuple(sorted((*used, claimed))), discarder, claimed)
-            play = replace(play, hands=_with(play, discarder, play.hand(discarder).gave()))
+            play = replace(play, hands=_with_hand(play, discarder, play.hand(discarder).discard_claimed()))
             hand, offered = hand.melded(meld, used), ""
-    return replace(play, turns=turns, hands=_with(play, turns.turn, hand), offered=offered)
+    return replace(play, turns=turns, hands=_with_hand(play, turns.turn, hand), offered=offered)
 
 
-def _with(play: PlayState, seat: Seat, hand: SeatTiles) -> tuple[SeatTiles, ...]:
+def _with_hand(play: PlayState, seat: Seat, hand: SeatTiles) -> tuple[SeatTiles, ...]:
     at = SEAT_INDEX[seat]
     return (*play.hands[:at], hand, *play.hands[at + 1 :])
 
 
-def _won(play: PlayState, turns: Turns, action: Action, judge: Judge) -> PlayState:
+def _won(play: PlayState, turns: TurnState, action: Action, judge: Judge) -> PlayState:
     """End the play if the judge accepts every declared hu. A false hu is not a move but a matter for the arbiter."""
     declared = [_declared_hu(play, turns, seat, self_drawn=action.do == "self_hu") for seat in action.actors]
     return replace(play, turns=turns, wins=tuple(WonHu(hu, judge(hu)) for hu in declared))
 
 
-def _declared_hu(play: PlayState, turns: Turns, seat: Seat, *, self_drawn: bool) -> Hu:
+def _declared_hu(play: PlayState, turns: TurnState, seat: Seat, *, self_drawn: bool) -> Hu:
     hand = play.hand(seat)
     tile = hand.concealed[-1] if self_drawn else play.offered
     return Hu(

@@ -15,7 +15,7 @@ from broker.errors import RuleError
 from broker.protocol import SEATS, Seat
 from broker.rules.deal import NEXT_SEAT, ROWS, SEAT_INDEX, TRAY, acting_seat, seat_in_turn, turns_between
 
-Do = Literal[
+ActionKind = Literal[
     "draw",
     "discard",
     "no_claim",
@@ -29,7 +29,7 @@ Do = Literal[
 ]
 """Everything that happens in a play."""
 
-DOES: Final[tuple[Do, ...]] = get_args(Do)
+ACTION_KINDS: Final[tuple[ActionKind, ...]] = get_args(ActionKind)
 
 
 class Action(Struct, frozen=True):
@@ -40,7 +40,7 @@ class Action(Struct, frozen=True):
     of one tile only and need not name it. Turns ignore the tile.
     """
 
-    do: Do
+    do: ActionKind
     seat: Seat | None = None
     tile: str | None = None
     seats: tuple[Seat, ...] = ()
@@ -73,7 +73,7 @@ Over = Literal["win", "exhausted draw"]
 SituationFan = Literal["Last Tile Draw", "Last Tile Claim", "Out with Replacement Tile", "Robbing the Kong"]
 
 
-class Turns(Struct, frozen=True):
+class TurnState(Struct, frozen=True):
     """The state of a play. `turn` stays with the discarder until another player draws or claims."""
 
     walls: tuple[int, ...]
@@ -82,7 +82,7 @@ class Turns(Struct, frozen=True):
     phase: Phase
     ltw: bool
     extra: Extra
-    one_winner: bool
+    nearest_only: bool
     """Whether only the declarer nearest in turn order wins on a discard."""
     over: Over | None = None
     situation_fans: tuple[SituationFan, ...] = ()
@@ -90,8 +90,8 @@ class Turns(Struct, frozen=True):
 
 
 def begin_turns(
-    walls: Mapping[Seat, int], turn: Seat, phase: StartPhase = "draw", *, ltw: bool = False, one_winner: bool = False
-) -> Turns:
+    walls: Mapping[Seat, int], turn: Seat, phase: StartPhase = "draw", *, ltw: bool = False, nearest_only: bool = False
+) -> TurnState:
     """Return the state at a given position. LTW counts as reached if the walls show it, even if `ltw` is False.
 
     Raises RuleError `bad_walls` unless there are four walls of 0 to 21 tiles.
@@ -99,12 +99,12 @@ def begin_turns(
     if set(walls) != set(SEATS) or not all(0 <= left <= WALL for left in walls.values()):
         raise RuleError("bad_walls", f"a wall of 0 to {WALL} tiles is needed for each of the four seats")
     extra: Extra = "drawn" if phase == "draw" else "unknown"
-    return Turns(
-        tuple(walls[seat] for seat in SEATS), turn, phase, ltw or not walls[NEXT_SEAT[turn]], extra, one_winner
+    return TurnState(
+        tuple(walls[seat] for seat in SEATS), turn, phase, ltw or not walls[NEXT_SEAT[turn]], extra, nearest_only
     )
 
 
-def apply_turn(state: Turns, action: Action) -> Turns:
+def apply_turn(state: TurnState, action: Action) -> TurnState:
     """Return the state after an action; the given one is unchanged. Raises RuleError if the action is not legal."""
     if state.over is not None:
         raise RuleError("play_over", f"{action.do}: the play is over ({state.over})")
@@ -113,7 +113,7 @@ def apply_turn(state: Turns, action: Action) -> Turns:
     return MOVES[action.do](state, action)
 
 
-def _draw(state: Turns, action: Action) -> Turns:
+def _draw(state: TurnState, action: Action) -> TurnState:
     at = SEAT_INDEX[seat_in_turn(state.turn, action)]
     left = state.walls[at]
     if not left:
@@ -121,48 +121,48 @@ def _draw(state: Turns, action: Action) -> Turns:
     return replace(state, walls=(*state.walls[:at], left - 1, *state.walls[at + 1 :]), phase="hold")
 
 
-def _discard(state: Turns, action: Action) -> Turns:
+def _discard(state: TurnState, action: Action) -> TurnState:
     seat_in_turn(state.turn, action)
     return replace(state, phase="claim")
 
 
-def _no_claim(state: Turns, _: Action) -> Turns:
+def _no_claim(state: TurnState, _: Action) -> TurnState:
     if state.phase == "kong":  # nobody robs it, and its replacement is still to be drawn
         return replace(state, phase="draw")
     if state.ltw:
         return replace(state, over="exhausted draw")
     # Without LTW the next wall holds a tile: it did when this turn began, and nobody else has drawn since.
-    return _comes_to(state, NEXT_SEAT[state.turn], "draw", "drawn")
+    return _pass_turn(state, NEXT_SEAT[state.turn], "draw", "drawn")
 
 
-def _chow(state: Turns, action: Action) -> Turns:
+def _chow(state: TurnState, action: Action) -> TurnState:
     seat = _claimant(state, action)
     if seat != NEXT_SEAT[state.turn]:
         raise RuleError("chow_not_next", f"{seat} does not sit next after {state.turn}")
-    return _comes_to(state, seat, "hold", "claimed")
+    return _pass_turn(state, seat, "hold", "claimed")
 
 
-def _pung(state: Turns, action: Action) -> Turns:
-    return _comes_to(state, _claimant(state, action), "hold", "claimed")
+def _pung(state: TurnState, action: Action) -> TurnState:
+    return _pass_turn(state, _claimant(state, action), "hold", "claimed")
 
 
-def _melded_kong(state: Turns, action: Action) -> Turns:
+def _melded_kong(state: TurnState, action: Action) -> TurnState:
     seat = _claimant(state, action)
     _refuse_kong_without_wall(state, seat)
-    return _comes_to(state, seat, "draw", "replacement")
+    return _pass_turn(state, seat, "draw", "replacement")
 
 
-def _concealed_kong(state: Turns, action: Action) -> Turns:
+def _concealed_kong(state: TurnState, action: Action) -> TurnState:
     _refuse_own_kong(state, action)
     return replace(state, phase="draw", extra="replacement")
 
 
-def _added_kong(state: Turns, action: Action) -> Turns:
+def _added_kong(state: TurnState, action: Action) -> TurnState:
     _refuse_own_kong(state, action)
     return replace(state, phase="kong", extra="replacement")
 
 
-def _self_hu(state: Turns, action: Action) -> Turns:
+def _self_hu(state: TurnState, action: Action) -> TurnState:
     seat_in_turn(state.turn, action)
     if state.extra == "claimed":
         raise RuleError("hu_on_claimed_tile", f"{state.turn} has claimed a tile, not drawn one")
@@ -171,27 +171,27 @@ def _self_hu(state: Turns, action: Action) -> Turns:
     return replace(state, over="win", situation_fans=last + kong)
 
 
-def _hu_on_discard(state: Turns, action: Action) -> Turns:
+def _hu_on_discard(state: TurnState, action: Action) -> TurnState:
     winners = action.actors
     if not winners:
-        raise RuleError("winner_missing", "nobody is named who declares hu")
+        raise RuleError("winner_missing", "name the player who declares hu")
     if len(set(winners)) < len(winners):
         raise RuleError("winner_twice", "a seat is named twice")
     if state.turn in winners:
         raise RuleError("discarder_wins", f"{state.turn} cannot win on their own discard")
-    if state.one_winner and len(winners) > 1:
+    if state.nearest_only and len(winners) > 1:
         raise RuleError("several_winners", "only the nearest in turn order wins under this profile")
     last: tuple[SituationFan, ...] = ("Last Tile Claim",) if state.ltw else ()
     kong: tuple[SituationFan, ...] = ("Robbing the Kong",) if state.phase == "kong" else ()
     return replace(state, over="win", situation_fans=last + kong)
 
 
-def _comes_to(state: Turns, seat: Seat, phase: Phase, extra: Extra) -> Turns:
+def _pass_turn(state: TurnState, seat: Seat, phase: Phase, extra: Extra) -> TurnState:
     """Pass the turn to a seat, by a draw or a claim. LTW is reached if the next player's wall is empty (OEDMC)."""
     return replace(state, turn=seat, phase=phase, extra=extra, ltw=not state.walls[SEAT_INDEX[NEXT_SEAT[seat]]])
 
 
-def _claimant(state: Turns, action: Action) -> Seat:
+def _claimant(state: TurnState, action: Action) -> Seat:
     """Return the seat that claims a discard for a set, which nobody can in LTW (OEDMC rule 4)."""
     seat = acting_seat(action)
     if seat == state.turn:
@@ -200,18 +200,18 @@ def _claimant(state: Turns, action: Action) -> Seat:
     return seat
 
 
-def _refuse_in_ltw(state: Turns, action: Action) -> None:
+def _refuse_in_ltw(state: TurnState, action: Action) -> None:
     if state.ltw:
         raise RuleError("only_hu_in_ltw", f"{action.do}: the last tile of the wall is reached")
 
 
-def _refuse_kong_without_wall(state: Turns, seat: Seat) -> None:
+def _refuse_kong_without_wall(state: TurnState, seat: Seat) -> None:
     """Refuse a kong that has no replacement tile (OEDMC rule 3B)."""
     if not state.walls[SEAT_INDEX[seat]]:
         raise RuleError("kong_without_wall", f"{seat} has no tile left to replace it with")
 
 
-def _refuse_own_kong(state: Turns, action: Action) -> None:
+def _refuse_own_kong(state: TurnState, action: Action) -> None:
     """Refuse a concealed or added kong in LTW, with an empty wall, or when the extra tile was claimed."""
     seat = seat_in_turn(state.turn, action)
     _refuse_in_ltw(state, action)
@@ -220,7 +220,7 @@ def _refuse_own_kong(state: Turns, action: Action) -> None:
         raise RuleError("kong_after_claim", f"{seat} has claimed a tile, not drawn one, and must discard")
 
 
-PHASES: Final[Mapping[Do, tuple[Phase, ...]]] = {
+PHASES: Final[Mapping[ActionKind, tuple[Phase, ...]]] = {
     "draw": ("draw", "kong"),  # drawing the replacement means that nobody robbed the kong
     "discard": ("hold",),
     "no_claim": ("claim", "kong"),
@@ -234,7 +234,7 @@ PHASES: Final[Mapping[Do, tuple[Phase, ...]]] = {
 }
 """The phases in which each action is possible."""
 
-MOVES: Final[Mapping[Do, Callable[[Turns, Action], Turns]]] = {
+MOVES: Final[Mapping[ActionKind, Callable[[TurnState, Action], TurnState]]] = {
     "draw": _draw,
     "discard": _discard,
     "no_claim": _no_claim,
@@ -247,11 +247,11 @@ MOVES: Final[Mapping[Do, Callable[[Turns, Action], Turns]]] = {
     "hu_on_discard": _hu_on_discard,
 }
 
-PRECEDENCE: Final[Mapping[Do, int]] = {"hu_on_discard": 0, "pung": 1, "melded_kong": 1, "chow": 2}
+PRECEDENCE: Final[Mapping[ActionKind, int]] = {"hu_on_discard": 0, "pung": 1, "melded_kong": 1, "chow": 2}
 """Hu goes before pung and kong, which go before chow."""
 
 
-def settle_claims(state: Turns, claims: Iterable[Action]) -> Action:
+def settle_claims(state: TurnState, claims: Iterable[Action]) -> Action:
     """Return the action that results from the claims on one tile, in whatever order they arrived; `no_claim` for none.
 
     Each claim must already be legal by itself; only their precedence is decided here. All hu go through (OEDMC rule 2),
@@ -268,7 +268,7 @@ def settle_claims(state: Turns, claims: Iterable[Action]) -> Action:
         return first
     hu = {seat for claim in made if claim.do == "hu_on_discard" for seat in claim.actors}
     in_turn = sorted(hu, key=away)
-    return Action("hu_on_discard", seats=tuple(in_turn[:1] if state.one_winner else in_turn))
+    return Action("hu_on_discard", seats=tuple(in_turn[:1] if state.nearest_only else in_turn))
 
 
 def _check_claims(claims: tuple[Action, ...]) -> None:

@@ -19,9 +19,19 @@ from broker.i18n import N_, SEAT_NAMES, Message, Translator
 from broker.protocol import SEATS, Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, turns_between
 from broker.rules.mcr.fan import Fan, fan_entries
-from broker.rules.mcr.turns import WALL, Action, Do, Phase, SituationFan, Turns, apply_turn, begin_turns, settle_claims
+from broker.rules.mcr.turns import (
+    WALL,
+    Action,
+    ActionKind,
+    Phase,
+    SituationFan,
+    TurnState,
+    apply_turn,
+    begin_turns,
+    settle_claims,
+)
 
-CLAIMS: Final[Mapping[Do, Message]] = {
+CLAIMS: Final[Mapping[ActionKind, Message]] = {
     "chow": N_("chow"),
     "pung": N_("pung"),
     "melded_kong": N_("kong"),
@@ -29,7 +39,7 @@ CLAIMS: Final[Mapping[Do, Message]] = {
 }
 """The possible claims, as labels for arbiters."""
 
-PHASE_ASKED: Final[Mapping[Phase, Message]] = {
+PHASE_LABELS: Final[Mapping[Phase, Message]] = {
     "claim": N_("has discarded, and nobody has drawn since"),
     "draw": N_("is to draw"),
     "hold": N_("holds the extra tile"),
@@ -37,7 +47,7 @@ PHASE_ASKED: Final[Mapping[Phase, Message]] = {
 }
 """The state of the player whose turn it was, as labels for arbiters; the most usual first."""
 
-ASKED: Final[Mapping[str, Message]] = {
+QUESTIONS: Final[Mapping[str, Message]] = {
     "walls": N_("Tiles left in each wall, counted"),
     "turn": N_("Whose turn it was, according to the table"),
     "phase": N_("This player:"),
@@ -62,10 +72,10 @@ class Scene(Struct, frozen=True, kw_only=True):
     """Tiles left."""
     turn: Seat
     phase: Phase
-    claims: Mapping[Seat, Do] = {}
+    claims: Mapping[Seat, ActionKind] = {}
     """The seats that claim the open tile, and what for."""
     dealer: Seat
-    taken: Mapping[tuple[Seat, Seat], int] | None = None
+    claimed_sets: Mapping[tuple[Seat, Seat], int] | None = None
     """How many sets each seat has claimed so far from each other seat, including kongs; None if nobody has looked."""
     kongs: Mapping[Seat, int] = {}
     """How many kongs of all kinds each seat has declared."""
@@ -98,21 +108,21 @@ def _word(_: Translator, value: object) -> object:
     return _(SEAT_NAMES[value]) if isinstance(value, str) and value in SEAT_NAMES else value
 
 
-def what_happened(scene: Scene, *, one_winner: bool = False) -> tuple[Answer, ...]:
-    """Return what the rules say about a scene. `one_winner`: only the nearest in turn order wins on a discard.
+def what_happened(scene: Scene, *, nearest_only: bool = False) -> tuple[Answer, ...]:
+    """Return what the rules say about a scene. `nearest_only`: only the nearest in turn order wins on a discard.
 
     Raises RuleError `bad_walls` unless there are four walls of 0 to 21 tiles.
     """
     state = begin_turns(
-        scene.walls, scene.turn, "claim" if scene.phase == "kong" else scene.phase, one_winner=one_winner
+        scene.walls, scene.turn, "claim" if scene.phase == "kong" else scene.phase, nearest_only=nearest_only
     )
     if scene.phase == "kong":
         state = replace(state, phase="kong", extra="replacement")
-    counted = () if scene.phase == "draw" and not scene.walls[scene.turn] else _counted(scene)
+    counted = () if scene.phase == "draw" and not scene.walls[scene.turn] else _check_walls(scene)
     return (_last_tile(state), *_PHASES[scene.phase](state, scene), *counted)
 
 
-def _last_tile(state: Turns) -> Answer:
+def _last_tile(state: TurnState) -> Answer:
     """Say whether the last tile of the wall is reached."""
     following = NEXT_SEAT[state.turn]
     if not state.ltw:
@@ -130,7 +140,7 @@ def _last_tile(state: Turns) -> Answer:
 # ---- how the play goes on -----------------------------------------------------------------------
 
 
-def _at_draw(state: Turns, _: Scene) -> Iterator[Answer]:
+def _at_draw(state: TurnState, _: Scene) -> Iterator[Answer]:
     if not state.walls[SEAT_INDEX[state.turn]]:
         text = N_(
             "{seat} has no tile left to draw, so the play was over before: count the walls again.", seat=state.turn
@@ -141,7 +151,7 @@ def _at_draw(state: Turns, _: Scene) -> Iterator[Answer]:
     yield _last_draw(state)
 
 
-def _at_hold(state: Turns, _: Scene) -> Iterator[Answer]:
+def _at_hold(state: TurnState, _: Scene) -> Iterator[Answer]:
     seat = state.turn
     yield Answer("discards_next", N_("{seat} discards next. Nobody draws before.", seat=seat), "MIL", "yes")
     if state.ltw:
@@ -162,7 +172,7 @@ def _at_hold(state: Turns, _: Scene) -> Iterator[Answer]:
     yield _last_draw(state)
 
 
-def _at_claim(state: Turns, scene: Scene) -> Iterator[Answer]:
+def _at_claim(state: TurnState, scene: Scene) -> Iterator[Answer]:
     allowed = []
     for seat, do in sorted(scene.claims.items(), key=lambda one: turns_between(scene.turn, one[0])):
         claim = Action(do, seat)
@@ -179,7 +189,7 @@ def _at_claim(state: Turns, scene: Scene) -> Iterator[Answer]:
     yield from _settled(state, settle_claims(state, allowed), tuple(claim.actors[0] for claim in allowed))
 
 
-WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
+REFUSALS: Final[Mapping[str, tuple[Message, str]]] = {
     "only_hu_in_ltw": (
         N_("{seat}, {claim}: not allowed. On the last tile of the wall a discard can be claimed for hu only."),
         _rule("4"),
@@ -196,17 +206,17 @@ WHY_NOT: Final[Mapping[str, tuple[Message, str]]] = {
 """The sentence and rule for each refusal code of a claim."""
 
 
-def _refusal(state: Turns, claim: Action) -> Answer | None:
+def _refusal(state: TurnState, claim: Action) -> Answer | None:
     try:
         apply_turn(state, claim)
     except RuleError as refused:
-        text, rule = WHY_NOT[refused.code]
+        text, rule = REFUSALS[refused.code]
         values = {"seat": claim.actors[0], "claim": CLAIMS[claim.do], "other": NEXT_SEAT[state.turn]}
         return Answer(refused.code, Message(text.template, **values), rule, "no")
     return None
 
 
-def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iterator[Answer]:
+def _settled(state: TurnState, settled: Action, claimants: tuple[Seat, ...]) -> Iterator[Answer]:
     """Say who gets the tile, and who plays next."""
     after = apply_turn(state, settled)
     if settled.do == "no_claim":
@@ -233,7 +243,7 @@ def _settled(state: Turns, settled: Action, claimants: tuple[Seat, ...]) -> Iter
     yield _last_draw(after)
 
 
-def _nobody_claims(after: Turns) -> Iterator[Answer]:
+def _nobody_claims(after: TurnState) -> Iterator[Answer]:
     if after.over:
         text = N_("Nobody wins on this discard: the play is over, a draw.")
         yield Answer("exhausted_draw", text, "MIL", "yes")
@@ -249,15 +259,15 @@ def _nobody_claims(after: Turns) -> Iterator[Answer]:
     yield _last_draw(after)
 
 
-def _won(state: Turns, winners: tuple[Seat, ...], claimants: tuple[Seat, ...]) -> Iterator[Answer]:
+def _won(state: TurnState, winners: tuple[Seat, ...], claimants: tuple[Seat, ...]) -> Iterator[Answer]:
     yield Answer("tile_wins", N_("The tile is {seats}’s, for hu: the play is over.", seats=winners), "MCR", "yes")
-    if state.one_winner and len(claimants) > 1:
+    if state.nearest_only and len(claimants) > 1:
         text = N_("Of several who declare hu, only the nearest in turn order wins by the rules of this event.")
         yield Answer("nearest_wins", text)
     elif len(winners) > 1:
         yield Answer("all_win", N_("All who declare hu on one tile win, whatever their seat."), _rule("2"))
     if state.phase == "kong":
-        text = N_("Only the tile of a kong that was added to a pung can be claimed; a concealed or melded kong stands.")
+        text = N_("Only a tile added to a pung can be claimed; concealed and melded kongs cannot be robbed.")
         yield Answer("added_kong_only", text, "MCR")
 
 
@@ -265,7 +275,7 @@ def _fan(name: SituationFan) -> Fan:
     return next(fan for fan in fan_entries().values() if fan.en == name)
 
 
-def _last_draw(state: Turns) -> Answer:
+def _last_draw(state: TurnState) -> Answer:
     """Say who draws the last tile of the play if from now on everybody just draws and discards."""
     last, count = None, 0
     while state.over is None:
@@ -273,9 +283,9 @@ def _last_draw(state: Turns) -> Answer:
             if not state.walls[SEAT_INDEX[state.turn]]:
                 break
             last, count = state.turn, count + 1
-        state = apply_turn(state, _PLAIN[state.phase](state.turn))
+        state = apply_turn(state, _WITHOUT_CLAIMS[state.phase](state.turn))
     if last is None:
-        return Answer("nobody_draws", N_("Nobody draws any more in this play."), "OEDMC")
+        return Answer("nobody_draws", N_("Nobody draws another tile in this play."), "OEDMC")
     text = N_(
         "If nobody claims again, {seat} draws the last tile of the play; tiles still to be drawn: {count}.",
         seat=last,
@@ -284,13 +294,13 @@ def _last_draw(state: Turns) -> Answer:
     return Answer("draws_last", text, "OEDMC")
 
 
-_PLAIN: Final[Mapping[Phase, Callable[[Seat], Action]]] = {
+_WITHOUT_CLAIMS: Final[Mapping[Phase, Callable[[Seat], Action]]] = {
     "draw": lambda seat: Action("draw", seat),
     "hold": lambda seat: Action("discard", seat),
     "claim": lambda _: Action("no_claim"),
     "kong": lambda _: Action("no_claim"),
 }
-_PHASES: Final[Mapping[Phase, Callable[[Turns, Scene], Iterator[Answer]]]] = {
+_PHASES: Final[Mapping[Phase, Callable[[TurnState, Scene], Iterator[Answer]]]] = {
     "draw": _at_draw,
     "hold": _at_hold,
     "claim": _at_claim,
@@ -301,28 +311,28 @@ _PHASES: Final[Mapping[Phase, Callable[[Turns, Scene], Iterator[Answer]]]] = {
 # ---- whether the walls fit ------------------------------------------------------------------
 
 
-def _counted(scene: Scene) -> Iterator[Answer]:
+def _check_walls(scene: Scene) -> Iterator[Answer]:
     """Say whether the walls fit the turns, and if not, who has drawn out of turn."""
-    odd = _odd_draws(scene)
-    if not any(odd.values()):
+    surplus = _surplus_draws(scene)
+    if not any(surplus.values()):
         yield Answer("walls_fit", N_("The four walls fit: everybody has drawn in turn."), "MIL", "yes")
         return
-    fitting = [seat for seat in SEATS if not any(_odd_draws(replace(scene, turn=seat)).values())]
-    if scene.taken is None:
+    fitting = [seat for seat in SEATS if not any(_surplus_draws(replace(scene, turn=seat)).values())]
+    if scene.claimed_sets is None:
         text = N_("The four walls fit only if sets were claimed before: enter them, and the draws can be checked.")
         yield Answer("sets_missing", text, "MIL", "no")
-    elif Counter(odd.values())[0] < len(SEATS) // 2:
+    elif Counter(surplus.values())[0] < len(SEATS) // 2:
         text = N_("The walls fit neither the turns nor the sets: count tiles and sets again.")
         yield Answer("walls_unclear", text, "MIL", "no")
     else:
-        yield from _out_of_turn(odd)
-    if fitting and scene.taken is not None:
+        yield from _out_of_turn(surplus)
+    if fitting and scene.claimed_sets is not None:
         text = N_("The walls fit if it was the turn of {seat}.", seat=fitting[0])
         yield Answer("another_turn", text, "MIL")
 
 
-def _out_of_turn(odd: Mapping[Seat, int]) -> Iterator[Answer]:
-    for seat, count in odd.items():
+def _out_of_turn(surplus: Mapping[Seat, int]) -> Iterator[Answer]:
+    for seat, count in surplus.items():
         if count > 0:
             text = N_("{seat} has drawn out of turn; tiles drawn too many: {count}.", seat=seat, count=count)
             yield Answer("drew_out_of_turn", text, "MIL", "no")
@@ -331,14 +341,14 @@ def _out_of_turn(odd: Mapping[Seat, int]) -> Iterator[Answer]:
             yield Answer("passed_over", text, "MIL", "no")
 
 
-def _odd_draws(scene: Scene) -> dict[Seat, int]:
+def _surplus_draws(scene: Scene) -> dict[Seat, int]:
     """Return each seat's surplus of drawn tiles (negative: too few), taking the most common surplus as correct."""
-    over = {seat: WALL - scene.walls[seat] - due for seat, due in _draws_due(scene).items()}
-    at = _usual(over.values())
-    return {seat: over[seat] - at for seat in SEATS}
+    drawn_over = {seat: WALL - scene.walls[seat] - due for seat, due in _draws_due(scene).items()}
+    at = _most_common(drawn_over.values())
+    return {seat: drawn_over[seat] - at for seat in SEATS}
 
 
-def _usual(numbers: Iterable[int]) -> int:
+def _most_common(numbers: Iterable[int]) -> int:
     """Return the most frequent number; among several, the one that is nearest to the others."""
     counted = Counter(numbers)
     most = max(counted.values())
@@ -350,14 +360,14 @@ def _usual(numbers: Iterable[int]) -> int:
 
 def _draws_due(scene: Scene) -> dict[Seat, int]:
     """Return how many more tiles than the dealer each seat should have drawn."""
-    taken, due = scene.taken or {}, dict.fromkeys(SEATS, 0)
+    claimed_sets, due = scene.claimed_sets or {}, dict.fromkeys(SEATS, 0)
     # The open discard has not been followed by a draw yet, and neither has the one before an awaited draw. A turn in
     # progress has not come to its discard.
     open_at = next(seat for seat in SEATS if NEXT_SEAT[seat] == scene.turn) if scene.phase == "draw" else scene.turn
     seat = scene.dealer
     while NEXT_SEAT[seat] != scene.dealer:
-        claimed = sum(taken.get((seat, other), 0) for other in SEATS)
-        lost = sum(taken.get((other, seat), 0) for other in SEATS)
+        claimed = sum(claimed_sets.get((seat, other), 0) for other in SEATS)
+        lost = sum(claimed_sets.get((other, seat), 0) for other in SEATS)
         due[NEXT_SEAT[seat]] = due[seat] + claimed - lost - (seat == open_at)
         seat = NEXT_SEAT[seat]
     waits = scene.turn if scene.phase == "kong" else None

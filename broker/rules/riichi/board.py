@@ -18,7 +18,7 @@ from broker.rules.riichi.hand import RiichiHandMeld
 from broker.rules.riichi.profile import AbortReason, RiichiProfile
 from broker.rules.riichi.waits import ORPHANS, PassedTile, riichi_waits, tile_kind
 
-Do = Literal[
+ActionKind = Literal[
     "draw",
     "discard",
     "riichi",
@@ -34,7 +34,7 @@ Do = Literal[
 ]
 """Everything that happens in a hand. `riichi` is the discard with which riichi is declared."""
 
-DOES: Final[tuple[Do, ...]] = get_args(Do)
+ACTION_KINDS: Final[tuple[ActionKind, ...]] = get_args(ActionKind)
 
 
 class RiichiAction(Struct, frozen=True):
@@ -45,7 +45,7 @@ class RiichiAction(Struct, frozen=True):
     one may be red.
     """
 
-    do: Do
+    do: ActionKind
     seat: Seat | None = None
     tile: str | None = None
     tiles: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class SeatBoard:
     points: int | None = None
     riichi: Literal["", "riichi", "double_riichi"] = ""
     ippatsu: bool = False
-    called: bool = False
+    discard_called: bool = False
     """Whether another player has called one of its discards."""
 
     @property
@@ -113,7 +113,7 @@ class Board:
     phase: Phase = "draw"
     live: int = LIVE_WALL
     extra: Extra = "drawn"
-    owns: tuple[SeatBoard, ...] = field(default=(SeatBoard(),) * 4)
+    players: tuple[SeatBoard, ...] = field(default=(SeatBoard(),) * 4)
     """In the order of SEATS."""
     seen: tuple[PassedTile, ...] = ()
     """Every tile that could be won on, in order. The tile offered now is the last."""
@@ -123,9 +123,9 @@ class Board:
     """The seat that made each kan."""
     indicators: int = 1
     """The number of dora indicators turned so far."""
-    to_turn: int = 0
+    indicators_due: int = 0
     """The number of indicators that will be turned with the next discard."""
-    unbroken: bool = True
+    no_calls_yet: bool = True
     """Whether nobody has called or made a kan yet."""
     forbidden: frozenset[str] = frozenset()
     """Tiles that the caller may not discard now (kuikae)."""
@@ -133,9 +133,9 @@ class Board:
     situation: dict[Seat, tuple[WinSituation, ...]] = field(default_factory=dict)
     """What the way of winning adds to each winner's hand."""
 
-    def own(self, seat: Seat) -> SeatBoard:
+    def player(self, seat: Seat) -> SeatBoard:
         """Return the state of a seat."""
-        return self.owns[SEAT_INDEX[seat]]
+        return self.players[SEAT_INDEX[seat]]
 
     def river(self, seat: Seat) -> tuple[str, ...]:
         """Return a seat's discards in order. Tiles called by others still count as its own (RIICHI-PLAY)."""
@@ -148,7 +148,7 @@ class Board:
 
     def first_turn(self, seat: Seat) -> bool:
         """Return whether a seat has not discarded yet and nobody has called."""
-        return self.unbroken and not self.river(seat)
+        return self.no_calls_yet and not self.river(seat)
 
 
 def check_board(board: Board) -> Board:
@@ -156,44 +156,44 @@ def check_board(board: Board) -> Board:
     if not 0 <= board.live <= LIVE_WALL or len(board.kans) > MOST_KANS:
         raise RuleError("bad_wall", f"0 to {LIVE_WALL} tiles in the live wall and at most {MOST_KANS} kans are needed")
     for seat in SEATS:
-        own = board.own(seat)
-        if own.concealed is not None:
+        player = board.player(seat)
+        if player.concealed is not None:
             extra = board.phase == "hold" and seat == board.turn
-            rest = own.concealed[:-1] if extra else own.concealed
-            riichi_waits(rest, [meld.tiles for meld in own.melds])
-    _only_four(board)
+            rest = player.concealed[:-1] if extra else player.concealed
+            riichi_waits(rest, [meld.tiles for meld in player.melds])
+    _refuse_five_of_a_tile(board)
     return board
 
 
-def _only_four(board: Board) -> None:
-    tiles = [tile_kind(tile) for own in board.owns for tile in own.concealed or ()]
-    tiles += [tile_kind(tile) for own in board.owns for meld in own.melds for tile in meld.tiles]
+def _refuse_five_of_a_tile(board: Board) -> None:
+    tiles = [tile_kind(tile) for player in board.players for tile in player.concealed or ()]
+    tiles += [tile_kind(tile) for player in board.players for meld in player.melds for tile in meld.tiles]
     for tile in {*tiles}:
         if tiles.count(tile) > 4:  # noqa: PLR2004 - copies of a tile
             raise RuleError("five_of_a_tile", f"{tile} is there {tiles.count(tile)} times; a set has 4")
 
 
-def with_seat(board: Board, seat: Seat, own: SeatBoard) -> tuple[SeatBoard, ...]:
+def with_seat(board: Board, seat: Seat, player: SeatBoard) -> tuple[SeatBoard, ...]:
     """Return the states of all seats, with one seat's replaced."""
     at = SEAT_INDEX[seat]
-    return (*board.owns[:at], own, *board.owns[at + 1 :])
+    return (*board.players[:at], player, *board.players[at + 1 :])
 
 
-def with_drawn(own: SeatBoard, tile: str | None) -> SeatBoard:
+def with_drawn(player: SeatBoard, tile: str | None) -> SeatBoard:
     """Return a seat after drawing a tile. A known hand that draws an unknown tile becomes unknown."""
     if tile is not None:
         tile_kind(tile)
-    if own.concealed is None:
-        return own
-    return replace(own, concealed=None if tile is None else (*own.concealed, tile))
+    if player.concealed is None:
+        return player
+    return replace(player, concealed=None if tile is None else (*player.concealed, tile))
 
 
-def without_tiles(own: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None:
+def without_tiles(player: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None:
     """Return a hand without the given tiles. Raises RuleError `tiles_missing` or `unknown_tile`."""
     kinds = [tile_kind(tile) for tile in used]
-    if own.concealed is None:
+    if player.concealed is None:
         return None
-    left = list(own.concealed)
+    left = list(player.concealed)
     for tile, kind in zip(used, kinds, strict=True):
         found = tile if tile in left else next((one for one in left if tile_kind(one) == kind), None)
         if found is None:
@@ -202,14 +202,14 @@ def without_tiles(own: SeatBoard, used: Sequence[str]) -> tuple[str, ...] | None
     return tuple(left)
 
 
-def with_meld(own: SeatBoard, meld: RiichiHandMeld, used: Sequence[str]) -> SeatBoard:
+def with_meld(player: SeatBoard, meld: RiichiHandMeld, used: Sequence[str]) -> SeatBoard:
     """Return a seat after laying down a set with tiles of the hand."""
-    return replace(own, concealed=without_tiles(own, used), melds=(*own.melds, meld))
+    return replace(player, concealed=without_tiles(player, used), melds=(*player.melds, meld))
 
 
-def check_sets_left(own: SeatBoard, seat: Seat) -> None:
+def check_sets_left(player: SeatBoard, seat: Seat) -> None:
     """Raise RuleError `tiles_missing` if the seat has four sets already."""
-    if len(own.melds) == 4:  # noqa: PLR2004 - sets of a hand
+    if len(player.melds) == 4:  # noqa: PLR2004 - sets of a hand
         raise RuleError("tiles_missing", f"{seat} has laid four sets down")
 
 
@@ -222,7 +222,7 @@ def abort_after_pass(board: Board, rules: RiichiProfile) -> Over | None:
     """Return why a hand is aborted once nobody calls a discard, or None."""
     found: list[tuple[bool, AbortReason, Over]] = [
         (_four_winds(board), "four_winds", "four_winds"),
-        (all(own.riichi for own in board.owns), "four_riichi", "four_riichi"),
+        (all(player.riichi for player in board.players), "four_riichi", "four_riichi"),
         (len(board.kans) == MOST_KANS and len({*board.kans}) > 1, "four_kans", "four_kans"),
     ]
     return next((over for true, reason, over in found if true and reason in rules.session.draw.aborts.value), None)
@@ -230,7 +230,7 @@ def abort_after_pass(board: Board, rules: RiichiProfile) -> Over | None:
 
 def _four_winds(board: Board) -> bool:
     discards = [tile_kind(one.tile) for one in board.seen]
-    return board.unbroken and len(discards) == len(SEATS) and len({*discards}) == 1 and discards[0] in WINDS
+    return board.no_calls_yet and len(discards) == len(SEATS) and len({*discards}) == 1 and discards[0] in WINDS
 
 
 def check_nine_terminals(board: Board, seat: Seat, rules: RiichiProfile) -> None:
@@ -239,7 +239,7 @@ def check_nine_terminals(board: Board, seat: Seat, rules: RiichiProfile) -> None
         raise RuleError("abort_not_played", N_("nine terminals do not abort a hand under these rules"))
     if not board.first_turn(seat) or board.extra != "drawn":
         raise RuleError("first_turn_over", f"{seat} has discarded, or somebody has called")
-    held = board.own(seat).concealed
+    held = board.player(seat).concealed
     if held is not None and len({tile_kind(tile) for tile in held} & ORPHANS) < NINE:
         raise RuleError("not_nine_terminals", f"{seat} has fewer than {NINE} different terminals and honours")
 
@@ -254,6 +254,6 @@ def nagashi_seats(board: Board) -> tuple[Seat, ...]:
         for seat in SEATS
         if (river := board.river(seat))
         and all(tile_kind(tile) in ORPHANS for tile in river)
-        and not board.own(seat).called
-        and not board.own(seat).melds
+        and not board.player(seat).discard_called
+        and not board.player(seat).melds
     )

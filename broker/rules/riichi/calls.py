@@ -15,8 +15,8 @@ from broker.protocol import Seat
 from broker.rules.deal import NEXT_SEAT, SEAT_INDEX, acting_seat, seat_in_turn, turns_between
 from broker.rules.riichi.board import (
     MOST_KANS,
+    ActionKind,
     Board,
-    Do,
     RiichiAction,
     SeatBoard,
     abort_after_pass,
@@ -60,27 +60,27 @@ def check_kan_limits(board: Board) -> None:
 def declare_ankan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
     """Lay down four of one's own tiles. Only thirteen orphans may rob them."""
     seat, kind = _own_kan(board, action)
-    own = board.own(seat)
-    check_sets_left(own, seat)
-    if own.riichi:
-        _keeps_waits(board, own, kind)
-    came = with_meld(own, RiichiHandMeld("kan", (kind,) * 4, open=False), (kind,) * 4)
-    return _open_to_robbing(board, seat, came, PassedTile(SEAT_INDEX[seat], kind, kan="concealed"))
+    player = board.player(seat)
+    check_sets_left(player, seat)
+    if player.riichi:
+        _refuse_changed_waits(board, player, kind)
+    after = with_meld(player, RiichiHandMeld("kan", (kind,) * 4, open=False), (kind,) * 4)
+    return _offer_kan(board, seat, after, PassedTile(SEAT_INDEX[seat], kind, kan="concealed"))
 
 
 def declare_shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> Board:
     """Add the fourth tile to an open pon."""
     seat, kind = _own_kan(board, action)
-    own = board.own(seat)
-    pons = [meld for meld in own.melds if meld.kind == "pon" and tile_kind(meld.tiles[0]) == kind]
+    player = board.player(seat)
+    pons = [meld for meld in player.melds if meld.kind == "pon" and tile_kind(meld.tiles[0]) == kind]
     if not pons:
         raise RuleError("tiles_missing", f"{seat} has no open pon of {kind}")
     added = RiichiHandMeld("kan", (*pons[0].tiles, kind))
-    melds = tuple(added if meld is pons[0] else meld for meld in own.melds)
-    return _open_to_robbing(
+    melds = tuple(added if meld is pons[0] else meld for meld in player.melds)
+    return _offer_kan(
         board,
         seat,
-        replace(own, concealed=without_tiles(own, (kind,)), melds=melds),
+        replace(player, concealed=without_tiles(player, (kind,)), melds=melds),
         PassedTile(SEAT_INDEX[seat], kind, kan="added"),
     )
 
@@ -88,15 +88,15 @@ def declare_shouminkan(board: Board, action: RiichiAction, _: RiichiProfile) -> 
 def form_kan(board: Board, rules: RiichiProfile) -> Board:
     """Register the kan that lies open, since nobody robbed it. A robbed kan never counts (MONTREAL, chankan)."""
     open_ = board.seen[-1].kan == "added"
-    quiet = tuple(replace(own, ippatsu=False) for own in board.owns)
-    return count_kan(replace(board, owns=quiet, unbroken=False), board.turn, rules, open_=open_)
+    without_ippatsu = tuple(replace(player, ippatsu=False) for player in board.players)
+    return count_kan(replace(board, players=without_ippatsu, no_calls_yet=False), board.turn, rules, open_=open_)
 
 
 def count_kan(board: Board, seat: Seat, rules: RiichiProfile, *, open_: bool) -> Board:
     """Turn the indicators that are due, and turn or schedule the one of this kan."""
     late = open_ and rules.play.open_kan_dora.value == "with_discard"
-    turned = board.indicators + board.to_turn + (0 if late else 1)
-    return replace(board, kans=(*board.kans, seat), indicators=turned, to_turn=1 if late else 0)
+    turned = board.indicators + board.indicators_due + (0 if late else 1)
+    return replace(board, kans=(*board.kans, seat), indicators=turned, indicators_due=1 if late else 0)
 
 
 def _own_kan(board: Board, action: RiichiAction) -> tuple[Seat, str]:
@@ -110,22 +110,22 @@ def _own_kan(board: Board, action: RiichiAction) -> tuple[Seat, str]:
     return seat, tile_kind(tile)
 
 
-def _keeps_waits(board: Board, own: SeatBoard, kind: str) -> None:
+def _refuse_changed_waits(board: Board, player: SeatBoard, kind: str) -> None:
     """Raise RuleError if a kan in riichi is not of the drawn tile, or changes the waits of the hand."""
     if board.drawn and tile_kind(board.drawn) != kind:
         raise RuleError("drawn_tile_only", "in riichi a kan is made of the drawn tile")
-    if own.concealed is None:
+    if player.concealed is None:
         return
-    melds = [meld.tiles for meld in own.melds]
-    before = riichi_waits(own.concealed[:-1], melds)
-    after = riichi_waits(without_tiles(own, (kind,) * 4) or (), [*melds, (kind,) * 4])
+    melds = [meld.tiles for meld in player.melds]
+    before = riichi_waits(player.concealed[:-1], melds)
+    after = riichi_waits(without_tiles(player, (kind,) * 4) or (), [*melds, (kind,) * 4])
     if before != after:
         raise RuleError("kan_changes_waits", f"a kan of {kind} would change what the hand in riichi waits for")
 
 
-def _open_to_robbing(board: Board, seat: Seat, own: SeatBoard, kan: PassedTile) -> Board:
-    owns = with_seat(board, seat, own)
-    return replace(board, phase="kan", extra="replacement", owns=owns, seen=(*board.seen, kan), drawn="")
+def _offer_kan(board: Board, seat: Seat, player: SeatBoard, kan: PassedTile) -> Board:
+    players = with_seat(board, seat, player)
+    return replace(board, phase="kan", extra="replacement", players=players, seen=(*board.seen, kan), drawn="")
 
 
 def call_chii(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
@@ -133,14 +133,14 @@ def call_chii(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board
     seat, used = _caller(board, action, rules), action.tiles
     if seat != NEXT_SEAT[board.turn]:
         raise RuleError("chow_not_next", f"{seat} does not sit next after {board.turn}")
-    return _taken(board, seat, RiichiHandMeld("chii", (*used, board.offered)), used, rules)
+    return _after_call(board, seat, RiichiHandMeld("chii", (*used, board.offered)), used, rules)
 
 
 def call_pon(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
     """Claim a discard for three alike."""
     seat = _caller(board, action, rules)
     tiles = action.tiles or (tile_kind(board.offered),) * 2
-    return _taken(board, seat, RiichiHandMeld("pon", (*tiles, board.offered)), tiles, rules)
+    return _after_call(board, seat, RiichiHandMeld("pon", (*tiles, board.offered)), tiles, rules)
 
 
 def call_daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> Board:
@@ -148,10 +148,10 @@ def call_daiminkan(board: Board, action: RiichiAction, rules: RiichiProfile) -> 
     seat = _caller(board, action, rules)
     check_kan_limits(board)
     tile = tile_kind(board.offered)
-    if any(meld.kind == "pon" and tile_kind(meld.tiles[0]) == tile for meld in board.own(seat).melds):
+    if any(meld.kind == "pon" and tile_kind(meld.tiles[0]) == tile for meld in board.player(seat).melds):
         raise RuleError("kan_of_open_pon", f"{seat} has an open pon of {tile}, which only a drawn tile completes")
-    came = _taken(board, seat, RiichiHandMeld("kan", (tile,) * 4), (tile,) * 3, rules)
-    return count_kan(replace(came, phase="draw", extra="replacement", forbidden=frozenset()), seat, rules, open_=True)
+    after = _after_call(board, seat, RiichiHandMeld("kan", (tile,) * 4), (tile,) * 3, rules)
+    return count_kan(replace(after, phase="draw", extra="replacement", forbidden=frozenset()), seat, rules, open_=True)
 
 
 def _caller(board: Board, action: RiichiAction, rules: RiichiProfile) -> Seat:
@@ -161,17 +161,17 @@ def _caller(board: Board, action: RiichiAction, rules: RiichiProfile) -> Seat:
         raise RuleError("own_discard", f"{seat} has discarded this tile")
     if not board.live or abort_after_pass(board, rules):
         raise RuleError("last_discard", "the last discard of a hand can only be won on")
-    if board.own(seat).riichi:
+    if board.player(seat).riichi:
         raise RuleError("call_in_riichi", f"{seat} is in riichi")
-    check_sets_left(board.own(seat), seat)
+    check_sets_left(board.player(seat), seat)
     return seat
 
 
-def _taken(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], rules: RiichiProfile) -> Board:
+def _after_call(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], rules: RiichiProfile) -> Board:
     """Move the turn to the caller, skipping the seats between. A call ends all ippatsu and first turns."""
-    discarder = replace(board.own(board.turn), called=True)
-    owns = with_seat(
-        replace(board, owns=with_seat(board, board.turn, discarder)), seat, with_meld(board.own(seat), meld, used)
+    discarder = replace(board.player(board.turn), discard_called=True)
+    players = with_seat(
+        replace(board, players=with_seat(board, board.turn, discarder)), seat, with_meld(board.player(seat), meld, used)
     )
     barred = kuikae_tiles(meld, board.offered, rules.play.kuikae.value)
     return replace(
@@ -179,23 +179,23 @@ def _taken(board: Board, seat: Seat, meld: RiichiHandMeld, used: Sequence[str], 
         turn=seat,
         phase="hold",
         extra="claimed",
-        owns=tuple(replace(own, ippatsu=False) for own in owns),
-        unbroken=False,
-        forbidden=_if_any_other(barred, owns[SEAT_INDEX[seat]].concealed),
+        players=tuple(replace(player, ippatsu=False) for player in players),
+        no_calls_yet=False,
+        forbidden=_refuse_if_no_discard_left(barred, players[SEAT_INDEX[seat]].concealed),
     )
 
 
-def _if_any_other(barred: frozenset[str], left: Sequence[str] | None) -> frozenset[str]:
+def _refuse_if_no_discard_left(barred: frozenset[str], left: Sequence[str] | None) -> frozenset[str]:
     """Return the forbidden discards. A call after which nothing could be discarded is refused."""
     if left is not None and left and not Counter(tile_kind(tile) for tile in left).keys() - barred:
         raise RuleError("kuikae", "after this call no tile could be discarded")
     return barred
 
 
-PRECEDENCE: Final[Mapping[Do, int]] = {"ron": 0, "pon": 1, "daiminkan": 1, "chii": 2}
+PRECEDENCE: Final[Mapping[ActionKind, int]] = {"ron": 0, "pon": 1, "daiminkan": 1, "chii": 2}
 """Ron goes before pon and kan, which go before chii (RIICHI-PLAY)."""
 
-Why = Literal["too_late", "other_call"]
+RefusalReason = Literal["too_late", "other_call"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class SettledCalls:
     """The action that results from the calls on a tile (`no_call` for none), and why each other call was refused."""
 
     action: RiichiAction
-    refused: Mapping[Seat, Why]
+    refused: Mapping[Seat, RefusalReason]
 
 
 def settle_calls(discarder: Seat, calls: Iterable[TimedCall], rules: RiichiProfile) -> SettledCalls:
@@ -251,15 +251,15 @@ def _settle_ron(
     discarder: Seat, made: tuple[TimedCall, ...], ron: list[TimedCall], rules: RiichiProfile
 ) -> SettledCalls:
     seats = sorted((call.seat for call in ron), key=lambda seat: turns_between(discarder, seat))
-    kept = seats[:1] if rules.session.ron.several.value == "nearest" else seats
-    refused: dict[Seat, Why] = {}
+    winners = seats[:1] if rules.session.ron.several.value == "nearest" else seats
+    refused: dict[Seat, RefusalReason] = {}
     for call in made:
-        if call.seat not in kept:
+        if call.seat not in winners:
             refused[call.seat] = "too_late" if call.action.do == "ron" and call not in ron else "other_call"
-    return SettledCalls(RiichiAction("ron", seats=tuple(kept)), refused)
+    return SettledCalls(RiichiAction("ron", seats=tuple(winners)), refused)
 
 
-def _why_refused(call: TimedCall, first: TimedCall) -> Why:
+def _why_refused(call: TimedCall, first: TimedCall) -> RefusalReason:
     late = call.action.do == "ron" or PRECEDENCE[call.action.do] < PRECEDENCE[first.action.do]
     return "too_late" if late else "other_call"
 
@@ -272,6 +272,6 @@ def _check_calls(discarder: Seat, made: tuple[TimedCall, ...]) -> None:
             raise RuleError("own_discard", f"{discarder} has discarded this tile")
         if call.ms < 0:
             raise RuleError("time_negative", f"{call.ms} ms: no call comes before the discard")
-    asked = [(call.seat, call.action.do == "ron") for call in made]
-    if len({*asked}) < len(asked):
-        raise RuleError("claimed_twice", "one call a seat, which may become a ron")
+    declared = [(call.seat, call.action.do == "ron") for call in made]
+    if len({*declared}) < len(declared):
+        raise RuleError("claimed_twice", "each seat may call once, and may turn the call into a ron")

@@ -24,7 +24,7 @@ ROUNDS: Final[tuple[RoundWind, ...]] = get_args(RoundWind)
 
 PlayerPoints = tuple[int, int, int, int]
 
-NOTHING: Final[PlayerPoints] = (0, 0, 0, 0)
+NO_POINTS: Final[PlayerPoints] = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Ron(HandEnd):
         _each_once(self.chombo)
         winners = _each_once(win.winner for win in self.wins)
         if not winners:
-            raise RuleError("winner_missing", "nobody is named who wins")
+            raise RuleError("winner_missing", "name the winner")
         if self.loser in winners:
             raise RuleError("loser_wins", N_("player {player} wins on their own discard", player=self.loser))
         _check_alive(winners, self.dead)
@@ -201,7 +201,7 @@ class Chombo(HandEnd):
         _check_offenders(self.offenders)
         _each_once(self.yakuman_tenpai)
         if not {*_each_once(self.dependent)} < {*self.offenders}:
-            raise RuleError("no_first_fault", "a fault depends on that of another offender, who pays")
+            raise RuleError("no_first_fault", "a dependent fault needs a first fault by another offender")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +241,7 @@ def _each_once(players: Iterable[PlayerNo]) -> tuple[PlayerNo, ...]:
 
 def _check_offenders(offenders: tuple[PlayerNo, ...]) -> None:
     if not _each_once(offenders):
-        raise RuleError("offender_missing", "nobody is named who committed the fault")
+        raise RuleError("offender_missing", "name the player who committed the fault")
 
 
 def _check_alive(players: Iterable[PlayerNo], dead: Iterable[PlayerNo]) -> None:
@@ -253,40 +253,40 @@ def _check_alive(players: Iterable[PlayerNo], dead: Iterable[PlayerNo]) -> None:
 SessionEvent = Ron | Tsumo | ExhaustiveDraw | Abort | Chombo | MinorFault | DeadHand | SessionEnd
 
 
-def event_from_message(told: RiichiEvent) -> SessionEvent:
+def event_from_message(message: RiichiEvent) -> SessionEvent:
     """Return a message's event. Raises RuleError if impossible, `winner_missing`, `loser_missing`, `reason_missing`."""
-    return _EVENTS[told.kind](told)
+    return _EVENTS[message.kind](message)
 
 
-def _ron(told: RiichiEvent) -> SessionEvent:
-    if told.loser is None:
-        raise RuleError("loser_missing", "a ron needs to know on whose tile")
-    wins = tuple(_win(seat, win) for seat, win in told.wins.items())
+def _ron(message: RiichiEvent) -> SessionEvent:
+    if message.loser is None:
+        raise RuleError("loser_missing", "a ron needs the player who discarded the tile")
+    wins = tuple(_win(seat, win) for seat, win in message.wins.items())
     return Ron(
-        loser=SEAT_INDEX[told.loser],
+        loser=SEAT_INDEX[message.loser],
         wins=wins,
-        riichi=players_on_seats(told.riichi),
-        chombo=players_on_seats(told.offenders),
+        riichi=players_on_seats(message.riichi),
+        chombo=players_on_seats(message.offenders),
     )
 
 
-def _tsumo(told: RiichiEvent) -> SessionEvent:
-    if len(told.wins) != 1:
-        raise RuleError("winner_missing", "exactly one wins on a tile drawn")
-    ((seat, win),) = told.wins.items()
-    kan_from = None if told.kan_from is None else SEAT_INDEX[told.kan_from]
+def _tsumo(message: RiichiEvent) -> SessionEvent:
+    if len(message.wins) != 1:
+        raise RuleError("winner_missing", "exactly one player wins on a drawn tile")
+    ((seat, win),) = message.wins.items()
+    kan_from = None if message.kan_from is None else SEAT_INDEX[message.kan_from]
     return Tsumo(
         win=_win(seat, win),
         kan_from=kan_from,
-        riichi=players_on_seats(told.riichi),
-        chombo=players_on_seats(told.offenders),
+        riichi=players_on_seats(message.riichi),
+        chombo=players_on_seats(message.offenders),
     )
 
 
-def _abort(told: RiichiEvent) -> SessionEvent:
-    if told.reason is None:
-        raise RuleError("reason_missing", "a hand is broken off for a reason")
-    return Abort(reason=told.reason, riichi=players_on_seats(told.riichi))
+def _abort(message: RiichiEvent) -> SessionEvent:
+    if message.reason is None:
+        raise RuleError("reason_missing", "an aborted hand needs its reason")
+    return Abort(reason=message.reason, riichi=players_on_seats(message.riichi))
 
 
 def _win(seat: Seat, win: RiichiWin) -> SessionWin:
@@ -304,19 +304,19 @@ def players_on_seats(seats: Iterable[Seat]) -> tuple[PlayerNo, ...]:
 _EVENTS: Final[Mapping[str, Callable[[RiichiEvent], SessionEvent]]] = {
     "ron": _ron,
     "tsumo": _tsumo,
-    "draw": lambda told: ExhaustiveDraw(
-        tenpai=players_on_seats(told.tenpai),
-        nagashi=players_on_seats(told.nagashi),
-        riichi=players_on_seats(told.riichi),
+    "draw": lambda message: ExhaustiveDraw(
+        tenpai=players_on_seats(message.tenpai),
+        nagashi=players_on_seats(message.nagashi),
+        riichi=players_on_seats(message.riichi),
     ),
     "abort": _abort,
-    "chombo": lambda told: Chombo(
-        offenders=players_on_seats(told.offenders),
-        dependent=players_on_seats(told.dependent),
-        yakuman_tenpai=players_on_seats(told.yakuman_tenpai),
-        riichi=players_on_seats(told.riichi),
+    "chombo": lambda message: Chombo(
+        offenders=players_on_seats(message.offenders),
+        dependent=players_on_seats(message.dependent),
+        yakuman_tenpai=players_on_seats(message.yakuman_tenpai),
+        riichi=players_on_seats(message.riichi),
     ),
-    "minor_fault": lambda told: MinorFault(offenders=players_on_seats(told.offenders)),
+    "minor_fault": lambda message: MinorFault(offenders=players_on_seats(message.offenders)),
     "end": lambda _: SessionEnd(),
 }
 

@@ -57,7 +57,10 @@ class SevenPairs:
     """Seven different pairs."""
 
 
-def hand_readings(hand: RiichiHand, *, self_drawn: bool) -> tuple[HandReading | SevenPairs, ...]:
+AnyReading = HandReading | SevenPairs
+
+
+def hand_readings(hand: RiichiHand, *, self_drawn: bool) -> tuple[AnyReading, ...]:
     """Return all readings of a hand; none if it does not win or is thirteen orphans."""
     counts = kind_counts(hand.standing)
     pairs = is_seven_pairs(counts) and max(counts) == 2  # noqa: PLR2004 - in riichi the seven pairs must be different
@@ -121,9 +124,9 @@ def _wait(group: TileSet, tile: str) -> Wait:
     return "edge" if (low == 0 and place == 2) or (low == FIRST_OF_LAST_CHII and place == 0) else "two_sided"  # noqa: PLR2004 - the third tile of 123
 
 
-def _kind(said: str) -> SetKind:
+def _kind(kind: str) -> SetKind:
     kinds: dict[str, SetKind] = {"chii": "chii", "pon": "pon", "kan": "kan"}
-    return kinds[said]
+    return kinds[kind]
 
 
 WINNING: Final = 20
@@ -160,55 +163,55 @@ class Fu:
     rounded: int
 
 
-def fu_of(reading: HandReading | SevenPairs, said: RiichiSituation, rules: FuRules) -> Fu:
+def fu_of(reading: AnyReading, situation: RiichiSituation, rules: FuRules) -> Fu:
     """Count the fu of one reading of a hand."""
     if isinstance(reading, SevenPairs):
         return Fu((FuItem("seven_pairs", SEVEN_PAIRS),), SEVEN_PAIRS, SEVEN_PAIRS)
-    items = tuple(_items(reading, said, rules))
+    items = tuple(_items(reading, situation, rules))
     total = sum(item.fu for item in items)
     return Fu(items, total, -(-total // 10) * 10)
 
 
-def is_pinfu(reading: HandReading | SevenPairs, said: RiichiSituation) -> bool:
+def is_pinfu(reading: AnyReading, situation: RiichiSituation) -> bool:
     """Return whether a closed hand has no extra fu: chii only, a pair without value, a two-sided wait."""
     if isinstance(reading, SevenPairs) or reading.open:
         return False
-    return _is_without_fu(reading, said)
+    return _is_without_fu(reading, situation)
 
 
-def _is_without_fu(reading: HandReading, said: RiichiSituation) -> bool:
+def _is_without_fu(reading: HandReading, situation: RiichiSituation) -> bool:
     all_chii = all(group.kind == "chii" for group in reading.sets)
-    return all_chii and reading.wait == "two_sided" and not any(_pair_values(reading.pair, said))
+    return all_chii and reading.wait == "two_sided" and not any(_pair_values(reading.pair, situation))
 
 
-def _items(reading: HandReading, said: RiichiSituation, rules: FuRules) -> Iterator[FuItem]:
+def _items(reading: HandReading, situation: RiichiSituation, rules: FuRules) -> Iterator[FuItem]:
     yield FuItem("winning", WINNING)
-    if not said.self_drawn and not reading.open:
+    if not situation.self_drawn and not reading.open:
         yield FuItem("concealed_ron", CONCEALED_RON)
     for group in reading.sets:
         if group.kind != "chii":
-            yield _of_set(group)
-    yield from _of_pair(reading.pair, said, rules)
+            yield _set_fu(group)
+    yield from _pair_fu(reading.pair, situation, rules)
     if reading.wait in ("edge", "closed", "pair"):
         yield FuItem(f"{reading.wait}_wait", SINGLE_WAIT)
-    yield from _of_the_draw(reading, said, rules)
+    yield from _draw_fu(reading, situation, rules)
 
 
-def _of_set(group: TileSet) -> FuItem:
+def _set_fu(group: TileSet) -> FuItem:
     orphan = group.tile in ORPHANS
     fu = PLAIN_PON * (2 if orphan else 1) * (1 if group.open else 2) * (4 if group.kind == "kan" else 1)
     side = "open" if group.open else "closed"
     return FuItem(f"{side}_{group.kind}{'_of_orphans' if orphan else ''}", fu, group.tiles)
 
 
-def _pair_values(pair: str, said: RiichiSituation) -> tuple[bool, bool, bool]:
+def _pair_values(pair: str, situation: RiichiSituation) -> tuple[bool, bool, bool]:
     """Return whether a pair is of dragons, of the seat wind, and of the round wind."""
-    return pair in DRAGONS, pair == WIND_TILES[said.seat_wind], pair == WIND_TILES[said.round_wind]
+    return pair in DRAGONS, pair == WIND_TILES[situation.seat_wind], pair == WIND_TILES[situation.round_wind]
 
 
-def _of_pair(pair: str, said: RiichiSituation, rules: FuRules) -> Iterator[FuItem]:
+def _pair_fu(pair: str, situation: RiichiSituation, rules: FuRules) -> Iterator[FuItem]:
     tiles = (pair, pair)
-    dragon, seat, prevalent = _pair_values(pair, said)
+    dragon, seat, prevalent = _pair_values(pair, situation)
     if dragon:
         yield FuItem("dragon_pair", VALUED_PAIR, tiles)
     elif seat and prevalent:
@@ -219,12 +222,12 @@ def _of_pair(pair: str, said: RiichiSituation, rules: FuRules) -> Iterator[FuIte
         yield FuItem("round_wind_pair", VALUED_PAIR, tiles)
 
 
-def _of_the_draw(reading: HandReading, said: RiichiSituation, rules: FuRules) -> Iterator[FuItem]:
-    if said.self_drawn and said.rinshan:
+def _draw_fu(reading: HandReading, situation: RiichiSituation, rules: FuRules) -> Iterator[FuItem]:
+    if situation.self_drawn and situation.rinshan:
         yield FuItem("replacement_tile", rules.replacement_tile.value)
-    elif said.self_drawn and not is_pinfu(reading, said):
+    elif situation.self_drawn and not is_pinfu(reading, situation):
         yield FuItem("tsumo", TSUMO)
-    elif not said.self_drawn and reading.open and _is_without_fu(reading, said):
+    elif not situation.self_drawn and reading.open and _is_without_fu(reading, situation):
         least = rules.open_pinfu.value - WINNING
         if least:
             yield FuItem("open_pinfu", least)
@@ -235,7 +238,7 @@ CONCEALED_TRIPLETS: Final = 3
 Test = Callable[[HandReading], bool]
 
 
-def _alike(reading: HandReading) -> int:
+def _identical_chii_pairs(reading: HandReading) -> int:
     chii = [group.tile for group in reading.sets if group.kind == "chii"]
     return sum(chii.count(tile) // 2 for tile in set(chii))
 
@@ -258,9 +261,9 @@ def _has_three_suits(reading: HandReading, *, chii: bool) -> bool:
     return any({f"{rank}{suit}" for suit in "mps"} <= low for rank in range(1, 10))
 
 
-FORMS: Final[Mapping[str, Test]] = {
-    "iipeikou": lambda reading: _alike(reading) == 1,
-    "ryanpeikou": lambda reading: _alike(reading) > 1,
+YAKU_TESTS: Final[Mapping[str, Test]] = {
+    "iipeikou": lambda reading: _identical_chii_pairs(reading) == 1,
+    "ryanpeikou": lambda reading: _identical_chii_pairs(reading) > 1,
     "sanankou": lambda reading: _closed_triplets(reading) == CONCEALED_TRIPLETS,
     "toitoi": lambda reading: all(group.kind != "chii" for group in reading.sets),
     "chanta": _is_outside,
@@ -272,10 +275,10 @@ FORMS: Final[Mapping[str, Test]] = {
 """The test that a reading must pass for each yaku that only some readings of the same tiles have."""
 
 
-def has_yaku(reading: HandReading | SevenPairs, yaku: Collection[str], said: RiichiSituation) -> bool:
+def has_yaku(reading: AnyReading, yaku: Collection[str], situation: RiichiSituation) -> bool:
     """Return whether a reading is one for which these yaku were counted."""
     if isinstance(reading, SevenPairs):
         return "chiitoitsu" in yaku
-    if "chiitoitsu" in yaku or ("pinfu" in yaku) != is_pinfu(reading, said):
+    if "chiitoitsu" in yaku or ("pinfu" in yaku) != is_pinfu(reading, situation):
         return False
-    return all(test(reading) for yaku_id, test in FORMS.items() if yaku_id in yaku)
+    return all(test(reading) for yaku_id, test in YAKU_TESTS.items() if yaku_id in yaku)

@@ -100,9 +100,9 @@ class RiichiSituation:
 
     def __post_init__(self) -> None:
         """Refuse winds and tiles that do not exist, and impossible numbers of indicators."""
-        for which, said in (("seat", self.seat_wind), ("round", self.round_wind)):
-            if said not in SEATS:
-                raise RuleError("unknown_wind", f"{said[:20]!r} is no {which} wind; there are: {', '.join(SEATS)}")
+        for which, wind in (("seat", self.seat_wind), ("round", self.round_wind)):
+            if wind not in SEATS:
+                raise RuleError("unknown_wind", f"{wind[:20]!r} is no {which} wind; there are: {', '.join(SEATS)}")
         for indicators in (self.dora_indicators, self.ura_indicators):
             hand.refuse_unknown(without_red(indicators))
             if len(indicators) > MOST_INDICATORS:
@@ -151,40 +151,40 @@ def _check_red(hand: RiichiHand, rules: HandRules) -> None:
         refuse_if(wrong, "wrong_red_fives", f"of the four {five} one is red: {red} at most once, {five} three times")
 
 
-def _check_riichi(hand: RiichiHand, said: RiichiSituation, rules: HandRules) -> None:
-    refuse_if(bool(said.riichi) and hand.open, "riichi_with_open_hand", "riichi is declared on a closed hand only")
-    refuse_if(said.ippatsu and not said.riichi, "ippatsu_without_riichi", "ippatsu needs riichi")
-    refuse_if(said.ippatsu and said.rinshan, "ippatsu_with_rinshan", "a kan of one's own has ended ippatsu")
-    refuse_if(said.open_riichi and not said.riichi, "open_riichi_without_riichi", "open riichi is a kind of riichi")
-    refused = said.open_riichi and not rules.open_riichi.value
+def _check_riichi(hand: RiichiHand, situation: RiichiSituation, rules: HandRules) -> None:
+    refuse_if(bool(situation.riichi) and hand.open, "riichi_with_open_hand", "riichi is declared on a closed hand only")
+    refuse_if(situation.ippatsu and not situation.riichi, "ippatsu_without_riichi", "ippatsu needs riichi")
+    refuse_if(situation.ippatsu and situation.rinshan, "ippatsu_with_rinshan", "a kan of one's own has ended ippatsu")
+    refuse_if(situation.open_riichi and not situation.riichi, "open_riichi_without_riichi", "open riichi needs riichi")
+    refused = situation.open_riichi and not rules.open_riichi.value
     refuse_if(refused, "open_riichi_refused", "these rules know no open riichi")
 
 
-def _check_last_tile(said: RiichiSituation) -> None:
-    refuse_if(said.haitei and not said.self_drawn, "haitei_on_discard", "haitei is the last tile drawn")
-    refuse_if(said.houtei and said.self_drawn, "houtei_self_drawn", "houtei is the last tile discarded")
+def _check_last_tile(situation: RiichiSituation) -> None:
+    refuse_if(situation.haitei and not situation.self_drawn, "haitei_on_discard", "haitei is the last tile drawn")
+    refuse_if(situation.houtei and situation.self_drawn, "houtei_self_drawn", "houtei is the last tile discarded")
     # MONTREAL: "haitei rinshan" is a contradiction in terms.
-    both = said.haitei and said.rinshan
+    both = situation.haitei and situation.rinshan
     refuse_if(both, "haitei_with_rinshan", "a replacement tile is never the last tile of the wall")
-    both = said.houtei and said.chankan
+    both = situation.houtei and situation.chankan
     refuse_if(both, "houtei_with_chankan", "a tile added to a kan is no discard")
 
 
-def _check_kan(hand: RiichiHand, said: RiichiSituation) -> None:
-    refuse_if(said.rinshan and not said.self_drawn, "rinshan_on_discard", "a replacement tile is drawn")
-    no_kan = said.rinshan and all(meld.kind != "kan" for meld in hand.melds)
+def _check_kan(hand: RiichiHand, situation: RiichiSituation) -> None:
+    refuse_if(situation.rinshan and not situation.self_drawn, "rinshan_on_discard", "a replacement tile is drawn")
+    no_kan = situation.rinshan and all(meld.kind != "kan" for meld in hand.melds)
     refuse_if(no_kan, "replacement_without_kong", "a replacement tile is drawn after a kan, and there is none")
-    refuse_if(said.chankan and said.self_drawn, "chankan_self_drawn", "a kan is robbed of another's tile")
-    if said.chankan:
+    refuse_if(situation.chankan and situation.self_drawn, "chankan_self_drawn", "a kan is robbed of another's tile")
+    if situation.chankan:
         # All four tiles of the kan are accounted for: three of its owner's, and the one robbed.
-        seen = without_red((*hand.all_tiles, *said.dora_indicators, *said.ura_indicators))
+        seen = without_red((*hand.all_tiles, *situation.dora_indicators, *situation.ura_indicators))
         tile = without_red((hand.winning_tile,))[0]
         refuse_if(seen.count(tile) > 1, "kong_not_robbed", f"another {tile} is seen, so nobody has a kan of it")
 
 
-def _check_first_turn(hand: RiichiHand, said: RiichiSituation) -> None:
+def _check_first_turn(hand: RiichiHand, situation: RiichiSituation) -> None:
     refuse_if(bool(hand.melds), "not_first_turn", "the winner has called or made a kan")
-    refuse_if(bool(said.riichi), "not_first_turn", "the winner has declared riichi, so has discarded already")
-    refuse_if(said.haitei or said.houtei or said.rinshan, "not_first_turn", "that is no tile of a first turn")
-    dealer = said.dealer and not said.self_drawn
+    refuse_if(bool(situation.riichi), "not_first_turn", "the winner has declared riichi, so has discarded already")
+    refuse_if(situation.haitei or situation.houtei or situation.rinshan, "not_first_turn", "not a tile of a first turn")
+    dealer = situation.dealer and not situation.self_drawn
     refuse_if(dealer, "not_first_turn", "the dealer discards before anybody else, so has had a turn")

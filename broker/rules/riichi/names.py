@@ -50,7 +50,7 @@ def ids_by_number(of: Literal["library", "tenhou"]) -> Mapping[int, str]:
 
 
 @cache
-def yaku_place(yaku_id: str) -> int:
+def yaku_index(yaku_id: str) -> int:
     """Return the index of a yaku in the order in which they are listed, from 0."""
     return list(riichi_names("yaku")).index(yaku_id)
 

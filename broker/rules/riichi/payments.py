@@ -13,7 +13,7 @@ from broker.errors import RuleError
 from broker.i18n import N_
 from broker.rules.riichi import points
 from broker.rules.riichi.events import (
-    NOTHING,
+    NO_POINTS,
     PLAYERS,
     Chombo,
     ExhaustiveDraw,
@@ -39,7 +39,7 @@ OF_OWN_VALUE: Final = ("renhou", "shiisanputa")
 EIGHT: Final = 8
 """The number of counters after which a win is paarenchan, as its name says."""
 
-WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
+SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "tenhou": ("tenho",),
     "chiihou": ("chiho", "chiiho", "chihou"),
     "renhou": ("renho",),
@@ -64,16 +64,18 @@ WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
 """Our name of each yakuman, and its other spellings. Spaces, hyphens and case do not matter."""
 
 
-def _plain(written: str) -> str:
+def _normal(written: str) -> str:
     return re.sub(r"[^a-z0-9]", "", written.lower())
 
 
-NAMES: Final[Mapping[str, str]] = {_plain(way): name for name, ways in WRITTEN.items() for way in (name, *ways)}
+NAMES: Final[Mapping[str, str]] = {
+    _normal(spelling): name for name, spellings in SPELLINGS.items() for spelling in (name, *spellings)
+}
 
 
 def special_yaku(yaku: Iterable[str], rules: HandRules) -> tuple[str, ...]:
     """Return those of a hand's yaku that have a value of their own under these rules."""
-    found = (NAMES.get(_plain(written)) for written in yaku)
+    found = (NAMES.get(_normal(written)) for written in yaku)
     return tuple(name for name in found if name in OF_OWN_VALUE and _setting(name, rules) != "none")
 
 
@@ -111,7 +113,7 @@ def add_yakuman(numbers: Iterable[int], rules: HandRules) -> int:
 
 
 def _yakuman_name(written: str) -> str:
-    found = NAMES.get(_plain(written))
+    found = NAMES.get(_normal(written))
     if found is None:
         raise RuleError("unknown_yakuman", f"no yakuman is called {written[:40]!r}")
     return found
@@ -146,7 +148,7 @@ def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile, *, sel
     """
     special = special_yaku(win.yaku, rules.hand)
     names = yakuman_names(dict.fromkeys((*win.yakuman, *special)))
-    number = _number(state, win, names, rules)
+    number = _yakuman_count(state, win, names, rules)
     base = _base(win, number, rules, self_drawn=self_drawn)
     if any(yakuman_worth(name, rules.hand) == 0 for name in names):
         base = max(base, points.MANGAN)
@@ -155,7 +157,7 @@ def win_worth(state: SessionState, win: SessionWin, rules: RiichiProfile, *, sel
             "value_missing",
             N_("player {player}: give han and fu, or from 5 han only han, or a yakuman", player=win.winner),
         )
-    return WinWorth(base, _of_pao(win, names, number, base, rules))
+    return WinWorth(base, _pao_base(win, names, number, base, rules))
 
 
 def _base(win: SessionWin, number: int, rules: RiichiProfile, *, self_drawn: bool) -> int:
@@ -167,7 +169,7 @@ def _base(win: SessionWin, number: int, rules: RiichiProfile, *, self_drawn: boo
     return points.base_of(hand, rules.points)[0]
 
 
-def _number(state: SessionState, win: SessionWin, names: tuple[str, ...], rules: RiichiProfile) -> int:
+def _yakuman_count(state: SessionState, win: SessionWin, names: tuple[str, ...], rules: RiichiProfile) -> int:
     """Count the yakuman of a win, including paarenchan."""
     if win.yakuman_count is not None and win.yakuman_count < 0:
         raise RuleError("negative_yakuman", N_("the number of yakuman cannot be {count}", count=win.yakuman_count))
@@ -180,11 +182,11 @@ def _number(state: SessionState, win: SessionWin, names: tuple[str, ...], rules:
 def _after_eight(state: SessionState, win: SessionWin, rules: RiichiProfile) -> bool:
     if rules.hand.paarenchan.value == "none":
         return False
-    said = win.after_eight_counters
-    return state.counters >= EIGHT if said is None else said
+    recorded = win.after_eight_counters
+    return state.counters >= EIGHT if recorded is None else recorded
 
 
-def _of_pao(win: SessionWin, names: tuple[str, ...], number: int, base: int, rules: RiichiProfile) -> int:
+def _pao_base(win: SessionWin, names: tuple[str, ...], number: int, base: int, rules: RiichiProfile) -> int:
     if win.responsible is None:
         return 0
     played = rules.session.pao.yakuman.value
@@ -230,26 +232,28 @@ def tsumo_payment(state: SessionState, tsumo: Tsumo, rules: RiichiProfile) -> Pl
     win, value = tsumo.win, win_worth(state, tsumo.win, rules, self_drawn=True)
     more = state.counters * rules.points.counter.value // 3
     if win.responsible is not None:
-        return _fed(state, win, win.responsible, value, more)
+        return _pao_shares(state, win, win.responsible, value, more)
     if tsumo.kan_from is not None and rules.session.pao.live_kan.value:
         return _all_by(tsumo.kan_from, state, win.winner, value.base, more)
-    return _each(state, win.winner, value.base, more)
+    return _tsumo_shares(state, win.winner, value.base, more)
 
 
-def _fed(state: SessionState, win: SessionWin, responsible: PlayerNo, value: WinWorth, more: int) -> PlayerPoints:
+def _pao_shares(
+    state: SessionState, win: SessionWin, responsible: PlayerNo, value: WinWorth, more: int
+) -> PlayerPoints:
     covered = _all_by(responsible, state, win.winner, value.of_pao, more)
     left = value.base - value.of_pao
-    return add_points(covered, _each(state, win.winner, left, 0)) if left else covered
+    return add_points(covered, _tsumo_shares(state, win.winner, left, 0)) if left else covered
 
 
-def _each(state: SessionState, winner: PlayerNo, base: int, more: int) -> PlayerPoints:
+def _tsumo_shares(state: SessionState, winner: PlayerNo, base: int, more: int) -> PlayerPoints:
     dealer_wins = winner == state.dealer
     owed = {player: points.share(base, 2 if dealer_wins or player == state.dealer else 1) + more for player in PLAYERS}
     return pay_one(owed, winner)
 
 
 def _all_by(responsible: PlayerNo, state: SessionState, winner: PlayerNo, base: int, more: int) -> PlayerPoints:
-    return pay_one({responsible: _each(state, winner, base, more)[winner]}, winner)
+    return pay_one({responsible: _tsumo_shares(state, winner, base, more)[winner]}, winner)
 
 
 def deposits_to(winner: PlayerNo, deposits: int, rules: RiichiProfile) -> PlayerPoints:
@@ -259,7 +263,7 @@ def deposits_to(winner: PlayerNo, deposits: int, rules: RiichiProfile) -> Player
 
 def deposits_laid(players: tuple[PlayerNo, ...], rules: RiichiProfile, times: int = 1) -> PlayerPoints:
     """Return the points of deposits that players lay on the table."""
-    return add_points(NOTHING, *(_negated(deposits_to(player, times, rules)) for player in players))
+    return add_points(NO_POINTS, *(_negated(deposits_to(player, times, rules)) for player in players))
 
 
 def _negated(points: PlayerPoints) -> PlayerPoints:
@@ -276,7 +280,7 @@ def draw_payment(dealer: PlayerNo, draw: ExhaustiveDraw, rules: SessionRules) ->
 def _tenpai(tenpai: tuple[PlayerNo, ...], pot: int) -> PlayerPoints:
     noten = len(PLAYERS) - len(tenpai)
     if not tenpai or not noten:
-        return NOTHING
+        return NO_POINTS
     return player_points(pot // len(tenpai) if player in tenpai else -pot // noten for player in PLAYERS)
 
 
@@ -288,7 +292,7 @@ def mangan_tsumo(winner: PlayerNo, dealer: PlayerNo) -> PlayerPoints:
 
 def chombo_payment(dealer: PlayerNo, chombo: Chombo, rules: SessionRules) -> PlayerPoints:
     """Return the payments for grave faults: a reversed mangan for each, and more if a possible yakuman was spoilt."""
-    parts = [NOTHING]
+    parts = [NO_POINTS]
     for player in (one for one in chombo.offenders if one not in chombo.dependent):
         spoilt = any(one != player for one in chombo.yakuman_tenpai)
         parts += [_negated(mangan_tsumo(player, dealer))] * (1 + spoilt * rules.faults.yakuman_tenpai.value)

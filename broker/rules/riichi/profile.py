@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from broker.protocol import ProfileId
-from broker.rules.profile import ComparisonRules, Stated
+from broker.rules.profile import ComparisonRules, Setting
 
 StartScore = Annotated[int, Meta(ge=0, le=1_000_000, multiple_of=100)]
 
@@ -25,9 +25,9 @@ PaoYakuman = Literal["daisangen", "daisuushii", "suukantsu"]
 class ScoreRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The starting score, the score needed to finish, and the score that ends the session at once."""
 
-    start: Stated[StartScore]
-    finish: Stated[StartScore]
-    out: Stated[Literal["negative", "zero_or_less"]]
+    start: Setting[StartScore]
+    finish: Setting[StartScore]
+    out: Setting[Literal["negative", "zero_or_less"]]
 
 
 class LengthRules(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,41 +37,41 @@ class LengthRules(Struct, frozen=True, forbid_unknown_fields=True):
     stay after the last hand ends the session by being in the lead.
     """
 
-    rounds: Stated[Annotated[int, Meta(ge=1, le=4)]]
-    extension: Stated[Annotated[int, Meta(ge=0, le=3)]]
-    ends_on: Stated[Literal["won_hand", "any_hand"]]
-    dealer_stops: Stated[Literal["never", "leading"]]
+    rounds: Setting[Annotated[int, Meta(ge=1, le=4)]]
+    extension: Setting[Annotated[int, Meta(ge=0, le=3)]]
+    ends_on: Setting[Literal["won_hand", "any_hand"]]
+    dealer_stops: Setting[Literal["never", "leading"]]
 
 
 class DealerRules(Struct, frozen=True, forbid_unknown_fields=True):
     """When the dealer stays: in the first round, and in later ones."""
 
-    first_round: Stated[Renchan]
-    later_rounds: Stated[Renchan]
+    first_round: Setting[Renchan]
+    later_rounds: Setting[Renchan]
 
 
 class RonRules(Struct, frozen=True, forbid_unknown_fields=True):
     """What happens if several declare ron on one tile, and which of two winners gets the counters."""
 
-    several: Stated[Literal["triple_aborts", "all", "nearest"]]
-    counters: Stated[Literal["first", "each"]]
+    several: Setting[Literal["triple_aborts", "all", "nearest"]]
+    counters: Setting[Literal["first", "each"]]
 
 
 class PaoRules(Struct, frozen=True, forbid_unknown_fields=True):
     """Responsibility (pao): for which yakuman, for what part of the hand, for a ron's counters, and for a live kan."""
 
-    yakuman: Stated[tuple[PaoYakuman, ...]]
-    covers: Stated[Literal["hand", "yakuman"]]
-    counters: Stated[Literal["responsible", "discarder"]]
-    live_kan: Stated[bool]
+    yakuman: Setting[tuple[PaoYakuman, ...]]
+    covers: Setting[Literal["hand", "yakuman"]]
+    counters: Setting[Literal["responsible", "discarder"]]
+    live_kan: Setting[bool]
 
 
 class DrawRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The total paid by players who are not tenpai, whether nagashi counts, and the reasons that abort a hand."""
 
-    tenpai: Stated[Annotated[int, Meta(ge=0, le=30_000, multiple_of=600)]]
-    nagashi: Stated[bool]
-    aborts: Stated[tuple[AbortReason, ...]]
+    tenpai: Setting[Annotated[int, Meta(ge=0, le=30_000, multiple_of=600)]]
+    nagashi: Setting[bool]
+    aborts: Setting[tuple[AbortReason, ...]]
 
 
 class FaultRules(Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,17 +82,17 @@ class FaultRules(Struct, frozen=True, forbid_unknown_fields=True):
     `passes_unless_winning` a dealer who would then still win the session deals again. `minor`: in deposits.
     """
 
-    yakuman_tenpai: Stated[Annotated[int, Meta(ge=0, le=4)]]
-    win_cancels: Stated[bool]
-    dealer: Stated[Literal["passes_unless_winning", "passes", "replays"]]
-    minor: Stated[Annotated[int, Meta(ge=0, le=10)]]
+    yakuman_tenpai: Setting[Annotated[int, Meta(ge=0, le=4)]]
+    win_cancels: Setting[bool]
+    dealer: Setting[Literal["passes_unless_winning", "passes", "replays"]]
+    minor: Setting[Annotated[int, Meta(ge=0, le=10)]]
 
 
 class EndRules(Struct, frozen=True, forbid_unknown_fields=True):
     """Who gets unclaimed deposits, and whether equal scores share a place or are ordered by seat."""
 
-    deposits: Stated[Literal["winners", "nobody"]]
-    ties: Stated[Literal["shared", "seat_order"]]
+    deposits: Setting[Literal["winners", "nobody"]]
+    ties: Setting[Literal["shared", "seat_order"]]
 
 
 class SessionRules(Struct, frozen=True, forbid_unknown_fields=True):
@@ -122,13 +122,13 @@ class PlayRules(Struct, frozen=True, forbid_unknown_fields=True):
     thirteen orphans may rob a concealed kan.
     """
 
-    kuikae: Stated[Literal["allowed", "same_tile", "forbidden"]]
-    riichi_tiles_left: Stated[Annotated[int, Meta(ge=0, le=20)]]
-    priority_ms: Stated[Milliseconds]
-    ron_ms: Stated[Milliseconds]
-    open_kan_dora: Stated[Literal["at_once", "with_discard"]]
-    rinshan_dora: Stated[bool]
-    orphans_rob: Stated[bool]
+    kuikae: Setting[Literal["allowed", "same_tile", "forbidden"]]
+    riichi_tiles_left: Setting[Annotated[int, Meta(ge=0, le=20)]]
+    priority_ms: Setting[Milliseconds]
+    ron_ms: Setting[Milliseconds]
+    open_kan_dora: Setting[Literal["at_once", "with_discard"]]
+    rinshan_dora: Setting[bool]
+    orphans_rob: Setting[bool]
 
 
 DoubleYakuman = Literal["kokushi_thirteen_wait", "suuankou_tanki", "junsei_chuuren", "daisuushii"]
@@ -144,15 +144,15 @@ class HandRules(Struct, frozen=True, forbid_unknown_fields=True):
     eight counters. `several_yakuman`: whether they are added, or only the highest counts.
     """
 
-    open_tanyao: Stated[bool]
-    red_fives: Stated[bool]
-    open_riichi: Stated[bool]
-    renhou: Stated[Literal["none", "mangan", "yakuman"]]
-    shiisanputa: Stated[Literal["none", "mangan", "yakuman"]]
-    daisharin: Stated[Literal["none", "dots", "any_suit"]]
-    paarenchan: Stated[Literal["none", "with_yaku", "any_hand"]]
-    double_yakuman: Stated[tuple[DoubleYakuman, ...]]
-    several_yakuman: Stated[Literal["added", "highest"]]
+    open_tanyao: Setting[bool]
+    red_fives: Setting[bool]
+    open_riichi: Setting[bool]
+    renhou: Setting[Literal["none", "mangan", "yakuman"]]
+    shiisanputa: Setting[Literal["none", "mangan", "yakuman"]]
+    daisharin: Setting[Literal["none", "dots", "any_suit"]]
+    paarenchan: Setting[Literal["none", "with_yaku", "any_hand"]]
+    double_yakuman: Setting[tuple[DoubleYakuman, ...]]
+    several_yakuman: Setting[Literal["added", "highest"]]
 
 
 class FuRules(Struct, frozen=True, forbid_unknown_fields=True):
@@ -163,9 +163,9 @@ class FuRules(Struct, frozen=True, forbid_unknown_fields=True):
     fu that wins on a discard.
     """
 
-    double_wind_pair: Stated[Literal[2, 4]]
-    replacement_tile: Stated[Literal[0, 2]]
-    open_pinfu: Stated[Literal[20, 30]]
+    double_wind_pair: Setting[Literal[2, 4]]
+    replacement_tile: Setting[Literal[0, 2]]
+    open_pinfu: Setting[Literal[20, 30]]
 
 
 class PointRules(Struct, frozen=True, forbid_unknown_fields=True):
@@ -175,10 +175,10 @@ class PointRules(Struct, frozen=True, forbid_unknown_fields=True):
     without a yakuman. `counter`: what one counter adds in all; where three players pay, each adds a third.
     """
 
-    kiriage: Stated[bool]
-    counted_yakuman: Stated[Literal["yakuman", "sanbaiman"]]
-    counter: Stated[Annotated[int, Meta(ge=0, le=3000, multiple_of=300)]]
-    deposit: Stated[Annotated[int, Meta(ge=0, le=10_000, multiple_of=100)]]
+    kiriage: Setting[bool]
+    counted_yakuman: Setting[Literal["yakuman", "sanbaiman"]]
+    counter: Setting[Annotated[int, Meta(ge=0, le=3000, multiple_of=300)]]
+    deposit: Setting[Annotated[int, Meta(ge=0, le=10_000, multiple_of=100)]]
 
 
 class RiichiProfile(ComparisonRules, frozen=True, forbid_unknown_fields=True):

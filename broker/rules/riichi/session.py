@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from broker.errors import RuleError
 from broker.i18n import N_
 from broker.rules.riichi.events import (
-    NOTHING,
+    NO_POINTS,
     PLAYERS,
     ROUNDS,
     Abort,
@@ -52,21 +52,21 @@ def is_out(scores: PlayerPoints, rules: SessionRules) -> bool:
 
 def session_winners(scores: PlayerPoints, rules: SessionRules) -> tuple[PlayerNo, ...]:
     """Return the players in first place, several if they are tied."""
-    places_ = session_places(scores, rules)
-    return tuple(player for player in PLAYERS if places_[player] == 1)
+    places = session_places(scores, rules)
+    return tuple(player for player in PLAYERS if places[player] == 1)
 
 
 def session_places(scores: PlayerPoints, rules: SessionRules) -> tuple[int, ...]:
     """Return each player's place. Equal scores share it, or the earlier seat comes first."""
-    apart = rules.end.ties.value == "seat_order"
+    by_seat = rules.end.ties.value == "seat_order"
 
     def rank(player: PlayerNo) -> tuple[int, int]:
-        return -scores[player], player if apart else 0
+        return -scores[player], player if by_seat else 0
 
     return tuple(1 + sum(rank(other) < rank(player) for other in PLAYERS) for player in PLAYERS)
 
 
-def unclaimed(scores: PlayerPoints, points: int, rules: SessionRules) -> PlayerPoints:
+def share_unclaimed(scores: PlayerPoints, points: int, rules: SessionRules) -> PlayerPoints:
     """Distribute the points that lie on the table among the winners.
 
     They are shared in hundreds, the smallest stick, and the rest goes to the winner first in seat order. This breaks no
@@ -111,7 +111,11 @@ def state_after(
 def after_chombo(state: SessionState, offenders: Collection[PlayerNo], rules: SessionRules) -> SessionState:
     """Return the state after a grave fault. Counters stay, and a dealer who committed it loses the deal (MONTREAL)."""
     loses = state.dealer in offenders and rules.faults.dealer.value != "replays"
-    if rules.faults.dealer.value == "passes_unless_winning" and _last(state, rules) and _enough(state, rules):
+    if (
+        rules.faults.dealer.value == "passes_unless_winning"
+        and _is_last_deal(state, rules)
+        and _can_finish(state, rules)
+    ):
         # The dealer has paid. One who would still win at the end of the last round replays the hand.
         loses = loses and state.dealer not in session_winners(state.scores, rules)
     return _ended(state, "aborted", rules, again=not loses)
@@ -134,22 +138,22 @@ def _ended(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, ag
 
 def _decided(state: SessionState, outcome: HandOutcome, rules: SessionRules, *, again: bool) -> bool:
     """Return whether somebody's score finishes the session now: after the last hand, or any hand of the extension."""
-    if not _enough(state, rules) or (outcome != "won" and rules.length.ends_on.value == "won_hand"):
+    if not _can_finish(state, rules) or (outcome != "won" and rules.length.ends_on.value == "won_hand"):
         return False
     if state.round >= rules.length.rounds.value:
         return True
     stops = rules.length.dealer_stops.value == "leading" and outcome != "aborted"
     leads = stops and session_winners(state.scores, rules) == (state.dealer,)
-    return _last(state, rules) and (leads or not again)
+    return _is_last_deal(state, rules) and (leads or not again)
 
 
-def _last(state: SessionState, rules: SessionRules) -> bool:
+def _is_last_deal(state: SessionState, rules: SessionRules) -> bool:
     """Return whether this is the last deal of the rounds that are always played, or comes after it."""
     last_round = state.round == rules.length.rounds.value - 1
     return state.round >= rules.length.rounds.value or (last_round and state.dealer == PLAYERS[-1])
 
 
-def _enough(state: SessionState, rules: SessionRules) -> bool:
+def _can_finish(state: SessionState, rules: SessionRules) -> bool:
     return max(state.scores) >= rules.scores.finish.value
 
 
@@ -167,11 +171,11 @@ def settle_event(state: SessionState, event: SessionEvent, rules: RiichiProfile)
     if not isinstance(event, SessionEnd) and (state.over or is_out(state.scores, rules.session)):
         raise RuleError("session_over", "the session is over; only its end can be settled")
     if isinstance(event, HandEnd):
-        _can_pay(state, event.riichi, rules)
+        _check_deposits(state, event.riichi, rules)
     return SETTLES[type(event)](state, event, rules)
 
 
-def _can_pay(state: SessionState, riichi: tuple[PlayerNo, ...], rules: RiichiProfile) -> None:
+def _check_deposits(state: SessionState, riichi: tuple[PlayerNo, ...], rules: RiichiProfile) -> None:
     poor = [player for player in riichi if state.scores[player] < rules.points.deposit.value]
     if poor:
         raise RuleError("riichi_without_points", f"player {poor[0]} has {state.scores[poor[0]]} points, too few")
@@ -198,20 +202,20 @@ def _won(
 ) -> SettledEvent:
     """Settle a win. The winner first in turn order takes what lies on the table."""
     taken = deposits_to(won[0], state.deposits + len(hand.riichi), rules)
-    fault = NOTHING
+    fault = NO_POINTS
     if hand.chombo and not rules.session.faults.win_cancels.value:
         fault = chombo_payment(state.dealer, Chombo(offenders=hand.chombo), rules.session)
     deltas = add_points(deposits_laid(hand.riichi, rules), paid, taken, fault)
-    came = _with(state, deltas, 0)
-    return _settled(deltas, state_after(came, "won", won, rules.session), rules)
+    after = _with_deltas(state, deltas, 0)
+    return _settled(deltas, state_after(after, "won", won, rules.session), rules)
 
 
 def _draw(state: SessionState, draw: ExhaustiveDraw, rules: RiichiProfile) -> SettledEvent:
     if draw.nagashi and not rules.session.draw.nagashi.value:
         raise RuleError("nagashi_not_played", "nagashi does not count under these rules")
     deltas = add_points(deposits_laid(draw.riichi, rules), draw_payment(state.dealer, draw, rules.session))
-    came = _with(state, deltas, state.deposits + len(draw.riichi))
-    return _settled(deltas, state_after(came, "drawn", draw.tenpai, rules.session), rules)
+    after = _with_deltas(state, deltas, state.deposits + len(draw.riichi))
+    return _settled(deltas, state_after(after, "drawn", draw.tenpai, rules.session), rules)
 
 
 def _abort(state: SessionState, abort: Abort, rules: RiichiProfile) -> SettledEvent:
@@ -220,32 +224,32 @@ def _abort(state: SessionState, abort: Abort, rules: RiichiProfile) -> SettledEv
             "abort_not_played", N_("these rules have no abortive draw for {reason}", reason=abort.reason[:40])
         )
     deltas = deposits_laid(abort.riichi, rules)
-    came = _with(state, deltas, state.deposits + len(abort.riichi))
-    return _settled(deltas, state_after(came, "aborted", (), rules.session), rules)
+    after = _with_deltas(state, deltas, state.deposits + len(abort.riichi))
+    return _settled(deltas, state_after(after, "aborted", (), rules.session), rules)
 
 
 def _chombo(state: SessionState, chombo: Chombo, rules: RiichiProfile) -> SettledEvent:
     """Settle grave faults. Riichi deposits of the hand would be returned, so they are never taken."""
     deltas = chombo_payment(state.dealer, chombo, rules.session)
-    came = _with(state, deltas, state.deposits)
-    return _settled(deltas, after_chombo(came, chombo.offenders, rules.session), rules)
+    after = _with_deltas(state, deltas, state.deposits)
+    return _settled(deltas, after_chombo(after, chombo.offenders, rules.session), rules)
 
 
 def _minor_fault(state: SessionState, fault: MinorFault, rules: RiichiProfile) -> SettledEvent:
     times = rules.session.faults.minor.value
     deltas = deposits_laid(fault.offenders, rules, times)
-    came = _with(state, deltas, state.deposits + times * len(fault.offenders))
-    return _settled(deltas, replace(came, over=is_out(came.scores, rules.session)), rules)
+    after = _with_deltas(state, deltas, state.deposits + times * len(fault.offenders))
+    return _settled(deltas, replace(after, over=is_out(after.scores, rules.session)), rules)
 
 
 def _end(state: SessionState, _: SessionEnd, rules: RiichiProfile) -> SettledEvent:
     given = rules.session.end.deposits.value != "nobody"
-    deltas = unclaimed(state.scores, state.deposits * rules.points.deposit.value, rules.session)
-    came = _with(state, deltas, 0 if given else state.deposits)
-    return SettledEvent(deltas, replace(came, over=True), session_places(state.scores, rules.session))
+    deltas = share_unclaimed(state.scores, state.deposits * rules.points.deposit.value, rules.session)
+    after = _with_deltas(state, deltas, 0 if given else state.deposits)
+    return SettledEvent(deltas, replace(after, over=True), session_places(state.scores, rules.session))
 
 
-def _with(state: SessionState, deltas: PlayerPoints, deposits: int) -> SessionState:
+def _with_deltas(state: SessionState, deltas: PlayerPoints, deposits: int) -> SessionState:
     return replace(state, scores=add_points(state.scores, deltas), deposits=deposits)
 
 
@@ -260,7 +264,7 @@ SETTLES: Final[Mapping[type, Callable[[SessionState, Any, RiichiProfile], Settle
     Abort: _abort,
     Chombo: _chombo,
     MinorFault: _minor_fault,
-    DeadHand: lambda state, _, rules: _settled(NOTHING, state, rules),
+    DeadHand: lambda state, _, rules: _settled(NO_POINTS, state, rules),
     SessionEnd: _end,
 }
 """The function that settles each kind of event."""

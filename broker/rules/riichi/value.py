@@ -19,15 +19,15 @@ from broker.rules.deal import COPIES, RED
 from broker.rules.mcr import SUITED, is_thirteen_orphans, kind_counts
 from broker.rules.riichi.fu import (
     WIND_TILES,
+    AnyReading,
     Fu,
     HandReading,
-    SevenPairs,
     fu_of,
     hand_readings,
     has_yaku,
 )
 from broker.rules.riichi.hand import RiichiHand, RiichiSituation, check_riichi_situation, without_red
-from broker.rules.riichi.names import ids_by_number, yaku_place
+from broker.rules.riichi.names import ids_by_number, yaku_index
 from broker.rules.riichi.points import COUNTED, MANGAN, PaidWin, RiichiPayments, base_of, riichi_payments
 from broker.rules.riichi.profile import HandRules, RiichiProfile
 from broker.rules.riichi.waits import INDEX
@@ -54,7 +54,7 @@ class LibraryCount:
 
 def count_by_library(
     hand: RiichiHand,
-    said: RiichiSituation,
+    situation: RiichiSituation,
     profile: RiichiProfile,
     closed_sets: Sequence[tuple[str, tuple[str, ...]]] = (),
 ) -> LibraryCount:
@@ -69,9 +69,9 @@ def count_by_library(
         numbers.all,
         numbers.winning,
         [_meld(laid, tiles) for laid, tiles in zip(sets, numbers.by_set(sets), strict=True)],
-        [_number(tile) for tile in without_red(said.dora_indicators)],
-        _config(hand, said, profile),
-        ura_dora_indicators=[_number(tile) for tile in without_red(said.ura_indicators)],
+        [_number(tile) for tile in without_red(situation.dora_indicators)],
+        _config(hand, situation, profile),
+        ura_dora_indicators=[_number(tile) for tile in without_red(situation.ura_indicators)],
     )
     if answer.error == HandCalculator.ERR_NO_YAKU:
         return LibraryCount({}, 0)
@@ -105,7 +105,7 @@ class _Numbers:
 def _numbers(in_sets: list[str], hand: RiichiHand, *, red: bool) -> _Numbers:
     """Number the tiles. Where red fives count, the first five of each suit is the red one."""
     left = list(hand.all_tiles)
-    first = [_taken(left, tile) for tile in in_sets]
+    first = [_take(left, tile) for tile in in_sets]
     used: dict[str, int] = {}
     numbers = []
     for tile in (*first, *left):
@@ -120,7 +120,7 @@ def _numbers(in_sets: list[str], hand: RiichiHand, *, red: bool) -> _Numbers:
     return _Numbers(tuple(numbers), next(number for number in numbers if number // COPIES == won))
 
 
-def _taken(left: list[str], tile: str) -> str:
+def _take(left: list[str], tile: str) -> str:
     """Remove a tile from those left, or the red five of its face if there is no other, and return it."""
     found = tile if tile in left else next(red for red, face in RED.items() if face == tile)
     left.remove(found)
@@ -135,20 +135,20 @@ def _meld(laid: _LibrarySet, numbers: tuple[int, ...]) -> LibraryMeld:
     return LibraryMeld(MELDS[laid.kind], sorted(numbers), opened=laid.open)
 
 
-def _config(hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile) -> HandConfig:
-    seat, prevalent = WIND_TILES[said.seat_wind], WIND_TILES[said.round_wind]
+def _config(hand: RiichiHand, situation: RiichiSituation, profile: RiichiProfile) -> HandConfig:
+    seat, prevalent = WIND_TILES[situation.seat_wind], WIND_TILES[situation.round_wind]
     # The library gives 4 fu for a pair of the double wind. A pair gives no yaku, so one of the winds may be left out.
     once = seat == prevalent and profile.fu.double_wind_pair.value == 2 and hand.standing.count(seat) == 2  # noqa: PLR2004 - a pair
     return HandConfig(
-        is_tsumo=said.self_drawn,
-        is_riichi=said.riichi == 1,
-        is_daburu_riichi=said.riichi == 2,  # noqa: PLR2004 - double
-        is_open_riichi=said.open_riichi,
-        is_ippatsu=said.ippatsu,
-        is_rinshan=said.rinshan,
-        is_chankan=said.chankan,
-        is_haitei=said.haitei,
-        is_houtei=said.houtei,
+        is_tsumo=situation.self_drawn,
+        is_riichi=situation.riichi == 1,
+        is_daburu_riichi=situation.riichi == 2,  # noqa: PLR2004 - double
+        is_open_riichi=situation.open_riichi,
+        is_ippatsu=situation.ippatsu,
+        is_rinshan=situation.rinshan,
+        is_chankan=situation.chankan,
+        is_haitei=situation.haitei,
+        is_houtei=situation.houtei,
         player_wind=INDEX[seat],
         round_wind=None if once else INDEX[prevalent],
         options=_options(profile),
@@ -172,35 +172,35 @@ def _options(profile: RiichiProfile) -> OptionalRules:
 DISJOINT_KINDS: Final = 13
 """The number of kinds in the disjoint hand, one of which occurs twice."""
 
-NEAR: Final = 2
+CHII_SPAN: Final = 2
 """The greatest distance between two tiles of a suit that can be in one chii."""
 
 
-def is_disjoint(hand: RiichiHand, said: RiichiSituation, rules: HandRules) -> bool:
+def is_disjoint(hand: RiichiHand, situation: RiichiSituation, rules: HandRules) -> bool:
     """Return whether the first 14 tiles are a pair and twelve singles, no two of which fit together (shiisanputa)."""
-    if rules.shiisanputa.value == "none" or not (said.first_turn and said.self_drawn):
+    if rules.shiisanputa.value == "none" or not (situation.first_turn and situation.self_drawn):
         return False
     counts = kind_counts(hand.standing)
     kinds = [index for index, number in enumerate(counts) if number]
     suited = [index for index in kinds if index < SUITED]
-    near = any(high - low <= NEAR and high // 9 == low // 9 for low, high in pairwise(suited))
-    return len(kinds) == DISJOINT_KINDS and not near
+    connected = any(high - low <= CHII_SPAN and high // 9 == low // 9 for low, high in pairwise(suited))
+    return len(kinds) == DISJOINT_KINDS and not connected
 
 
-def yakuman_by_timing(said: RiichiSituation, rules: HandRules, yaku: Collection[str]) -> Iterator[str]:
+def yakuman_by_timing(situation: RiichiSituation, rules: HandRules, yaku: Collection[str]) -> Iterator[str]:
     """Yield the yakuman that a win has by its timing, whatever its tiles."""
-    if said.first_turn and said.self_drawn:
-        yield "tenhou" if said.dealer else "chiihou"
-    elif said.first_turn and rules.renhou.value == "yakuman":
+    if situation.first_turn and situation.self_drawn:
+        yield "tenhou" if situation.dealer else "chiihou"
+    elif situation.first_turn and rules.renhou.value == "yakuman":
         yield "renhou"
-    if said.after_eight_counters and _is_paarenchan(said, rules, yaku):
+    if situation.after_eight_counters and _is_paarenchan(situation, rules, yaku):
         yield "paarenchan"
 
 
-def _is_paarenchan(said: RiichiSituation, rules: HandRules, yaku: Collection[str]) -> bool:
+def _is_paarenchan(situation: RiichiSituation, rules: HandRules, yaku: Collection[str]) -> bool:
     if rules.paarenchan.value == "with_yaku":
-        by_the_moment = said.first_turn and (said.self_drawn or rules.renhou.value != "none")
-        return bool(yaku) or by_the_moment
+        by_timing = situation.first_turn and (situation.self_drawn or rules.renhou.value != "none")
+        return bool(yaku) or by_timing
     return rules.paarenchan.value == "any_hand"
 
 
@@ -244,50 +244,50 @@ class RiichiHandValue:
         """The fu used for payments; 0 if there are none."""
         return self.fu.rounded if self.fu else 0
 
-    def win(self, said: RiichiSituation, honba: int = 0, deposits: int = 0) -> PaidWin:
+    def win(self, situation: RiichiSituation, honba: int = 0, deposits: int = 0) -> PaidWin:
         """Return the win to be paid."""
-        return PaidWin(self.han, self.rounded_fu, said.dealer, said.self_drawn, self.yakuman, honba, deposits)
+        return PaidWin(self.han, self.rounded_fu, situation.dealer, situation.self_drawn, self.yakuman, honba, deposits)
 
 
-def riichi_value(hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile) -> RiichiHandValue:
+def riichi_value(hand: RiichiHand, situation: RiichiSituation, profile: RiichiProfile) -> RiichiHandValue:
     """Count a hand by the reading that is worth most.
 
     Raises RuleError with the codes of `check_riichi_situation`, `not_winning`, `no_yaku` or `yaku_counter_failed`.
     """
-    check_riichi_situation(hand, said, profile.hand)
-    found = hand_readings(hand, self_drawn=said.self_drawn)
+    check_riichi_situation(hand, situation, profile.hand)
+    found = hand_readings(hand, self_drawn=situation.self_drawn)
     if not found and not is_thirteen_orphans(kind_counts(hand.standing)):
-        if is_disjoint(hand, said, profile.hand):
-            return _of_disjoint(said, profile)
+        if is_disjoint(hand, situation, profile.hand):
+            return _disjoint_value(situation, profile)
         raise RuleError("not_winning", "these tiles are not a winning hand")
-    best = max(_values(hand, said, profile, found), key=lambda one: _worth(one, said, profile))
+    best = max(_values(hand, situation, profile, found), key=lambda one: _worth(one, situation, profile))
     if not best.yaku:
         raise RuleError("no_yaku", "the hand is complete and has no yaku, so it cannot win")
     return best
 
 
 def value_and_payments(
-    hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile, honba: int = 0, deposits: int = 0
+    hand: RiichiHand, situation: RiichiSituation, profile: RiichiProfile, honba: int = 0, deposits: int = 0
 ) -> tuple[RiichiHandValue, RiichiPayments]:
     """Return a hand's value and its payments. Raises RuleError with the codes of `riichi_value` and `PaidWin`."""
-    counted_value = riichi_value(hand, said, profile)
-    return counted_value, riichi_payments(counted_value.win(said, honba, deposits), profile.points)
+    counted_value = riichi_value(hand, situation, profile)
+    return counted_value, riichi_payments(counted_value.win(situation, honba, deposits), profile.points)
 
 
 def _values(
-    hand: RiichiHand, said: RiichiSituation, profile: RiichiProfile, found: tuple[HandReading | SevenPairs, ...]
+    hand: RiichiHand, situation: RiichiSituation, profile: RiichiProfile, found: tuple[AnyReading, ...]
 ) -> Iterable[RiichiHandValue]:
     """Yield the value of the best reading, or of each division if the library's fu could make it prefer another one."""
     by_division = _by_division(found)
-    if not (said.rinshan and profile.fu.replacement_tile.value == 0) or len(by_division) == 1:
-        yield _value(said, profile, found, count_by_library(hand, said, profile).yaku)
+    if not (situation.rinshan and profile.fu.replacement_tile.value == 0) or len(by_division) == 1:
+        yield _value(situation, profile, found, count_by_library(hand, situation, profile).yaku)
         return
     for same in by_division.values():
         closed = [(one.kind, one.tiles) for one in same[0].sets[len(hand.melds) :]]
-        yield _value(said, profile, same, count_by_library(hand, said, profile, closed).yaku)
+        yield _value(situation, profile, same, count_by_library(hand, situation, profile, closed).yaku)
 
 
-def _by_division(found: Iterable[HandReading | SevenPairs]) -> Mapping[object, tuple[HandReading, ...]]:
+def _by_division(found: Iterable[AnyReading]) -> Mapping[object, tuple[HandReading, ...]]:
     """Group readings by their sets. A hand with a kan, which rinshan requires, is never seven pairs."""
     divided: dict[object, tuple[HandReading, ...]] = {}
     for one in found:
@@ -298,25 +298,25 @@ def _by_division(found: Iterable[HandReading | SevenPairs]) -> Mapping[object, t
 
 
 def _value(
-    said: RiichiSituation, profile: RiichiProfile, found: Iterable[HandReading | SevenPairs], yaku: Mapping[str, int]
+    situation: RiichiSituation, profile: RiichiProfile, found: Iterable[AnyReading], yaku: Mapping[str, int]
 ) -> RiichiHandValue:
-    fu = _fu(said, profile, found, yaku)
-    yakuman = [*(one for one in yaku if one in YAKUMAN), *yakuman_by_timing(said, profile.hand, yaku)]
+    fu = _fu(situation, profile, found, yaku)
+    yakuman = [*(one for one in yaku if one in YAKUMAN), *yakuman_by_timing(situation, profile.hand, yaku)]
     if yakuman:
         return RiichiHandValue(_yakuman(yakuman, profile), fu)
     plain = RiichiHandValue(_ordered(Yaku(one, han) for one, han in yaku.items()), fu)
-    renhou = said.first_turn and not said.self_drawn and profile.hand.renhou.value == "mangan"
-    if renhou and _worth(plain, said, profile)[0] < MANGAN:
+    renhou = situation.first_turn and not situation.self_drawn and profile.hand.renhou.value == "mangan"
+    if renhou and _worth(plain, situation, profile)[0] < MANGAN:
         return RiichiHandValue((Yaku("renhou", MANGAN_HAN),), fu)
     return plain
 
 
 def _fu(
-    said: RiichiSituation, profile: RiichiProfile, found: Iterable[HandReading | SevenPairs], yaku: Mapping[str, int]
+    situation: RiichiSituation, profile: RiichiProfile, found: Iterable[AnyReading], yaku: Mapping[str, int]
 ) -> Fu | None:
     """Return the highest fu among the readings that have these yaku."""
-    same = [one for one in found if has_yaku(one, yaku, said)] or found
-    return max((fu_of(one, said, profile.fu) for one in same), key=lambda fu: fu.sum, default=None)
+    same = [one for one in found if has_yaku(one, yaku, situation)] or found
+    return max((fu_of(one, situation, profile.fu) for one in same), key=lambda fu: fu.sum, default=None)
 
 
 def _yakuman(ids: Iterable[str], profile: RiichiProfile) -> tuple[Yaku, ...]:
@@ -328,18 +328,18 @@ def _yakuman(ids: Iterable[str], profile: RiichiProfile) -> tuple[Yaku, ...]:
 
 
 def _ordered(yaku: Iterable[Yaku]) -> tuple[Yaku, ...]:
-    return tuple(sorted(yaku, key=lambda one: yaku_place(one.id)))
+    return tuple(sorted(yaku, key=lambda one: yaku_index(one.id)))
 
 
-def _worth(one: RiichiHandValue, said: RiichiSituation, profile: RiichiProfile) -> tuple[int, int, int]:
+def _worth(one: RiichiHandValue, situation: RiichiSituation, profile: RiichiProfile) -> tuple[int, int, int]:
     """Return the key by which readings are compared: the base of the payments, then han, then fu."""
-    base = base_of(one.win(said), profile.points)[0] if one.yaku else 0
+    base = base_of(one.win(situation), profile.points)[0] if one.yaku else 0
     return base, one.han, one.fu.sum if one.fu else 0
 
 
-def _of_disjoint(said: RiichiSituation, profile: RiichiProfile) -> RiichiHandValue:
+def _disjoint_value(situation: RiichiSituation, profile: RiichiProfile) -> RiichiHandValue:
     """Count the disjoint hand. It has no sets, so neither tenhou nor chiihou, but counts paarenchan as any other."""
     yakuman = ["shiisanputa"] if profile.hand.shiisanputa.value == "yakuman" else []
-    if said.after_eight_counters and profile.hand.paarenchan.value != "none":
+    if situation.after_eight_counters and profile.hand.paarenchan.value != "none":
         yakuman.append("paarenchan")
     return RiichiHandValue(_yakuman(yakuman, profile) if yakuman else (Yaku("shiisanputa", MANGAN_HAN),), None)

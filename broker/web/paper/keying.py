@@ -15,7 +15,7 @@ from broker.people import Account, Authentication, database
 from broker.protocol import SEATS
 from broker.rules import RuleError
 from broker.rulings import PlayKey, RulingAuthor
-from broker.rulings.paper import PAPER_REASON, KeyedSheet, PaperSheet, SheetResult, sheet_of, take_sheets
+from broker.rulings.paper import PAPER_REASON, KeyedSheet, PaperSheet, SheetResult, accept_sheets, sheet_of
 from broker.scorer import EventState
 from broker.web.services import RULING_NOTED, ScorerThread, author_of
 
@@ -249,7 +249,7 @@ class DoubleKeying:
         keyings = self._keyings.all()
         wanted = {(one.table, one.round) for one in keyings} if plays is None else set(plays)
         room = self._scorer.rulings.room
-        there = self._scorer.ask(lambda: {play: (room.last_word(play), room.play(play).settled) for play in wanted})
+        there = self._scorer.ask(lambda: {key: (room.last_message_id(key), room.play(key).settled) for key in wanted})
         return {play: (after, settled, open_readings(keyings, play, after)) for play, (after, settled) in there.items()}
 
     def _take(self, sheet: PaperSheet, account: Account, address: str, reason: str = PAPER_REASON) -> SheetResult:
@@ -285,7 +285,7 @@ def apply_sheets(
 
     def work() -> tuple[list[SheetResult], list[str]]:
         before = len(scorer.rulings.history())
-        results = take_sheets(scorer.rulings, sheets, author, reason)
+        results = accept_sheets(scorer.rulings, sheets, author, reason)
         return results, [entry.id for entry in scorer.rulings.history()[before:]]
 
     return scorer.ask(work)

@@ -223,7 +223,7 @@ class CheckInPage:
                     one,
                     room.checked_in.get(one.id),
                     next(iter(places[one.id]), None),
-                    room.last_word(event_subject(CheckedIn(player=one.id, present=None)) or ""),
+                    room.last_message_id(event_subject(CheckedIn(player=one.id, present=None)) or ""),
                 )
                 for one in room.event.plan.players
             ]

@@ -70,10 +70,10 @@ def _values(rulings: RulingService, out: Sequence[str], *, preview: bool) -> dic
         "members": room.planned.plan.teams,
         "last_seating": seatings[-1][0] if seatings else None,
         "comes_back": _withdrawal_after_start(room, stage) if stage else None,
-        "after_plan": room.last_word(WHO_PLAYS) or "",
+        "after_plan": room.last_message_id(WHO_PLAYS) or "",
         "open": open_matters(room, rulings.now()),
         "declared": room.book.declared,
-        "after_final": room.last_word(FINAL) or "",
+        "after_final": room.last_message_id(FINAL) or "",
     }
     if preview and stage is not None:
         change = draft_stage(room, stage, out)

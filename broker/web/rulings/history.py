@@ -191,13 +191,13 @@ class RulingWriter:
     def _state_text(self, about: AnyDecision, held: SubjectState, aspects: Iterable[str]) -> Markup:
         match about:
             case Substitute() | Withdrawn():
-                return self._("{name} plays", name=held.sits) if held.sits else self._("Nobody plays")
+                return self._("{name} plays", name=held.sitting) if held.sitting else self._("Nobody plays")
             case PlayerCorrected():
-                *who, guest = held.said
+                *who, guest = held.plan_texts
                 standing = self._("without standing") if guest else self._("with standing") if aspects else ""
                 return BETWEEN.join(PART.format(text) for text in (*who, standing) if text)
             case TitleCorrected() | SessionsCorrected():
-                fields = (self._(text) if isinstance(text, Message) else text for text in held.said if text)
+                fields = (self._(text) if isinstance(text, Message) else text for text in held.plan_texts if text)
                 return BETWEEN.join(map(PART.format, fields)) or PART.format("–")
             case Fouled():
                 return self._groups(held.groups) if held.groups else self._("Compared as restored by the tables")
@@ -261,7 +261,8 @@ class RulingWriter:
 
 def _total_awards(play: CountedPlay) -> dict[str, int]:
     """Return the IMPs that each player got in addition to the points, or instead of them."""
-    return {one: play.instead.get(one, 0) + play.awards.get(one, 0) for one in {**play.instead, **play.awards}}
+    imps, awards = play.replacement_imps, play.awards
+    return {one: imps.get(one, 0) + awards.get(one, 0) for one in {**imps, **awards}}
 
 
 def _outcome(play: CountedPlay) -> object:
@@ -272,7 +273,7 @@ def _aspects(before: SubjectState, after: SubjectState) -> list[str]:
     """List what has changed: of a play the deal, outcome, awards or fines; of a player the standing."""
     had, now = before.play, after.play
     if had is None or now is None:
-        return ["standing"] * (before.said[3:] != after.said[3:])
+        return ["standing"] * (before.plan_texts[3:] != after.plan_texts[3:])
     changed = {
         "deal": had.deal != now.deal,
         "outcome": _outcome(had) != _outcome(now),
@@ -333,7 +334,7 @@ def history_lines(room: EventState) -> list[RulingLine]:
             book.counts(entry.id),
             tuple(players_named(book.root(entry).decision)),
             book.about(entry),
-            book.placed(entry),
+            book.naming_entry(entry),
             undone_by.get(entry.id),
             standing.get(entry.id, ""),
         )

@@ -15,7 +15,18 @@ from starlette.routing import Route
 from broker.i18n import N_
 from broker.protocol import SEATS, Refused, Seat
 from broker.rules import Profile, RuleError, load_of_same_book, same_rule_book
-from broker.rules.mcr import ABOUT_SETS, ASKED, CLAIMS, MOST_SETS, PHASE_ASKED, WALL, Answer, Do, Scene, what_happened
+from broker.rules.mcr import (
+    ABOUT_SETS,
+    CLAIMS,
+    MOST_SETS,
+    PHASE_LABELS,
+    QUESTIONS,
+    WALL,
+    ActionKind,
+    Answer,
+    Scene,
+    what_happened,
+)
 from broker.rulings.preview import CHOICES, WhatIf, changed_rules, what_if
 from broker.scorer import Snapshot
 from broker.web import Access, Pagination, errors, render_page, translator_for
@@ -50,7 +61,7 @@ class WhatHappenedPage:
         try:
             if "turn" in answers:
                 nearest = profile.payments.several_hu.value == "nearest"
-                found = what_happened(read_scene(answers, dealer), one_winner=nearest)
+                found = what_happened(read_scene(answers, dealer), nearest_only=nearest)
         except (RuleError, Refused) as refusal:
             error = refusal
         values: dict[str, Any] = {
@@ -60,10 +71,10 @@ class WhatHappenedPage:
             "dealer": dealer,
             "found": [(one, one.in_words(translator_for(request))) for one in found],
             "asks_sets": "sets" in answers or any(one.code == "sets_missing" for one in found),
-            "questions": ASKED,
+            "questions": QUESTIONS,
             "about_sets": ABOUT_SETS,
             "claims": CLAIMS,
-            "phases": PHASE_ASKED,
+            "phases": PHASE_LABELS,
             "last_table": max((table for table, _ in event.bookings), default=1),
             "last_round": max((round_ for _, round_ in event.bookings), default=1),
             "full": WALL,
@@ -77,7 +88,7 @@ def read_scene(answers: Mapping[str, str], dealer: Seat | None) -> Scene:
     counted = {seat: left for seat, left in walls.items() if left is not None}
     turn, phase = _seat(answers.get("turn")), answers.get("phase", "")
     dealer = dealer or _seat(answers.get("dealer"))
-    if len(counted) < len(SEATS) or turn is None or dealer is None or phase not in PHASE_ASKED:
+    if len(counted) < len(SEATS) or turn is None or dealer is None or phase not in PHASE_LABELS:
         raise Refused("scene_incomplete", "walls, turn or dealer are missing")
     sets = {(seat, other): f"taken-{seat}-{other}" for seat in SEATS for other in SEATS if other != seat}
     return Scene(
@@ -86,13 +97,13 @@ def read_scene(answers: Mapping[str, str], dealer: Seat | None) -> Scene:
         phase=phase,  # type: ignore[arg-type]  # checked above
         claims=_claims(answers, turn) if phase in ("claim", "kong") else {},
         dealer=dealer,
-        taken={pair: _count(answers, field) for pair, field in sets.items()} if "sets" in answers else None,
+        claimed_sets={pair: _count(answers, field) for pair, field in sets.items()} if "sets" in answers else None,
         kongs={seat: _count(answers, f"kongs-{seat}") for seat in SEATS} if "sets" in answers else {},
     )
 
 
-def _claims(answers: Mapping[str, str], turn: Seat) -> dict[Seat, Do]:
-    claimed: dict[str, Do] = {do: do for do in CLAIMS}
+def _claims(answers: Mapping[str, str], turn: Seat) -> dict[Seat, ActionKind]:
+    claimed: dict[str, ActionKind] = {do: do for do in CLAIMS}
     return {seat: claimed[do] for seat in SEATS if seat != turn and (do := answers.get(f"claim-{seat}", "")) in claimed}
 
 

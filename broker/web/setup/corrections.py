@@ -101,7 +101,7 @@ class CorrectionsPage:
         author = author_of(account_of(request))
 
         def read(rulings: RulingService) -> tuple[str, Event, Event, AnyDecision]:
-            mark, room = rulings.effects(draft, author).mark, rulings.room
+            mark, room = rulings.effects(draft, author).fingerprint, rulings.room
             return mark, room.event, _after(rulings, draft), _about(room.book, draft.decision)
 
         mark, before, after, about = self._rulings.query(read)
@@ -197,8 +197,8 @@ class CorrectionsPage:
             room, book = rulings.room, rulings.room.book
             about: dict[str, Subject] = {"title": TITLE, "sessions": SESSIONS, "player": player_subject(chosen)}
             ruled = [one for one in reversed(book.entries.values()) if corrects_plan(book, one.decision)]
-            lines = [(one, book.counts(one.id), room.last_word(book.subject(one))) for one in ruled]
-            last = {kind: room.last_word(one) for kind, one in about.items()}
+            lines = [(one, book.counts(one.id), room.last_message_id(book.subject(one))) for one in ruled]
+            last = {kind: room.last_message_id(one) for kind, one in about.items()}
             return room.event, last, lines, book.declared is not None
 
         event, last, lines, declared = self._rulings.query(read)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from broker.cli.main import homologue
 from broker.protocol import SEATS
-from broker.rules.mcr.turns import DOES
+from broker.rules.mcr.turns import ACTION_KINDS
 from tests.broker.cli.asking import ask, code
 from tests.broker.rules.variants import seats
 
@@ -178,7 +178,7 @@ def test_where_the_nearest_wins_a_wrong_seat_among_several_is_still_wrong(named:
 
 
 STEP = st.fixed_dictionaries(
-    {"do": st.sampled_from(DOES)},
+    {"do": st.sampled_from(ACTION_KINDS)},
     optional={"seat": st.sampled_from(SEATS), "seats": st.lists(st.sampled_from(SEATS), max_size=3)},
 )
 POSITION = st.fixed_dictionaries(

@@ -24,7 +24,7 @@ from broker.export.document import (
 from broker.protocol import DealPlayed, LogMessage, Ruling, Void, encode, fact_hash
 from broker.rules import KINDS
 from broker.rulings import RulingAuthor
-from broker.rulings.paper import keyed_of, sheet_of, take_sheet
+from broker.rulings.paper import accept_sheet, keyed_of, sheet_of
 from broker.scorer import open_stored_event
 from broker.scorer.service import Scorer
 from broker.store import STORE, SqliteJournal, message_of
@@ -88,7 +88,7 @@ def test_imported_rulings_still_apply(tmp_path: Path) -> None:
     journal = SqliteJournal(folder / STORE, NAME)
     rulings = Scorer(event(), journal, folder, lambda: 1_800_000_000_000).rulings
     said = {"round": "3", "table": "3", "deal": str(event().bookings[3, 3].deal), "win": "draw"}
-    take_sheet(rulings, sheet_of(keyed_of(said), event()), RulingAuthor("Tao Lin", "tao", "table_arbiter"))
+    accept_sheet(rulings, sheet_of(keyed_of(said), event()), RulingAuthor("Tao Lin", "tao", "table_arbiter"))
     journal.close()
     new = again(folder)
     assert written(new) == written(folder)

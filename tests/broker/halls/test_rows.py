@@ -45,7 +45,7 @@ HEAD = RulingAuthor("Hélène Roy", "helene", "head_arbiter")
 def rule(place: Place, decision: AnyDecision, key: tuple[int, int] | None = None, id_: str = "ruling-0001") -> str:
     """Let the head arbiter of a place rule on a play, or on none; return the ruling's id."""
     rulings = place.scorer.rulings
-    after = place.scorer.state.last_word(key) if key else None
+    after = place.scorer.state.last_message_id(key) if key else None
     if isinstance(decision, Undo):
         after = decision.ruling
     table, round_ = key or (None, None)

@@ -1,4 +1,4 @@
-"""A commitment hides every deal until it is revealed, and then admits that deal and no other."""
+"""A commitment hides every deal until it is revealed, and then accepts only that deal."""
 
 import hashlib
 import hmac
@@ -61,7 +61,7 @@ def exchanged(deal: Deal, one: int, other: int) -> Deal:
     return replace(deal, faces={seat: tuple(faces[at * 34 : at * 34 + 34]) for at, seat in enumerate(SEATS)})
 
 
-def test_the_texts_that_are_hashed_are_those_of_the_documents() -> None:
+def test_the_hashed_texts_are_those_of_the_documents() -> None:
     m, p, s, z = (
         " ".join(f"{rank}{suit}" for rank in range(1, last + 1) for _ in range(4))
         for suit, last in (("m", 9), ("p", 9), ("s", 9), ("z", 7))
@@ -88,7 +88,7 @@ def test_the_root_lists_deals_by_number() -> None:
 
 
 @given(deals(), SALTS)
-def test_what_was_committed_to_is_admitted(deal: Deal, salt: str) -> None:
+def test_a_committed_deal_is_accepted(deal: Deal, salt: str) -> None:
     commit_deals("cup", [(deal, salt)]).check("cup", deal, salt)
 
 
@@ -103,7 +103,7 @@ def test_no_two_tiles_can_be_exchanged(deal: Deal, salt: str, one: int, other: i
 
 
 @given(deals(), SALTS, st.data())
-def test_neither_wind_dealer_nor_seats_can_be_changed(deal: Deal, salt: str, data: st.DataObject) -> None:
+def test_wind_dealer_and_seats_cannot_be_changed(deal: Deal, salt: str, data: st.DataObject) -> None:
     other = st.sampled_from(SEATS)
     changed = data.draw(
         st.one_of(
@@ -121,7 +121,7 @@ def test_neither_wind_dealer_nor_seats_can_be_changed(deal: Deal, salt: str, dat
 
 
 @given(deals(), SALTS, SALTS)
-def test_a_deal_cannot_take_another_salt_number_or_event(deal: Deal, salt: str, other: str) -> None:
+def test_a_deal_is_refused_with_another_salt_number_or_event(deal: Deal, salt: str, other: str) -> None:
     commitment = commit_deals("cup", [(deal, salt)])
     if other != salt:
         assert code(commitment, "cup", deal, other) == "deal_differs"
@@ -130,7 +130,7 @@ def test_a_deal_cannot_take_another_salt_number_or_event(deal: Deal, salt: str, 
 
 
 @given(deals(), deals(), SALTS, SALTS)
-def test_two_deals_cannot_change_numbers(one: Deal, other: Deal, salt: str, other_salt: str) -> None:
+def test_two_deals_cannot_exchange_numbers(one: Deal, other: Deal, salt: str, other_salt: str) -> None:
     first, second = replace(one, number=1), replace(other, number=2)
     commitment = commit_deals("cup", [(first, salt), (second, other_salt)])
     if one.faces != other.faces:
@@ -138,13 +138,13 @@ def test_two_deals_cannot_change_numbers(one: Deal, other: Deal, salt: str, othe
 
 
 @given(deals(), SALTS, SALTS)
-def test_with_other_salts_the_same_deals_have_nothing_in_common(deal: Deal, salt: str, other: str) -> None:
+def test_the_same_deals_with_other_salts_have_no_hash_in_common(deal: Deal, salt: str, other: str) -> None:
     one, two = commit_deals("cup", [(deal, salt)]), commit_deals("cup", [(deal, other)])
     assert (one.root == two.root) == (one.hashes == two.hashes) == (salt == other)
 
 
 @given(st.dictionaries(st.integers(1, 9999), st.sampled_from(["a" * 64, "b" * 64]), min_size=1, max_size=5), st.data())
-def test_the_root_changes_with_any_hash_any_number_and_the_event(hashes: dict[int, str], data: st.DataObject) -> None:
+def test_the_root_depends_on_every_hash_every_number_and_the_event(hashes: dict[int, str], data: st.DataObject) -> None:
     root = Commitment("cup", hashes).root
     at = data.draw(st.sampled_from(sorted(hashes)))
     fewer = {number: one for number, one in hashes.items() if number != at}
@@ -156,20 +156,20 @@ def test_the_root_changes_with_any_hash_any_number_and_the_event(hashes: dict[in
     }
 
 
-def test_the_root_does_not_depend_on_the_order_of_making() -> None:
+def test_the_root_does_not_depend_on_the_order_of_the_deals() -> None:
     deals = [(new_deal(number, "east", "east", Random(number)), GOLDEN_SALT) for number in (3, 1, 2)]
     assert commit_deals("cup", deals).root == commit_deals("cup", sorted(deals, key=lambda one: one[0].number)).root
 
 
 @pytest.mark.parametrize("event", ["", "Cup", "a b", "a\ndeal 1", "cup\n", "é", "x" * 33, "-a"])
-def test_a_name_that_could_blur_the_lines_is_refused(event: str) -> None:
+def test_an_event_name_that_could_break_a_line_is_refused(event: str) -> None:
     with pytest.raises(RuleError) as refused:
         deal_text(event, GOLDEN_DEAL, GOLDEN_SALT)
     assert refused.value.code == "bad_event_name"
 
 
 @pytest.mark.parametrize("salt", ["", "0" * 63, "0" * 65, "A" * 64, "0" * 64 + "\n", "g" * 64])
-def test_a_salt_is_64_hexadecimal_digits_and_a_refusal_does_not_tell_it(salt: str) -> None:
+def test_a_salt_is_64_hexadecimal_digits_and_a_refusal_does_not_quote_it(salt: str) -> None:
     with pytest.raises(RuleError) as refused:
         deal_text("cup", GOLDEN_DEAL, salt)
     assert (refused.value.code, refused.value.text) == ("bad_salt", "a salt is 64 hexadecimal digits")
@@ -188,7 +188,7 @@ def announced(words: DrawnWords = WORDS, **other: Any) -> Announcement:  # noqa:
         dealers=SEATS,
         computer=words_hash(words.computer),
         computer_sets=words_hash(SETS_SECRET),
-        people=tuple(Contributor(f"P{at}", words_hash(said)) for at, said in enumerate(words.people)),
+        people=tuple(Contributor(f"P{at}", words_hash(spoken)) for at, spoken in enumerate(words.people)),
         new_sets=(4, 9),
         beacon=Beacon("drand", "77") if words.beacon else None,
     )
@@ -204,14 +204,14 @@ def flat(deal: Deal) -> list[str]:
 
 
 @given(st.binary(min_size=1, max_size=40), st.sampled_from([FULL_SET, RED_SET]))
-def test_a_mixed_set_is_a_permutation_of_it(seed: bytes, tiles: tuple[str, ...]) -> None:
+def test_a_shuffled_set_is_a_permutation_of_the_set(seed: bytes, tiles: tuple[str, ...]) -> None:
     mixed = list(tiles)
     SeededShuffler(seed, "deal 1").shuffle(mixed)
     assert sorted(mixed) == sorted(tiles)
 
 
-def test_every_place_is_as_likely_for_every_tile() -> None:
-    """Chi-square over 12 x 12 places of 6,000 mixed rows: 121 degrees of freedom, 99.9 % lie below 173.6."""
+def test_every_tile_is_equally_likely_at_every_place() -> None:
+    """Chi-square test of 12 x 12 places in 6,000 shuffled rows: 99.9 % with 121 degrees of freedom is 173.6."""
     rows, size = 6000, 12
     seen: Counter[tuple[str, int]] = Counter()
     for number in range(rows):
@@ -226,8 +226,8 @@ def test_every_place_is_as_likely_for_every_tile() -> None:
     )
 
 
-def test_every_order_is_as_likely_as_any_other() -> None:
-    """Chi-square over the 24 orders of four: 23 degrees of freedom, 99.9 % lie below 49.7."""
+def test_all_orders_are_equally_likely() -> None:
+    """Chi-square test of the 24 orders of four: 99.9 % with 23 degrees of freedom is 49.7."""
     rows = 4800
     seen: Counter[tuple[str, ...]] = Counter()
     for number in range(rows):
@@ -238,18 +238,18 @@ def test_every_order_is_as_likely_as_any_other() -> None:
     assert sum((count - 200) ** 2 for count in seen.values()) / 200 < 49.7
 
 
-def test_numbers_that_would_favour_somebody_are_passed_over() -> None:
+def test_random_numbers_that_would_bias_the_shuffle_are_skipped() -> None:
     class Counted(SeededShuffler):
         def __init__(self, numbers: list[int]) -> None:
             self._numbers = iter(numbers)
 
     row = ["a", "b", "c"]
-    Counted([65535, 65534, 3]).shuffle(row)  # 65535 is left over from runs of three
+    Counted([65535, 65534, 3]).shuffle(row)  # 65535 is skipped: 0 to 65534 hold each remainder equally often
     assert row == ["a", "b", "c"]  # 65534 mod 3 is 2, and 3 mod 2 is 1: each stays
 
 
-def test_the_deals_are_those_that_the_document_describes() -> None:
-    """By another road: the steps of docs/deals.md, written again."""
+def test_drawn_deals_are_those_that_the_document_describes() -> None:
+    """Check against an independent implementation of the steps in docs/deals.md."""
     beacon = "beacon drand\nbeacon_round 77\n"
     people = "".join(f"person {person.words} {person.name}\n" for person in announced().people)
     head = f"computer {announced().computer}\ncomputer_sets {announced().computer_sets}\n{people}{beacon}"
@@ -283,18 +283,18 @@ def test_the_deals_are_those_that_the_document_describes() -> None:
         structs.replace(WORDS, beacon=""),
     ],
 )
-def test_everybody_changes_every_deal_and_every_salt(other: DrawnWords) -> None:
+def test_every_contribution_changes_every_deal_and_every_salt(other: DrawnWords) -> None:
     pairs = list(zip(drawn(), drawn(other), strict=True))
     assert [flat(one[0]) != flat(two[0]) and one[1] != two[1] for one, two in pairs] == [True] * 3
 
 
 @pytest.mark.parametrize("changed", [{"event": "cup-2"}, {"number": 2}, {"previous": "f" * 64}, {"deals": 4}])
-def test_another_announcement_gives_other_deals_of_the_same_words(changed: dict[str, Any]) -> None:
+def test_another_announcement_gives_other_deals_for_the_same_words(changed: dict[str, Any]) -> None:
     other = drawn_deals(announced(**changed), WORDS)
     assert [flat(one[0]) == flat(two[0]) for one, two in zip(drawn(), other, strict=False)] == [False] * 3
 
 
-def test_no_two_deals_and_no_two_salts_are_alike() -> None:
+def test_all_deals_and_all_salts_of_a_draw_are_different() -> None:
     assert len({tuple(flat(deal)) for deal, _ in drawn()}) == len({salt for _, salt in drawn()}) == 3
 
 
@@ -308,7 +308,7 @@ def test_no_two_deals_and_no_two_salts_are_alike() -> None:
         (structs.replace(WORDS, beacon=""), "beacon_missing"),
     ],
 )
-def test_what_was_changed_after_the_announcement_is_refused(words: DrawnWords, code: str) -> None:
+def test_words_changed_after_the_announcement_are_refused(words: DrawnWords, code: str) -> None:
     with pytest.raises(RuleError) as refused:
         drawn_deals(announced(), words)
     assert refused.value.code == code
@@ -321,7 +321,7 @@ def test_a_refusal_names_the_person_and_never_the_words() -> None:
 
 
 @given(st.text(max_size=30))
-def test_words_are_the_same_however_they_are_typed_or_scanned(words: str) -> None:
+def test_spacing_and_line_ends_do_not_change_the_hash_of_words(words: str) -> None:
     assert words_hash(f"  {normal_words(words)}\r\n") == words_hash(words)
 
 

@@ -1,4 +1,4 @@
-"""A winner's hand by its serials: sorted by the walls, or as its groups lie and are described."""
+"""A winner's hand by its serials, sorted by the recorded walls or as its groups are described."""
 
 from collections.abc import Callable
 from itertools import chain
@@ -15,7 +15,7 @@ from broker.rules.hand_from_serials import DescribedHand, LaidHand, LaidMeld, so
 ORDER: Final[dict[Seat, SerialTray]] = {
     seat: in_rows(range(1 + at * TRAY, 1 + (at + 1) * TRAY)) for at, seat in enumerate(SEATS)
 }
-"""East has 1 to 34, of which 1 to 13 are the hand; south 35 to 68, west 69 to 102, north 103 to 136."""
+"""East's tray is 1 to 34, with 1 to 13 as the hand. South has 35 to 68, west 69 to 102, north 103 to 136."""
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -28,7 +28,7 @@ def code_of(*groups: tuple[int, ...]) -> str:
 
 @st.composite
 def hands_by_walls(draw: st.DrawFn) -> tuple[Groups, LaidHand]:
-    """Any hand of East's, as it may be laid, and what it is."""
+    """Any hand of East's: its groups in any order, and the hand they are."""
     own = draw(st.permutations(range(1, 34)))
     others = draw(st.lists(st.integers(35, 136), min_size=20, max_size=20, unique=True))
     sizes = draw(st.lists(st.sampled_from([3, 4]), max_size=4))
@@ -49,7 +49,7 @@ def hands_by_walls(draw: st.DrawFn) -> tuple[Groups, LaidHand]:
 
 
 @given(hands_by_walls())
-def test_whatever_a_winner_can_hold_is_sorted_out_in_whatever_order_it_lies(laid: tuple[Groups, LaidHand]) -> None:
+def test_every_possible_hand_is_sorted_whatever_the_order_of_its_groups(laid: tuple[Groups, LaidHand]) -> None:
     groups, hand = laid
     if len(hand.concealed) == 4 and any(meld.concealed for meld in hand.melds):
         assert code_of(*groups) == "kong_unclear"
@@ -57,7 +57,7 @@ def test_whatever_a_winner_can_hold_is_sorted_out_in_whatever_order_it_lies(laid
         assert sort_by_walls(groups, ORDER, "east") == hand
 
 
-def test_concealed_sets_that_lie_apart_are_concealed_all_the_same() -> None:
+def test_concealed_sets_laid_apart_count_as_concealed_tiles() -> None:
     hand = sort_by_walls([(1, 2, 3), (4, 5, 6), (7, 8, 9), (10, 11, 12), (13,), (14,)], ORDER, "east")
     assert (hand.concealed, hand.melds, hand.discarder) == (tuple(range(1, 14)), (), None)
 
@@ -80,7 +80,7 @@ def test_concealed_sets_that_lie_apart_are_concealed_all_the_same() -> None:
         ((tuple(range(2, 15)), (1,)), "not_drawn_last"),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_code(groups: Groups, code: str) -> None:
+def test_an_impossible_hand_is_refused_with_its_code(groups: Groups, code: str) -> None:
     def sorted_out() -> str:
         try:
             sort_by_walls(groups, ORDER, "east")
@@ -91,7 +91,7 @@ def test_what_cannot_be_is_refused_with_its_code(groups: Groups, code: str) -> N
     assert sorted_out() == code
 
 
-SAID: Final[dict[str, Callable[[int], Groups]]] = {
+LAYOUTS: Final[dict[str, Callable[[int], Groups]]] = {
     "self-drawn, all concealed": lambda last: (tuple(range(1, 14)), (last,)),
     "self-drawn, one claimed": lambda last: (tuple(range(1, 11)), (11, 12, 35), (last,)),
 }
@@ -106,14 +106,14 @@ SAID: Final[dict[str, Callable[[int], Groups]]] = {
         ("self-drawn, one claimed", 13 + 16, True),
     ],
 )
-def test_the_last_tile_is_offered_only_where_the_winners_wall_is_so_far_down(
+def test_the_last_tile_is_offered_only_once_enough_of_the_winners_wall_is_drawn(
     laid: str, serial: int, *, may_be: bool
 ) -> None:
     """The next player's 21 tiles follow 16 of the winner's discards, four kongs and a dealer's first tile."""
-    assert sort_by_walls(SAID[laid](serial), ORDER, "east").may_be_last_tile is may_be
+    assert sort_by_walls(LAYOUTS[laid](serial), ORDER, "east").may_be_last_tile is may_be
 
 
-def test_a_discarded_tile_tells_nothing_of_walls_so_the_last_tile_is_offered() -> None:
+def test_the_last_tile_is_always_offered_for_a_win_on_a_discard() -> None:
     assert sort_by_walls((tuple(range(1, 14)), (40,)), ORDER, "east").may_be_last_tile
 
 
@@ -122,7 +122,7 @@ THIRTEEN: Final = tuple(range(1, 14))
 
 @st.composite
 def hands_described(draw: st.DrawFn) -> tuple[Groups, frozenset[int], DescribedHand]:
-    """Any hand as it lies, and what it is."""
+    """Any hand: its groups with the concealed kongs among them, and the hand they are."""
     serials = iter(draw(st.permutations(range(1, 137))))
     sizes = draw(st.lists(st.sampled_from([3, 4]), max_size=4))
     concealed = tuple(next(serials) for _ in range(13 - 3 * len(sizes)))
@@ -134,14 +134,14 @@ def hands_described(draw: st.DrawFn) -> tuple[Groups, frozenset[int], DescribedH
 
 
 @given(hands_described())
-def test_whatever_is_laid_concealed_tiles_first_is_what_is_said_of_it(
+def test_a_described_hand_is_read_as_described(
     laid: tuple[Groups, frozenset[int], DescribedHand],
 ) -> None:
     groups, kongs, hand = laid
     assert sort_as_described(groups, self_drawn=hand.self_drawn, concealed_kongs=kongs) == hand
 
 
-def test_four_concealed_tiles_that_lie_first_are_no_kong() -> None:
+def test_four_tiles_in_the_first_group_are_concealed_tiles_and_not_a_kong() -> None:
     hand = sort_as_described([(1, 2, 3, 4), (5, 6, 7), (8, 9, 10), (11, 12, 13, 14), (15,)], self_drawn=True)
     assert (hand.concealed, [len(meld.serials) for meld in hand.melds], hand.kongs) == ((1, 2, 3, 4), [3, 3, 4], 1)
 
@@ -163,7 +163,9 @@ def test_four_concealed_tiles_that_lie_first_are_no_kong() -> None:
         ((THIRTEEN, (14,)), (9,), "concealed_meld"),
     ],
 )
-def test_what_is_no_hand_so_is_refused(groups: Groups, kongs: tuple[int, ...], code: str) -> None:
+def test_an_impossible_described_hand_is_refused_with_its_code(
+    groups: Groups, kongs: tuple[int, ...], code: str
+) -> None:
     with pytest.raises(RuleError) as refusal:
         sort_as_described(groups, self_drawn=True, concealed_kongs=kongs)
     assert refusal.value.code == code

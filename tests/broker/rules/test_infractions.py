@@ -1,4 +1,4 @@
-"""The catalogue of infractions: each with its names, its source and its steps; a club adds its own."""
+"""The catalogue of infractions: names, sources, steps, and the additions of a club."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from broker.rules.infractions import FALSE_HU, Penalty, appeal_minutes, infracti
 from broker.rules.profiles import parse_mcr
 
 SHIPPED = (mcr_folder() / "oedmc-2020.toml").read_text(encoding="utf-8")
-TELEPHONE = """
+CLUB_INFRACTIONS = """
 [infractions.telephone]
 value = ["warning", "2 IMP"]
 source = "our club"
@@ -25,7 +25,7 @@ source = "our club"
 
 
 @pytest.mark.parametrize("profile_id", shipped_profiles())
-def test_every_infraction_is_named_in_every_language_and_says_where_its_penalty_is_from(profile_id: str) -> None:
+def test_every_infraction_has_a_name_in_every_language_and_a_known_source(profile_id: str) -> None:
     known = ("OEDMC", "MIL", "MERS", "RCR", "MONTREAL", "assumption: ")
     listed = infractions_of(load_rules(profile_id)).values()
     assert len(listed) >= 8
@@ -34,7 +34,7 @@ def test_every_infraction_is_named_in_every_language_and_says_where_its_penalty_
 
 
 @pytest.mark.parametrize("profile_id", shipped_profiles())
-def test_a_source_is_read_in_every_language(profile_id: str) -> None:
+def test_every_source_is_translated(profile_id: str) -> None:
     listed = infractions_of(load_rules(profile_id)).values()
     others = [language for language in languages() if language != "en"]
     assert [one.source for one in listed for language in others if one.source_in(language) == one.source] == []
@@ -42,7 +42,7 @@ def test_a_source_is_read_in_every_language(profile_id: str) -> None:
 
 
 @pytest.mark.parametrize("profile_id", shipped_profiles())
-def test_a_false_hu_costs_what_the_table_offers(profile_id: str) -> None:
+def test_the_penalty_for_a_false_hu_is_the_fine_that_tables_offer(profile_id: str) -> None:
     rules = load_rules(profile_id)
     assert infractions_of(rules)[FALSE_HU].penalties == (Penalty("fine", rules.false_hu.fines.value),)
 
@@ -57,11 +57,11 @@ def test_a_false_hu_costs_what_the_table_offers(profile_id: str) -> None:
         ("1000 points", Penalty("fine", points=1000)),
     ],
 )
-def test_a_step_is_read_as_it_is_written(step: str, penalty: Penalty) -> None:
+def test_each_form_of_a_step_is_parsed(step: str, penalty: Penalty) -> None:
     assert penalty_of(step) == penalty
 
 
-def test_who_repeats_one_meets_the_next_step_and_then_the_last_again() -> None:
+def test_repeated_infractions_advance_to_the_last_step_and_stay_there() -> None:
     sound = infractions_of(load_mcr("oedmc-2020"))["sound"]
     assert [sound.penalty(earlier) for earlier in range(4)] == [
         Penalty("warning"),
@@ -69,11 +69,11 @@ def test_who_repeats_one_meets_the_next_step_and_then_the_last_again() -> None:
     ]
 
 
-def test_a_club_adds_its_own_and_says_otherwise_than_what_ships() -> None:
-    rules = parse_mcr(SHIPPED.replace('id = "oedmc-2020"', 'id = "club"') + TELEPHONE)
+def test_a_club_can_add_infractions_and_replace_shipped_ones() -> None:
+    rules = parse_mcr(SHIPPED.replace('id = "oedmc-2020"', 'id = "club"') + CLUB_INFRACTIONS)
     listed = infractions_of(rules)
-    told = [listed["telephone"].name(language) for language in ("en", "fr", "zh")]
-    assert told == ["Telephone rings", "Téléphone", "Telephone rings"]
+    names = [listed["telephone"].name(language) for language in ("en", "fr", "zh")]
+    assert names == ["Telephone rings", "Téléphone", "Telephone rings"]
     assert (listed["late"].name("fr"), listed["late"].steps) == ("Retard à la table", ("1 IMP",))
     assert "sound" in listed
     assert (appeal_minutes(rules).value, appeal_minutes(load_mcr()).value) == (10, 30)
@@ -83,11 +83,11 @@ def test_a_club_adds_its_own_and_says_otherwise_than_what_ships() -> None:
     ("old", "new"),
     [('"2 IMP"', '"2 imp"'), ('["1 IMP"]', "[]"), ("telephone]", "Telephone]"), ("value = 10", "value = 0")],
 )
-def test_what_is_no_catalogue_is_refused(old: str, new: str) -> None:
+def test_an_invalid_catalogue_is_refused(old: str, new: str) -> None:
     with pytest.raises(RuleError) as refused:
-        parse_mcr(SHIPPED + TELEPHONE.replace(old, new))
+        parse_mcr(SHIPPED + CLUB_INFRACTIONS.replace(old, new))
     assert refused.value.code == "bad_profile"
 
 
-def test_a_profile_without_infractions_of_its_own_is_the_one_that_ships() -> None:
+def test_a_profile_without_own_infractions_equals_the_shipped_profile() -> None:
     assert parse_mcr(SHIPPED) == load_mcr("oedmc-2020")

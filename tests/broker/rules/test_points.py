@@ -1,4 +1,4 @@
-"""What an outcome pays, and who wins of several who declare: examples of the sources, and what always holds."""
+"""The points of an outcome and the winners among several declarations: sourced examples and properties."""
 
 from collections.abc import Mapping
 from itertools import combinations, permutations
@@ -40,11 +40,11 @@ def test_oedmc_rule_2_three_winners_leave_no_bystander() -> None:
     assert on_discard("west", {"east": 8, "south": 12, "north": 24}) == seats(32, 36, -52, 48)
 
 
-def test_a_draw_scores_nobody_anything() -> None:
+def test_a_draw_scores_zero_for_everybody() -> None:
     assert seat_points(Outcome("draw", {}), OEDMC) == seats(0, 0, 0, 0)
 
 
-def test_the_smallest_win_is_of_8() -> None:
+def test_the_smallest_win_has_a_value_of_8() -> None:
     assert on_discard("south", {"west": 8}) == seats(-8, -16, 32, -8)
 
 
@@ -52,7 +52,7 @@ def test_zero_sum_winners_also_pay_each_other() -> None:
     assert on_discard("east", {"south": 20, "west": 10}, ZERO_SUM) == seats(-46, 36, 26, -16)
 
 
-def test_zero_sum_one_winner_is_paid_as_ever() -> None:
+def test_zero_sum_a_single_winner_is_paid_as_under_oedmc() -> None:
     assert on_discard("north", {"east": 18}, ZERO_SUM) == seats(42, -8, -8, -26)
 
 
@@ -82,7 +82,7 @@ REFUSED: list[tuple[str, WinKind, dict[Seat, int], Seat | None]] = [
 
 
 @pytest.mark.parametrize(("code", "win", "winners", "discarder"), REFUSED)
-def test_an_outcome_that_cannot_be_is_refused(
+def test_an_impossible_outcome_is_refused(
     code: str, win: WinKind, winners: dict[Seat, int], discarder: Seat | None
 ) -> None:
     with pytest.raises(RuleError) as refused:
@@ -111,7 +111,7 @@ def test_points_come_in_turn_order() -> None:
         ("north", ("west", "south", "east"), "east"),
     ],
 )
-def test_where_one_wins_it_is_the_nearest_in_turn_order(
+def test_the_nearest_in_turn_order_wins_where_only_one_may(
     discarder: Seat, winners: tuple[Seat, ...], first: Seat
 ) -> None:
     declared = Outcome("discard", dict.fromkeys(winners, 10), discarder)
@@ -119,7 +119,7 @@ def test_where_one_wins_it_is_the_nearest_in_turn_order(
     assert allowed_outcome(declared, OEDMC).winners == dict.fromkeys(winners, 10)
 
 
-def test_nothing_is_kept_back_where_no_tile_was_discarded() -> None:
+def test_the_nearest_rule_leaves_a_self_drawn_win_unchanged() -> None:
     drawn = Outcome("self_drawn", {"west": 10})
     assert allowed_outcome(drawn, MCR) == drawn
 
@@ -130,7 +130,7 @@ SEAT: st.SearchStrategy[Seat] = st.sampled_from(SEATS)
 
 @st.composite
 def discards(draw: st.DrawFn, winners: int = 3) -> Outcome:
-    """Return any win on a discard with at most so many winners."""
+    """Return any win on a discard with at most `winners` winners."""
     discarder = draw(SEAT)
     others = st.sampled_from([seat for seat in SEATS if seat != discarder])
     return Outcome("discard", draw(st.dictionaries(others, HAND_VALUE, min_size=1, max_size=winners)), discarder)
@@ -141,51 +141,51 @@ SELF_DRAWN = st.builds(lambda seat, value: Outcome("self_drawn", {seat: value}),
 ANY = st.one_of(discards(), SELF_DRAWN, st.just(Outcome("draw", {})))
 
 
-def moved(outcome: Outcome, chairs: Mapping[Seat, Seat]) -> Outcome:
-    """Return the same outcome with the players in other chairs."""
-    winners = {chairs[seat]: value for seat, value in outcome.winners.items()}
-    return Outcome(outcome.win, winners, chairs[outcome.discarder] if outcome.discarder else None)
+def moved(outcome: Outcome, new_seats: Mapping[Seat, Seat]) -> Outcome:
+    """Return the same outcome with the players in other seats."""
+    winners = {new_seats[seat]: value for seat, value in outcome.winners.items()}
+    return Outcome(outcome.win, winners, new_seats[outcome.discarder] if outcome.discarder else None)
 
 
 @given(ANY)
-def test_players_who_change_chairs_take_their_points_along(outcome: Outcome) -> None:
+def test_players_who_change_seats_keep_their_points(outcome: Outcome) -> None:
     for order in permutations(SEATS):
-        chairs = dict(zip(SEATS, order, strict=True))
-        expected = {chairs[seat]: score for seat, score in seat_points(outcome, OEDMC).items()}
-        assert seat_points(moved(outcome, chairs), OEDMC) == expected
+        new_seats = dict(zip(SEATS, order, strict=True))
+        expected = {new_seats[seat]: score for seat, score in seat_points(outcome, OEDMC).items()}
+        assert seat_points(moved(outcome, new_seats), OEDMC) == expected
 
 
 @given(discards())
-def test_a_bystander_gives_8_whatever_was_won(outcome: Outcome) -> None:
+def test_a_bystander_pays_8_for_any_win(outcome: Outcome) -> None:
     scored = seat_points(outcome, OEDMC)
     assert {scored[seat] for seat in SEATS if seat not in outcome.winners and seat != outcome.discarder} <= {-8}
 
 
 @given(discards())
-def test_a_winner_scores_hv_and_24_whoever_else_wins(outcome: Outcome) -> None:
+def test_a_winner_scores_hv_plus_24_whoever_else_wins(outcome: Outcome) -> None:
     scored = seat_points(outcome, OEDMC)
     assert {seat: scored[seat] for seat in outcome.winners} == {s: hv + 24 for s, hv in outcome.winners.items()}
 
 
 @given(discards())
-def test_the_sum_on_a_discard_is_0_or_32_or_64_by_the_number_of_winners(outcome: Outcome) -> None:
+def test_the_sum_of_a_win_on_a_discard_is_32_for_each_winner_after_the_first(outcome: Outcome) -> None:
     assert sum(seat_points(outcome, OEDMC).values()) == {1: 0, 2: 32, 3: 64}[len(outcome.winners)]
 
 
 @given(SELF_DRAWN)
-def test_the_sum_of_a_drawn_win_is_what_rounding_up_takes(outcome: Outcome) -> None:
+def test_the_sum_of_a_self_drawn_win_is_minus_what_rounding_up_adds(outcome: Outcome) -> None:
     (value,) = outcome.winners.values()
     assert sum(seat_points(outcome, OEDMC).values()) == {0: 0, 1: -2, 2: -1}[value % 3]
 
 
 @given(SELF_DRAWN)
-def test_the_three_who_did_not_draw_give_alike(outcome: Outcome) -> None:
+def test_the_three_losers_of_a_self_drawn_win_pay_the_same(outcome: Outcome) -> None:
     scored = seat_points(outcome, OEDMC)
     assert len({score for seat, score in scored.items() if seat not in outcome.winners}) == 1
 
 
 @given(discards())
-def test_points_on_a_discard_sum_to_zero_where_winners_pay_each_other(outcome: Outcome) -> None:
+def test_points_of_a_win_on_a_discard_sum_to_zero_where_winners_pay_each_other(outcome: Outcome) -> None:
     assert sum(seat_points(outcome, ZERO_SUM).values()) == 0
 
 
@@ -195,21 +195,23 @@ def test_points_sum_to_zero_under_standard_mcr(outcome: Outcome) -> None:
 
 
 def test_a_third_is_rounded_up_and_never_down() -> None:
-    gives = {value: -seat_points(Outcome("self_drawn", {"east": value}), OEDMC)["south"] - 8 for value in range(8, 90)}
-    assert {value: each for value, each in gives.items() if 3 * each - value not in {0, 1, 2}} == {}
+    payments = {
+        value: -seat_points(Outcome("self_drawn", {"east": value}), OEDMC)["south"] - 8 for value in range(8, 90)
+    }
+    assert {value: each for value, each in payments.items() if 3 * each - value not in {0, 1, 2}} == {}
 
 
 DECLARED = [
-    (discarder, who)
+    (discarder, winners)
     for discarder in SEATS
     for count in (1, 2, 3)
-    for who in combinations([seat for seat in SEATS if seat != discarder], count)
+    for winners in combinations([seat for seat in SEATS if seat != discarder], count)
 ]
 
 
 @pytest.mark.parametrize("payments", [OEDMC, MCR])
-def test_who_was_quicker_decides_nothing(payments: McrPaymentRules) -> None:
-    for discarder, who in DECLARED:
-        outcomes = [Outcome("discard", dict.fromkeys(order, 10), discarder) for order in permutations(who)]
+def test_the_order_of_declarations_does_not_matter(payments: McrPaymentRules) -> None:
+    for discarder, winners in DECLARED:
+        outcomes = [Outcome("discard", dict.fromkeys(order, 10), discarder) for order in permutations(winners)]
         won = {tuple(sorted(allowed_outcome(one, payments).winners)) for one in outcomes}
-        assert len(won) == 1, (discarder, who)
+        assert len(won) == 1, (discarder, winners)

@@ -1,4 +1,4 @@
-"""Profiles: what ships loads and says where each value is from; every mistake is named with its place."""
+"""Shipped profiles load and name the source of each value. Mistakes are reported with their place."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +14,7 @@ SCALE = (2, 5, 9, 13, 17, 22, 27, 32, 37, 43, 50, 60, 75, 90, 110, 130, 150, 175
 
 
 def refusal(text: str) -> str:
-    """Return the text with which a profile is refused."""
+    """Return the message with which a profile is refused."""
     with pytest.raises(RuleError) as refused:
         parse_mcr(text)
     assert refused.value.code == "bad_profile"
@@ -22,7 +22,7 @@ def refusal(text: str) -> str:
 
 
 def with_line(old: str, new: str) -> str:
-    """Return the shipped profile with one thing changed."""
+    """Return the shipped profile with one text replaced."""
     assert SHIPPED.count(old) == 1
     return SHIPPED.replace(old, new)
 
@@ -38,11 +38,11 @@ def test_the_default_is_shipped() -> None:
 
 
 @pytest.mark.parametrize("profile_id", shipped_mcr())
-def test_every_value_says_which_source_it_is_from(profile_id: str) -> None:
+def test_every_value_names_a_known_source(profile_id: str) -> None:
     known = ("OEDMC", "MIL", "MCR", "RULES", "SITE", "RECORD", "assumption: ")
-    said = dict(profile_settings(load_mcr(profile_id)))
-    assert len(said) == 20
-    assert [way for way, value in said.items() if not value.source.startswith(known)] == []
+    settings = dict(profile_settings(load_mcr(profile_id)))
+    assert len(settings) == 20
+    assert [way for way, value in settings.items() if not value.source.startswith(known)] == []
 
 
 def test_the_scale_has_the_steps_of_the_rule_book() -> None:
@@ -50,14 +50,14 @@ def test_the_scale_has_the_steps_of_the_rule_book() -> None:
     assert load_mcr("oedmc-2020").imp.gap.value == "midpoint"
 
 
-def test_the_page_for_organisers_has_the_steps_of_the_profile() -> None:
+def test_the_organisers_page_lists_the_steps_of_the_scale() -> None:
     page = (Path(__file__).parents[3] / "docs" / "rules.md").read_text(encoding="utf-8")
     cells = {line.split(" | ")[0]: line.strip("| ").split(" | ")[1:] for line in page.splitlines()}
     assert [int(cell) for cell in cells["| from"]] == list(SCALE)
     assert [int(cell) for cell in cells["| IMP"]] == list(range(1, len(SCALE) + 1))
 
 
-def test_what_no_source_settles_is_labelled_an_assumption() -> None:
+def test_values_without_a_source_are_labelled_as_assumptions() -> None:
     labelled = {
         way for way, value in profile_settings(load_mcr("oedmc-2020")) if value.source.startswith("assumption: ")
     }
@@ -75,7 +75,7 @@ def test_what_no_source_settles_is_labelled_an_assumption() -> None:
     }
 
 
-def test_the_values_of_the_default() -> None:
+def test_the_default_profile_has_these_values() -> None:
     profile: Profile = load_mcr("oedmc-2020")
     assert (profile.payments.base.value, profile.payments.minimum.value) == (8, 8)
     assert (profile.payments.self_drawn.value, profile.payments.several_hu.value) == ("third_rounded_up", "base_once")
@@ -91,7 +91,7 @@ def test_the_values_of_the_default() -> None:
 
 
 @pytest.mark.parametrize("profile_id", ["", "mcr-1890", "../oedmc-2020", "oedmc-2020.toml", "OEDMC-2020", "é\x00"])
-def test_a_profile_that_does_not_ship_is_unknown_and_the_answer_says_what_there_is(profile_id: str) -> None:
+def test_an_unknown_profile_is_refused_with_the_list_of_shipped_ones(profile_id: str) -> None:
     with pytest.raises(RuleError) as refused:
         load_mcr(profile_id)
     assert refused.value.code == "unknown_profile"
@@ -128,7 +128,7 @@ def test_a_profile_that_does_not_ship_is_unknown_and_the_answer_says_what_there_
     ],
     ids=lambda part: part.replace("\n", " ")[-30:],
 )
-def test_a_mistake_is_named_with_its_place(old: str, new: str, place: str) -> None:
+def test_a_mistake_is_reported_with_its_place(old: str, new: str, place: str) -> None:
     assert place in refusal(with_line(old, new))
 
 
@@ -142,9 +142,9 @@ def test_a_mistake_is_named_with_its_place(old: str, new: str, place: str) -> No
         ("[2, 9, 5]", "imp.scale"),
     ],
 )
-def test_a_scale_must_rise_from_1_or_more(scale: str, place: str) -> None:
-    written = f"value = [{', '.join(map(str, SCALE))}]"
-    assert place in refusal(with_line(written, f"value = {scale}"))
+def test_a_scale_must_start_at_1_or_more_and_rise(scale: str, place: str) -> None:
+    shipped_line = f"value = [{', '.join(map(str, SCALE))}]"
+    assert place in refusal(with_line(shipped_line, f"value = {scale}"))
 
 
 def test_a_value_without_its_source_is_refused() -> None:
@@ -168,11 +168,11 @@ def test_a_value_without_its_source_is_refused() -> None:
     ],
     ids=lambda text: ascii(text[:15]),
 )
-def test_what_is_no_profile_at_all_is_refused(text: str) -> None:
+def test_text_that_is_not_a_profile_is_refused(text: str) -> None:
     assert refusal(text) != ""
 
 
-def test_rules_of_riichi_are_told_apart_from_rules_that_there_are_not() -> None:
+def test_a_riichi_profile_is_refused_as_riichi_and_not_as_unknown() -> None:
     with pytest.raises(
         RuleError, match=r"^'riichi-basic' is of riichi; available: mahjongsoft, mcr, oedmc-2020, zero-sum$"
     ):
@@ -182,7 +182,7 @@ def test_rules_of_riichi_are_told_apart_from_rules_that_there_are_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected"),
     [
         ("value = 3000", 'value = "x"', 'claim_window_ms.value: found "x"; allowed: a whole number from 0 to 60000'),
         ("value = 3000", "value = {a = 1}", 'found {"a": 1}; allowed: a whole number from 0 to 60000'),
@@ -197,5 +197,5 @@ def test_rules_of_riichi_are_told_apart_from_rules_that_there_are_not() -> None:
         ('title = "OEDMC 2020"', 'title = ""', 'title: found ""; allowed: a text of 1 to 100 characters'),
     ],
 )
-def test_of_a_mistake_it_is_said_in_one_form_what_was_found_and_what_is_allowed(old: str, new: str, said: str) -> None:
-    assert said in refusal(with_line(old, new))
+def test_every_mistake_reports_what_was_found_and_what_is_allowed(old: str, new: str, expected: str) -> None:
+    assert expected in refusal(with_line(old, new))

@@ -1,4 +1,4 @@
-"""Rulings that hypothesis draws: any kind, on any play, deal or player of the small event, some taking others back."""
+"""Hypothesis strategies for rulings of any kind on the small event, some of which undo others."""
 
 from hypothesis import strategies as st
 
@@ -21,12 +21,12 @@ from tests.broker.rulings.ruled import correct
 from tests.broker.scorer.small import OUTCOMES, event, whole_log
 
 Said = tuple[AnyDecision, tuple[int, int] | None, int | None]
-"""A ruling with the play or the deal that it is about."""
+"""A decision with its play or its deal."""
 
 
 @st.composite
 def sequences(draw: st.DrawFn) -> list[Said]:
-    """Return any rulings on any plays, in any order, some of them taking others back."""
+    """Draw rulings of any kind in any order, some of which undo others."""
     found: list[Said] = []
     for number in range(1, draw(st.integers(1, 8)) + 1):
         play = draw(st.sampled_from(sorted(event().bookings)))
@@ -64,6 +64,6 @@ def sequences(draw: st.DrawFn) -> list[Said]:
 
 
 def _result(draw: st.DrawFn, play: tuple[int, int]) -> str | None:
-    """Return the id of the play's result; or another's, or none: then the ruling is of no play that there was."""
+    """Draw the id of the play's result, of another result, or None. Only with the first does the play have a result."""
     own = next(one.id for one in whole_log(play[0]) if isinstance(one.fact, Result) and one.fact.round == play[1])
     return draw(st.sampled_from([own, own, None, "t1-fact-6"]))

@@ -1,4 +1,4 @@
-"""Rulings on the small event, as short as a test wants to write them."""
+"""Short forms of rulings on the small event."""
 
 from typing import Final
 
@@ -16,46 +16,48 @@ AT: Final = 1_800_000_000_000
 
 
 def room_of(messages: list[LogMessage] | None = None) -> EventState:
-    """Return a room in which the whole event was played, or only this."""
+    """Return the state after these messages, by default of the whole event."""
     room = EventState(event())
     room.load(whole_event() if messages is None else messages)
     return room
 
 
 def correct(outcome: Outcome, replaces: str | None) -> Correct:
-    """Return a correction with the right points."""
+    """Return a correction with the points that the outcome pays."""
     paid = seat_points(outcome, load_mcr("oedmc-2020").payments)
     winners = dict(outcome.winners)
     return Correct(replaces=replaces, win=outcome.win, winners=winners, discarder=outcome.discarder, points=paid)
 
 
 def draft(room: EventState, decision: AnyDecision, play: tuple[int, int] | None = None, **more: object) -> RulingDraft:
-    """Return a ruling as an arbiter who has looked just now would give it."""
+    """Return a ruling drafted on the current state."""
     where = dict(zip(("table", "round"), play, strict=True)) if play else {}
-    said: dict[str, object] = {
+    fields: dict[str, object] = {
         "id": f"ruling-{len(room.book.entries):04}",
         "reason": "seen by the arbiter",
         **where,
         **more,
     }
-    return RulingDraft(decision=decision, after=more.pop("after", _last(room, decision, play, said)), **said)  # type: ignore[arg-type]  # as callers name them
+    return RulingDraft(decision=decision, after=more.pop("after", _last_id(room, decision, play, fields)), **fields)  # type: ignore[arg-type]  # as callers name them
 
 
-def _last(room: EventState, decision: AnyDecision, play: tuple[int, int] | None, said: dict[str, object]) -> str | None:
-    said.pop("after", None)
+def _last_id(
+    room: EventState, decision: AnyDecision, play: tuple[int, int] | None, fields: dict[str, object]
+) -> str | None:
+    fields.pop("after", None)
     if isinstance(decision, Undo):
-        return room.last_word(room.book.subject(room.book.entries[decision.ruling]))
+        return room.last_message_id(room.book.subject(room.book.entries[decision.ruling]))
     if (about := event_subject(decision)) is not None:
-        return room.last_word(about)
+        return room.last_message_id(about)
     if isinstance(decision, Fouled):
-        return room.last_word(int(str(said["deal"])))
-    return room.last_word(play) if play else None
+        return room.last_message_id(int(str(fields["deal"])))
+    return room.last_message_id(play) if play else None
 
 
 def ruling(
     room: EventState, decision: AnyDecision, play: tuple[int, int] | None = None, deal: int | None = None
 ) -> Ruling:
-    """Return a ruling as it is stored."""
+    """Return a stored ruling."""
     number = 1 + len(room.book.entries)
     return Ruling(
         id=f"ruling-{number:04}",
@@ -75,7 +77,7 @@ def ruling(
 
 
 def told(room: EventState) -> object:
-    """Return everything that a room says."""
+    """Return everything that a state counts and ranks."""
     counts = [(room.complete(deal), room.expected(deal), room.plays_of(deal)) for deal in event().expected]
     groups = [(group.members, group.points.tolist()) for group in room.groups()]
     return groups, list(room.snapshot().ranking), counts, [room.plays_at(table) for table in event().tables], room.over

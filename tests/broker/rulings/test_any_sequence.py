@@ -1,4 +1,4 @@
-"""Whatever is ruled in whatever order: what is looked at comes, a restart changes nothing, and an undo restores."""
+"""Random rulings in any order: previews match, restarts change nothing, and undos restore the earlier state."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,28 +48,28 @@ Said = tuple[AnyDecision, PlayKey | None]
 
 
 @contextmanager
-def scorers() -> Iterator[Hall]:
-    """Return the scorer of an event of which nothing was played."""
+def unplayed_hall() -> Iterator[Hall]:
+    """Yield the hall of an event without any play."""
     with TemporaryDirectory() as made, open_journal(Path(made)) as journal:
         yield make_hall(Path(made), journal)
 
 
 def counts(room: EventState) -> list[object]:
-    """Return what a room counts, without who has ruled what."""
+    """Return everything that a state counts, without the rulings themselves."""
     keys = sorted(room.planned.bookings)
     plays = [replace(room.play(key), rulings=()) for key in keys]
     return [told(room), plays, list(room.snapshot().standings), register(room), follow_ups(room.event, room)]
 
 
-def shows(room: EventState) -> list[object]:
-    """Return all that a desk may show of a room."""
+def desk_contents(room: EventState) -> list[object]:
+    """Return everything that the desk can show of a state."""
     keys = sorted(room.planned.places)
-    words = [(room.last_word(key), room.recorded(key[0]), room.settled(key[0])) for key in keys]
-    return [*counts(room), words, missed_deals(room), [one.ids for one in room.apart_plays()], room.results_then]
+    tables = [(room.last_message_id(key), room.recorded(key[0]), room.settled(key[0])) for key in keys]
+    return [*counts(room), tables, missed_deals(room), [one.ids for one in room.apart_plays()], room.results_then]
 
 
-def told_by(random: Random, room: EventState, table: int) -> list[Fact]:
-    """Return what a table says next: a play by the plan of now or of before, not always whole; or another result."""
+def next_facts(random: Random, room: EventState, table: int) -> list[Fact]:
+    """Return a table's next facts: another result, or a play by the current or original plan, perhaps incomplete."""
     recorded = room.recorded(table)
     if recorded and random.random() < 0.25 and (table, recorded[-1]) in room.results:
         before = room.results[table, recorded[-1]].fact
@@ -79,28 +79,30 @@ def told_by(random: Random, room: EventState, table: int) -> list[Fact]:
                 round=round_, deal=deal, author="Tao", role="table_arbiter", decision=Reopen(), reason="wrong hand"
             )
             players = random.choice([before.players, event().bookings[table, before.round].players])
-            anew = replace(result(table, before.round, random.choice(OUTCOMES)), deal=before.deal, players=players)
+            new_result = replace(
+                result(table, before.round, random.choice(OUTCOMES)), deal=before.deal, players=players
+            )
             return [
                 reopened,
                 Overridden(round=round_, deal=deal, guards=("declarations_corrected",), reason="why"),
-                anew,
+                new_result,
             ]
     left = [round_ for round_ in range(1, 5) if round_ not in recorded]
     booked = random.choice([room.planned, event()]).bookings.get((table, left[0])) if left else None
     if booked is None:
         return []
-    said = steps_to(replace(result(table, booked.round, random.choice(OUTCOMES)), players=dict(booked.players)))
-    return [one for one in said if random.random() > 0.04]
+    facts = steps_to(replace(result(table, booked.round, random.choice(OUTCOMES)), players=dict(booked.players)))
+    return [one for one in facts if random.random() > 0.04]
 
 
-def ruled_on(random: Random, room: EventState) -> Said:
-    """Return what an arbiter may rule, whether or not it can be."""
+def drawn_ruling(random: Random, room: EventState) -> Said:
+    """Return a random ruling, which may be impossible."""
     key = random.choice(sorted(room.planned.bookings))
     play, everybody = room.play(key), sorted(room.event.players)
     here, one = sorted(play.players.values()), random.choice(everybody)
     others = dict(zip(SEATS, random.sample([*here, one] if one not in here else here, 4), strict=True))
-    instead = Player(id=f"q{len(room.book.entries):02}", name="Ada Reserve")
-    seated = {seat: instead.id if who == here[0] else who for seat, who in play.players.items()}
+    substitute = Player(id=f"q{len(room.book.entries):02}", name="Ada Reserve")
+    seated = {seat: substitute.id if who == here[0] else who for seat, who in play.players.items()}
     apart = [(one.ids, (one.table, one.round)) for one in room.apart_plays()] or [((), key)]
     ids, where = random.choice(apart)
     replaces = room.results[where].id if where in room.results else None
@@ -115,7 +117,7 @@ def ruled_on(random: Random, room: EventState) -> Said:
         (Substitute(player=one, name="Bo", first_round=random.randint(1, 4)), None),
         (FineRuled(takes={one: 4}, infraction="sound"), None),
         (PlanChanged(dropped=(key[::-1],)), None),
-        (PlanChanged(entered=(instead,), plays=(SeatedAnew(key[1], key[0], **seated),)), None),
+        (PlanChanged(entered=(substitute,), plays=(SeatedAnew(key[1], key[0], **seated),)), None),
         (TakenOver(facts=ids, replaces=replaces) if ids else Void(), where),
         (Discarded(facts=ids) if ids else Void(), where),
         *((Undo(ruling=id_), None) for id_ in [*room.book.entries][-3:]),
@@ -123,23 +125,23 @@ def ruled_on(random: Random, room: EventState) -> Said:
     return random.choice(choice)
 
 
-def rule(hall: Hall, said: Said) -> str | None:
-    """Rule, after a look at what would come; return the ruling's id, or None where it cannot be."""
-    room, (decision, key) = hall.scorer.state, said
-    before, one = shows(room), draft(room, decision, key)
+def rule(hall: Hall, drawn: Said) -> str | None:
+    """Preview and give a ruling. Return its id, or None if it is refused."""
+    room, (decision, key) = hall.scorer.state, drawn
+    before, one = desk_contents(room), draft(room, decision, key)
     try:
         effects: RulingEffects | None = hall.scorer.rulings.effects(one, HEAD)
     except Refused:
         effects = None
-    assert shows(room) == before
+    assert desk_contents(room) == before
     if effects is None:
         return None
-    tried, ranked = room.fork(), {line.name: (line.place, line.imp) for line in room.snapshot().ranking}
-    hall.scorer.rulings.give(one, HEAD, effects.mark)
+    preview, ranked = room.fork(), {line.name: (line.place, line.imp) for line in room.snapshot().ranking}
+    hall.scorer.rulings.give(one, HEAD, effects.fingerprint)
     given = [*hall.journal.messages()][-1]
     assert isinstance(given, Ruling)
-    tried.apply(given)
-    assert shows(tried) == shows(room)
+    preview.apply(given)
+    assert desk_contents(preview) == desk_contents(room)
     now = {line.name: (line.place, line.imp) for line in room.snapshot().ranking}
     assert {line.name for line in effects.players} == {who for who in ranked | now if ranked.get(who) != now.get(who)}
     return one.id
@@ -147,24 +149,24 @@ def rule(hall: Hall, said: Said) -> str | None:
 
 @settings(max_examples=max(4, COSTLY.max_examples))
 @given(st.randoms(use_true_random=False))
-def test_what_is_looked_at_is_what_comes_a_restart_changes_nothing_and_an_undo_restores(random: Random) -> None:
-    with scorers() as begun:
+def test_previews_match_results_restarts_change_nothing_and_undos_restore(random: Random) -> None:
+    with unplayed_hall() as begun:
         hall, numbers = begun, dict.fromkeys(event().tables, 0)
         for _ in range(20):
             table, room = random.choice(event().tables), hall.scorer.state
             if random.random() < 0.4:
-                said = told_by(random, room, table)
-                numbers[table] += len(said)
-                first = numbers[table] - len(said) + 1
-                hall.hear(*(fact(table, seq, one) for seq, one in enumerate(said, first)))
+                facts = next_facts(random, room, table)
+                numbers[table] += len(facts)
+                first = numbers[table] - len(facts) + 1
+                hall.hear(*(fact(table, seq, one) for seq, one in enumerate(facts, first)))
                 continue
             before, waiting = counts(room), room.quarantine.ids()
-            given = rule(hall, ruled_on(random, room))
-            if given and not waiting:  # what has counted once counts on
+            given = rule(hall, drawn_ruling(random, room))
+            if given and not waiting:  # plays that have counted once keep counting
                 after = counts(room)
                 if undone := rule(hall, (Undo(ruling=given), None)):
                     assert counts(room) == before
                     if rule(hall, (Undo(ruling=undone), None)):
                         assert counts(room) == after
             hall = make_hall(hall.folder, hall.journal)
-            assert shows(hall.scorer.state) == shows(room)
+            assert desk_contents(hall.scorer.state) == desk_contents(room)

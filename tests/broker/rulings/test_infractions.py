@@ -1,4 +1,4 @@
-"""Infractions: what the next one costs, the register of them, dead hands, and appeals against rulings."""
+"""Infractions: the next penalty, the register, dead hands, and appeals."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -22,7 +22,7 @@ from tests.broker.scorer.small import event, fact, whole_event
 PLAY = (1, 2)
 HERE = event().bookings[PLAY].players
 WINNER, OTHER = HERE["south"], HERE["west"]
-"""Of the play: South and North have won it."""
+"""Players of `PLAY`, which South and North won."""
 MINUTE = 60_000
 
 
@@ -54,7 +54,7 @@ def sound(player: str, measure: Measure = "warning", imp: int = 0) -> FineRuled:
     return FineRuled(takes={player: imp}, measure=measure, infraction="sound")
 
 
-def test_who_was_warned_is_fined_the_next_time_and_more_after_that_and_a_ruling_taken_back_is_none(hall: Hall) -> None:
+def test_penalties_increase_with_each_infraction_that_was_not_undone(hall: Hall) -> None:
     room, before = hall.scorer.state, imps(hall.scorer.state)
     assert penalty_for(room, OTHER, "sound") == Penalty("warning")
     warned = give(hall, sound(OTHER), play=PLAY)
@@ -68,7 +68,7 @@ def test_who_was_warned_is_fined_the_next_time_and_more_after_that_and_a_ruling_
     assert penalty_for(room, OTHER, "sound") == Penalty("fine", (4,))
 
 
-def test_the_register_has_what_was_ruled_and_the_false_hu_that_tables_have_fined(hall: Hall) -> None:
+def test_the_register_lists_rulings_and_false_hu_fined_at_tables(hall: Hall) -> None:
     room = hall.scorer.state
     tables = register(room)
     assert {(one.infraction, one.measure, one.imp, one.reason, one.ruling) for one in tables} == {
@@ -84,31 +84,31 @@ def test_the_register_has_what_was_ruled_and_the_false_hu_that_tables_have_fined
     assert {replace(one, at=0) for one in register(again)} == {replace(one, at=0) for one in register(room)}
 
 
-def test_what_was_ruled_at_a_table_counts_when_the_next_one_is_ruled_at_the_desk(hall: Hall) -> None:
-    """The tables have played all they have to: a fact of before the result comes late."""
+def test_a_ruling_at_a_table_counts_for_the_next_penalty_at_the_desk(hall: Hall) -> None:
+    """All tables have finished, and a ruling made before the result arrives late."""
     room = hall.scorer.state
-    told = Ruled(
+    ruled = Ruled(
         round=PLAY[1],
         deal=event().bookings[PLAY].deal,
         decision=sound(OTHER),
         author="Arbiter at the table (PIN)",
         role="table_arbiter",
-        reason="Hu or its value told aloud",
+        reason="Hu or its value said aloud",
     )
     last = max(message.seq for message in whole_event() if message.table == PLAY[0])
-    hall.hear(fact(PLAY[0], last + 1, told))
+    hall.hear(fact(PLAY[0], last + 1, ruled))
     (warned,) = [one for one in register(room) if one.player == OTHER and one.ruling]
     assert (warned.measure, warned.infraction, warned.play) == ("warning", "sound", PLAY)
     assert penalty_for(room, OTHER, "sound") == Penalty("fine", (4,))
 
 
-def test_a_false_hu_at_a_table_counts_when_the_next_one_is_ruled_at_the_desk(hall: Hall) -> None:
+def test_a_false_hu_at_a_table_counts_for_the_next_penalty_at_the_desk(hall: Hall) -> None:
     room = hall.scorer.state
     fined = register(room)[0].player
     assert penalty_for(room, fined, FALSE_HU) == Penalty("fine", (4, 8))
 
 
-def test_a_fine_that_the_rules_do_not_have_is_asked_about_before_it_is_given(hall: Hall) -> None:
+def test_a_fine_that_the_profile_lacks_needs_an_exception(hall: Hall) -> None:
     strange = sound(OTHER, "fine", 5)
     assert code_of(lambda: give(hall, strange, play=PLAY)) == "fine_not_in_profile"
     entry = give(hall, replace(strange, exception=True), play=PLAY)
@@ -116,12 +116,12 @@ def test_a_fine_that_the_rules_do_not_have_is_asked_about_before_it_is_given(hal
     assert entry.decision.exception
 
 
-def test_without_an_infraction_every_fine_of_the_rules_is_known(hall: Hall) -> None:
+def test_a_fine_without_an_infraction_must_be_one_of_the_profile(hall: Hall) -> None:
     assert code_of(lambda: give(hall, FineRuled(takes={OTHER: 3 + 4}))) == "fine_not_in_profile"
     give(hall, FineRuled(takes={OTHER: 16}))
 
 
-def test_points_of_a_source_are_converted_by_the_profiles_own_scale() -> None:
+def test_fines_in_points_are_converted_by_the_profile_s_scale() -> None:
     assert fines_of(load_rules("mcr"), "winning_tile") == {3}
     assert fines_of(load_rules("mcr"), "exposed_tiles") == {2, 3}
     assert fines_of(load_rules("riichi-montreal"), "minor") == {3}
@@ -136,16 +136,16 @@ def test_points_of_a_source_are_converted_by_the_profiles_own_scale() -> None:
         (FineRuled(takes={WINNER: 0}, measure="dead_hand", infraction="wrong_tiles"), "dead_hand_won"),
     ],
 )
-def test_what_is_no_penalty_is_refused(hall: Hall, decision: FineRuled, code: str) -> None:
+def test_an_impossible_penalty_is_refused(hall: Hall, decision: FineRuled, code: str) -> None:
     assert code_of(lambda: give(hall, decision, play=PLAY)) == code
 
 
-def test_a_dead_hand_is_of_a_play(hall: Hall) -> None:
+def test_a_dead_hand_must_name_a_play(hall: Hall) -> None:
     dead = FineRuled(takes={OTHER: 0}, measure="dead_hand", infraction="wrong_tiles")
     assert code_of(lambda: give(hall, dead)) == "penalty_wrong"
 
 
-def test_a_result_that_comes_after_the_hand_was_ruled_dead_is_open_until_it_is_corrected(tmp_path: Path) -> None:
+def test_a_win_with_a_dead_hand_is_an_open_matter(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         hall = make_hall(tmp_path, journal)
         dead = FineRuled(takes={WINNER: 0}, measure="dead_hand", infraction="wrong_tiles")
@@ -154,10 +154,10 @@ def test_a_result_that_comes_after_the_hand_was_ruled_dead_is_open_until_it_is_c
         hall.hear(*whole_event())
         assert open_matters(hall.scorer.state, NOW).dead_hands == (PLAY,)
         give(hall, Undo(ruling=entry.id))
-        assert open_matters(hall.scorer.state, NOW).nothing
+        assert open_matters(hall.scorer.state, NOW).is_empty
 
 
-def test_an_appeal_is_open_until_a_committee_decides_and_a_ruling_it_has_changed_is_taken_back(hall: Hall) -> None:
+def test_an_appeal_is_open_until_it_is_decided_and_a_changed_ruling_is_undone(hall: Hall) -> None:
     room, before = hall.scorer.state, imps(hall.scorer.state)
     fined = give(hall, sound(OTHER, "fine", 4), TABLE, play=PLAY)
     appealed = Appealed(ruling=fined.id, players=(OTHER,))
@@ -166,7 +166,7 @@ def test_an_appeal_is_open_until_a_committee_decides_and_a_ruling_it_has_changed
     assert code_of(lambda: give(hall, appealed)) == "appealed_already"
     decided = AppealDecided(ruling=fined.id, verdict="changed", committee=("Ada", "Bo"))
     assert code_of(lambda: give(hall, decided, TABLE)) == "head_arbiter_only"
-    given = give(hall, decided)
+    decision_entry = give(hall, decided)
     (appeal,) = appeals(room)
     assert (appeal.verdict, appeal.committee, appeal.is_open, appeal.until) == (
         *("changed", ("Ada", "Bo"), True, fined.at + 30 * MINUTE),
@@ -174,7 +174,7 @@ def test_an_appeal_is_open_until_a_committee_decides_and_a_ruling_it_has_changed
     assert code_of(lambda: give(hall, decided)) == "no_appeal"
     give(hall, Undo(ruling=fined.id))
     assert (open_matters(room, NOW).appeals, imps(room)) == (0, before)
-    give(hall, Undo(ruling=given.id))
+    give(hall, Undo(ruling=decision_entry.id))
     assert open_matters(room, NOW).appeals == 1
     again = EventState(event())
     again.load(hall.journal.messages())
@@ -182,14 +182,14 @@ def test_an_appeal_is_open_until_a_committee_decides_and_a_ruling_it_has_changed
 
 
 @pytest.mark.parametrize("verdict", ["upheld", "rejected"])
-def test_an_appeal_that_changes_nothing_leaves_nothing_open(hall: Hall, verdict: Verdict) -> None:
+def test_an_appeal_that_changes_nothing_is_closed_by_its_decision(hall: Hall, verdict: Verdict) -> None:
     fined = give(hall, sound(OTHER, "fine", 4), play=PLAY)
     give(hall, Appealed(ruling=fined.id, players=(OTHER,)))
     give(hall, AppealDecided(ruling=fined.id, verdict=verdict, committee=("Ada",)))
-    assert open_matters(hall.scorer.state, NOW).nothing
+    assert open_matters(hall.scorer.state, NOW).is_empty
 
 
-def test_an_appeal_after_its_time_is_admitted_by_the_head_arbiter_alone_who_confirms_it(hall: Hall) -> None:
+def test_only_the_head_arbiter_can_admit_a_late_appeal_as_an_exception(hall: Hall) -> None:
     fined = give(hall, sound(OTHER, "fine", 4), play=PLAY)
     late = Appealed(ruling=fined.id, players=(OTHER,))
     hall.clock.read = lambda: NOW + 30 * MINUTE + 1
@@ -199,7 +199,7 @@ def test_an_appeal_after_its_time_is_admitted_by_the_head_arbiter_alone_who_conf
     give(hall, admitted)
 
 
-def test_nobody_appeals_against_what_does_not_count_or_is_part_of_an_appeal(hall: Hall) -> None:
+def test_an_appeal_needs_a_ruling_that_counts_and_is_not_part_of_an_appeal(hall: Hall) -> None:
     fined = give(hall, sound(OTHER, "fine", 4), play=PLAY)
     appeal = give(hall, Appealed(ruling=fined.id, players=(OTHER,)))
     again = [Appealed(ruling=ruling, players=(OTHER,)) for ruling in ("nothing-here", appeal.id)]

@@ -1,4 +1,4 @@
-"""Who plays is changed while an event is on: what was begun stays, and nobody meets a deal again."""
+"""Changes of the players during an event: started plays stay, and nobody meets a deal twice."""
 
 from collections.abc import Collection
 from random import Random
@@ -41,52 +41,52 @@ GONE: Final = "p07"
 EVERYBODY: Final = sorted(event().players)
 
 
-def changed(room: EventState, wishes: PlanWishes, hundreds: int = 5) -> PlanChanged:
+def changed(room: EventState, wishes: PlanWishes, steps: int = 5) -> PlanChanged:
     """Return the change that a short search proposes."""
-    left = iter(range(hundreds))
+    left = iter(range(steps))
     return draft_change(plan_facts(room), wishes, Random(1), lambda _: lambda: next(left, None) is not None)
 
 
 def give(hall: Hall, decision: PlanChanged | CheckedIn | Undo) -> str:
-    """Rule; return the ruling's id."""
+    """Give a ruling and return its id."""
     return hall.scorer.rulings.give(draft(hall.scorer.state, decision), HEAD).id
 
 
 def of_round(round_: int, tables: Collection[int], kinds: tuple[type, ...] = (object,)) -> list[LogMessage]:
-    """Return what some tables say in a round, by the plan as it was settled."""
+    """Return the messages of some tables in a round of the original plan."""
     return [
         one for one in whole_event() if one.fact.round == round_ and one.table in tables and isinstance(one.fact, kinds)
     ]
 
 
 def seated(room: EventState) -> dict[tuple[int, int], dict[Seat, str]]:
-    """Return who is to sit where, by table and round."""
+    """Return the planned players by table and round."""
     return {key: dict(play.players) for key, play in room.planned.bookings.items()}
 
 
 @st.composite
-def accidents(draw: st.DrawFn) -> tuple[list[LogMessage], PlanWishes]:
-    """Return what the tables have said, and who comes and goes."""
-    round_, some = draw(st.integers(0, 3)), draw(st.sets(st.integers(1, 4), max_size=3))
-    said = [*until_round(round_), *of_round(round_ + 1, some)]
+def changes_during_event(draw: st.DrawFn) -> tuple[list[LogMessage], PlanWishes]:
+    """Draw the messages so far and the players who come and leave."""
+    round_, tables = draw(st.integers(0, 3)), draw(st.sets(st.integers(1, 4), max_size=3))
+    messages = [*until_round(round_), *of_round(round_ + 1, tables)]
     leave = draw(st.lists(st.sampled_from(EVERYBODY), unique=True, max_size=5))
     enter = tuple(f"Late {number}" for number in range(draw(st.integers(0, 3))))
     others = [one for one in EVERYBODY if one not in leave]
     replaced = {draw(st.sampled_from(others)): "Ada Reserve"} if draw(st.booleans()) else {}
-    return said, PlanWishes(tuple(leave), enter, (), replaced)
+    return messages, PlanWishes(tuple(leave), enter, (), replaced)
 
 
-@given(accidents())
-def test_no_rule_is_broken_what_was_begun_stays_and_everybody_sits_once_or_is_named_as_sitting_out(
+@given(changes_during_event())
+def test_changes_keep_started_plays_and_everybody_sits_once_or_is_listed_as_sitting_out(
     case: tuple[list[LogMessage], PlanWishes],
 ) -> None:
-    said, wishes = case
+    messages, wishes = case
     room = EventState(event())
-    room.load(said)
+    room.load(messages)
     facts = plan_facts(room)
     try:
         change = changed(room, wishes)
-    except RuleError:  # fewer than four are there, or nobody comes or goes
+    except RuleError:  # fewer than four players are left, or nobody comes or leaves
         return
     room.apply(ruling(room, change))
     now = room.planned
@@ -99,15 +99,15 @@ def test_no_rule_is_broken_what_was_begun_stays_and_everybody_sits_once_or_is_na
     assert not gone & coming
     cost = plan_cost(facts, room.event)
     for round_ in {one for _, one in now.bookings if one >= facts.first_round}:
-        sits = {who for (_, at), play in now.bookings.items() if at == round_ for who in play.players.values()}
-        named = {one.id for one in cost.sits_out.get(round_, ())}
-        assert coming - sits == named
+        sitting = {who for (_, at), play in now.bookings.items() if at == round_ for who in play.players.values()}
+        listed = {one.id for one in cost.sits_out.get(round_, ())}
+        assert coming - sitting == listed
     again = EventState(event())
-    again.load([*said, ruling(again, change)])
+    again.load([*messages, ruling(again, change)])
     assert (seated(again), told(again)) == (seated(room), told(room))
 
 
-def test_who_has_left_again_without_a_play_is_no_player_but_known_by_name() -> None:
+def test_a_player_who_left_without_a_play_is_not_a_player_but_still_known_by_name() -> None:
     room = EventState(event())
     room.apply(ruling(room, changed(room, PlanWishes((GONE,), ("Ada Lovelace",)))))
     room.apply(ruling(room, changed(room, PlanWishes(("p17",)))))
@@ -115,21 +115,21 @@ def test_who_has_left_again_without_a_play_is_no_player_but_known_by_name() -> N
     assert [room.event.known[one].name for one in (GONE, "p17")] == [event().players[GONE].name, "Ada Lovelace"]
 
 
-def test_who_has_left_without_a_play_stands_nowhere_once_a_fine_is_taken_back() -> None:
+def test_a_player_who_left_without_a_play_is_not_ranked_once_their_fine_is_undone() -> None:
     room = EventState(event())
     fine = ruling(room, FineRuled(takes={GONE: 4}))
-    said = [fine]
+    stored = [fine]
     room.apply(fine)
     for decision in (changed(room, PlanWishes((GONE,), ("Ada Lovelace",))), Undo(ruling=fine.id)):
-        said.append(ruling(room, decision))
-        room.apply(said[-1])
+        stored.append(ruling(room, decision))
+        room.apply(stored[-1])
     again = EventState(event())
-    again.load(said)
+    again.load(stored)
     assert told(room) == told(again)
     assert GONE not in {line.name for line in room.snapshot().ranking}
 
 
-def test_who_sits_out_the_last_round_is_there_to_take_the_seat_of_somebody_who_leaves() -> None:
+def test_a_player_sitting_out_the_last_round_can_take_a_vacated_seat() -> None:
     room = EventState(event())
     room.apply(ruling(room, changed(room, PlanWishes((GONE,)))))
     last = max(round_ for _, round_ in room.planned.bookings)
@@ -138,7 +138,7 @@ def test_who_sits_out_the_last_round_is_there_to_take_the_seat_of_somebody_who_l
     assert [round_ for _, round_ in room.planned.bookings].count(last) == len(sitting)
 
 
-def test_a_change_is_told_to_the_tables_survives_a_restart_and_is_taken_back(hall: Hall) -> None:
+def test_a_change_is_assigned_to_the_tables_survives_a_restart_and_can_be_undone(hall: Hall) -> None:
     hall.hear(*until_round(1))
     hall.connect(up=True)
     before, state = seated(hall.scorer.state), told(hall.scorer.state)
@@ -158,7 +158,7 @@ def test_a_change_is_told_to_the_tables_survives_a_restart_and_is_taken_back(hal
     assert (seated(room), told(room)) == (before, state)
 
 
-def test_a_play_that_a_table_has_begun_is_not_changed_and_the_code_says_so(hall: Hall) -> None:
+def test_a_change_of_a_started_play_is_refused(hall: Hall) -> None:
     hall.hear(*until_round(1))
     change = changed(hall.scorer.state, PlanWishes(replaced={GONE: "Ada Reserve"}))
     table, round_ = next((one.table, one.round) for one in change.plays if one.round == 2)
@@ -168,7 +168,7 @@ def test_a_play_that_a_table_has_begun_is_not_changed_and_the_code_says_so(hall:
     assert refused.value.code == "plan_play_begun"
 
 
-def test_a_table_that_has_not_heard_of_a_change_has_played_and_its_play_stands_in_the_plan(hall: Hall) -> None:
+def test_a_play_by_the_old_plan_at_an_uninformed_table_counts(hall: Hall) -> None:
     hall.hear(*until_round(1))
     change = changed(hall.scorer.state, PlanWishes(replaced={GONE: "Ada Reserve"}))
     table = next(one.table for one in change.plays if one.round == 2)
@@ -182,7 +182,7 @@ def test_a_table_that_has_not_heard_of_a_change_has_played_and_its_play_stands_i
     assert (seated(again), told(again)) == (seated(room), told(room))
 
 
-def test_who_has_begun_before_it_was_heard_that_the_change_is_taken_back_is_in_the_list(hall: Hall) -> None:
+def test_an_entered_player_who_played_before_the_undo_arrived_is_ranked(hall: Hall) -> None:
     hall.hear(*until_round(1))
     room = hall.scorer.state
     change = changed(room, PlanWishes(replaced={GONE: "Ada Reserve"}))
@@ -192,8 +192,10 @@ def test_who_has_begun_before_it_was_heard_that_the_change_is_taken_back_is_in_t
     give(hall, Undo(ruling=one))
     hall.hear(
         *(
-            replace(said, fact=replace(said.fact, players=players)) if isinstance(said.fact, Seated | Result) else said
-            for said in of_round(2, {table})
+            replace(message, fact=replace(message.fact, players=players))
+            if isinstance(message.fact, Seated | Result)
+            else message
+            for message in of_round(2, {table})
         )
     )
     assert "Ada Reserve" in {row.name for row in room.snapshot().standings}
@@ -207,7 +209,7 @@ def test_who_has_begun_before_it_was_heard_that_the_change_is_taken_back_is_in_t
     assert (seated(again), told(again)) == (seated(room), told(room))
 
 
-def test_what_was_ruled_on_a_play_that_is_dropped_may_be_taken_back(hall: Hall) -> None:
+def test_a_ruling_on_a_dropped_play_can_be_undone(hall: Hall) -> None:
     room, give_head = hall.scorer.state, hall.scorer.rulings.give
     void = give_head(draft(room, Void(), (1, 3)), HEAD)
     undone = give_head(draft(room, Undo(ruling=void.id)), HEAD)
@@ -216,7 +218,7 @@ def test_what_was_ruled_on_a_play_that_is_dropped_may_be_taken_back(hall: Hall) 
     assert (room.book.counts(void.id), (1, 3) in room.planned.bookings) == (True, False)
 
 
-def test_the_history_names_who_was_planned_as_it_was_ruled(hall: Hall) -> None:
+def test_the_history_names_the_players_planned_at_the_time_of_the_ruling(hall: Hall) -> None:
     room, play = hall.scorer.state, (1, 3)
     then = dict(room.planned.bookings[play].players)
     void = hall.scorer.rulings.give(draft(room, Void(), play), HEAD).id
@@ -227,15 +229,15 @@ def test_the_history_names_who_was_planned_as_it_was_ruled(hall: Hall) -> None:
     )
     anew = hall.scorer.rulings.give(draft(room, Void(), play), HEAD).id
     changes = RulingChanges(room.event, room)
-    told_of = {one: changes.of(room.book.entries[one]) for one in (void, undone, anew)}
+    changes_of = {one: changes.of(room.book.entries[one]) for one in (void, undone, anew)}
     seats = {
-        one: [held.play and held.play.players for held in (said.before, said.after) if held]
-        for one, said in told_of.items()
+        one: [state.play and state.play.players for state in (change.before, change.after) if state]
+        for one, change in changes_of.items()
     }
     assert seats == {void: [then] * 2, undone: [then] * 2, anew: [room.planned.bookings[play].players] * 2}
 
 
-def test_the_history_names_who_was_planned_for_a_play_that_was_dropped_since(hall: Hall) -> None:
+def test_the_history_names_the_players_of_a_play_dropped_later(hall: Hall) -> None:
     room, play = hall.scorer.state, (1, 3)
     then = dict(room.planned.bookings[play].players)
     void = hall.scorer.rulings.give(draft(room, Void(), play), HEAD).id
@@ -246,7 +248,7 @@ def test_the_history_names_who_was_planned_for_a_play_that_was_dropped_since(hal
     assert after.play.players == then
 
 
-def test_what_was_taken_over_counts_no_more_once_its_play_is_dropped(hall: Hall) -> None:
+def test_a_taken_over_result_of_a_dropped_play_cannot_be_restored(hall: Hall) -> None:
     room, play = hall.scorer.state, (1, 1)
     walls, *_, result = of_round(1, {1})
     hall.hear(walls, replace(result, seq=walls.seq + 1))
@@ -261,7 +263,7 @@ def test_what_was_taken_over_counts_no_more_once_its_play_is_dropped(hall: Hall)
     assert (seated(again), told(again)) == (seated(room), told(room))
 
 
-def test_a_scorer_starts_again_where_a_play_was_dropped_whose_seats_were_taken_over_and_left_out(hall: Hall) -> None:
+def test_a_restart_works_after_taken_over_seats_of_a_dropped_play_were_undone(hall: Hall) -> None:
     room, play = hall.scorer.state, (1, 1)
     _, sat, *_, result = of_round(1, {1})
     hall.hear(replace(sat, seq=1), replace(result, seq=2))
@@ -273,7 +275,7 @@ def test_a_scorer_starts_again_where_a_play_was_dropped_whose_seats_were_taken_o
     assert (seated(again), told(again)) == (seated(room), told(room))
 
 
-def test_what_a_table_sends_of_a_dropped_play_and_does_not_follow_can_be_left_out(hall: Hall) -> None:
+def test_out_of_order_messages_of_a_dropped_play_can_be_discarded(hall: Hall) -> None:
     hall.hear(*until_round(1))
     room = hall.scorer.state
     dropped = give(hall, PlanChanged(dropped=((2, 1),)))
@@ -292,8 +294,8 @@ def test_what_a_table_sends_of_a_dropped_play_and_does_not_follow_can_be_left_ou
     assert not room.play((1, 2)).settled
 
 
-def test_what_a_change_lets_count_is_begun_where_its_effects_are_looked_at_as_where_it_is_given(hall: Hall) -> None:
-    """Round 2 of table 1 is out of turn until the change has dropped round 1; then it stays as it was played."""
+def test_a_preview_treats_plays_that_the_change_lets_count_as_started(hall: Hall) -> None:
+    """Round 2 of table 1 is out of order until the change drops round 1, after which it stays as played."""
     hall.hear(*whole_play(1, 2))
     room, gone = hall.scorer.state, event().bookings[1, 2].players["east"]
     change = PlanChanged(
@@ -318,7 +320,7 @@ def test_what_a_change_lets_count_is_begun_where_its_effects_are_looked_at_as_wh
     assert {one.name for one in effects.players if one.place_after is None} == left
 
 
-def test_of_two_who_change_at_once_the_second_is_told(hall: Hall) -> None:
+def test_the_second_of_two_simultaneous_changes_is_refused(hall: Hall) -> None:
     first = changed(hall.scorer.state, PlanWishes((GONE,)))
     second = draft(hall.scorer.state, changed(hall.scorer.state, PlanWishes(("p03",))))
     give(hall, first)
@@ -327,7 +329,7 @@ def test_of_two_who_change_at_once_the_second_is_told(hall: Hall) -> None:
     assert refused.value.code in {"id_reused", "ruling_conflict"}
 
 
-def test_who_is_checked_in_is_known_after_a_restart_and_nobodys_imps_move(hall: Hall) -> None:
+def test_check_ins_survive_a_restart_and_change_nobodys_imps(hall: Hall) -> None:
     hall.hear(*until_round(1))
     before = told(hall.scorer.state)
     hall.scorer.rulings.give(draft(hall.scorer.state, CheckedIn(player="p01", present=True)), TABLE)
@@ -340,7 +342,7 @@ def test_who_is_checked_in_is_known_after_a_restart_and_nobodys_imps_move(hall: 
     assert told(hall.scorer.state) == before
 
 
-def test_what_is_taken_over_of_a_table_that_had_not_heard_of_a_change_stands_in_the_plan_until_that_is_undone(
+def test_a_result_taken_over_from_an_uninformed_table_counts_until_that_is_undone(
     hall: Hall,
 ) -> None:
     room = hall.scorer.state

@@ -1,4 +1,4 @@
-"""An old line of the history says what its author did, whatever was ruled or entered since."""
+"""An entry of the history shows what its author changed, independent of later rulings and results."""
 
 from broker.protocol import (
     Award,
@@ -25,12 +25,12 @@ def changes(room: EventState) -> list[RulingChange]:
     return [RulingChanges(event(), room).of(entry) for entry in room.book.entries.values()]
 
 
-def test_each_ruling_on_a_play_tells_the_play_before_and_after_it_and_not_what_came_later() -> None:
+def test_the_history_shows_the_play_before_and_after_each_ruling() -> None:
     room = room_of()
     players = dict(room.play(HERE).players)
     swapped = players | {"east": players["west"], "west": players["east"]}
-    for said in (FineRuled(takes={players["east"]: 4}), SeatsPlayed(players=swapped), Void()):
-        room.apply(ruling(room, said, HERE))
+    for decision in (FineRuled(takes={players["east"]: 4}), SeatsPlayed(players=swapped), Void()):
+        room.apply(ruling(room, decision, HERE))
     room.apply(ruling(room, Undo(ruling="ruling-0002")))
     held = [(one.before.play, one.after.play) for one in changes(room) if one.before]
     fines = [(dict(was.fines), dict(now.fines)) for was, now in held if was and now]
@@ -44,7 +44,7 @@ def test_each_ruling_on_a_play_tells_the_play_before_and_after_it_and_not_what_c
     assert [was.points is None for was, _ in held if was] == [False, False, False, True]
 
 
-def test_what_was_ruled_before_the_result_came_is_told_of_a_play_to_come() -> None:
+def test_a_ruling_before_the_result_is_shown_for_an_unplayed_play() -> None:
     room = room_of([])
     room.apply(ruling(room, Void(), HERE))
     for message in whole_play(*HERE, forward=True):
@@ -55,7 +55,7 @@ def test_what_was_ruled_before_the_result_came_is_told_of_a_play_to_come() -> No
     assert (one.before.play.settled, one.after.play and one.after.play.settled) == (False, True)
 
 
-def test_how_a_play_was_is_not_known_once_its_table_has_entered_another_result() -> None:
+def test_the_earlier_state_is_unknown_once_the_table_has_entered_another_result() -> None:
     room = room_of(whole_play(*HERE, forward=True))
     room.apply(ruling(room, FineRuled(takes={room.play(HERE).players["east"]: 4}), HERE))
     deal = event().bookings[HERE].deal
@@ -70,15 +70,15 @@ def test_how_a_play_was_is_not_known_once_its_table_has_entered_another_result()
     assert [one.before for one in changes(room)] == [None, None, None]
 
 
-def test_who_sits_the_groups_of_a_deal_and_the_deadline_are_told_before_and_after() -> None:
+def test_players_groups_and_deadlines_are_shown_before_and_after() -> None:
     room = room_of([])
-    for said in (Substitute(player="p07", name=name, first_round=3) for name in ("Ada", "Bo")):
-        room.apply(ruling(room, said))
+    for decision in (Substitute(player="p07", name=name, first_round=3) for name in ("Ada", "Bo")):
+        room.apply(ruling(room, decision))
     room.apply(ruling(room, Fouled(groups=((1, 2), (3, 4))), deal=2))
     room.apply(ruling(room, Deadline(at=AT)))
     found = [(one.before, one.after) for one in changes(room)]
-    told = [[(one.sits, one.groups, one.until) for one in pair if one] for pair in found]
-    assert told == [
+    shown = [[(one.sitting, one.groups, one.until) for one in pair if one] for pair in found]
+    assert shown == [
         [("Player 7", (), None), ("Ada", (), None)],
         [("Ada", (), None), ("Bo", (), None)],
         [(None, (), None), (None, ((1, 2), (3, 4)), None)],

@@ -1,4 +1,4 @@
-"""Rulings from the desk: stored before they are told, once each, never over one that its author has not seen."""
+"""Rulings from the desk are stored before they are published, once each, and refused if drafted too early."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,7 +43,7 @@ HERE = event().bookings[PLAY]
 
 @pytest.fixture
 def played(hall: Hall) -> Hall:
-    """Return a hall in which the whole event was played."""
+    """Return a hall after the whole event was played."""
     hall.hear(*whole_event())
     hall.ear.forget()
     return hall
@@ -51,7 +51,7 @@ def played(hall: Hall) -> Hall:
 
 @pytest.fixture(scope="module")
 def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
-    """Return such a hall in which nothing is ever ruled."""
+    """Return a hall after the whole event, shared by tests that rule nothing."""
     folder = tmp_path_factory.mktemp("untouched")
     with open_journal(folder) as journal:
         hall = make_hall(folder, journal)
@@ -60,28 +60,28 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
 
 
 def give(hall: Hall, one: RulingDraft, author: RulingAuthor = HEAD) -> Any:  # noqa: ANN401 - an entry
-    """Rule, as the scorer's thread does."""
+    """Give a ruling as the scorer's thread does."""
     return hall.scorer.rulings.give(one, author)
 
 
 def refusal(hall: Hall, one: RulingDraft, author: RulingAuthor = HEAD) -> str:
-    """Return the code with which a ruling is refused, when it is looked at and when it is given; nothing is stored."""
+    """Return the code with which both preview and ruling are refused, without anything being stored."""
     height = hall.journal.height
-    with pytest.raises(Refused) as looked:
+    with pytest.raises(Refused) as previewed:
         hall.scorer.rulings.effects(one, author)
     with pytest.raises(Refused) as given:
         give(hall, one, author)
-    assert (looked.value.code, hall.journal.height) == (given.value.code, height)
+    assert (previewed.value.code, hall.journal.height) == (given.value.code, height)
     return given.value.code
 
 
 @pytest.mark.parametrize("wrong", [{"id": ""}, {"id": "two words"}, {"reason": ""}, {"reason": "x" * 501}])
-def test_what_could_not_be_read_again_after_a_restart_is_refused(hall: Hall, wrong: dict[str, str]) -> None:
+def test_a_ruling_that_could_not_be_decoded_after_a_restart_is_refused(hall: Hall, wrong: dict[str, str]) -> None:
     one = draft(hall.scorer.state, CheckedIn(player="p01", present=True))
     assert refusal(hall, replace(one, **wrong)) == "malformed"
 
 
-def test_a_ruling_is_told_once_it_is_stored_and_a_restart_comes_to_the_same(played: Hall) -> None:
+def test_a_ruling_is_published_after_it_is_stored_and_survives_a_restart(played: Hall) -> None:
     room = played.scorer.state
     one = draft(room, Void(), PLAY)
     entry = give(played, one)
@@ -94,7 +94,7 @@ def test_a_ruling_is_told_once_it_is_stored_and_a_restart_comes_to_the_same(play
     assert again.scorer.rulings.history() == played.scorer.rulings.history()
 
 
-def test_the_file_of_standings_follows(played: Hall) -> None:
+def test_the_standings_file_follows_rulings(played: Hall) -> None:
     player = HERE.players["east"]
     before = (played.folder / "standings.csv").read_text(encoding="utf-8")
     give(played, draft(played.scorer.state, FineRuled(takes={player: 99}, exception=True)))
@@ -103,7 +103,7 @@ def test_the_file_of_standings_follows(played: Hall) -> None:
     assert next(line for line in after.splitlines() if f",{player}," in line).split(",")[4] == "99"
 
 
-def test_of_two_who_rule_on_one_play_the_second_sees_a_conflict(played: Hall) -> None:
+def test_the_second_of_two_simultaneous_rulings_on_a_play_is_a_conflict(played: Hall) -> None:
     room = played.scorer.state
     first, second = draft(room, Void(), PLAY), replace(draft(room, Void(), PLAY), id="ruling-other")
     give(played, first, TABLE)
@@ -112,25 +112,25 @@ def test_of_two_who_rule_on_one_play_the_second_sees_a_conflict(played: Hall) ->
 
 
 @pytest.mark.parametrize("reopened", [False, True])
-def test_who_rules_on_a_play_that_has_another_result_since_an_award_there_sees_a_conflict(
-    hall: Hall, *, reopened: bool
-) -> None:
-    room, said = hall.scorer.state, [*steps(1), *steps(1, 2)]
+def test_a_ruling_drafted_before_a_new_result_of_the_play_is_a_conflict(hall: Hall, *, reopened: bool) -> None:
+    room, facts = hall.scorer.state, [*steps(1), *steps(1, 2)]
     if reopened:
         again = Ruled(round=2, deal=HERE.deal, author="T", role="table_arbiter", decision=Reopen(), reason="?")
         corrected = Overridden(round=2, deal=HERE.deal, guards=("declarations_corrected",), reason="it was south")
-        said += [again, corrected, result(*PLAY, OUTCOMES[2])]
-    *before, last = log(1, *said)
+        facts += [again, corrected, result(*PLAY, OUTCOMES[2])]
+    *before, last = log(1, *facts)
     hall.hear(*before)
     give(hall, draft(room, Award(gives={EAST: 3}), PLAY))
     one = draft(room, Void(), PLAY)
     hall.hear(last)
     assert refusal(hall, one) == "ruling_conflict"
-    assert make_hall(hall.folder, hall.journal).scorer.state.last_word(PLAY) == room.last_word(PLAY) == last.id
+    assert (
+        make_hall(hall.folder, hall.journal).scorer.state.last_message_id(PLAY) == room.last_message_id(PLAY) == last.id
+    )
     give(hall, draft(room, Void(), PLAY))
 
 
-def test_what_is_sent_twice_is_given_once_and_an_id_is_nobody_elses(played: Hall) -> None:
+def test_a_ruling_sent_twice_is_given_once_and_its_id_cannot_be_reused(played: Hall) -> None:
     one = draft(played.scorer.state, FineRuled(takes={HERE.players["east"]: 4}))
     assert give(played, one) == give(played, one)
     assert len(played.scorer.rulings.history()) == 1
@@ -139,7 +139,7 @@ def test_what_is_sent_twice_is_given_once_and_an_id_is_nobody_elses(played: Hall
     assert refusal(played, replace(one, id=whole_event()[0].id)) == "id_reused"
 
 
-def test_where_the_store_fails_nothing_was_ruled(
+def test_nothing_is_ruled_if_the_store_fails(
     played: Hall, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room, before = played.scorer.state, told(played.scorer.state)
@@ -149,7 +149,7 @@ def test_where_the_store_fails_nothing_was_ruled(
     assert (told(room), played.scorer.rulings.history(), played.ear.story) == (before, (), [])
 
 
-def test_a_copy_of_the_journal_and_a_reader_have_the_rulings_too(played: Hall, tmp_path: Path) -> None:
+def test_a_copied_journal_contains_the_rulings(played: Hall, tmp_path: Path) -> None:
     give(played, draft(played.scorer.state, Void(), PLAY))
     folder = event_folder(tmp_path / "over", [])
     other = SqliteJournal(folder / STORE, "cup")
@@ -158,7 +158,7 @@ def test_a_copy_of_the_journal_and_a_reader_have_the_rulings_too(played: Hall, t
     assert told(open_stored_event(folder).room) == told(played.scorer.state)
 
 
-def test_the_effects_name_everybody_who_moves_and_nobody_else(played: Hall) -> None:
+def test_the_effects_list_exactly_the_players_who_move(played: Hall) -> None:
     room = played.scorer.state
     one = draft(room, correct(Outcome("self_drawn", {"north": 60}), room.results[PLAY].id), PLAY)
     before = {line.name: line for line in room.snapshot().ranking}
@@ -177,7 +177,7 @@ def test_the_effects_name_everybody_who_moves_and_nobody_else(played: Hall) -> N
 @pytest.mark.parametrize(
     "decision", [Void(), Adjusted(gives=dict.fromkeys(HERE.players.values(), 0))], ids=decision_kind
 )
-def test_over_the_head_arbiters_ruling_nobody_else_rules_but_imps_may_be_given_beside_it(
+def test_only_the_head_arbiter_overrides_a_head_arbiters_ruling_but_others_may_add_imps(
     played: Hall, decision: AnyDecision
 ) -> None:
     room = played.scorer.state
@@ -191,11 +191,11 @@ def test_over_the_head_arbiters_ruling_nobody_else_rules_but_imps_may_be_given_b
 @pytest.mark.parametrize(
     "decision", [Award(gives={HERE.players["east"]: 99}), FineRuled(takes={HERE.players["east"]: 4})]
 )
-def test_imps_of_no_play_are_the_head_arbiters_to_give_and_to_take(played: Hall, decision: AnyDecision) -> None:
+def test_only_the_head_arbiter_gives_or_takes_imps_of_no_play(played: Hall, decision: AnyDecision) -> None:
     assert refusal(played, draft(played.scorer.state, decision), TABLE) == "head_arbiter_only"
 
 
-def test_after_the_correction_period_the_head_arbiter_alone_rules(hall: Hall) -> None:
+def test_after_the_correction_period_only_the_head_arbiter_rules(hall: Hall) -> None:
     hall.hear(*whole_event())
     room = hall.scorer.state
     give(hall, draft(room, Deadline(at=NOW)))
@@ -205,7 +205,7 @@ def test_after_the_correction_period_the_head_arbiter_alone_rules(hall: Hall) ->
     give(hall, draft(room, Void(), (2, 2)), HEAD)
 
 
-def test_what_the_head_arbiter_ruled_a_table_arbiter_does_not_take_back(played: Hall) -> None:
+def test_a_table_arbiter_cannot_undo_a_ruling_of_the_head_arbiter(played: Hall) -> None:
     room = played.scorer.state
     one = give(played, draft(room, Void(), PLAY))
     assert refusal(played, draft(room, Undo(ruling=one.id)), TABLE) == "head_arbiter_only"
@@ -243,9 +243,9 @@ STRANGER = next(player for player in event().players if player not in HERE.playe
         (Deadline(at=NOW), {"table": 1, "round": 2}, "subject_missing"),
     ],
 )
-def test_what_cannot_be_ruled_is_refused_by_code(untouched: Hall, decision: Any, where: Any, code: str) -> None:  # noqa: ANN401 - any form
+def test_an_impossible_ruling_is_refused_with_its_code(untouched: Hall, decision: Any, where: Any, code: str) -> None:  # noqa: ANN401 - any form
     room = untouched.scorer.state
-    after = room.last_word(PLAY) if (where.get("table"), where.get("round")) == PLAY else None
+    after = room.last_message_id(PLAY) if (where.get("table"), where.get("round")) == PLAY else None
     one = RulingDraft(id="ruling-bad-1", after=after, decision=decision, reason="because", **where)
     assert refusal(untouched, one) == code
 
@@ -257,13 +257,13 @@ def test_what_cannot_be_ruled_is_refused_by_code(untouched: Hall, decision: Any,
         ({"win": "draw"}, "impossible_result"),
     ],
 )
-def test_a_correction_is_held_to_the_rules(untouched: Hall, change: Any, code: str) -> None:  # noqa: ANN401 - fields
+def test_a_correction_must_follow_the_rules(untouched: Hall, change: Any, code: str) -> None:  # noqa: ANN401 - fields
     room = untouched.scorer.state
     right = correct(OUTCOMES[1], room.results[PLAY].id)
     assert refusal(untouched, draft(room, replace(right, **change), PLAY)) == code
 
 
-def test_who_was_fined_by_the_table_may_turn_out_to_have_sat_elsewhere_and_who_was_fined_by_the_desk_not(
+def test_corrected_seats_move_fines_of_the_table_but_must_not_strand_those_of_the_desk(
     hall: Hall,
 ) -> None:
     hall.hear(*whole_event())
@@ -281,7 +281,7 @@ def test_who_was_fined_by_the_table_may_turn_out_to_have_sat_elsewhere_and_who_w
     assert room.play(key).fines == {event().bookings[key].players["north"]: 4}
 
 
-def test_a_table_is_told_to_leave_out_what_the_desk_has_settled_until_that_is_taken_back(hall: Hall) -> None:
+def test_a_play_settled_at_the_desk_is_left_out_by_its_table_until_that_is_undone(hall: Hall) -> None:
     room = hall.scorer.state
     hall.hear(*whole_log(1)[:7])
     give(hall, draft(room, Void(), (1, 1)))
@@ -293,15 +293,15 @@ def test_a_table_is_told_to_leave_out_what_the_desk_has_settled_until_that_is_ta
     assert (hall.ear.told("assignment/1")["recorded"], hall.ear.told("assignment/1")["settled"]) == ([1], [])
 
 
-def test_a_deal_put_in_the_place_of_another_is_what_the_table_is_told_to_play_and_may_play(hall: Hall) -> None:
+def test_a_replacement_deal_is_assigned_to_the_table_and_accepted_from_it(hall: Hall) -> None:
     room = hall.scorer.state
     other = HERE.deal % 4 + 1
     give(hall, draft(room, DealPlayed(played=other, result=None), PLAY))
     assigned = {play["round"]: play["deal"] for play in hall.ear.told("assignment/1")["plays"]}
     assert assigned == {round_: event().bookings[1, round_].deal for round_ in range(1, 5)} | {2: other}
     (first,) = [one for one in whole_event() if one.table == 1 and one.id.endswith("-1")]
-    told_of = replace(first, fact=replace(first.fact, round=2, deal=other))
-    hall.hear(told_of)
-    assert isinstance(told_of, LogMessage)
+    with_other_deal = replace(first, fact=replace(first.fact, round=2, deal=other))
+    hall.hear(with_other_deal)
+    assert isinstance(with_other_deal, LogMessage)
     assert hall.journal.height == 2
     assert make_hall(hall.folder, hall.journal).scorer.state.replanned(1) == {2: other}

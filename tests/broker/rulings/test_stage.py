@@ -1,4 +1,4 @@
-"""A later stage is seated from the standings, by the head arbiter; sections are compared and ranked by themselves."""
+"""Later stages are seated from the standings by the head arbiter. Sections are compared and ranked separately."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -46,19 +46,19 @@ FINAL = STAGES[1]
 
 @pytest.fixture
 def hall(tmp_path: Path) -> Iterator[Hall]:
-    """Return the scorer of an event in stages, of which nothing is played."""
+    """Yield the hall of an event in stages before any play."""
     with open_journal(tmp_path) as journal:
         yield make_hall(tmp_path, journal, staged_event())
 
 
 def room_after(seed: int, rounds: int = 2) -> tuple[EventState, list[LogMessage]]:
-    """Return a room in which the first rounds were played, and what the tables said."""
-    room, said, chance = EventState(staged_event()), dict[int, int](), Random(seed)
-    messages = play_rounds(room.planned, range(1, min(rounds, 2) + 1), chance, said)
+    """Return the state after the first rounds, and the messages of the tables."""
+    room, last_seqs, rng = EventState(staged_event()), dict[int, int](), Random(seed)
+    messages = play_rounds(room.planned, range(1, min(rounds, 2) + 1), rng, last_seqs)
     room.load(messages)
     if rounds > 2:
         room.apply(ruling(room, draft_stage(room, FINAL)))
-        more = play_rounds(room.planned, range(3, rounds + 1), chance, said)
+        more = play_rounds(room.planned, range(3, rounds + 1), rng, last_seqs)
         for message in more:
             room.apply(message)
         messages += more
@@ -66,12 +66,12 @@ def room_after(seed: int, rounds: int = 2) -> tuple[EventState, list[LogMessage]
 
 
 def standing(room: EventState) -> dict[str, tuple[str, str, int, int]]:
-    """Return stage, section, place and IMP of everybody."""
+    """Return each player's stage, section, place and IMP."""
     return {row.player: (row.stage, row.section, row.place, int(row.imp)) for row in room.snapshot().standings}
 
 
 def expected(messages: list[LogMessage]) -> dict[str, tuple[str, str, int, int]]:
-    """Return the same, recomputed: the best four of each section go on, and take two thirds along."""
+    """Return the same, recomputed: the best four of each section qualify and carry two thirds."""
     first, final = recomputed(messages)
     found: dict[str, tuple[str, str, int, int]] = {}
     going_on: list[str] = []
@@ -86,7 +86,7 @@ def expected(messages: list[LogMessage]) -> dict[str, tuple[str, str, int, int]]
 
 
 def code_of(act: Callable[[], object]) -> str:
-    """Return the code by which something is refused."""
+    """Return the code with which a call is refused, or an empty text."""
     try:
         act()
     except (Refused, RuleError) as refused:
@@ -94,36 +94,35 @@ def code_of(act: Callable[[], object]) -> str:
     return ""
 
 
-def test_nothing_of_a_stage_by_rank_is_in_the_plan_before_it_is_seated() -> None:
+def test_a_stage_seated_by_rank_is_not_in_the_plan_before_it_is_seated() -> None:
     room, _ = room_after(1, 1)
     assert {round_ for _, round_ in room.planned.bookings} == {1, 2}
     assert (next_stage(room), room.over, sorted(room.planned.expected)) == (FINAL, False, [1, 2])
     assert [play.round for play in room.event.plays_of(1)] == [1, 2]
 
 
-def test_nobody_plays_in_a_stage_by_rank_before_it_is_seated(hall: Hall) -> None:
-    said, room = dict[int, int](), hall.scorer.state
-    hall.hear(*play_rounds(room.planned, [1, 2], Random(2), said))
+def test_plays_of_a_stage_seated_by_rank_are_refused_before_it_is_seated(hall: Hall) -> None:
+    last_seqs, room = dict[int, int](), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], Random(2), last_seqs))
     ranks = staged_event().later[1, 3]
     walls = Restored(round=3, deal=ranks.deal, verified=True, form=staged_event().form(ranks.deal), refusals=0)
     hall.hear(
-        fact(1, said[1] + 1, walls), fact(1, said[1] + 2, Seated(round=3, deal=ranks.deal, players=ranks.players))
+        fact(1, last_seqs[1] + 1, walls),
+        fact(1, last_seqs[1] + 2, Seated(round=3, deal=ranks.deal, players=ranks.players)),
     )
     assert [one.code for one in hall.scorer.live.intake.books[1].refused] == ["not_planned"] * 2
 
 
 @pytest.mark.parametrize("seed", [0, 2, 3])
 @pytest.mark.parametrize("rounds", [2, 3, 4])
-def test_sections_are_ranked_by_themselves_and_the_final_with_two_thirds_of_the_qualification(
-    seed: int, rounds: int
-) -> None:
+def test_sections_are_ranked_separately_and_the_final_carries_two_thirds(seed: int, rounds: int) -> None:
     room, messages = room_after(seed, rounds)
     assert standing(room) == expected(messages)
     stages = [row.stage for row in room.snapshot().standings]
     assert stages == (["Final"] * 8 if rounds > 2 else []) + ["Qualification"] * (8 if rounds > 2 else 16)
 
 
-def test_an_event_in_stages_that_is_read_again_stands_as_it_stood() -> None:
+def test_an_event_in_stages_has_the_same_standings_after_a_restart() -> None:
     room, messages = room_after(4, 4)
     again = EventState(staged_event())
     again.load([*messages[: len(messages) // 2], *_rulings(room), *messages[len(messages) // 2 :]])
@@ -134,12 +133,12 @@ def test_an_event_in_stages_that_is_read_again_stands_as_it_stood() -> None:
 
 
 def _rulings(room: EventState) -> list[Ruling]:
-    """Return the decisions of a room as they are stored."""
+    """Return the decisions of a state as stored rulings."""
     empty = EventState(staged_event())
     return [ruling(empty, one.decision) for one in room.book.entries.values()]
 
 
-def test_the_best_of_each_section_go_on_ranked_by_place_and_sit_where_the_movement_has_their_rank() -> None:
+def test_qualified_players_are_ranked_by_place_and_seated_by_rank() -> None:
     room, messages = room_after(5)
     ranked = qualified(room, FINAL)
     first, _ = recomputed(messages)
@@ -156,7 +155,7 @@ def test_the_best_of_each_section_go_on_ranked_by_place_and_sit_where_the_moveme
     assert [play.round for play in room.event.plays_of(3)] == [1, 2]
 
 
-def test_a_tie_at_the_cut_is_settled_by_naming_who_does_not_go_on() -> None:
+def test_a_tie_at_the_cut_is_settled_by_naming_who_is_out() -> None:
     room, messages = room_after(1)
     assert code_of(lambda: draft_stage(room, FINAL)) == "cut_tied"
     first, _ = recomputed(messages)
@@ -170,14 +169,14 @@ def test_a_tie_at_the_cut_is_settled_by_naming_who_does_not_go_on() -> None:
     assert len(going_on & ranked.keys()) == 4
 
 
-def test_a_stage_is_seated_once_by_the_head_arbiter_when_the_one_before_is_over_and_taken_back_before_it_begins(
+def test_only_the_head_arbiter_seats_a_stage_and_undoes_it_before_it_starts(
     hall: Hall,
 ) -> None:
-    give, said, chance = hall.scorer.rulings.give, dict[int, int](), Random(2)
+    give, last_seqs, rng = hall.scorer.rulings.give, dict[int, int](), Random(2)
     room = hall.scorer.state
-    hall.hear(*play_rounds(room.planned, [1], chance, said))
+    hall.hear(*play_rounds(room.planned, [1], rng, last_seqs))
     assert code_of(lambda: draft_stage(room, FINAL)) == "stage_not_over"
-    hall.hear(*play_rounds(room.planned, [2], chance, said))
+    hall.hear(*play_rounds(room.planned, [2], rng, last_seqs))
     change = draft_stage(room, FINAL)
     before = standing(room)
     assert code_of(lambda: give(draft(room, change), ORGANISER)) == "head_arbiter_only"
@@ -194,18 +193,18 @@ def test_a_stage_is_seated_once_by_the_head_arbiter_when_the_one_before_is_over_
     give(draft(room, Undo(ruling=entry.id)), HEAD)
     assert (standing(room), [play["round"] for play in hall.ear.told("assignment/1")["plays"]]) == (before, [1, 2])
     entry = give(draft(room, draft_stage(room, FINAL)), HEAD)
-    hall.hear(*play_rounds(room.planned, [3], chance, said)[:2])
+    hall.hear(*play_rounds(room.planned, [3], rng, last_seqs)[:2])
     assert code_of(lambda: give(draft(room, Undo(ruling=entry.id)), HEAD)) == "plan_play_begun"
 
 
-def test_a_table_that_has_not_heard_that_a_stage_is_seated_no_more_leaves_the_stage_to_be_seated_again(
+def test_a_stage_can_be_seated_again_after_an_uninformed_table_played_in_it(
     hall: Hall,
 ) -> None:
-    give, said, chance, room = hall.scorer.rulings.give, dict[int, int](), Random(2), hall.scorer.state
-    hall.hear(*play_rounds(room.planned, [1, 2], chance, said))
+    give, last_seqs, rng, room = hall.scorer.rulings.give, dict[int, int](), Random(2), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], rng, last_seqs))
     change = draft_stage(room, FINAL)
     entry = give(draft(room, change), HEAD)
-    late = [one for one in play_rounds(room.planned, [3], chance, said) if one.table == 1]
+    late = [one for one in play_rounds(room.planned, [3], rng, last_seqs) if one.table == 1]
     give(draft(room, Undo(ruling=entry.id)), HEAD)
     hall.hear(*late)
     deal = staged_event().later[1, 3].deal
@@ -215,7 +214,7 @@ def test_a_table_that_has_not_heard_that_a_stage_is_seated_no_more_leaves_the_st
     assert (next_stage(room), room.planned.bookings.keys()) == (None, staged_event().places.keys())
 
 
-def test_who_has_no_seat_in_any_section_leaves_as_many_to_go_on_from_each() -> None:
+def test_a_player_without_a_section_does_not_change_the_number_who_qualify_from_each() -> None:
     room, _ = room_after(2, 1)
     wishes = PlanWishes(enter=("Ada Lovelace",), first_round=2)
     room.apply(ruling(room, draft_change(plan_facts(room), wishes, Random(1), lambda _: lambda: False)))
@@ -226,18 +225,18 @@ def test_who_has_no_seat_in_any_section_leaves_as_many_to_go_on_from_each() -> N
     assert [one.section for one in qualified(room, FINAL)].count("A") == FINAL.cut // 2
 
 
-def test_a_fine_of_who_did_not_go_on_counts_where_they_played_last() -> None:
+def test_a_fine_of_an_eliminated_player_counts_in_their_last_stage() -> None:
     room, _ = room_after(2, 4)
     name, (stage, section, _, imp) = next((who, of) for who, of in standing(room).items() if of[0] != "Final")
     room.apply(ruling(room, FineRuled(takes={name: 20})))
     assert standing(room)[name] == (stage, section, 8, imp - 20)
 
 
-def test_a_declaration_that_was_taken_back_does_not_come_back_while_something_is_open(hall: Hall) -> None:
-    give, said, chance, room = hall.scorer.rulings.give, dict[int, int](), Random(3), hall.scorer.state
-    hall.hear(*play_rounds(room.planned, [1, 2], chance, said))
+def test_an_undone_final_declaration_cannot_be_restored_while_something_is_open(hall: Hall) -> None:
+    give, last_seqs, rng, room = hall.scorer.rulings.give, dict[int, int](), Random(3), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], rng, last_seqs))
     give(draft(room, draft_stage(room, FINAL)), HEAD)
-    hall.hear(*play_rounds(room.planned, [3, 4], chance, said))
+    hall.hear(*play_rounds(room.planned, [3, 4], rng, last_seqs))
     entry = give(draft(room, FinalDeclared()), HEAD)
     undone = give(draft(room, Undo(ruling=entry.id)), HEAD)
     give(draft(room, Deadline(at=NOW + 1)), HEAD)
@@ -247,7 +246,7 @@ def test_a_declaration_that_was_taken_back_does_not_come_back_while_something_is
     assert room.final
 
 
-def test_a_team_that_did_sit_twice_at_a_wind_does_not_keep_the_standings_open_once_that_play_is_void() -> None:
+def test_a_void_play_with_a_team_twice_at_a_wind_does_not_keep_the_event_open() -> None:
     room = EventState(team_event())
     seats = team_event().bookings[1, 1].players
     wrong = {**seats, "east": seats["south"], "south": seats["east"]}
@@ -258,12 +257,12 @@ def test_a_team_that_did_sit_twice_at_a_wind_does_not_keep_the_standings_open_on
             fact_ = replace(fact_, players=wrong)
         messages[at] = fact(one.table, 1 + sum(before.table == one.table for before in messages[:at]), fact_)
     room.load(messages)
-    assert (len(room.teams.left_out), open_matters(room, NOW).nothing) == (1, False)
+    assert (len(room.teams.left_out), open_matters(room, NOW).is_empty) == (1, False)
     room.apply(ruling(room, Void(), (1, 1)))
-    assert (len(room.teams.left_out), open_matters(room, NOW).nothing) == (1, True)
+    assert (len(room.teams.left_out), open_matters(room, NOW).is_empty) == (1, True)
 
 
-def test_imps_of_no_play_belong_to_the_stage_in_which_they_are_given() -> None:
+def test_imps_of_no_play_count_in_the_stage_in_which_they_are_given() -> None:
     room, _ = room_after(7)
     best = next(one for one in qualified(room, FINAL) if one.section == "A").name
     room.apply(ruling(room, Award(gives={best: 3})))
@@ -277,7 +276,7 @@ def test_imps_of_no_play_belong_to_the_stage_in_which_they_are_given() -> None:
 
 
 @pytest.mark.parametrize("seed", [10, 11])
-def test_what_each_can_reach_is_reached_within_the_own_section_and_stage(seed: int) -> None:
+def test_bounds_hold_within_a_player_s_section_and_stage(seed: int) -> None:
     room, messages = room_after(seed, 4)
     last = standing(room)
     for rounds in (1, 3):
@@ -296,7 +295,7 @@ def test_what_each_can_reach_is_reached_within_the_own_section_and_stage(seed: i
             assert row.worst <= 8
 
 
-def test_who_leaves_a_section_is_made_up_for_in_that_section_alone() -> None:
+def test_a_departure_changes_only_the_player_s_section() -> None:
     room, _ = room_after(3, 1)
     change = draft_change(
         plan_facts(room), PlanWishes(leave=(A[0],), enter=("Ada Lovelace",)), Random(1), lambda _: lambda: False
@@ -309,7 +308,7 @@ def test_who_leaves_a_section_is_made_up_for_in_that_section_alone() -> None:
     assert "p17" in room.planned.sections[0, "A"]
 
 
-def test_a_play_of_the_final_that_is_ruled_before_its_table_is_heard_counts_for_who_sits_there() -> None:
+def test_a_final_result_entered_at_the_desk_counts_for_its_seated_players() -> None:
     room, _ = room_after(2, 3)
     key = 1, 4
     sitting = room.planned.bookings[key].players
@@ -325,18 +324,18 @@ def test_a_play_of_the_final_that_is_ruled_before_its_table_is_heard_counts_for_
     )
 
 
-def forty_times(_: float) -> Callable[[], bool]:
-    """Let a search go on for a while that does not depend on the clock."""
+def forty_steps(_: float) -> Callable[[], bool]:
+    """Return the limit of a search as 40 steps, independent of the clock."""
     return partial(next, iter([True] * 40 + [False]))
 
 
-def test_a_section_of_which_nobody_leaves_stays_as_it_is_although_some_sit_out() -> None:
+def test_a_section_without_departures_does_not_change_although_some_sit_out() -> None:
     room, _ = room_after(3, 0)
     changed, plans = 0, [room.planned.bookings]
     for sections in ((A, B), (A,)):
         sitting = {who for (_, round_), play in plans[-1].items() if round_ == 1 for who in play.players.values()}
         wishes = PlanWishes(tuple(min(sitting & {*section}) for section in sections))
-        change = draft_change(plan_facts(room), wishes, Random(1), forty_times)
+        change = draft_change(plan_facts(room), wishes, Random(1), forty_steps)
         room.apply(ruling(room, change))
         plans.append(room.planned.bookings)
         changed = len(change.plays)
@@ -344,7 +343,7 @@ def test_a_section_of_which_nobody_leaves_stays_as_it_is_although_some_sit_out()
     assert (changed > 0, now) == (True, before)
 
 
-def test_who_leaves_the_final_is_replaced_there_and_nobody_of_the_qualification_is_moved() -> None:
+def test_a_replacement_in_the_final_moves_no_other_player() -> None:
     room, _ = room_after(2, 3)
     gone = room.planned.bookings[1, 4].players["east"]
     facts = plan_facts(room)
@@ -357,19 +356,19 @@ def test_who_leaves_the_final_is_replaced_there_and_nobody_of_the_qualification_
     assert {row.player for row in room.snapshot().standings if row.stage == "Final"} >= {gone, "p17"}
 
 
-def test_the_final_is_declared_once_nothing_is_open_and_then_nothing_is_ruled_until_that_is_taken_back(
+def test_the_event_is_declared_final_only_when_nothing_is_open_and_then_blocks_rulings(
     hall: Hall,
 ) -> None:
-    give, said, chance = hall.scorer.rulings.give, dict[int, int](), Random(3)
+    give, last_seqs, rng = hall.scorer.rulings.give, dict[int, int](), Random(3)
     room, declare = hall.scorer.state, FinalDeclared()
     hall.connect(up=True)
-    hall.hear(*play_rounds(room.planned, [1, 2], chance, said))
+    hall.hear(*play_rounds(room.planned, [1, 2], rng, last_seqs))
     assert open_matters(room, NOW)[:2] == (0, "Final")
     give(draft(room, draft_stage(room, FINAL)), HEAD)
-    hall.hear(*play_rounds(room.planned, [3], chance, said))
+    hall.hear(*play_rounds(room.planned, [3], rng, last_seqs))
     assert open_matters(room, NOW)[:2] == (2, "")
     assert code_of(lambda: give(draft(room, declare), HEAD)) == "still_open"
-    hall.hear(*play_rounds(room.planned, [4], chance, said))
+    hall.hear(*play_rounds(room.planned, [4], rng, last_seqs))
     assert (room.over, room.final, hall.ear.told("cup/standings")["final"]) == (True, False, False)
     give(draft(room, Deadline(at=NOW + 1)), HEAD)
     assert code_of(lambda: give(draft(room, declare), HEAD)) == "still_open"
@@ -391,7 +390,7 @@ def test_the_final_is_declared_once_nothing_is_open_and_then_nothing_is_ruled_un
     give(draft(room, Void(), (1, 4)), HEAD)
 
 
-def test_what_is_ruled_at_a_table_after_the_declaration_makes_the_standings_provisional_again() -> None:
+def test_a_ruling_at_a_table_after_the_declaration_makes_standings_provisional_again() -> None:
     room, messages = room_after(2, 4)
     room.apply(ruling(room, FinalDeclared()))
     assert room.final
@@ -402,20 +401,20 @@ def test_what_is_ruled_at_a_table_after_the_declaration_makes_the_standings_prov
     assert (room.over, room.final, room.book.declared) == (False, False, None)
 
 
-def test_the_public_part_of_an_event_in_stages_stands_by_complete_deals_alone() -> None:
+def test_public_standings_of_an_event_in_stages_count_only_complete_deals() -> None:
     room, _ = room_after(2, 1)
     assert [row.plays for row in open_part(room.snapshot()).standings] == [0] * 16
     room, _ = room_after(2, 4)
     assert list(open_part(room.snapshot()).standings) == list(room.snapshot().standings)
 
 
-def test_a_stage_that_a_table_has_begun_though_it_was_taken_back_is_seated_as_it_was_published(hall: Hall) -> None:
-    give, said, chance, room = hall.scorer.rulings.give, dict[int, int](), Random(2), hall.scorer.state
-    hall.hear(*play_rounds(room.planned, [1, 2], chance, said))
+def test_an_undone_stage_that_a_table_has_started_can_only_be_seated_as_published(hall: Hall) -> None:
+    give, last_seqs, rng, room = hall.scorer.rulings.give, dict[int, int](), Random(2), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], rng, last_seqs))
     first = draft_stage(room, FINAL)
     entry = give(draft(room, first), HEAD)
     seats = dict(room.planned.bookings)
-    late = [one for one in play_rounds(room.planned, [3], chance, said) if one.table == 1]
+    late = [one for one in play_rounds(room.planned, [3], rng, last_seqs) if one.table == 1]
     undone = give(draft(room, Undo(ruling=entry.id)), HEAD)
     hall.hear(*late)
     winner = next(one.name for one in qualified(room, FINAL) if one.rank == 1)
@@ -431,33 +430,33 @@ def test_a_stage_that_a_table_has_begun_though_it_was_taken_back_is_seated_as_it
     assert again.planned.bookings == seats
 
 
-def test_a_stage_does_not_come_back_after_another_change_of_who_plays(hall: Hall) -> None:
-    give, said, room = hall.scorer.rulings.give, dict[int, int](), hall.scorer.state
-    hall.hear(*play_rounds(room.planned, [1, 2], Random(2), said))
+def test_an_undone_stage_cannot_be_restored_after_another_change_of_players(hall: Hall) -> None:
+    give, last_seqs, room = hall.scorer.rulings.give, dict[int, int](), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], Random(2), last_seqs))
     undone = give(draft(room, Undo(ruling=give(draft(room, draft_stage(room, FINAL)), HEAD).id)), HEAD)
     give(draft(room, draft_stage(room, FINAL)), HEAD)
     assert code_of(lambda: give(draft(room, Undo(ruling=undone.id)), HEAD)) == "plan_changed_since"
 
 
-def test_a_stage_does_not_come_back_while_a_play_before_it_is_open_again(hall: Hall) -> None:
-    give, said, room = hall.scorer.rulings.give, dict[int, int](), hall.scorer.state
-    hall.hear(*play_rounds(room.planned, [1, 2], Random(2), said))
+def test_an_undone_stage_cannot_be_restored_while_an_earlier_play_is_reopened(hall: Hall) -> None:
+    give, last_seqs, room = hall.scorer.rulings.give, dict[int, int](), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], Random(2), last_seqs))
     undone = give(draft(room, Undo(ruling=give(draft(room, draft_stage(room, FINAL)), HEAD).id)), HEAD)
     deal = room.planned.bookings[1, 2].deal
     reopened = Ruled(round=2, deal=deal, author="Tao", role="table_arbiter", reason="wrong hand", decision=Reopen())
-    hall.hear(fact(1, said[1] + 1, reopened))
+    hall.hear(fact(1, last_seqs[1] + 1, reopened))
     assert code_of(lambda: give(draft(room, Undo(ruling=undone.id)), HEAD)) == "stage_not_over"
     give(draft(room, Void(), (1, 2)), HEAD)
     give(draft(room, Undo(ruling=undone.id)), HEAD)
     assert next_stage(room) is None
 
 
-def test_a_table_that_has_begun_a_stage_that_was_taken_back_keeps_it_from_nobody(hall: Hall) -> None:
-    give, said, chance, room = hall.scorer.rulings.give, dict[int, int](), Random(2), hall.scorer.state
-    hall.hear(*play_rounds(room.planned, [1, 2], chance, said))
+def test_an_undone_stage_that_a_table_has_started_can_be_restored(hall: Hall) -> None:
+    give, last_seqs, rng, room = hall.scorer.rulings.give, dict[int, int](), Random(2), hall.scorer.state
+    hall.hear(*play_rounds(room.planned, [1, 2], rng, last_seqs))
     change = draft_stage(room, FINAL)
     entry = give(draft(room, change), HEAD)
-    begun = [one for one in play_rounds(room.planned, [3], chance, said) if one.table == 1][:2]
+    begun = [one for one in play_rounds(room.planned, [3], rng, last_seqs) if one.table == 1][:2]
     undone = give(draft(room, Undo(ruling=entry.id)), HEAD)
     hall.hear(*begun)
     assert draft_stage(room, FINAL) == change

@@ -53,7 +53,7 @@ def event(number: int = 7) -> Event:
 
 
 def request(deal: int = 1, id_: str = "request-1") -> CountRequest:
-    return replace(LAID.asked(SAID), id=id_, event=NAME, table=TABLE, deal=deal)
+    return replace(LAID.request(SAID), id=id_, event=NAME, table=TABLE, deal=deal)
 
 
 def declared(deal: int = 1, seq: int = 1) -> LogMessage:

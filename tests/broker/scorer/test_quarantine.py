@@ -72,9 +72,9 @@ def decide(hall: Hall, decision: TakenOver | Discarded | Undo | Void, table: int
     id_ = f"ruling-{len(room.book.entries)}"
     place = {} if isinstance(decision, Undo) else {"table": table, "round": round_}
     draft = RulingDraft(
-        id=id_, after=room.last_word((table, round_)), decision=decision, reason="looked at it", **place
+        id=id_, after=room.last_message_id((table, round_)), decision=decision, reason="looked at it", **place
     )
-    looked_at = hall.scorer.rulings.effects(draft, HEAD).mark
+    looked_at = hall.scorer.rulings.effects(draft, HEAD).fingerprint
     hall.scorer.rulings.give(draft, HEAD, looked_at)
     return id_
 

@@ -127,11 +127,11 @@ def test_a_session_of_which_no_hand_is_recorded_is_open_until_an_arbiter_rules_t
     with pytest.raises(Refused, match="still open"):
         give(draft(room, FinalDeclared()), HEAD)
     entry = give(draft(room, Void(), (9, 1)), HEAD)
-    assert open_matters(room, NOW).nothing
+    assert open_matters(room, NOW).is_empty
     give(draft(room, Undo(ruling=entry.id)), HEAD)
     assert open_matters(room, NOW).sessions == ((9, 1),)
     club.hear(*told(*two_hands().facts))
-    assert open_matters(room, NOW).nothing
+    assert open_matters(room, NOW).is_empty
     with pytest.raises(Refused, match="hands of this session"):
         give(draft(room, Void(), (9, 1)), HEAD)
     give(draft(room, FinalDeclared()), HEAD)

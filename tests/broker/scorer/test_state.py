@@ -356,7 +356,7 @@ def test_no_play_out_of_place_is_taken_for_one_of_another_table_or_deal() -> Non
     last = CountedPlay(table=9999, round=999, planned=1, deal=2, players=HERE.players, settled=True)
     play = last.scored()
     assert play is not None
-    assert (real_table(play), last.line < DEAL_FACTOR) == (9999, True)
+    assert (real_table(play), last.scoring_table < DEAL_FACTOR) == (9999, True)
 
 
 TOLD = whole_event()

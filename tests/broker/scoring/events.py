@@ -1,4 +1,4 @@
-"""Events for tests: plays for the oracle, and the same plays for broker.scoring."""
+"""Events for tests, as plays of the oracle and of broker.scoring."""
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import count
@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from broker.protocol import SEATS, Seat
-from broker.rules import DatumRules, Profile, Stated, load_mcr
+from broker.rules import DatumRules, Profile, Setting, load_mcr
 from broker.rules.profile import SmallGroupRules
 from broker.scoring import Ranking, ScoredPlay, team
-from tests.broker.rules.variants import TURNED
+from tests.broker.rules.variants import FOR_TEST
 from tests.broker.scoring.oracle import Line, Play
 
 OEDMC: Final = load_mcr("oedmc-2020")
 
 
 def scored(play: Play) -> ScoredPlay:
-    """Return an oracle's play as broker.scoring has it."""
+    """Return a play of the oracle as a `ScoredPlay`."""
     return ScoredPlay(
         deal=play.deal,
         table=play.table,
@@ -30,7 +30,7 @@ def scored(play: Play) -> ScoredPlay:
 
 
 def made(points: Iterable[Mapping[Seat, int]], deal: int = 1, form: str | None = None) -> list[ScoredPlay]:
-    """Return the plays of one deal at tables 1, 2, 3, ... from their points."""
+    """Return the plays of one deal at tables 1, 2, 3, ... with these points."""
     return [
         ScoredPlay(deal, table, {seat: f"p{table}{seat[0]}" for seat in SEATS}, dict(of_seat), form=form)
         for table, of_seat in enumerate(points, 1)
@@ -43,7 +43,7 @@ FINES = st.sampled_from([0, 0, 0, 0, 4, 8])
 
 @st.composite
 def individual_events(draw: st.DrawFn) -> list[Play]:
-    """Return any event: some deals, some tables, in several forms, everybody once a deal."""
+    """Draw an event of several deals, tables and forms in which everybody plays a deal once."""
     tables = draw(st.integers(1, 5))
     everybody = [f"p{number:02}" for number in range(1, 4 * tables + 1)]
     plays = []
@@ -57,7 +57,7 @@ def individual_events(draw: st.DrawFn) -> list[Play]:
 
 @st.composite
 def team_events(draw: st.DrawFn) -> tuple[list[Play], dict[str, str]]:
-    """Return any event of two to five teams of four: in each deal a team sits once at each wind."""
+    """Draw an event of two to five teams of four. In each deal, a team sits once at each wind."""
     names = [f"team {letter}" for letter in "abcde"[: draw(st.integers(2, 5))]]
     members = {name: [f"{name[-1]}{number}" for number in range(1, 5)] for name in names}
     plays = []
@@ -85,7 +85,7 @@ def four_teams(tables: int = 4) -> tuple[list[ScoredPlay], dict[str, list[str]]]
     return plays, teams
 
 
-def turned(
+def comparison_profile(
     *,
     own_score: Literal["included", "excluded"] = "included",
     rounding: Literal["none", "tenth", "whole"] = "none",
@@ -94,17 +94,17 @@ def turned(
     smallest: int = 2,
     alone: int = 0,
 ) -> Profile:
-    """Return the shipped default with settings of the comparison turned."""
-    imp = structs.replace(OEDMC.imp, method=Stated(method, TURNED), gap=Stated(gap, TURNED))
-    small = SmallGroupRules(Stated(smallest, TURNED), Stated(alone, TURNED))
-    datum = DatumRules(Stated(own_score, TURNED), Stated(rounding, TURNED))
+    """Return the default profile with other settings of the comparison."""
+    imp = structs.replace(OEDMC.imp, method=Setting(method, FOR_TEST), gap=Setting(gap, FOR_TEST))
+    small = SmallGroupRules(Setting(smallest, FOR_TEST), Setting(alone, FOR_TEST))
+    datum = DatumRules(Setting(own_score, FOR_TEST), Setting(rounding, FOR_TEST))
     return structs.replace(OEDMC, imp=imp, datum=datum, small_group=small)
 
 
 def profiles() -> st.SearchStrategy[Profile]:
-    """Return any way of comparing."""
+    """Return a strategy for all settings of the comparison."""
     return st.builds(
-        turned,
+        comparison_profile,
         own_score=st.sampled_from(["included", "excluded"]),
         rounding=st.sampled_from(["none", "tenth", "whole"]),
         method=st.sampled_from(["datum", "cross"]),
@@ -122,6 +122,6 @@ def team_standings(
     provisional: bool = False,
     without_standing: Collection[str] = (),
 ) -> Ranking:
-    """Rank the teams by plays. Provisional standings leave out deals that not all teams have played yet."""
+    """Return the teams' ranking. Provisional standings leave out deals that not all teams have played yet."""
     deals = team.comparable_deals(plays, teams, provisional=provisional).lineups
     return team.standings_of_deals(deals, teams, profile, without_standing=without_standing)

@@ -1,7 +1,4 @@
-"""Scoring written a second time, from the rule book alone: whole numbers, plain loops, nothing of broker.scoring.
-
-A play is a plain mapping: deal, table, form, and by seat: player, points, fine.
-"""
+"""An independent implementation of scoring from the rule book, with integers and plain loops."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +10,7 @@ STEPS = (2, 5, 9, 13, 17, 22, 27, 32, 37, 43, 50, 60, 75, 90, 110, 130, 150, 175
 
 @dataclass(frozen=True)
 class Line:
-    """One player in one play."""
+    """A player's result in one play."""
 
     player: str
     points: int
@@ -22,7 +19,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Play:
-    """One table playing one deal."""
+    """A deal played at one table."""
 
     deal: int
     table: int
@@ -32,7 +29,7 @@ class Play:
 
 @dataclass
 class Sum:
-    """What a player or a team has together."""
+    """The totals of a player or a team."""
 
     imp: int = 0
     fines: int = 0
@@ -40,7 +37,7 @@ class Sum:
 
 
 def imps(total: int, count: int, points: int, *, midpoint: bool = True) -> int:
-    """Convert `points` against the mean `total / count` without dividing: everything is taken 2 * count times."""
+    """Return the IMPs of `points` against the mean `total / count`, multiplied by 2 * count to avoid division."""
     difference = 2 * (count * points - total)
     size = 0
     for step in STEPS:
@@ -51,13 +48,13 @@ def imps(total: int, count: int, points: int, *, midpoint: bool = True) -> int:
 
 
 def imps_of(plays: list[Play], play: Play, seat: Seat, *, midpoint: bool = True) -> int:
-    """Compare one seat of a play with the same seat of all plays of the deal in that form, itself included."""
+    """Return the IMPs of a seat against the same seat in all plays of the deal in that form, including itself."""
     scores = [p.lines[seat].points for p in plays if (p.deal, p.form) == (play.deal, play.form)]
     return imps(sum(scores), len(scores), play.lines[seat].points, midpoint=midpoint)
 
 
 def individual(plays: list[Play]) -> dict[str, Sum]:
-    """Add up every player's IMPs and take off the fines."""
+    """Return each player's total IMPs less the fines."""
     sums: dict[str, Sum] = {}
     for play in plays:
         for seat in SEATS:
@@ -70,7 +67,7 @@ def individual(plays: list[Play]) -> dict[str, Sum]:
 
 
 def teams(plays: list[Play], team_of: dict[str, str], *, zero: bool = False) -> dict[str, Sum]:
-    """Add the points of a team's four members in a deal, and convert the sum."""
+    """Return each team's totals. The points of its members in a deal are added and converted once."""
     names = sorted(set(team_of.values()))
     sums = {name: Sum() for name in names}
     for deal in sorted({play.deal for play in plays}):
@@ -90,5 +87,5 @@ def teams(plays: list[Play], team_of: dict[str, str], *, zero: bool = False) -> 
 
 
 def places(sums: dict[str, Sum]) -> dict[str, int]:
-    """Return each one's place: one more than there are better ones."""
+    """Return each place, which is one more than the number of better totals."""
     return {name: 1 + sum(other.imp > own.imp for other in sums.values()) for name, own in sums.items()}

@@ -10,7 +10,7 @@ import numpy as np
 from broker.protocol import SEATS, Seat
 from broker.rules import Deal, RuleError, new_deal, seat_wind
 from broker.rules.mcr import Hu, PlayState, apply_action, fan_judge, open_play
-from broker.sim.near_plans import CLOSED, FURTHER, OPEN, Winds
+from broker.sim.near_plans import CLOSED, EXTRA_LACKING, OPEN, Winds
 from broker.sim.outlook import IN_TIME, LIKELY, PAIR, Style
 from broker.sim.plans import COLUMN, NONE, TILES_OF, Whole, all_pungs, count_columns, plans, set_of, seven_pairs
 from broker.sim.player import SimulatedPlayer
@@ -35,7 +35,7 @@ def played(seed: int, strengths: tuple[float, ...] = (1, 0.7, 0.3, 0)) -> Simula
 
 
 def states(seed: int) -> Iterator[PlayState]:
-    """Return a simulated play from before each action."""
+    """Yield the state before each action of a simulated play."""
     play = open_play(dealt(seed), OEDMC)
     for action in played(seed).actions:
         yield play
@@ -43,7 +43,7 @@ def states(seed: int) -> Iterator[PlayState]:
 
 
 def view_from(play: PlayState, seat: Seat) -> PlayerView:
-    """Return what a seat sees of a play of the referee's."""
+    """Return the view of a seat from the referee's state."""
     rivers = [tile for hand in play.hands for tile in hand.river]
     melded = [tile for hand in play.hands for meld in hand.melds if not meld.concealed for tile in meld.tiles]
     winds: Winds = SEATS.index(seat_wind(seat, play.deal.dealer)), SEATS.index(play.deal.prevalent_wind)
@@ -67,7 +67,7 @@ def view_from(play: PlayState, seat: Seat) -> PlayerView:
 
 
 def plain_outlook(view: PlayerView, held: Whole, style: Style) -> tuple[float, Whole]:
-    """Return how good a hand is, and by kind without one of it: all plans are looked at, and nothing is kept."""
+    """Return a hand's outlook, and by kind without one tile of it, from a search through all plans without caches."""
     every, sets = plans(), [set_of(meld) for meld in view.melds]
     there = np.ones(every.value.size, dtype=np.bool_)
     for one in set(sets):
@@ -84,7 +84,7 @@ def plain_outlook(view: PlayerView, held: Whole, style: Style) -> tuple[float, W
     wanted, counts = np.concatenate([one for one, _ in several]).T, np.concatenate([one for _, one in several])
     lacked = np.maximum(wanted - held[:, None], 0)
     lacks = lacked.sum(axis=0, dtype=np.int8)
-    near = lacks <= lacks.min(initial=99) + FURTHER
+    near = lacks <= lacks.min(initial=99) + EXTRA_LACKING
     wanted, lacked, left = wanted[:, near], lacked[:, near], unseen([view])[0]
     reach = IN_TIME * (view.own.wall + 0.5) / max(int(left.sum()), 1)
     chance = np.minimum(LIKELY, left * reach * np.where(held == PAIR, style.pung, 1))
@@ -103,5 +103,5 @@ def refusal(hu: Hu) -> str | None:
 
 
 def every(seats: Sequence[Seat], strength: float) -> tuple[float, ...]:
-    """Return some seats a strength, the others none."""
+    """Return strengths by seat: `strength` for `seats` and 0 for the others."""
     return tuple(strength if seat in seats else 0.0 for seat in SEATS)

@@ -1,4 +1,4 @@
-"""The demo spoils nothing: it plays in a folder of its own."""
+"""The demo plays in its own folder and overwrites nothing."""
 
 import threading
 from pathlib import Path
@@ -10,7 +10,7 @@ from broker.cli.main import homologue
 from broker.sim.demo import Demo
 
 
-def test_a_folder_that_holds_anything_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_empty_is_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / "event.toml").write_text("an organiser's work", encoding="utf-8")
     ended = CliRunner().invoke(homologue, ["demo", "--once", "--folder", str(tmp_path)])
     assert ended.exit_code == 1

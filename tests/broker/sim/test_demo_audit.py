@@ -1,4 +1,4 @@
-"""The audit finds nothing where all is right, and names exactly what is wrong; the luck of the deal adds up by hand."""
+"""The audit reports exactly what is wrong, and the luck of the deal agrees with a calculation by hand."""
 
 import csv
 import json
@@ -24,14 +24,14 @@ Log = list[LogMessage]
 PLAYS: Final = 16
 STORE: Final = "scorer.sqlite"
 AT: Final = (2, 1)
-"""Table and round of the play with which something is wrong."""
+"""Table and round of the play that the tests alter."""
 DEAL: Final = event().bookings[AT].deal
 
 
-def right() -> Log:
-    """Return what the tables say where every deal lies as planned; nobody wins the deal of `AT`, at any table.
+def correct_log() -> Log:
+    """Return a log in which every deal is laid as planned and nobody wins the deal of `AT`.
 
-    It is from before plays were judged: all of it counts, whatever the tests take out or change.
+    It has no judged plays, so everything counts, whatever the tests remove or change.
     """
     return [
         replace(one, fact=result(one.table, one.fact.round, Outcome("draw", {}), one.fact.fines))
@@ -43,7 +43,7 @@ def right() -> Log:
 
 
 def scored(folder: Path, log: Log) -> dict[str, Any]:
-    """Keep a log in a store and let a real scorer read it, write its standings, and give its view."""
+    """Store a log, let a real scorer load it and write its standings, and return its view."""
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         with journal.commit():
             for message in log:
@@ -57,12 +57,12 @@ def found(folder: Path, view: dict[str, Any]) -> list[str]:
 
 
 def without(kind: type[Any]) -> Log:
-    return [one for one in right() if (one.table, one.fact.round) != AT or not isinstance(one.fact, kind)]
+    return [one for one in correct_log() if (one.table, one.fact.round) != AT or not isinstance(one.fact, kind)]
 
 
-def said_again(kind: type[Any]) -> Log:
-    """Return the fact once more, with a number after the result: there it changes no IMP."""
-    return [replace(one, seq=99, id="said-again") for one in right() if one not in without(kind)]
+def repeated(kind: type[Any]) -> Log:
+    """Return the fact once more, numbered after the result, where it changes no IMP."""
+    return [replace(one, seq=99, id="repeated") for one in correct_log() if one not in without(kind)]
 
 
 def with_result(at: tuple[int, int], change: Callable[[Result], Result]) -> Log:
@@ -70,21 +70,21 @@ def with_result(at: tuple[int, int], change: Callable[[Result], Result]) -> Log:
         replace(one, fact=change(one.fact))
         if isinstance(one.fact, Result) and (one.table, one.fact.round) == at
         else one
-        for one in right()
+        for one in correct_log()
     ]
 
 
-def test_where_all_is_right_nothing_is_found(tmp_path: Path) -> None:
-    view = scored(tmp_path, right())
+def test_the_audit_finds_nothing_if_all_is_right(tmp_path: Path) -> None:
+    view = scored(tmp_path, correct_log())
     assert found(tmp_path, view) == []
 
 
-def test_a_play_of_which_nothing_came_is_missed(tmp_path: Path) -> None:
+def test_a_play_without_any_message_is_reported(tmp_path: Path) -> None:
     view = scored(tmp_path, without(object))
     assert found(tmp_path, view) == ["15 results of 15 plays, should be one each of 16"]
 
 
-def test_a_play_without_its_result_is_missed(tmp_path: Path) -> None:
+def test_a_play_without_a_result_is_reported(tmp_path: Path) -> None:
     view = scored(tmp_path, without(Result))
     assert found(tmp_path, view) == [
         "15 results of 15 plays, should be one each of 16",
@@ -93,31 +93,31 @@ def test_a_play_without_its_result_is_missed(tmp_path: Path) -> None:
     ]
 
 
-def test_a_result_that_is_there_twice_is_named(tmp_path: Path) -> None:
-    view = scored(tmp_path, right() + said_again(Result))
+def test_a_duplicate_result_is_reported(tmp_path: Path) -> None:
+    view = scored(tmp_path, correct_log() + repeated(Result))
     assert found(tmp_path, view) == ["17 results of 16 plays, should be one each of 16"]
 
 
 @pytest.mark.parametrize(("kind", "word"), [(Restored, "restored"), (Confirmed, "confirmed")])
-def test_a_play_that_was_not_restored_or_not_confirmed_is_missed(tmp_path: Path, kind: type[Any], word: str) -> None:
+def test_a_play_that_was_not_restored_or_not_confirmed_is_reported(tmp_path: Path, kind: type[Any], word: str) -> None:
     view = scored(tmp_path, without(kind))
     assert found(tmp_path, view) == [f"not every play was {word}"]
 
 
-def test_a_deal_that_lay_in_two_forms_is_named(tmp_path: Path) -> None:
-    otherwise = [replace(one, fact=replace(one.fact, form=OTHER_FORM)) for one in said_again(Restored)]
-    view = scored(tmp_path, right() + otherwise)
+def test_a_deal_played_in_two_forms_is_reported(tmp_path: Path) -> None:
+    in_other_form = [replace(one, fact=replace(one.fact, form=OTHER_FORM)) for one in repeated(Restored)]
+    view = scored(tmp_path, correct_log() + in_other_form)
     assert found(tmp_path, view) == [f"deal {DEAL} was played in 2 forms"]
 
 
 @pytest.mark.parametrize("round_", [1, 2, 3, 4])
 @pytest.mark.parametrize("seat", SEATS)
-def test_one_point_that_is_wrong_is_named_with_its_play(tmp_path: Path, round_: int, seat: Seat) -> None:
+def test_a_wrong_point_is_reported_with_its_play(tmp_path: Path, round_: int, seat: Seat) -> None:
     at = (3, round_)
-    (fact,) = [one.fact for one in right() if isinstance(one.fact, Result) and (one.table, one.fact.round) == at]
+    (fact,) = [one.fact for one in correct_log() if isinstance(one.fact, Result) and (one.table, one.fact.round) == at]
     wrong = {**fact.points, seat: fact.points[seat] + 1}
-    view = scored(tmp_path, right())
-    # Altered in the store: a scorer that starts with it would set it aside.
+    view = scored(tmp_path, correct_log())
+    # Alter it in the store, as a scorer starting with it would set it aside.
     (tmp_path / STORE).unlink()
     with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal, journal.commit():
         for message in with_result(at, lambda fact: replace(fact, points=wrong)):
@@ -127,18 +127,18 @@ def test_one_point_that_is_wrong_is_named_with_its_play(tmp_path: Path, round_: 
     assert [one for one in others if not one.startswith(("page, ", "standings"))] == []  # IMPs that one point moves
 
 
-def test_one_imp_on_the_page_that_is_wrong_is_named_with_its_seat(tmp_path: Path) -> None:
-    view = scored(tmp_path, right())
+def test_a_wrong_imp_on_the_page_is_reported_with_its_seat(tmp_path: Path) -> None:
+    view = scored(tmp_path, correct_log())
     play = view["plays"][0]
-    said = play["seats"]["west"]["imp"]
-    play["seats"]["west"]["imp"] = said + 1
+    imp = play["seats"]["west"]["imp"]
+    play["seats"]["west"]["imp"] = imp + 1
     assert found(tmp_path, view) == [
-        f"page, deal {play['deal']} at table {play['table']}, west: {said + 1} IMP, should be {said}"
+        f"page, deal {play['deal']} at table {play['table']}, west: {imp + 1} IMP, should be {imp}"
     ]
 
 
-def test_a_play_that_is_not_on_the_page_is_missed_at_every_seat(tmp_path: Path) -> None:
-    view = scored(tmp_path, right())
+def test_a_play_missing_from_the_page_is_reported_for_every_seat(tmp_path: Path) -> None:
+    view = scored(tmp_path, correct_log())
     play = view["plays"].pop()
     assert found(tmp_path, view) == [
         f"page, deal {play['deal']} at table {play['table']}, {seat}: None IMP, should be {play['seats'][seat]['imp']}"
@@ -147,8 +147,8 @@ def test_a_play_that_is_not_on_the_page_is_missed_at_every_seat(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("column", ["place", "imp"])
-def test_a_place_or_imp_that_is_wrong_in_the_standings_is_named_with_its_player(tmp_path: Path, column: str) -> None:
-    view = scored(tmp_path, right())
+def test_a_wrong_place_or_imp_in_the_standings_is_reported_with_its_player(tmp_path: Path, column: str) -> None:
+    view = scored(tmp_path, correct_log())
     path = tmp_path / STANDINGS
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
@@ -159,8 +159,8 @@ def test_a_place_or_imp_that_is_wrong_in_the_standings_is_named_with_its_player(
         writer = csv.DictWriter(file, lines[0].keys())
         writer.writeheader()
         writer.writerows(lines)
-    who = lines[4]["player"]
-    assert found(tmp_path, view) == [f"standings.csv: {[(who, before), (who, after)]}"]
+    player = lines[4]["player"]
+    assert found(tmp_path, view) == [f"standings.csv: {[(player, before), (player, after)]}"]
 
 
 LAID: Final[dict[str, dict[str, Any]]] = {
@@ -169,38 +169,38 @@ LAID: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def kept(*seats: dict[str, Any]) -> list[str]:
-    """Return what is wrong where these were read at table 2, each from what lay there."""
+def problems_of_records(*seats: dict[str, Any]) -> list[str]:
+    """Return the problems if table 2 recorded these plays, compared with `LAID`."""
     journal = [{"type": "laid", "table": 2, "seats": one} for one in seats]
     return list(kept_problems(journal, 2, {"laid": LAID}))
 
 
-def test_a_kept_play_is_held_against_what_lay_there_whichever_way_round_a_river_was_seen() -> None:
-    turned = {"east": {"river": [7, 0, 0, 5], "melds": [[3, 1, 2]], "hand": [8, 9]}, "south": {"river": [44]}}
-    assert kept(LAID) == kept(turned) == []
-    assert kept() == ["table 2 kept 0 plays, should be 1"]
-    assert kept(LAID, LAID) == ["table 2 kept 2 plays, should be 1"]
+def test_a_recorded_play_is_compared_with_the_laid_tiles_in_either_direction_of_a_river() -> None:
+    reversed_river = {"east": {"river": [7, 0, 0, 5], "melds": [[3, 1, 2]], "hand": [8, 9]}, "south": {"river": [44]}}
+    assert problems_of_records(LAID) == problems_of_records(reversed_river) == []
+    assert problems_of_records() == ["table 2 kept 0 plays, should be 1"]
+    assert problems_of_records(LAID, LAID) == ["table 2 kept 2 plays, should be 1"]
     for part, read in (("river", [5, 8]), ("melds", [[1, 2, 4]]), ("hand", [9])):
-        (problem,) = kept({**LAID, "east": {**LAID["east"], part: read}})
+        (problem,) = problems_of_records({**LAID, "east": {**LAID["east"], part: read}})
         assert problem.startswith("east of the play that table 2 kept")
-    assert len(kept({"south": LAID["south"]})) == 1
+    assert len(problems_of_records({"south": LAID["south"]})) == 1
 
 
 @pytest.mark.parametrize("name", ["de#mo", "de?mo", "100%20", "a b"])
 def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
-    scored(tmp_path / name, right())
-    assert len(facts(tmp_path / name / STORE)) == len(right())
+    scored(tmp_path / name, correct_log())
+    assert len(facts(tmp_path / name / STORE)) == len(correct_log())
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_store_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.OperationalError):
         facts(tmp_path / STORE)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_spread_is_told_of_points_of_points_compared_and_of_imps() -> None:
+def test_the_spread_of_points_compared_points_and_imps_is_reported() -> None:
     results = [
         {"deal": 1, "table": table, "points": dict(zip(SEATS, points, strict=True))}
         for table, points in ((1, (30, -10, -10, -10)), (2, (50, -10, -30, -10)))
@@ -216,5 +216,5 @@ def test_the_spread_is_told_of_points_of_points_compared_and_of_imps() -> None:
     ]
 
 
-def test_without_results_nothing_is_told() -> None:
+def test_nothing_is_reported_without_results() -> None:
     assert list(luck_lines([], {})) == []

@@ -1,4 +1,4 @@
-"""The demo's plays are legal by the referee, and the scripts of the tables say what was played and what is staged."""
+"""The demo's plays are legal, and the tables' scripts contain them with staged slips and false hu."""
 
 import json
 import stat
@@ -28,16 +28,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def courses(folder: Path) -> dict[tuple[int, int], dict[str, Any]]:
+def scripts(folder: Path) -> dict[tuple[int, int], dict[str, Any]]:
     return {
-        (table, course["round"]): course
+        (table, script["round"]): script
         for table in range(1, 5)
-        for course in json.loads((folder / f"table-{table}.plays.json").read_text())["plays"]
+        for script in json.loads((folder / f"table-{table}.plays.json").read_text())["plays"]
     }
 
 
-def test_what_the_tables_act_out_is_how_the_kept_hands_end(folder: Path) -> None:
-    event, acted, judge = open_event(folder), courses(folder), fan_judge(OEDMC)
+def test_the_tables_scripts_have_the_outcomes_of_the_recorded_hands(folder: Path) -> None:
+    event, acted, judge = open_event(folder), scripts(folder), fan_judge(OEDMC)
     deals = {record.number: record.deal() for record in event._deals.values()}
     found = {}
     for hand in read_hands(folder):
@@ -49,7 +49,7 @@ def test_what_the_tables_act_out_is_how_the_kept_hands_end(folder: Path) -> None
     assert found == {key: (one["win"], one["winners"], one["discarder"]) for key, one in acted.items()}
 
 
-def test_secrets_and_what_was_played_are_for_their_owner_alone(folder: Path) -> None:
+def test_secrets_and_played_hands_are_readable_only_by_their_owner(folder: Path) -> None:
     tables = [f"table-{table}.plays.json" for table in range(1, 5)]
     keys = [str(path.relative_to(folder)) for path in folder.rglob("*.key")]
     assert len(keys) > len(tables)
@@ -59,18 +59,18 @@ def test_secrets_and_what_was_played_are_for_their_owner_alone(folder: Path) -> 
     )
 
 
-def test_somebody_declares_falsely_who_does_not_win_that_play(folder: Path) -> None:
-    false = [(seat, course) for course in courses(folder).values() for seat in course["false_hu"]]
+def test_false_hu_are_declared_by_players_who_do_not_win_the_play(folder: Path) -> None:
+    false = [(seat, script) for script in scripts(folder).values() for seat in script["false_hu"]]
     assert 1 <= len(false) <= 2
-    assert [seat for seat, course in false if seat in course["winners"]] == []
+    assert [seat for seat, script in false if seat in script["winners"]] == []
 
 
-def test_a_tray_is_laid_wrongly_at_every_other_table_in_the_first_round(folder: Path) -> None:
-    slips = {key for key, course in courses(folder).items() if course["slips"]}
+def test_a_tray_is_laid_wrongly_at_every_second_table_in_the_first_round(folder: Path) -> None:
+    slips = {key for key, script in scripts(folder).items() if script["slips"]}
     assert slips == {(1, 1), (3, 1)}
 
 
-def test_nobody_is_as_strong_as_another() -> None:
+def test_all_players_have_different_strengths() -> None:
     assert sorted(player_strengths(1)) == list(range(1, 17))
     assert len(set(player_strengths(1).values())) == 16
     assert player_strengths(1) == player_strengths(1) != player_strengths(2)
@@ -97,17 +97,17 @@ def loser(which: int) -> Seat:
     return [seat for seat in SEATS if seat not in winners()][which]
 
 
-def test_who_held_a_complete_hand_under_the_minimum_declares_it() -> None:
+def test_a_player_with_a_complete_hand_below_the_minimum_declares_it() -> None:
     assert false_hu(ended((), (loser(1),), (loser(2), loser(1)))) == [set(), {loser(1)}, {loser(2)}]
 
 
-def test_who_wins_does_not_declare_falsely_before() -> None:
+def test_winners_declare_no_false_hu() -> None:
     assert false_hu(ended((), winners(), (loser(1),))) == [set(), set(), {loser(1)}]
 
 
-def test_where_nobody_was_tempted_a_loser_of_the_first_play_declares_without_a_hand() -> None:
+def test_without_a_tempted_player_a_loser_of_the_first_play_declares_without_a_hand() -> None:
     assert false_hu(ended((), (), ())) == [{loser(0)}, set(), set()]
 
 
-def test_no_more_than_two_declare_falsely() -> None:
+def test_at_most_two_false_hu_are_declared() -> None:
     assert [len(one) for one in false_hu(ended(*[(loser(0),)] * 3))] == [1, 1, 0]

@@ -1,4 +1,4 @@
-"""What players choose."""
+"""Choices of simulated players."""
 
 from random import Random
 
@@ -13,7 +13,7 @@ from tests.broker.rules.mcr.playing import after, arranged, tiles
 from tests.broker.sim.playing import plain_outlook, states, view_from
 
 DRAW = Action("draw", "east")
-STYLES = {"plain": PLAIN, "reading": Style(whim=0.0)}
+STYLES = {"plain": PLAIN, "reading": Style(misjudgement=0.0)}
 each_style = pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 
 
@@ -28,7 +28,7 @@ def claimed(play: PlayState, seat: Seat, *used: str, style: Style) -> Claim | No
 
 
 @each_style
-def test_a_tile_that_no_near_plan_asks_for_is_discarded(style: Style) -> None:
+def test_a_tile_that_no_near_plan_needs_is_discarded(style: Style) -> None:
     play = after(arranged({"east": "123m 456p 789s 111m 5z"}, {"east": "9p"}), DRAW)
     assert discards_or_kongs([Hold(view_from(play, "east"), (), player(style))])[0] in (COLUMN["9p"], COLUMN["5z"])
 
@@ -47,27 +47,27 @@ def test_a_chow_that_leaves_no_plan_of_8_fan_is_passed(style: Style) -> None:
     assert claimed(play, "south", "4s", "6s", style=style) is None
 
 
-def test_who_never_thinks_discards_what_leaves_the_fewest_tiles_missing() -> None:
+def test_a_player_of_strength_0_discards_for_the_fewest_missing_tiles() -> None:
     play = after(arranged({"east": "123m 456p 789s 111m 5z"}, {"east": "9p"}), DRAW)
     nobody = SimulatedPlayer(0.0, Random(1))
     assert choose([Hold(view_from(play, "east"), (), nobody)])[0] in (COLUMN["9p"], COLUMN["5z"])
 
 
-def test_a_whim_changes_some_discards_and_the_same_chance_gives_the_same() -> None:
+def test_misjudgement_changes_some_discards_reproducibly() -> None:
     views = [view_from(play, play.turns.turn) for play in states(1) if play.turns.phase == "hold"]
 
-    def chosen(whim: float, seed: int) -> list[object]:
-        chance = Random(seed)
+    def chosen(scale: float, seed: int) -> list[object]:
+        rng = Random(seed)
         return list(
-            discards_or_kongs([Hold(view, (), SimulatedPlayer(1.0, chance, Style(whim=whim))) for view in views])
+            discards_or_kongs([Hold(view, (), SimulatedPlayer(1.0, rng, Style(misjudgement=scale))) for view in views])
         )
 
     assert chosen(5.0, 1) == chosen(5.0, 1) != chosen(5.0, 2)
     assert chosen(0.0, 1) == chosen(0.0, 2)
 
 
-def test_a_hand_is_as_good_as_a_search_through_all_plans_says() -> None:
-    """Pools of other hands leave none out, and nothing that is kept of a hand is another one's."""
+def test_the_outlook_of_a_hand_equals_a_search_through_all_plans() -> None:
+    """Shared pools leave out no plan, and caches do not mix up hands."""
     views = [view_from(play, seat) for play in [*states(2), *states(3)][::19] for seat in SEATS]
     found = outlooks([Considered(view, view.held, view.melds, Style()) for view in views])
     for view, total, left in zip(views, found.sums.tolist(), found.after, strict=True):
@@ -77,7 +77,7 @@ def test_a_hand_is_as_good_as_a_search_through_all_plans_says() -> None:
     assert any(len(view.melds) > 1 for view in views)
 
 
-def test_what_lies_in_a_river_is_safer_and_so_is_everything_early() -> None:
+def test_tiles_in_a_river_and_all_tiles_early_in_a_play_are_safer() -> None:
     play = after(arranged({"east": "1m"}, {"east": "9p"}), DRAW, Action("discard", "east", "1m"))
     view = view_from(play, "south")
     danger = deal_in([view])[0]
@@ -89,7 +89,7 @@ def test_what_lies_in_a_river_is_safer_and_so_is_everything_early() -> None:
     assert ((danger > 0) & (danger < 0.05)).all()
 
 
-def test_a_suit_of_which_two_melds_are_is_more_dangerous() -> None:
+def test_a_suit_with_two_melds_is_more_dangerous() -> None:
     view = view_from(after(arranged({})), "south")
     view.before[0].sets = (0, 3)
     danger = deal_in([view])[0]

@@ -1,4 +1,4 @@
-"""What a process of the demo has said is heard, however late its lines are read."""
+"""Output of the demo's processes is noticed, however late its lines are read."""
 
 import sys
 import threading
@@ -9,16 +9,16 @@ import pytest
 from broker.sim.processes import DemoProcess
 from tests.patience import PATIENCE_S
 
-SAYS = "print('first', 'last', sep='\\n')"
+PRINTS_TWO_LINES = "print('first', 'last', sep='\\n')"
 
 
-def test_a_line_is_waited_for_until_all_are_read_though_the_process_has_ended() -> None:
+def test_waiting_for_a_line_continues_until_all_lines_of_an_ended_process_are_read() -> None:
     read = threading.Event()
 
     def hear_late(_who: str, _line: str) -> None:
         read.wait(PATIENCE_S)
 
-    process = DemoProcess("says", ["-c", SAYS], hear_late, [sys.executable])
+    process = DemoProcess("says", ["-c", PRINTS_TWO_LINES], hear_late, [sys.executable])
     with ThreadPoolExecutor(1) as thread:
         try:
             process._process.wait(PATIENCE_S)

@@ -1,4 +1,4 @@
-"""An organiser's own event is rehearsed in a copy, under a title that says so, and nothing of it is touched."""
+"""An organiser's event is rehearsed in a copy with a marked title, and the original is not changed."""
 
 import random
 from hashlib import sha256
@@ -17,27 +17,27 @@ from broker.sim.rehearsal import draw_play, rehearsed_plan
 from broker.store import STORE
 
 
-def event_of(folder: Path, wish: Structure, profile: str = "oedmc-2020") -> Plan:
-    """Write an event of 16 players that may start."""
+def event_of(folder: Path, structure: Structure, profile: str = "oedmc-2020") -> Plan:
+    """Write a complete event of 16 players."""
     listed = tuple(Player(id=f"p{number:02}", name=f"Player {number}") for number in range(1, 17))
-    plan = structured_plan(Plan("cup", "Club cup", profile, listed), wish, random.Random(1), lambda: lambda: False)
+    plan = structured_plan(Plan("cup", "Club cup", profile, listed), structure, random.Random(1), lambda: lambda: False)
     deals, sets = new_deals(sorted({play.deal for play in plan.plays}))
     save_event(folder, plan, deals, sets)
     return plan
 
 
 def fingerprints(folder: Path) -> dict[str, str]:
-    """Return what each file of a folder is."""
+    """Return the hash of each file in a folder."""
     return {str(path): sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
 
 
-def refused(*words: object) -> str:
-    ended = CliRunner().invoke(homologue, ["rehearse", *map(str, words)])
+def refused(*arguments: object) -> str:
+    ended = CliRunner().invoke(homologue, ["rehearse", *map(str, arguments)])
     assert ended.exit_code == 1
     return ended.output
 
 
-def test_all_stages_are_rehearsed_under_a_title_that_says_so(tmp_path: Path) -> None:
+def test_all_stages_are_rehearsed_under_a_marked_title(tmp_path: Path) -> None:
     plan = event_of(tmp_path / "cup", Structure(4, 1, 8, 2, "1/2"))
     before = fingerprints(tmp_path)
     found = rehearsed_plan(tmp_path / "cup")
@@ -46,7 +46,7 @@ def test_all_stages_are_rehearsed_under_a_title_that_says_so(tmp_path: Path) -> 
     assert fingerprints(tmp_path) == before
 
 
-def test_a_started_event_is_rehearsed_only_in_a_copy_that_is_named_and_lies_elsewhere(tmp_path: Path) -> None:
+def test_a_started_event_is_rehearsed_only_in_a_named_copy_elsewhere(tmp_path: Path) -> None:
     event_of(tmp_path / "cup", Structure(4))
     assert "copy_inside" in refused(tmp_path / "cup", "--copy", tmp_path / "cup" / "copy")
     (tmp_path / "cup" / STORE).touch()
@@ -59,26 +59,26 @@ def test_a_started_event_is_rehearsed_only_in_a_copy_that_is_named_and_lies_else
     assert fingerprints(tmp_path) == before
 
 
-def test_what_is_not_rehearsed_is_refused(tmp_path: Path) -> None:
+def test_a_riichi_event_is_not_rehearsed(tmp_path: Path) -> None:
     event_of(tmp_path / "riichi", Structure(4), "riichi-basic")
     assert "rehearsal_riichi" in refused(tmp_path / "riichi", "--copy", tmp_path / "copy")
 
 
 @pytest.mark.parametrize("profile", ["oedmc-2020", "mcr", "mahjongsoft"])
-def test_every_play_that_is_drawn_is_one_that_the_rules_know(tmp_path: Path, profile: str) -> None:
-    rules, chance = load_mcr(profile), random.Random(1)
+def test_every_drawn_play_is_possible_under_the_rules(tmp_path: Path, profile: str) -> None:
+    rules, rng = load_mcr(profile), random.Random(1)
     plan = event_of(tmp_path / "cup", Structure(4), profile)
-    drawn = [draw_play(play, rules, chance, faults=True) for play in plan.plays * 20]
+    drawn = [draw_play(play, rules, rng, faults=True) for play in plan.plays * 20]
     for one in drawn:
         check_outcome(Outcome(one.win, one.winners, one.discarder), rules.payments)
         assert not {*one.false_hu} & {*one.winners}
     assert {one.win for one in drawn} == {"draw", "discard", "self_drawn"}
     assert (any(one.slips for one in drawn), any(one.false_hu for one in drawn)) == (True, True)
-    calm = [draw_play(play, rules, chance, faults=False) for play in plan.plays * 20]
+    calm = [draw_play(play, rules, rng, faults=False) for play in plan.plays * 20]
     assert [one for one in calm if one.slips or one.false_hu] == []
 
 
-def test_the_title_fits_however_long_the_event_s_is(tmp_path: Path) -> None:
+def test_the_title_is_shortened_to_fit(tmp_path: Path) -> None:
     event_of(tmp_path / "cup", Structure(4))
     path = tmp_path / "cup" / "event.toml"
     path.write_text(path.read_text(encoding="utf-8").replace("Club cup", "C" * 100), encoding="utf-8")

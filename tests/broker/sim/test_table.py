@@ -1,4 +1,4 @@
-"""Simulated players at a table: what they play is what the referee allows, and as he judges it."""
+"""Simulated players at a table play legally and as the referee judges."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ HU = ("self_hu", "hu_on_discard")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_play_is_legal_by_the_referee_and_ends_as_he_says(seed: int) -> None:
+def test_every_play_is_legal_and_ends_as_the_referee_judges(seed: int) -> None:
     one = played(seed)
     again = replay_actions(dealt(seed), one.actions, OEDMC, JUDGE)
     assert again.turns.over == ("exhausted draw" if one.outcome.win == "draw" else "win")
@@ -30,7 +30,7 @@ def test_every_play_is_legal_by_the_referee_and_ends_as_he_says(seed: int) -> No
 
 
 @pytest.mark.parametrize("seed", SEEDS[:4])
-def test_whoever_may_hu_by_the_referee_does(seed: int) -> None:
+def test_every_possible_hu_is_declared(seed: int) -> None:
     play = open_play(dealt(seed), OEDMC)
     for action in played(seed).actions:
         legal = {one.do for seat in awaited_seats(play.turns) for one in legal_actions(play, seat, JUDGE)}
@@ -39,7 +39,7 @@ def test_whoever_may_hu_by_the_referee_does(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_how_a_play_ended_can_be_scored_and_no_winner_has_less_than_the_minimum(seed: int) -> None:
+def test_every_outcome_can_be_scored_and_reaches_the_minimum(seed: int) -> None:
     one = played(seed)
     assert set(seat_points(one.outcome, OEDMC)) == set(SEATS)
     assert [value for value in one.outcome.winners.values() if value < 8] == []
@@ -54,8 +54,8 @@ def test_most_plays_are_won() -> None:
     assert endings["draw"] <= 2
 
 
-def test_who_is_stronger_scores_more() -> None:
-    """On each deal the strong sit once east and west, once south and north."""
+def test_stronger_players_score_more() -> None:
+    """Check each deal with the strong players once at east and west and once at south and north."""
     strong = weak = 0
     for seed in SEEDS[:8]:
         for pair in (("east", "west"), ("south", "north")):
@@ -69,25 +69,29 @@ FIRST = sixteen_players()[:3]
 STRENGTHS = {number: number / 16 for number in range(1, 17)}
 
 
-def hosted(bookings: Iterable[NumberedPlay], seed: int = 1) -> list[EventPlay]:
-    def chance(words: str) -> Random:
+def play_bookings(bookings: Iterable[NumberedPlay], seed: int = 1) -> list[EventPlay]:
+    def rng_for(words: str) -> Random:
         return Random(f"{seed} {words}")
 
-    return list(play_event(bookings, lambda booking: dealt(booking.deal), STRENGTHS, OEDMC, chance))
+    return list(play_event(bookings, lambda booking: dealt(booking.deal), STRENGTHS, OEDMC, rng_for))
 
 
-def test_a_play_does_not_depend_on_others_played_before_it_or_in_step() -> None:
+def test_a_play_does_not_depend_on_earlier_or_simultaneous_plays() -> None:
     assert (
-        hosted(reversed(FIRST)) == hosted(FIRST)[::-1] == [*hosted(FIRST[2:]), *hosted(FIRST[1:2]), *hosted(FIRST[:1])]
+        play_bookings(reversed(FIRST))
+        == play_bookings(FIRST)[::-1]
+        == [*play_bookings(FIRST[2:]), *play_bookings(FIRST[1:2]), *play_bookings(FIRST[:1])]
     )
 
 
 def test_another_seed_gives_other_plays() -> None:
-    assert [one.played.actions for one in hosted(FIRST, 2)] != [one.played.actions for one in hosted(FIRST)]
+    assert [one.played.actions for one in play_bookings(FIRST, 2)] != [
+        one.played.actions for one in play_bookings(FIRST)
+    ]
 
 
-def test_a_play_is_scored_for_who_sat_there() -> None:
-    for one in hosted(FIRST):
+def test_a_play_is_scored_for_its_players() -> None:
+    for one in play_bookings(FIRST):
         play = scored_play(one, OEDMC, "p{:02}".format)
         assert (play.deal, play.table) == (one.booking.deal, one.booking.table)
         assert play.players == {seat: f"p{one.booking.players[seat]:02}" for seat in SEATS}

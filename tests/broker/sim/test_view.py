@@ -1,4 +1,4 @@
-"""Players see what players see: no choice can depend on a hidden tile."""
+"""No choice of a simulated player can depend on a hidden tile."""
 
 from collections.abc import Sequence
 from random import Random
@@ -19,25 +19,25 @@ from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import JUDGE, dealt, played, states, view_from
 
 
-def with_other_hidden_tiles(play: PlayState, viewer: Seat, chance: Random) -> PlayState:
-    """Mix the tiles of all walls and of the others' concealed hands among each other."""
+def with_other_hidden_tiles(play: PlayState, viewer: Seat, rng: Random) -> PlayState:
+    """Return a play with the tiles of all walls and the others' concealed hands shuffled."""
     hidden = [tile for seat in SEATS for tile in play.wall(seat)]
     hidden += [tile for seat in SEATS if seat != viewer for tile in play.hand(seat).concealed]
-    chance.shuffle(hidden)
+    rng.shuffle(hidden)
     left = iter(hidden)
     faces = {}
     for seat, wall in zip(SEATS, play.turns.walls, strict=True):
-        gone = play.deal.faces[seat][: TRAY - wall]
-        faces[seat] = (*gone, *(next(left) for _ in range(wall)))
+        drawn = play.deal.faces[seat][: TRAY - wall]
+        faces[seat] = (*drawn, *(next(left) for _ in range(wall)))
     hands = tuple(
         hand if seat == viewer else replace(hand, concealed=tuple(next(left) for _ in hand.concealed))
         for seat, hand in zip(SEATS, play.hands, strict=True)
     )
-    return replace(play, deal=undealt(play.deal, faces), hands=hands)
+    return replace(play, deal=with_other_faces(play.deal, faces), hands=hands)
 
 
-def undealt(deal: Deal, faces: dict[Seat, tuple[str, ...]]) -> Deal:
-    """Return a deal whose walls are others; its past, which nobody looks at any more, need not fit."""
+def with_other_faces(deal: Deal, faces: dict[Seat, tuple[str, ...]]) -> Deal:
+    """Return a deal with other faces, which bypasses the check of the whole set."""
     other = object.__new__(Deal)
     for name, value in (
         ("number", deal.number),
@@ -50,12 +50,12 @@ def undealt(deal: Deal, faces: dict[Seat, tuple[str, ...]]) -> Deal:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_two_plays_that_differ_in_hidden_tiles_alone_look_the_same(seed: int) -> None:
-    """Players are given a view and nothing else: whatever they choose, they choose alike."""
-    chance = Random(seed)
+def test_plays_that_differ_only_in_hidden_tiles_look_the_same(seed: int) -> None:
+    """Check that the views are equal, as players choose from their view alone."""
+    rng = Random(seed)
     for play in list(states(seed))[::3]:
         for seat in awaited_seats(play.turns):
-            other = with_other_hidden_tiles(play, seat, chance)
+            other = with_other_hidden_tiles(play, seat, rng)
             assert all_tiles(other) == all_tiles(play)
             one, same = view_from(other, seat), view_from(play, seat)
             assert (one.held == same.held).all()
@@ -64,16 +64,16 @@ def test_two_plays_that_differ_in_hidden_tiles_alone_look_the_same(seed: int) ->
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_table_shows_its_players_what_the_referee_would(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_shows_its_players_the_referee_s_view(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = list[tuple[PlayerView, bytes, bytes]]()
 
-    def noted(asked: Sequence[Hold | Offer]) -> list[Choice]:
-        for view in (one.view for one in asked if isinstance(one, Hold)):
+    def recording_choose(decisions: Sequence[Hold | Offer]) -> list[Choice]:
+        for view in (one.view for one in decisions if isinstance(one, Hold)):
             before = tuple(replace(one, river=[*one.river]) for one in view.before)
             shown.append((replace(view, before=before), view.held.tobytes(), unseen([view]).tobytes()))
-        return choose(asked)
+        return choose(decisions)
 
-    monkeypatch.setattr("broker.sim.table.choose", noted)
+    monkeypatch.setattr("broker.sim.table.choose", recording_choose)
     play, views = open_play(dealt(seed), OEDMC), iter(shown)
     for action in played.__wrapped__(seed).actions:
         if play.turns.phase == "hold" and action.do != "self_hu":
@@ -85,7 +85,7 @@ def test_a_table_shows_its_players_what_the_referee_would(seed: int, monkeypatch
     assert next(views, None) is None
 
 
-def test_a_concealed_kong_is_seen_by_its_owner_alone() -> None:
+def test_only_its_owner_sees_a_concealed_kong() -> None:
     play = after(arranged({"east": "1111z"}))
     kong = TableMeld("kong", tiles("1111z"))
     play = replace(play, hands=(SeatTiles(tiles("123456789m"), (kong,)), *play.hands[1:]))

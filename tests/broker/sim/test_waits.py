@@ -1,4 +1,4 @@
-"""Waits are those that the rules say."""
+"""Waits agree with those of the rules."""
 
 from random import Random
 
@@ -11,7 +11,7 @@ from broker.sim.plans import count_columns, plans
 from broker.sim.waits import waits
 from tests.broker.rules.mcr.playing import tiles
 
-EVERY = [tile for tile in range(34) for _ in range(4)]
+ALL_TILES = [tile for tile in range(34) for _ in range(4)]
 
 
 def agrees(counts: np.ndarray) -> bool:
@@ -20,23 +20,23 @@ def agrees(counts: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_one_tile_short_of_a_plan(part: int) -> None:
-    chance = Random(part)
-    for at in chance.sample(range(plans().value.size), 150):
+def test_waits_of_plans_without_one_tile_agree_with_the_rules(part: int) -> None:
+    rng = Random(part)
+    for at in rng.sample(range(plans().value.size), 150):
         counts = plans().tiles[at].copy()
-        counts[chance.choice(np.flatnonzero(counts).tolist())] -= 1
+        counts[rng.choice(np.flatnonzero(counts).tolist())] -= 1
         assert agrees(counts), counts
 
 
 @pytest.mark.parametrize("kinds", [34, 18, 9])
-def test_any_tiles(kinds: int) -> None:
-    chance = Random(kinds)
+def test_waits_of_random_tiles_agree_with_the_rules(kinds: int) -> None:
+    rng = Random(kinds)
     for _ in range(150):
-        assert agrees(np.bincount(chance.sample(EVERY[: 4 * kinds], 13), minlength=34))
+        assert agrees(np.bincount(rng.sample(ALL_TILES[: 4 * kinds], 13), minlength=34))
 
 
 @pytest.mark.parametrize(
     "held", ["1122334455667m", "19m 19p 19s 1234567z", "147m 258p 369s 1234z", "1119m 19p 19s 12345z"]
 )
-def test_seven_pairs_orphans_and_single_tiles(held: str) -> None:
+def test_waits_of_special_hands_agree_with_the_rules(held: str) -> None:
     assert agrees(count_columns(tiles(held)))

@@ -71,7 +71,7 @@ def test_the_sets_that_were_claimed_explain_the_walls() -> None:
         turn="north",
         phase="draw",
         dealer="east",
-        taken=taken,
+        claimed_sets=taken,
         kongs=dict.fromkeys(SEATS, 0),
     )
     assert form.answers == what_happened(scene)

@@ -1,7 +1,7 @@
-"""A hand for each of the 80 fan that can occur without flowers, what it is worth reckoned by hand from the book.
+"""A hand for each of the 80 fan that can occur without flowers, with its value counted by hand from the book.
 
-Where nothing else is said it was won on a discard by South in the east round. Most are made by changing one thing in a
-bare hand that has no fan at all: 123m 888p 345p 678s 33z, waiting on both sides of 67s.
+Unless stated otherwise, South won it on a discard in the east round. Most change one thing in a hand without any fan:
+123m 888p 345p 678s 33z, waiting on both sides of 67s.
 """
 
 from typing import Final, NamedTuple
@@ -19,17 +19,17 @@ class Example(NamedTuple):
 
 
 def example(worth: str, concealed: str, winning_tile: str, *melds: str, how: str = "", seat: str = "south") -> Example:
-    """Write one row."""
+    """Return one example."""
     return Example(hand(concealed, winning_tile, *melds), worth, situation(how, seat=seat))
 
 
 EVERY_FAN: Final = {
-    # 88: the four winds are implied sets of All Pungs, of the winds' own pungs, and of Big Three Winds.
+    # 88: Big Four Winds implies All Pungs, the pungs of winds and Big Three Winds.
     "big_four_winds": example(
         "88 Big Four Winds + 6 Half Flush + 1 Single Wait", "444z 5m", "5m", "111z", "222z", "333z"
     ),
     "big_three_dragons": example("88 Big Three Dragons + 1 One Voided Suit", "23m 99p", "4m", "555z", "666z", "777z"),
-    # Without green dragons, so that Full Flush is beside it; four 4s in a chow, a chow and the pair.
+    # Without green dragons, so that Full Flush is counted too. The four 4s are in two chows and the pair.
     "all_green": example(
         "88 All Green + 24 Full Flush + 2 Tile Hog + 2 All Simples + 1 Pure Double Chow",
         "223344s 4s",
@@ -47,7 +47,7 @@ EVERY_FAN: Final = {
     "all_terminals": example(
         "64 All Terminals + 16 Triple Pung + 1 Single Wait", "999m 9p", "9p", "111m", "111p", "111s"
     ),
-    # The seat's and the prevalent wind are counted beside it; 123m would make it an Outside Hand, 234m does not.
+    # Seat and prevalent wind are counted in addition. 123m would make it an Outside Hand, 234m does not.
     "little_four_winds": example(
         "64 Little Four Winds + 6 Half Flush + 2 Prevalent Wind + 2 Seat Wind",
         "44z 23m",
@@ -115,7 +115,7 @@ EVERY_FAN: Final = {
     "pure_straight": example("16 Pure Straight + 1 No Honors", "78s 55m 222p", "9s", "123s", "456s"),
     "three_suited_terminal_chows": example("16 Three-Suited Terminal Chows", "123p 78p 55s", "9p", "123m", "789m"),
     "pure_shifted_chows": example("16 Pure Shifted Chows + 1 No Honors", "34p 88m 777s", "5p", "123p", "234p"),
-    # 345m 456s 567p step up through the suits; the fourth chow, 456m, goes once more with one of them: 456s.
+    # 345m 456s 567p are shifted across the suits. The fourth chow, 456m, combines once more with one of them, 456s.
     "all_fives": example(
         "16 All Fives + 6 Mixed Shifted Chows + 2 All Chows + 1 Mixed Double Chow + 1 Closed Wait",
         "456s 46m 55s",
@@ -204,9 +204,9 @@ EVERY_FAN: Final = {
     "closed_wait": example("1 Closed Wait", "345p 68s 33z", "7s", "123m", "888p"),
     "single_wait": example("1 Single Wait", "345p 678s 3z", "3z", "123m", "888p"),
     "self_drawn": example("1 Self-Drawn", "345p 67s 33z", "8s", "123m", "888p", how="drawn"),
-    # Beside the 81: the Green Book's 6 for one kong of each kind.
+    # In addition to the 81: the Green Book's 6 for one kong of each kind.
     "concealed_kong_and_melded_kong": example(
         "6 Concealed Kong and Melded Kong", "67s 33z", "8s", "123m", "8888p", "(6666m)"
     ),
 }
-"""By the id of the fan that a row is there for."""
+"""Examples by the id of the fan that they illustrate."""

@@ -1,4 +1,4 @@
-"""Hands in short: tiles as `123m 44z`, melds as `123m` (chow), `888p` (pung), `8888p` (kong), `(8888p)` (concealed)."""
+"""Hands in short notation: tiles `123m 44z`, melds `123m`, `888p`, `8888p` and `(8888p)` (concealed)."""
 
 import re
 from collections.abc import Iterable
@@ -7,25 +7,25 @@ from broker.rules.mcr import FanCount, McrHand, McrMeld, McrSituation, Ruleset, 
 
 
 def tiles(text: str) -> tuple[str, ...]:
-    """Read `123m 44z`."""
+    """Parse tiles written as `123m 44z`."""
     return tuple(rank + group[-1] for group in re.findall(r"[0-9]+[a-z]", text) for rank in group[:-1])
 
 
 def meld(text: str) -> McrMeld:
-    """Read one meld."""
+    """Parse one meld."""
     held = tiles(text)
     kind = "chow" if len(set(held)) > 1 else {3: "pung", 4: "kong"}[len(held)]
     return McrMeld(kind, held, concealed=text.startswith("("))
 
 
 def hand(concealed: str, winning_tile: str, *melds: str) -> McrHand:
-    """Read a hand."""
+    """Parse a hand."""
     return McrHand(tiles(concealed), winning_tile, tuple(meld(text) for text in melds))
 
 
-def situation(said: str = "", *, seat: str = "south", prevalent: str = "east") -> McrSituation:
-    """Read a situation: any of `drawn`, `last_of_kind`, `last_tile`, `kong`; otherwise a plain discard."""
-    words = set(said.split())
+def situation(text: str = "", *, seat: str = "south", prevalent: str = "east") -> McrSituation:
+    """Parse a situation: any of `drawn`, `last_of_kind`, `last_tile`, `kong`. Empty is a plain discard."""
+    words = set(text.split())
     assert words <= {"drawn", "last_of_kind", "last_tile", "kong"}
     return McrSituation(
         self_drawn="drawn" in words,
@@ -37,15 +37,15 @@ def situation(said: str = "", *, seat: str = "south", prevalent: str = "east") -
     )
 
 
-def written(counted: FanCount) -> str:
-    """Write a count as `24 Seven Pairs + 2 All Simples`."""
+def written_count(counted: FanCount) -> str:
+    """Return a count as `24 Seven Pairs + 2 All Simples`."""
     assert counted.fan == sum(element.fan for element in counted.elements)
     return " + ".join(f"{element.fan} {fan_name(element.id)}" for element in counted.elements)
 
 
 def worth(held: McrHand, how: McrSituation | None = None, ruleset: Ruleset = "green-book") -> str:
-    """Count a hand, by default one won on a plain discard, and write the count."""
-    return written(count_fan(held, how or situation(), ruleset))
+    """Return the written count of a hand, by default won on a plain discard."""
+    return written_count(count_fan(held, how or situation(), ruleset))
 
 
 def ids(counted: FanCount) -> list[str]:
@@ -54,7 +54,7 @@ def ids(counted: FanCount) -> list[str]:
 
 
 def without(held: Iterable[str], tile: str) -> tuple[str, ...]:
-    """Take one tile out."""
+    """Return the tiles without one `tile`."""
     rest = list(held)
     rest.remove(tile)
     return tuple(rest)

@@ -1,4 +1,4 @@
-"""Seven Pairs reckoned from the book without the library, and winning shapes built up rather than taken apart."""
+"""Seven Pairs counted from the book without the library, and winning shapes generated set by set."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ RANKS: Final = (
     ("upper_four", "6789"),
     ("lower_four", "1234"),
 )
-"""Of several that hold, the first is counted."""
+"""Only the first that applies is counted."""
 
 CHOWS: Final = tuple(KINDS[low : low + 3] for low in range(27) if low % 9 < 7)
 
@@ -29,7 +29,7 @@ PUNGS: Final = tuple((kind,) * 3 for kind in KINDS)
 
 
 def seven_pairs(tiles: Sequence[str], how: McrSituation) -> list[str]:
-    """Return the fan of seven pairs that are not shifted, by the Green Book; four alike are a Tile Hog."""
+    """Return the Green Book's fan of seven pairs that are not shifted. Four of a kind are a Tile Hog."""
     found = {"seven_pairs"} | _of_suits(set(tiles)) | _of_ranks(set(tiles))
     if "reversible_tiles" in found:
         found.discard("one_voided_suit")
@@ -75,7 +75,7 @@ def _of_ranks(kinds: set[str]) -> set[str]:
 
 
 def regular_shapes(suit: str, sets: int) -> set[tuple[str, ...]]:
-    """Return every hand of one suit of so many sets and a pair, each sorted; built set by set."""
+    """Return every sorted hand of `sets` sets and a pair in one suit."""
     of_suit = [one for one in CHOWS + PUNGS if one[0][1] == suit]
     pairs = [(kind, kind) for kind in KINDS if kind[1] == suit]
     built = {

@@ -1,4 +1,4 @@
-"""Plays for tests: judges, deals laid out as a test needs them, and plays at random."""
+"""Plays for tests: judges, deals with chosen tiles, and random plays."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,27 +26,27 @@ HAND: Final = ROWS[0]
 
 
 def everybody(_: Hu) -> int:
-    """Judge that every hu is worth 8."""
+    """Accept every hu as worth 8."""
     return 8
 
 
 def nobody(hu: Hu) -> int:
-    """Judge that nothing is a win."""
+    """Refuse every hu."""
     raise RuleError("no_win_here", f"{hu.seat} has no win")
 
 
 def seldom(hu: Hu) -> int:
-    """Judge that only a red dragon wins, and only late, so that most plays run long and some are won."""
+    """Accept only a late red dragon, so that most plays run long and some are won."""
     return 24 if hu.winning_tile == "7z" and (len(hu.melds) > 2 or hu.last_tile or hu.kong) else nobody(hu)
 
 
-def tiles(written: str) -> tuple[str, ...]:
-    """Read "123m 55z" as five tiles."""
-    return tuple(f"{rank}{group[-1]}" for group in written.split() for rank in group[:-1])
+def tiles(notation: str) -> tuple[str, ...]:
+    """Parse "123m 55z" as five tiles."""
+    return tuple(f"{rank}{group[-1]}" for group in notation.split() for rank in group[:-1])
 
 
 def arranged(hands: Mapping[Seat, str], walls: Mapping[Seat, str] | None = None, dealer: Seat = "east") -> Deal:
-    """Lay the named tiles first into hands and walls, and the others wherever there is room."""
+    """Return a deal whose hands and walls start with the given tiles. The others fill up the rest."""
     first = {seat: tiles(hands.get(seat, "")) for seat in SEATS}
     then = {seat: tiles((walls or {}).get(seat, "")) for seat in SEATS}
     free = list(
@@ -60,24 +60,24 @@ def arranged(hands: Mapping[Seat, str], walls: Mapping[Seat, str] | None = None,
 
 
 def legal_actions(play: PlayState, seat: Seat, judge: Judge) -> tuple[Action, ...]:
-    """Return all that a seat may do now, hu first; empty where it can only wait.
+    """Return the legal actions of a seat, hu first. Empty if it can only wait.
 
-    Not to claim is nobody's action: who does not want to, says nothing, and `settle_claims` makes `no_claim` of it.
-    A draw does not name its tile, which its player does not know yet.
+    Not claiming is no action of a seat: `settle_claims` returns `no_claim` if nobody claims.
+    A draw does not name its tile, which the player does not know yet.
     """
     declared = (Action("self_hu", seat), Action("hu_on_discard", seats=(seat,)))
     won = [one for one in declared if not refuses(partial(apply_action, play, one, judge))]
-    own = [
+    legal = [
         Action(do, seat, None if do == "draw" else tile)
         for do, options in OPTIONS.items()
         if not refuses(partial(apply_turn, play.turns, Action(do, seat)))
         for tile in options(play, seat)
     ]
-    return (*won, *own)
+    return (*won, *legal)
 
 
 def refuses(act: Callable[[], object]) -> bool:
-    """Return whether something is refused."""
+    """Whether a call raises `RuleError`."""
     try:
         act()
     except RuleError:
@@ -86,7 +86,7 @@ def refuses(act: Callable[[], object]) -> bool:
 
 
 def after(deal: Deal, *actions: Action, judge: Judge = nobody) -> PlayState:
-    """Return the play after actions, none of which may be refused."""
+    """Return the play after legal actions."""
     play = open_play(deal, OEDMC)
     for action in actions:
         play = apply_action(play, action, judge)
@@ -94,33 +94,33 @@ def after(deal: Deal, *actions: Action, judge: Judge = nobody) -> PlayState:
 
 
 def robbing(hu: Hu) -> int:
-    """Judge that a robbed kong wins, and else what seldom does."""
+    """Accept a robbed kong, and otherwise what `seldom` accepts."""
     return 8 if hu.kong and not hu.self_drawn else seldom(hu)
 
 
 def at_random(seed: int, judge: Judge = seldom) -> Iterator[tuple[PlayState, Action]]:
-    """Play one deal to its end; give every state with the action that follows on it."""
-    chance = Random(seed)
-    play = open_play(new_deal(seed, "east", SEATS[seed % 4], chance), OEDMC)
+    """Play a deal at random to its end, yielding each state with the action taken in it."""
+    rng = Random(seed)
+    play = open_play(new_deal(seed, "east", SEATS[seed % 4], rng), OEDMC)
     while seats := awaited_seats(play.turns):
-        choices = [own for seat in seats if (own := legal_actions(play, seat, judge))]
+        choices = [legal for seat in seats if (legal := legal_actions(play, seat, judge))]
         if play.turns.phase in ("draw", "hold"):
-            action = picked(choices[0], chance)
+            action = pick(choices[0], rng)
         else:
-            action = settle_claims(play.turns, [picked(own, chance) for own in choices if chance.randrange(3)])
+            action = settle_claims(play.turns, [pick(legal, rng) for legal in choices if rng.randrange(3)])
         yield play, action
         play = apply_action(play, action, judge)
 
 
-def picked(own: Sequence[Action], chance: Random) -> Action:
-    """Pick an action, a kong before any other: they are rare, and most goes wrong with them."""
-    kongs = [action for action in own if action.do.endswith("kong")]
-    return chance.choice(kongs or own)
+def pick(legal: Sequence[Action], rng: Random) -> Action:
+    """Choose an action at random. Kongs are preferred, as they are rare and cause most faults."""
+    kongs = [action for action in legal if action.do.endswith("kong")]
+    return rng.choice(kongs or legal)
 
 
 def all_tiles(play: PlayState) -> list[str]:
-    """Return every tile, wherever it lies."""
-    lying = [tile for seat in SEATS for tile in play.wall(seat)]
+    """Return all tiles of walls, hands, rivers and melds, sorted."""
+    placed_tiles = [tile for seat in SEATS for tile in play.wall(seat)]
     for hand in play.hands:
-        lying += [*hand.concealed, *hand.river, *(tile for meld in hand.melds for tile in meld.tiles)]
-    return sorted(lying)
+        placed_tiles += [*hand.concealed, *hand.river, *(tile for meld in hand.melds for tile in meld.tiles)]
+    return sorted(placed_tiles)

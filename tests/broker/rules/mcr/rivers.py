@@ -1,4 +1,4 @@
-"""What can go wrong with what is read of a play at its end: a tile is overlooked, a river is turned."""
+"""Reading faults at the end of a play: an overlooked tile and a reversed river."""
 
 from random import Random
 
@@ -8,13 +8,13 @@ from broker.protocol import SEATS, LaidSeat
 from broker.sim.laid import LaidTiles
 
 
-def unread(play: LaidTiles, chance: Random) -> LaidTiles:
-    """Overlook one tile of a river, a meld or a hand."""
-    seat = chance.choice(SEATS)
+def overlook_tile(play: LaidTiles, rng: Random) -> LaidTiles:
+    """Return the play with one tile of a river, meld or hand unread."""
+    seat = rng.choice(SEATS)
     one = play.laid[seat]
     rows = [row for row in (one.river, *one.melds, one.hand or ()) if any(row)]
-    row = chance.choice(rows)
-    overlooked = chance.choice([serial for serial in row if serial])
+    row = rng.choice(rows)
+    overlooked = rng.choice([serial for serial in row if serial])
 
     def seen(serials: tuple[int | None, ...]) -> tuple[int | None, ...]:
         return tuple(None if serial == overlooked else serial for serial in serials)
@@ -25,8 +25,8 @@ def unread(play: LaidTiles, chance: Random) -> LaidTiles:
     return play._replace(laid={**play.laid, seat: changed})
 
 
-def turned(play: LaidTiles, chance: Random) -> LaidTiles:
-    """Lay one river the wrong way round."""
-    seat = chance.choice([seat for seat in SEATS if play.laid[seat].river])
+def reverse_river(play: LaidTiles, rng: Random) -> LaidTiles:
+    """Return the play with one river read in the wrong direction."""
+    seat = rng.choice([seat for seat in SEATS if play.laid[seat].river])
     one = play.laid[seat]
     return play._replace(laid={**play.laid, seat: replace(one, river=one.river[::-1])})

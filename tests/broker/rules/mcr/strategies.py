@@ -1,4 +1,4 @@
-"""Hands made up by hypothesis."""
+"""Hypothesis strategies for hands."""
 
 from collections import Counter
 from typing import Final
@@ -16,7 +16,7 @@ WINDS: Final = st.sampled_from(["east", "south", "west", "north"])
 
 @st.composite
 def regular_hands(draw: st.DrawFn) -> McrHand:
-    """Make four sets, some of them melds, and a pair."""
+    """Draw four sets, some of them melds, and a pair."""
     sets = draw(st.lists(st.sampled_from(CHOWS + PUNGS), min_size=4, max_size=4))
     laid_down = draw(st.integers(0, 4))
     melds = tuple(draw(laid(one)) for one in sets[:laid_down])
@@ -28,7 +28,7 @@ def regular_hands(draw: st.DrawFn) -> McrHand:
 
 @st.composite
 def laid(draw: st.DrawFn, tiles: tuple[str, ...]) -> McrMeld:
-    """Lay down a set, a pung perhaps as a kong."""
+    """Draw a meld of these tiles. A pung may become a kong."""
     if len(set(tiles)) > 1:
         return McrMeld("chow", tuple(draw(st.permutations(tiles))))
     if draw(st.booleans()):
@@ -38,14 +38,14 @@ def laid(draw: st.DrawFn, tiles: tuple[str, ...]) -> McrMeld:
 
 @st.composite
 def situations(draw: st.DrawFn) -> McrSituation:
-    """Make a situation that any hand allows."""
-    said = draw(st.sampled_from(["", "drawn", "last_tile", "drawn last_tile"]))
-    return situation(said, seat=draw(WINDS), prevalent=draw(WINDS))
+    """Draw a situation that is possible with any hand."""
+    text = draw(st.sampled_from(["", "drawn", "last_tile", "drawn last_tile"]))
+    return situation(text, seat=draw(WINDS), prevalent=draw(WINDS))
 
 
 @st.composite
 def any_tiles(draw: st.DrawFn) -> McrHand:
-    """Make any 14 tiles, few kinds of them so that some win."""
+    """Draw any 14 tiles, often of few kinds so that some hands win."""
     among = draw(st.sampled_from([FULL_SET, FULL_SET[:36], FULL_SET[:20], FULL_SET[100:]]))
     held = draw(st.permutations(among))[:14]
     return McrHand(tuple(held[1:]), held[0])
@@ -53,7 +53,7 @@ def any_tiles(draw: st.DrawFn) -> McrHand:
 
 @st.composite
 def pairs(draw: st.DrawFn) -> McrHand:
-    """Make seven pairs."""
+    """Draw seven pairs."""
     among = draw(st.sampled_from([KINDS, KINDS[:9], KINDS[3:6] + KINDS[12:15], KINDS[:9] + KINDS[27:], KINDS[18:33]]))
     kinds = draw(st.lists(st.sampled_from(among), min_size=7, max_size=7))
     assume(max(Counter(kinds).values()) <= 2)

@@ -1,4 +1,4 @@
-"""Claims arrive together: hu before pung and kong, these before chow."""
+"""Simultaneous claims: hu precedes pung and kong, which precede chow."""
 
 from random import Random
 
@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from broker.protocol import Seat
 from broker.rules import RuleError
-from broker.rules.mcr import Action, Do, Turns, begin_turns, settle_claims
+from broker.rules.mcr import Action, ActionKind, TurnState, begin_turns, settle_claims
 from tests.broker.rules.variants import seats
 
 ON_WEST = begin_turns(seats(5, 5, 5, 5), "west", "claim")
-NEAREST = begin_turns(seats(5, 5, 5, 5), "west", "claim", one_winner=True)
+NEAREST = begin_turns(seats(5, 5, 5, 5), "west", "claim", nearest_only=True)
 
 CHOW = Action("chow", "north", "3m")
 PUNG = Action("pung", "south")
@@ -37,11 +37,11 @@ def hu(*winners: Seat) -> Action:
         ([Action("hu_on_discard", "south")], hu("south")),
     ],
 )
-def test_the_highest_claim_goes_through(claims: list[Action], goes_through: Action) -> None:
+def test_the_claim_of_highest_precedence_succeeds(claims: list[Action], goes_through: Action) -> None:
     assert settle_claims(ON_WEST, claims) == goes_through
 
 
-def test_under_a_profile_of_the_nearest_the_first_in_turn_order_after_the_discarder_wins() -> None:
+def test_only_the_nearest_after_the_discarder_wins_where_the_profile_says_so() -> None:
     assert settle_claims(NEAREST, [hu("south"), hu("east"), CHOW]) == hu("east")
 
 
@@ -57,13 +57,13 @@ def test_under_a_profile_of_the_nearest_the_first_in_turn_order_after_the_discar
         ([PUNG, PUNG], "claimed_twice"),
     ],
 )
-def test_what_cannot_be_settled_is_refused(claims: list[Action], code: str) -> None:
+def test_actions_that_are_not_valid_claims_are_refused(claims: list[Action], code: str) -> None:
     with pytest.raises(RuleError) as refused:
         settle_claims(ON_WEST, claims)
     assert refused.value.code == code
 
 
-CLAIM: st.SearchStrategy[Do] = st.sampled_from(["hu_on_discard", "pung", "melded_kong", "chow"])
+CLAIM: st.SearchStrategy[ActionKind] = st.sampled_from(["hu_on_discard", "pung", "melded_kong", "chow"])
 
 
 CLAIMS = st.dictionaries(st.sampled_from(["north", "east", "south"]), CLAIM)
@@ -71,9 +71,9 @@ CLAIMS = st.dictionaries(st.sampled_from(["north", "east", "south"]), CLAIM)
 
 @given(CLAIMS, st.randoms(use_true_random=False), st.sampled_from([ON_WEST, NEAREST]))
 def test_the_order_in_which_claims_arrive_does_not_matter(
-    by_seat: dict[Seat, Do], chance: Random, state: Turns
+    by_seat: dict[Seat, ActionKind], rng: Random, state: TurnState
 ) -> None:
     claims = [Action(do, seat) for seat, do in by_seat.items()]
     settled = settle_claims(state, claims)
-    chance.shuffle(claims)
+    rng.shuffle(claims)
     assert settle_claims(state, claims) == settled

@@ -1,4 +1,4 @@
-"""The 81 fan: their values and names, a hand for each, what the Green Book counts otherwise, and what always holds."""
+"""The 81 fan: values and names, an example hand for each, differences between the books, and properties."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ from broker.rules.mcr import (
     Ruleset,
     count_fan,
     fan_81,
+    fan_index,
     fan_name,
-    fan_place,
     fan_value,
 )
 from broker.rules.mcr.fan import by_green_book, fan_entries, fan_ids, ids_by_library_name, mahjong_gb
@@ -37,7 +37,7 @@ from tests.broker.rules.mcr.strategies import any_tiles, pairs, regular_hands, s
 BESIDE = "concealed_kong_and_melded_kong"
 
 
-def test_there_are_81_fan_and_one_value_beside_them() -> None:
+def test_there_are_81_fan_and_one_further_value() -> None:
     assert len(fan_81()) == 81
     assert [fan_id for fan_id in fan_entries() if fan_id not in fan_81()] == [BESIDE]
 
@@ -47,10 +47,10 @@ def test_each_class_has_as_many_fan_as_in_the_green_book() -> None:
     assert by_class == {88: 7, 64: 6, 48: 2, 32: 3, 24: 9, 16: 6, 12: 5, 8: 10, 6: 6, 4: 4, 2: 10, 1: 13}
 
 
-def test_the_fan_are_in_the_order_of_their_values() -> None:
+def test_fan_are_listed_by_descending_value() -> None:
     values = [fan.fan for fan in fan_81().values()]
     assert values == sorted(values, reverse=True)
-    assert [fan_place(fan_id) for fan_id in fan_entries()] == list(range(82))
+    assert [fan_index(fan_id) for fan_id in fan_entries()] == list(range(82))
 
 
 def test_only_two_values_differ_in_1998() -> None:
@@ -62,24 +62,24 @@ def test_only_two_values_differ_in_1998() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_two_fan_have_one_name_in_a_language(language: Language) -> None:
+def test_fan_names_are_unique_in_each_language(language: Language) -> None:
     names = [fan_name(fan_id, language) for fan_id in fan_entries()]
     assert len(set(names)) == 82
-    assert [told for told in names if told != told.strip() or not told] == []
+    assert [name for name in names if name != name.strip() or not name] == []
 
 
-def test_an_id_is_made_from_the_english_name() -> None:
+def test_fan_ids_are_made_from_the_english_names() -> None:
     made = [fan_name(fan_id).lower().replace("-", "_").replace(" ", "_") for fan_id in fan_entries()]
     assert made == [*fan_entries()]
 
 
-def test_each_name_of_the_library_is_that_of_one_entry() -> None:
+def test_each_library_name_belongs_to_one_entry() -> None:
     assert sorted(ids_by_library_name().values()) == sorted(fan_entries())
     compiled = Path(mahjong_gb().__file__).read_bytes()
-    assert [told for told in ids_by_library_name() if told.encode() + b"\0" not in compiled] == []
+    assert [name for name in ids_by_library_name() if name.encode() + b"\0" not in compiled] == []
 
 
-def test_the_names_of_the_situations_are_the_referee_s() -> None:
+def test_situation_fan_have_the_names_that_the_referee_uses() -> None:
     ids = ["last_tile_draw", "last_tile_claim", "out_with_replacement_tile", "robbing_the_kong"]
     assert [fan_name(fan_id) for fan_id in ids] == [
         "Last Tile Draw",
@@ -89,27 +89,27 @@ def test_the_names_of_the_situations_are_the_referee_s() -> None:
     ]
 
 
-def test_oedmc_s_words_for_the_last_tile_are_the_french_names() -> None:
+def test_the_french_names_for_the_last_tile_are_oedmc_s() -> None:
     assert fan_name("last_tile_draw", "fr") == "Dernière tuile tirée"
     assert fan_name("last_tile_claim", "fr") == "Dernière tuile jetée"
 
 
-def test_a_book_that_there_is_not_is_refused() -> None:
+def test_an_unknown_ruleset_is_refused() -> None:
     with pytest.raises(RuleError) as refused:
-        fan_value("seven_pairs", "2006")  # type: ignore[arg-type] # a book that there is not
+        fan_value("seven_pairs", "2006")  # type: ignore[arg-type] # an unknown ruleset
     assert (refused.value.code, refused.value.text) == (
         "unknown_ruleset",
         "no ruleset '2006'; there are: green-book, 1998",
     )
 
 
-def test_a_hand_is_worth_what_the_book_says() -> None:
+def test_example_hands_are_worth_what_the_book_says() -> None:
     counted = {fan_id: worth(row.hand, row.how) for fan_id, row in EVERY_FAN.items()}
     assert counted == {fan_id: row.worth for fan_id, row in EVERY_FAN.items()}
     assert [fan_id for fan_id, row in EVERY_FAN.items() if fan_id not in ids(count_fan(row.hand, row.how))] == []
 
 
-def test_there_is_a_hand_for_every_fan_but_the_flowers() -> None:
+def test_there_is_an_example_hand_for_every_fan_but_the_flowers() -> None:
     assert list(EVERY_FAN) == [fan_id for fan_id in fan_entries() if fan_id != "flower_tiles"]
 
 
@@ -130,7 +130,7 @@ LAST_DRAW: Final = situation("drawn last_tile")
         (hand("67s 33z", "8s", "123m", "8888p", "6666m"), "4 Two Melded Kongs", "4 Two Melded Kongs"),
     ],
 )
-def test_two_kongs_differ_by_how_many_are_concealed(held: McrHand, green_book: str, of_1998: str) -> None:
+def test_the_value_of_two_kongs_depends_on_how_many_are_concealed(held: McrHand, green_book: str, of_1998: str) -> None:
     assert worth(held) == green_book
     assert worth(held, ruleset="1998") == of_1998
 
@@ -145,7 +145,7 @@ CONCEALED_BY_NATURE: Final = [
 
 
 @pytest.mark.parametrize(("held", "green_book"), CONCEALED_BY_NATURE)
-def test_self_drawn_a_hand_concealed_by_nature_is_a_fully_concealed_hand(held: McrHand, green_book: str) -> None:
+def test_a_self_drawn_hand_concealed_by_nature_is_a_fully_concealed_hand(held: McrHand, green_book: str) -> None:
     expected = green_book if "{}" in green_book else green_book + " + {}"
     assert worth(held, DRAWN) == expected.format("4 Fully Concealed Hand")
     of_1998 = ids(count_fan(held, DRAWN, "1998"))
@@ -154,14 +154,14 @@ def test_self_drawn_a_hand_concealed_by_nature_is_a_fully_concealed_hand(held: M
 
 
 @pytest.mark.parametrize(("held", "green_book"), CONCEALED_BY_NATURE)
-def test_it_stays_so_on_the_last_tile_where_self_drawn_is_implied(held: McrHand, green_book: str) -> None:  # noqa: ARG001 - a row of the table has it
+def test_a_hand_concealed_by_nature_is_fully_concealed_on_the_last_tile_too(held: McrHand, green_book: str) -> None:  # noqa: ARG001 - a row of the table has it
     gained = Counter(ids(count_fan(held, LAST_DRAW))) - Counter(ids(count_fan(held, LAST_DRAW, "1998")))
     assert gained == {"fully_concealed_hand": 1}
     assert "self_drawn" not in ids(count_fan(held, LAST_DRAW, "1998"))
 
 
 @pytest.mark.parametrize(("held", "green_book"), CONCEALED_BY_NATURE)
-def test_won_on_a_discard_it_is_worth_the_same_in_both_books(held: McrHand, green_book: str) -> None:  # noqa: ARG001 - a row of the table has it
+def test_won_on_a_discard_such_a_hand_is_worth_the_same_in_both_books(held: McrHand, green_book: str) -> None:  # noqa: ARG001 - a row of the table has it
     assert count_fan(held, situation()) == count_fan(held, situation(), "1998")
 
 
@@ -181,12 +181,12 @@ def test_four_concealed_pungs_with_concealed_kongs_are_fully_concealed_too(how: 
         (hand("123456z 147m 258p 3s", "6s"), "12 Lesser Honors and Knitted Tiles + 1 Self-Drawn"),
     ],
 )
-def test_honors_and_knitted_tiles_are_not_among_them(held: McrHand, expected: str) -> None:
+def test_honors_and_knitted_tiles_are_not_fully_concealed(held: McrHand, expected: str) -> None:
     assert worth(held, DRAWN) == expected
     assert worth(held, DRAWN, "1998") == expected
 
 
-def test_seven_pairs_overtake_the_division_that_the_library_chose() -> None:
+def test_seven_pairs_are_counted_if_worth_more_than_the_librarys_division() -> None:
     held = hand("4555566m 445566p", "4m")
     assert worth(held, DRAWN, "1998") == (
         "24 Middle Tiles + 16 All Fives + 4 Fully Concealed Hand + 2 All Chows + 2 Tile Hog"
@@ -198,7 +198,7 @@ def test_seven_pairs_overtake_the_division_that_the_library_chose() -> None:
 
 
 def pairs_and_sets() -> Iterator[tuple[str, ...]]:
-    """Return every hand that is seven pairs and also four sets and a pair (why these are all: green_book.py)."""
+    """Yield every hand that is both seven pairs and four sets and a pair. `green_book.py` explains why."""
     doubled = [one * 2 + other * 2 for one, other in combinations_with_replacement(CHOWS, 2)]
     suited = [kind for kind in KINDS if kind[1] != "z" and kind[0] <= "6"]
     bridged = [
@@ -214,14 +214,14 @@ def pairs_and_sets() -> Iterator[tuple[str, ...]]:
 
 
 def green_book_worth(fan_ids_: Sequence[str]) -> int:
-    """Add up values."""
+    """Return the sum of the values."""
     return sum(fan_value(fan_id, "green-book") for fan_id in fan_ids_)
 
 
-def divided_otherwise(tiles: tuple[str, ...]) -> Iterator[tuple[McrHand, McrSituation, list[str]]]:
-    """Return the ways to draw the last of these tiles in which the library does not say Seven Pairs.
+def library_divisions(tiles: tuple[str, ...]) -> Iterator[tuple[McrHand, McrSituation, list[str]]]:
+    """Yield the ways to self-draw one of these tiles for which the library does not count Seven Pairs.
 
-    It says so the least readily on the last tile of the wall, where it counts them no Self-Drawn.
+    It prefers them least on the last tile of the wall, for which it counts no Self-Drawn with them.
     """
     for winning in sorted(set(tiles)):
         held = McrHand(without(tiles, winning), winning)
@@ -231,10 +231,10 @@ def divided_otherwise(tiles: tuple[str, ...]) -> Iterator[tuple[McrHand, McrSitu
                 yield held, DRAWN, by_library
 
 
-def test_no_hand_of_pairs_is_worth_more_divided_otherwise() -> None:
+def test_every_hand_that_is_also_seven_pairs_gets_its_most_valuable_division() -> None:
     overtaken = 0
     for tiles in sorted(set(pairs_and_sets())):
-        for held, how, by_library in divided_otherwise(tiles):
+        for held, how, by_library in library_divisions(tiles):
             chosen, pairs = by_green_book(by_library, held, how), seven_pairs(tiles, how)
             if green_book_worth(pairs) > green_book_worth(by_library):
                 overtaken += 1
@@ -245,7 +245,7 @@ def test_no_hand_of_pairs_is_worth_more_divided_otherwise() -> None:
 
 
 def three_consecutive_pungs() -> Iterator[McrHand]:
-    """Return every hand of four concealed pungs, one perhaps a kong, that can be divided into chows as well."""
+    """Yield every hand of four concealed pungs, one perhaps a kong, that can also be divided into chows."""
     for low in (low for low in range(27) if low % 9 < 7):
         consecutive = tuple(tile for pung in PUNGS[low : low + 3] for tile in pung)
         for fourth, pair in product(KINDS, KINDS):
@@ -255,16 +255,16 @@ def three_consecutive_pungs() -> Iterator[McrHand]:
             yield McrHand((*consecutive, pair), pair, (McrMeld("kong", (fourth,) * 4, concealed=True),))
 
 
-def test_no_hand_of_four_concealed_pungs_is_worth_more_divided_otherwise() -> None:
+def test_every_hand_that_is_also_four_concealed_pungs_is_counted_as_such() -> None:
     assert {"four_concealed_pungs" in fan_ids(held, LAST_DRAW) for held in three_consecutive_pungs()} == {True}
 
 
 OF_CERTAIN_TILES: Final = {"all_green", "reversible_tiles"}
-"""Fan that name tiles of one suit."""
+"""Fan that depend on particular tiles."""
 
 
-def renamed(hand: McrHand, names: dict[str, str]) -> McrHand:
-    """Write other tiles for these; those that are not named stay."""
+def with_other_tiles(hand: McrHand, names: dict[str, str]) -> McrHand:
+    """Return the hand with some tiles replaced by others."""
     to = {tile: names.get(tile, tile) for meld in hand.melds for tile in meld.tiles}
     to |= {tile: names.get(tile, tile) for tile in hand.standing}
     melds = tuple(replace(meld, tiles=tuple(to[tile] for tile in meld.tiles)) for meld in hand.melds)
@@ -283,32 +283,32 @@ def test_four_sets_and_a_pair_are_always_counted(hand: McrHand, how: McrSituatio
 
 
 @given(regular_hands(), situations(), st.randoms())
-def test_the_order_of_tiles_and_melds_makes_no_difference(hand: McrHand, how: McrSituation, chance: Random) -> None:
+def test_the_order_of_tiles_and_melds_does_not_matter(hand: McrHand, how: McrSituation, rng: Random) -> None:
     def mixed(parts: tuple[object, ...]) -> tuple[object, ...]:
-        return tuple(chance.sample(parts, len(parts)))
+        return tuple(rng.sample(parts, len(parts)))
 
-    other = McrHand(mixed(hand.concealed), hand.winning_tile, mixed(hand.melds))  # type: ignore[arg-type] # `mixed` forgets what it mixes
+    other = McrHand(mixed(hand.concealed), hand.winning_tile, mixed(hand.melds))  # type: ignore[arg-type] # `mixed` loses the element type
     assert count_fan(other, how) == count_fan(hand, how)
 
 
 @given(regular_hands(), situations(), st.permutations("mps"))
-def test_the_suits_are_alike(hand: McrHand, how: McrSituation, suits: list[str]) -> None:
+def test_exchanging_suits_changes_nothing(hand: McrHand, how: McrSituation, suits: list[str]) -> None:
     swapped = {f"{rank}{old}": f"{rank}{new}" for rank in range(1, 10) for old, new in zip("mps", suits, strict=True)}
-    one, other = count_fan(hand, how), count_fan(renamed(hand, swapped), how)
+    one, other = count_fan(hand, how), count_fan(with_other_tiles(hand, swapped), how)
     assume(OF_CERTAIN_TILES.isdisjoint(ids(one) + ids(other)))
     assert one == other
 
 
 @given(regular_hands(), situations())
-def test_nothing_changes_its_value_when_the_ranks_are_turned_round(hand: McrHand, how: McrSituation) -> None:
+def test_reversing_the_ranks_does_not_change_the_value(hand: McrHand, how: McrSituation) -> None:
     turned = {f"{rank}{suit}": f"{10 - rank}{suit}" for rank in range(1, 10) for suit in "mps"}
-    one, other = count_fan(hand, how), count_fan(renamed(hand, turned), how)
+    one, other = count_fan(hand, how), count_fan(with_other_tiles(hand, turned), how)
     assume(OF_CERTAIN_TILES.isdisjoint(ids(one) + ids(other)))
     assert one.fan == other.fan
 
 
 @given(any_tiles(), situations())
-def test_any_fourteen_tiles_are_counted_or_are_not_a_winning_hand(hand: McrHand, how: McrSituation) -> None:
+def test_any_fourteen_tiles_are_counted_or_refused_as_not_winning(hand: McrHand, how: McrSituation) -> None:
     if is_winning(hand.standing):
         assert count_fan(hand, how).fan >= 1
     else:
@@ -318,7 +318,7 @@ def test_any_fourteen_tiles_are_counted_or_are_not_a_winning_hand(hand: McrHand,
 
 
 @given(pairs(), situations())
-def test_seven_pairs_are_worth_what_is_reckoned_without_the_library(hand: McrHand, how: McrSituation) -> None:
+def test_seven_pairs_are_worth_what_the_oracle_counts(hand: McrHand, how: McrSituation) -> None:
     found = ids(count_fan(hand, how))
     assume("seven_pairs" in found)
     assert Counter(found) == Counter(seven_pairs(hand.standing, how))
@@ -330,7 +330,7 @@ def test_the_green_book_never_gives_less_than_1998(hand: McrHand, how: McrSituat
     assert by_green_book.fan - by_1998.fan in {0, 1, 2, 3, 4, 5}
 
 
-def test_a_count_of_1998_is_the_library_s_own() -> None:
+def test_the_count_of_1998_is_that_of_the_library() -> None:
     hand = McrHand(
         ("6s", "7s", "3z", "3z"),
         "8s",

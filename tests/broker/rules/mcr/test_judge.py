@@ -1,4 +1,4 @@
-"""The judge counts by the Green Book and refuses what is under the profile's minimum."""
+"""The judge counts by the Green Book and refuses hands below the profile's minimum."""
 
 import pytest
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ STRAIGHT = Hu(
     last_of_kind=False,
     situation_fans=(),
 )
-"""Mixed Straight and nothing else."""
+"""A win with Mixed Straight as its only fan."""
 
 
 def test_a_hand_of_8_fan_wins_with_its_value() -> None:
@@ -29,7 +29,7 @@ def test_a_complete_hand_under_the_minimum_is_refused() -> None:
     assert refusal(replace(STRAIGHT, concealed=tiles("456p 678s 33z 67m"))) == "below_minimum"
 
 
-def test_tiles_that_complete_nothing_are_refused() -> None:
+def test_a_winning_tile_that_does_not_complete_the_hand_is_refused() -> None:
     assert refusal(replace(STRAIGHT, winning_tile="1m")) == "not_winning"
 
 
@@ -42,7 +42,7 @@ def test_tiles_that_complete_nothing_are_refused() -> None:
         (False, ("Robbing the Kong",), 16),
     ],
 )
-def test_the_way_of_winning_is_counted(self_drawn: bool, fans: tuple[SituationFan, ...], value: int) -> None:  # noqa: FBT001 - a case of the test
+def test_the_way_of_winning_adds_its_fan(self_drawn: bool, fans: tuple[SituationFan, ...], value: int) -> None:  # noqa: FBT001 - a case of the test
     assert JUDGE(replace(STRAIGHT, self_drawn=self_drawn, situation_fans=fans)) == value
 
 
@@ -51,6 +51,6 @@ def test_last_of_its_kind_is_counted() -> None:
 
 
 @pytest.mark.parametrize(("wind", "value"), [("1z", 10), ("2z", 10), ("3z", 9), ("4z", 9)])
-def test_a_pung_of_winds_is_counted_by_seat_and_round(wind: str, value: int) -> None:
+def test_a_pung_of_winds_is_counted_by_seat_and_prevalent_wind(wind: str, value: int) -> None:
     pung = TableMeld("pung", (wind,) * 3, "east", wind)
     assert JUDGE(replace(STRAIGHT, concealed=tiles("123m 456p 78s 55s"), melds=(pung,), winning_tile="9s")) == value

@@ -1,4 +1,4 @@
-"""The library is asked in its own words, only when a hand is counted, and what it raises is a refusal of ours."""
+"""The library gets its own codes, is imported only to count, and its errors become our refusals."""
 
 import subprocess
 import sys
@@ -16,13 +16,13 @@ BARE = hand("345p 67s 33z", "8s", "123m", "888p")
 
 
 @pytest.fixture
-def _forgotten() -> Iterator[None]:
+def _library_not_loaded() -> Iterator[None]:
     fan.mahjong_gb.cache_clear()
     yield
     fan.mahjong_gb.cache_clear()
 
 
-def test_each_tile_has_its_word_and_back() -> None:
+def test_tiles_are_converted_to_library_codes_and_back() -> None:
     codes = [fan.code_from_tile(tile) for tile in KINDS]
     honors = ["F1", "F2", "F3", "F4", "J3", "J2", "J1"]
     assert codes == [f"{suit}{rank}" for suit in "WBT" for rank in range(1, 10)] + honors
@@ -38,18 +38,18 @@ def test_each_tile_has_its_word_and_back() -> None:
         ("(5555z)", ("GANG", "J3", 0)),
     ],
 )
-def test_a_meld_is_told_by_its_middle_tile_and_whether_it_is_concealed(text: str, pack: tuple[str, str, int]) -> None:
+def test_a_meld_is_passed_as_its_middle_tile_and_whether_it_is_melded(text: str, pack: tuple[str, str, int]) -> None:
     assert fan.pack_from_meld(meld(text)) == pack
 
 
 def test_importing_the_rules_of_fan_does_not_import_the_library() -> None:
-    asked = "import broker.cli.calculators, broker.rules.mcr.fan, sys; print('MahjongGB' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    program = "import broker.cli.calculators, broker.rules.mcr.fan, sys; print('MahjongGB' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
 
-@pytest.mark.usefixtures("_forgotten")
-def test_a_library_that_is_not_installed_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("_library_not_loaded")
+def test_a_missing_library_is_refused_with_an_explanation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "MahjongGB", None)
     for ask in (lambda: count_fan(BARE, situation()), lambda: shanten_and_useful(BARE.concealed, BARE.melds)):
         with pytest.raises(RuleError) as refused:
@@ -59,18 +59,18 @@ def test_a_library_that_is_not_installed_is_said_in_a_sentence(monkeypatch: pyte
 
 
 def raising(**_: object) -> object:
-    """Refuse a hand as the library does."""
+    """Raise the library's error for a hand that does not win."""
     raise TypeError("ERROR_NOT_WIN")
 
 
-def of_another_version(**_: object) -> object:
-    """Name a fan that there is not."""
+def counting_unknown_fan(**_: object) -> object:
+    """Return a fan with an unknown name."""
     return ((8, 1, "天和", "Blessing of Heaven"),)
 
 
-@pytest.mark.usefixtures("_forgotten")
-@pytest.mark.parametrize("counter", [raising, of_another_version])
-def test_a_library_that_fails_is_a_refusal(monkeypatch: pytest.MonkeyPatch, counter: object) -> None:
+@pytest.mark.usefixtures("_library_not_loaded")
+@pytest.mark.parametrize("counter", [raising, counting_unknown_fan])
+def test_a_failing_library_is_reported_as_a_refusal(monkeypatch: pytest.MonkeyPatch, counter: object) -> None:
     fake = SimpleNamespace(MahjongFanCalculator=counter, RegularShanten=raising, KnittedStraightShanten=raising)
     monkeypatch.setitem(sys.modules, "MahjongGB", fake)
     with pytest.raises(RuleError) as refused:

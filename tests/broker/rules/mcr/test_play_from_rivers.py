@@ -1,4 +1,4 @@
-"""Plays found again from what lies on the table: what is proved is what was done, whatever was overlooked."""
+"""Plays reconstructed from the tiles on the table: steps reported as proved are true, even with unread tiles."""
 
 from collections.abc import Mapping
 from itertools import chain
@@ -17,18 +17,18 @@ from broker.rules.mcr import Action, Ending, FoundPlay, Judge, PlayState, apply_
 from broker.rules.mcr.play_search import Serial
 from broker.sim.laid import LaidTiles, laid_play
 from tests.broker.rules.mcr.playing import at_random, everybody, robbing, seldom
-from tests.broker.rules.mcr.rivers import turned, unread
+from tests.broker.rules.mcr.rivers import overlook_tile, reverse_river
 from tests.broker.rules.variants import OEDMC
 from tests.broker.sim.playing import dealt, played
 
 KONGS: Final = (1, 10, 15, 30, 35)
-"""Seeds of plays at random in which kongs are claimed, and others added to a pung."""
+"""Seeds of random plays with melded and added kongs."""
 
 WON_ON_A_DISCARD: Final = (0, 3, 4, 6)
 SELF_DRAWN: Final = (1, 2, 5)
-"""Seeds of plays of simulated players."""
+"""Seeds of plays by simulated players."""
 
-Own = dict[Seat, list[tuple[str, Serial]]]
+OwnSteps = dict[Seat, list[tuple[str, Serial]]]
 
 
 def simulated(seed: int, *, hands: bool = True, gaps: bool = False) -> LaidTiles:
@@ -37,7 +37,7 @@ def simulated(seed: int, *, hands: bool = True, gaps: bool = False) -> LaidTiles
 
 
 def random_play(seed: int, judge: Judge = seldom, *, gaps: bool = False) -> LaidTiles:
-    """Lay a play at random, with every kong that can be."""
+    """Return a random play with as many kongs as possible, as its tiles lie at the end."""
     states = [*at_random(seed, judge)]
     end = apply_action(*states[-1], judge)
     return laid_play(end.deal, [action for _, action in states], outcome_of(end, states[-1][1]), seed, gaps=gaps)
@@ -54,51 +54,51 @@ def found(play: LaidTiles) -> FoundPlay:
     return play_from_rivers(play.deal, play.order, play.laid, play.ending)
 
 
-def own_steps(play: LaidTiles) -> Own:
-    """List what each seat did; a melded kong counts as two, as a pung and a kong made of it later do."""
-    own: Own = {seat: [] for seat in SEATS}
+def own_steps(play: LaidTiles) -> OwnSteps:
+    """List the steps of each seat. A melded kong counts as two, like a pung that later becomes a kong."""
+    own: OwnSteps = {seat: [] for seat in SEATS}
     for action, serial in play.done:
         for seat in action.actors:
-            own[seat] += [(action.do, None if action.do.endswith("kong") else serial)] * times(action)
+            own[seat] += [(action.do, None if action.do.endswith("kong") else serial)] * step_count(action)
     return own
 
 
-def times(action: Action) -> int:
+def step_count(action: Action) -> int:
     return 2 if action.do == "melded_kong" else 1
 
 
 def wrong_steps(it: FoundPlay, play: LaidTiles) -> list[object]:
-    """Return the steps said to be proved that are not what their players did."""
+    """Return the steps reported as proved that their players did not take."""
     true, done, wrong = own_steps(play), dict.fromkeys(SEATS, 0), list[object]()
     for step in it.steps:
-        told = (step.action.do, None if step.action.do.endswith("kong") else step.serial)
+        found_step = (step.action.do, None if step.action.do.endswith("kong") else step.serial)
         for seat in step.action.actors:
-            if step.share == 1 and true[seat][done[seat] : done[seat] + 1] != [told]:
+            if step.share == 1 and true[seat][done[seat] : done[seat] + 1] != [found_step]:
                 wrong.append(step)
-            done[seat] += times(step.action)
+            done[seat] += step_count(step.action)
     return wrong
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_play_is_found_and_the_referee_allows_it(seed: int) -> None:
+def test_the_found_play_is_correct_and_legal(seed: int) -> None:
     play = simulated(seed, gaps=True)
     it = found(play)
     end = replay_actions(play.deal, it.actions, OEDMC, everybody)
     assert {win.hu.seat for win in end.wins} == set(play.ending.outcome.winners)
     assert not wrong_steps(it, play)
     assert not it.irregular
-    assert not it.turned
+    assert not it.reversed_rivers
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_without_gaps_less_is_proved_and_nothing_wrong(seed: int) -> None:
+def test_without_gaps_nothing_wrong_is_proved(seed: int) -> None:
     play = simulated(seed, hands=seed % 2 > 0)
     assert not wrong_steps(found(play), play)
 
 
 @pytest.mark.parametrize("gaps", [True, False])
 @pytest.mark.parametrize("seed", KONGS)
-def test_plays_with_kongs(seed: int, *, gaps: bool) -> None:
+def test_plays_with_kongs_are_found_and_legal(seed: int, *, gaps: bool) -> None:
     play = random_play(seed, gaps=gaps)
     it = found(play)
     assert not wrong_steps(it, play)
@@ -124,10 +124,10 @@ def test_each_kind_of_kong_is_found(seed: int, judge: Judge, ends: tuple[str, ..
 
 
 @given(seed=st.integers(0, 100_000), judge=st.sampled_from([seldom, robbing]), overlooked=st.booleans())
-def test_whatever_kongs_there_are_nothing_wrong_is_proved(seed: int, judge: Judge, *, overlooked: bool) -> None:
+def test_nothing_wrong_is_proved_of_random_plays_with_kongs(seed: int, judge: Judge, *, overlooked: bool) -> None:
     play = random_play(seed, judge, gaps=True)
     if overlooked:
-        play = unread(play, Random(seed))
+        play = overlook_tile(play, Random(seed))
     it = found(play)
     assert not wrong_steps(it, play)
     if not overlooked:
@@ -135,32 +135,32 @@ def test_whatever_kongs_there_are_nothing_wrong_is_proved(seed: int, judge: Judg
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_an_unread_tile_and_a_turned_river_make_nothing_wrong(seed: int) -> None:
+def test_an_unread_tile_or_a_reversed_river_proves_nothing_wrong(seed: int) -> None:
     gaps = seed % 3 > 0
     play = simulated(seed % 10, hands=seed % 2 > 0, gaps=gaps)
-    for change in (unread, turned):
+    for change in (overlook_tile, reverse_river):
         assert not wrong_steps(found(change(play, Random(seed))), play)
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
-def test_the_turned_river_is_named(seed: int) -> None:
+def test_a_reversed_river_is_reported(seed: int) -> None:
     play = simulated(seed, gaps=True)
     laid = {**play.laid, "south": replace(play.laid["south"], river=play.laid["south"].river[::-1])}
-    assert found(play._replace(laid=laid)).turned == ("south",)
+    assert found(play._replace(laid=laid)).reversed_rivers == ("south",)
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
-def test_a_river_that_may_be_read_from_either_end_is_as_likely_turned(seed: int) -> None:
+def test_a_river_readable_from_either_end_gives_the_same_play_in_both_directions(seed: int) -> None:
     play = simulated(seed, gaps=True)
     south = replace(play.laid["south"], either_end=True)
-    opposite = replace(south, river=(*south.river, 0)[::-1])  # a place that is bare after the last tile is no gap
+    opposite = replace(south, river=(*south.river, 0)[::-1])  # an empty place after the last tile is not a gap
     either = [found(play._replace(laid={**play.laid, "south": one})) for one in (south, opposite)]
     assert either[0] == either[1]
-    assert not either[0].turned
+    assert not either[0].reversed_rivers
     assert not wrong_steps(either[0], play)
 
 
-def test_all_that_nobody_claimed_needs_no_choice() -> None:
+def test_a_play_without_claims_is_proved_completely() -> None:
     play = passed_play()
     it = found(play)
     assert (it.proved, it.plays, it.ltw) == (True, 1, True)
@@ -168,15 +168,15 @@ def test_all_that_nobody_claimed_needs_no_choice() -> None:
 
 
 @pytest.mark.parametrize("gaps", [True, False])
-def test_whether_the_last_tile_was_reached_is_said_as_it_was_or_left_open(*, gaps: bool) -> None:
-    said = set[tuple[bool, bool | None]]()
+def test_whether_the_last_tile_was_reached_is_answered_correctly_or_left_open(*, gaps: bool) -> None:
+    answers = set[tuple[bool, bool | None]]()
     for seed in range(6):
         actions = played(seed).actions
-        said.add(
+        answers.add(
             (replay_actions(dealt(seed), actions, OEDMC, everybody).turns.ltw, found(simulated(seed, gaps=gaps)).ltw)
         )
-    assert said <= {(True, True), (False, False), (True, None), (False, None)}
-    assert (False, False) in said
+    assert answers <= {(True, True), (False, False), (True, None), (False, None)}
+    assert (False, False) in answers
 
 
 @pytest.mark.parametrize("seed", SELF_DRAWN)
@@ -186,7 +186,7 @@ def test_self_drawn_is_proved_by_the_winner_s_hand_alone(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", WON_ON_A_DISCARD)
-def test_a_win_on_a_discard_that_was_recorded_as_self_drawn_is_refused_or_not_proved(seed: int) -> None:
+def test_a_win_on_a_discard_recorded_as_self_drawn_is_refused_or_left_open(seed: int) -> None:
     seen, unseen = (simulated(seed, hands=hands, gaps=True) for hands in (True, False))
     ending = Ending(Outcome("self_drawn", seen.ending.outcome.winners))
     assert code(seen, {}, ending) == "no_play_fits"
@@ -194,13 +194,13 @@ def test_a_win_on_a_discard_that_was_recorded_as_self_drawn_is_refused_or_not_pr
 
 
 def passed_play(out_of_turn: int | None = None) -> LaidTiles:
-    """Return a play of which everybody discards what was drawn, as `pass_tiles`."""
+    """Return the play of a fixed deal by `pass_tiles`."""
     deal = new_deal(7, "east", "east", Random(3))
     return pass_tiles(deal, serial_order(deal, new_set(Random(4))), out_of_turn)
 
 
 def pass_tiles(deal: Deal, order: Mapping[Seat, SerialTray], out_of_turn: int | None = None) -> LaidTiles:
-    """Everybody discards what was drawn; after so many discards the next player is passed over."""
+    """Return a play of drawn and discarded tiles. After `out_of_turn` discards, the next player is skipped."""
     walls = {seat: [*chain.from_iterable(order[seat][1:])] for seat in SEATS}
     rivers: dict[Seat, list[int]] = {seat: [] for seat in SEATS}
     seat, thrown = deal.dealer, 0
@@ -216,7 +216,7 @@ def pass_tiles(deal: Deal, order: Mapping[Seat, SerialTray], out_of_turn: int | 
     return LaidTiles(deal, order, laid, Ending(Outcome("draw", {})), ())
 
 
-def test_who_drew_out_of_turn_is_proved() -> None:
+def test_a_draw_out_of_turn_is_found() -> None:
     play = passed_play(out_of_turn=9)
     it = found(play)
     assert (it.irregular, it.out_of_turn) == (True, "west")
@@ -228,7 +228,7 @@ def code(play: LaidTiles, laid: Mapping[Seat, LaidSeat], ending: Ending | None =
     return refused.value.code
 
 
-def test_what_cannot_lie_there_is_refused() -> None:
+def test_an_impossible_layout_is_refused() -> None:
     play = passed_play()
     east, south = play.laid["east"], play.laid["south"]
     assert code(play, {"east": replace(east, river=(*east.river, east.river[0]))}) == "tile_laid_twice"

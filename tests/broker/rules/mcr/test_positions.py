@@ -1,4 +1,4 @@
-"""Every action in every position, against the rules told a second time."""
+"""Every action in every position, checked against a second formulation of the rules."""
 
 from itertools import product
 from pathlib import Path
@@ -9,14 +9,14 @@ import pytest
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
 from broker.rules.deal import NEXT_SEAT
-from broker.rules.mcr import Action, Do, Phase, Turns, apply_turn
-from broker.rules.mcr.turns import DOES, PHASES, Extra
+from broker.rules.mcr import Action, ActionKind, Phase, TurnState, apply_turn
+from broker.rules.mcr.turns import ACTION_KINDS, PHASES, Extra
 
 PAGE: Final = Path(__file__).parents[4] / "docs" / "referee.md"
 
 
-def allowed(state: Turns, do: Do, seat: Seat) -> bool:
-    """Tell the rules flat: what must hold for an action to be legal while a play is open."""
+def allowed(state: TurnState, do: ActionKind, seat: Seat) -> bool:
+    """Whether an action is legal in an open play, with the rules as one flat table."""
     mine, tiles_left = state.turn == seat, state.walls[SEATS.index(seat)] > 0
     may_declare = state.extra != "claimed"
     kong = tiles_left and not state.ltw
@@ -34,7 +34,7 @@ def allowed(state: Turns, do: Do, seat: Seat) -> bool:
     }[do]
 
 
-def is_legal(state: Turns, action: Action) -> bool:
+def is_legal(state: TurnState, action: Action) -> bool:
     try:
         apply_turn(state, action)
     except RuleError:
@@ -42,30 +42,30 @@ def is_legal(state: Turns, action: Action) -> bool:
     return True
 
 
-@pytest.mark.parametrize("do", DOES)
-def test_every_action_is_legal_in_exactly_the_positions_that_the_rules_allow(do: Do) -> None:
+@pytest.mark.parametrize("do", ACTION_KINDS)
+def test_each_action_is_legal_in_exactly_the_positions_that_the_rules_allow(do: ActionKind) -> None:
     phases: tuple[Phase, ...] = ("draw", "hold", "claim", "kong")
     extras: tuple[Extra, ...] = ("drawn", "replacement", "claimed", "unknown")
     positions = [
-        Turns(walls, turn, phase, ltw, extra, one_winner=False)
+        TurnState(walls, turn, phase, ltw, extra, nearest_only=False)
         for walls in product((0, 3), repeat=4)
         for turn, phase, ltw, extra in product(SEATS, phases, (False, True), extras)
     ]
-    asked_and_told = [
+    differing = [
         (position, seat)
         for position, seat in product(positions, SEATS)
         if is_legal(position, Action(do, seat)) != allowed(position, do, seat)
     ]
-    assert asked_and_told == []
+    assert differing == []
 
 
-def test_the_page_s_table_says_when_each_action_has_its_place() -> None:
+def test_the_documented_table_lists_the_phases_of_each_action() -> None:
     rows = [line.strip("| ").split("|") for line in PAGE.read_text(encoding="utf-8").splitlines()]
-    told = {
+    documented = {
         row[0].strip(" `"): tuple(
             phase for phase, cell in zip(("draw", "hold", "claim", "kong"), row[1:5], strict=True) if cell.strip()
         )
         for row in rows
-        if len(row) == 6 and row[0].strip(" `") in DOES
+        if len(row) == 6 and row[0].strip(" `") in ACTION_KINDS
     }
-    assert told == PHASES
+    assert documented == PHASES

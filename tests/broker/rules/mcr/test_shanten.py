@@ -1,4 +1,4 @@
-"""How far a hand is from winning."""
+"""The shanten of a hand and its useful tiles."""
 
 import pytest
 from hypothesis import given
@@ -41,11 +41,11 @@ def test_a_waiting_hand_has_shanten_0_and_its_waits(concealed: str, melds: list[
         ("19m 19p 19s 123456z 5m", [], 1),
         ("19m 19p 19s 12345z 55m", [], 2),
         ("147m 258p 3s 88m 4z", ["567p"], 1),
-        # The knitted straight is there; a set and a pair have to grow from the four others.
+        # With the knitted straight complete, the four other tiles must become a set and a pair.
         ("1258m 1369p 1479s 1z", [], 2),
     ],
 )
-def test_a_hand_that_does_not_wait_lacks_so_many_tiles(concealed: str, melds: list[str], expected: int) -> None:
+def test_a_hand_that_is_not_waiting_has_the_expected_shanten(concealed: str, melds: list[str], expected: int) -> None:
     held = tiles(concealed), [meld(text) for text in melds]
     assert shanten_and_useful(*held)[0] == expected
     assert (mcr_waits(*held) == ()) is (expected > 0)
@@ -54,7 +54,7 @@ def test_a_hand_that_does_not_wait_lacks_so_many_tiles(concealed: str, melds: li
 @pytest.mark.parametrize(
     ("concealed", "melds"), [("5m", ["555m", "123p", "456p", "678s"]), ("12s 33z", ["333s", "345s", "888p"])]
 )
-def test_waiting_for_a_fifth_tile_is_not_waiting(concealed: str, melds: list[str]) -> None:
+def test_a_hand_that_needs_a_fifth_tile_of_a_kind_is_not_waiting(concealed: str, melds: list[str]) -> None:
     held = tiles(concealed), [meld(text) for text in melds]
     assert mcr_waits(*held) == ()
     missing, useful = shanten_and_useful(*held)
@@ -64,7 +64,7 @@ def test_waiting_for_a_fifth_tile_is_not_waiting(concealed: str, melds: list[str
 
 
 @given(regular_hands(), st.data())
-def test_a_hand_that_lacks_one_tile_waits_for_it(hand: McrHand, data: st.DataObject) -> None:
+def test_a_winning_hand_without_one_tile_waits_for_that_tile(hand: McrHand, data: st.DataObject) -> None:
     lacking = data.draw(st.sampled_from(hand.standing))
     concealed = without(hand.standing, lacking)
     assert lacking in mcr_waits(concealed, hand.melds)
@@ -72,13 +72,13 @@ def test_a_hand_that_lacks_one_tile_waits_for_it(hand: McrHand, data: st.DataObj
 
 
 @given(pairs())
-def test_seven_pairs_wait_as_well(hand: McrHand) -> None:
+def test_seven_pairs_without_one_tile_wait_for_it(hand: McrHand) -> None:
     assert hand.winning_tile in mcr_waits(hand.concealed)
 
 
 @given(st.permutations(FULL_SET))
 @COSTLY
-def test_a_tile_is_useful_exactly_where_it_brings_the_hand_nearer(wall: list[str]) -> None:
+def test_a_tile_is_useful_exactly_if_it_reduces_the_shanten(wall: list[str]) -> None:
     concealed = tuple(wall[:13])
     missing, useful = shanten_and_useful(concealed)
     assert missing > 0 or useful == mcr_waits(concealed)
@@ -98,7 +98,7 @@ def test_a_tile_is_useful_exactly_where_it_brings_the_hand_nearer(wall: list[str
         ("123m 888p 345p 67s 3z 8z", [], "unknown_tile"),
     ],
 )
-def test_tiles_that_cannot_be_a_hand_are_refused(concealed: str, melds: list[str], code: str) -> None:
+def test_tiles_that_are_not_a_possible_hand_are_refused(concealed: str, melds: list[str], code: str) -> None:
     for ask in (mcr_waits, shanten_and_useful):
         with pytest.raises(RuleError) as refused:
             ask(tiles(concealed), [meld(text) for text in melds])

@@ -1,4 +1,4 @@
-"""Turns: who may do what when, the last tile of the wall, the fan of a win's situation, and what always holds."""
+"""Turns: legal actions by position, the last tile of the wall, situation fan, and properties."""
 
 import re
 from pathlib import Path
@@ -11,47 +11,47 @@ from hypothesis import strategies as st
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
 from broker.rules.deal import NEXT_SEAT
-from broker.rules.mcr import Action, Do, Phase, StartPhase, Turns, apply_turn, begin_turns
-from broker.rules.mcr.turns import DOES
-from tests.broker.rules.mcr.turning import FULL, awaited_seats, did, refusal, rounds
+from broker.rules.mcr import Action, ActionKind, Phase, StartPhase, TurnState, apply_turn, begin_turns
+from broker.rules.mcr.turns import ACTION_KINDS
+from tests.broker.rules.mcr.turning import FULL, apply_turns, awaited_seats, play_without_claims, refusal
 from tests.broker.rules.variants import seats
 
 
-def test_the_dealer_draws_first_and_the_turn_goes_round_by_seats() -> None:
-    turns = [state.turn for state in rounds(begin_turns(FULL, "west")) if state.phase == "draw"]
+def test_the_dealer_draws_first_and_turns_follow_the_seat_order() -> None:
+    turns = [state.turn for state in play_without_claims(begin_turns(FULL, "west")) if state.phase == "draw"]
     assert turns[:6] == ["west", "north", "east", "south", "west", "north"]
 
 
 @pytest.mark.parametrize(
     "walls", [seats(22, 0, 0, 0), seats(0, -1, 0, 0), {}, {"east": 21}, dict.fromkeys([*SEATS, "middle"], 21)], ids=str
 )
-def test_a_start_needs_four_walls_of_0_to_21(walls: dict[Seat, int]) -> None:
+def test_a_start_without_four_walls_of_0_to_21_tiles_is_refused(walls: dict[Seat, int]) -> None:
     with pytest.raises(RuleError) as refused:
         begin_turns(walls, "east")
     assert refused.value.code == "bad_walls"
 
 
-def test_an_added_kong_that_nobody_robs_is_replaced_with_or_without_a_word() -> None:
-    opened = did(begin_turns(FULL, "east", "hold"), Action("added_kong", "east"))
+def test_an_added_kong_is_replaced_with_or_without_an_explicit_no_claim() -> None:
+    opened = apply_turns(begin_turns(FULL, "east", "hold"), Action("added_kong", "east"))
     assert awaited_seats(opened) == ("south", "west", "north")
     draw = Action("draw", "east")
-    assert did(opened, draw) == did(opened, Action("no_claim"), draw)
-    assert refusal(did(opened, Action("no_claim")), Action("hu_on_discard", "south")) == "wrong_phase"
+    assert apply_turns(opened, draw) == apply_turns(opened, Action("no_claim"), draw)
+    assert refusal(apply_turns(opened, Action("no_claim")), Action("hu_on_discard", "south")) == "wrong_phase"
 
 
 def test_a_concealed_kong_cannot_be_robbed() -> None:
-    state = did(begin_turns(FULL, "east", "hold"), Action("concealed_kong", "east"))
+    state = apply_turns(begin_turns(FULL, "east", "hold"), Action("concealed_kong", "east"))
     assert refusal(state, Action("hu_on_discard", "south")) == "wrong_phase"
     assert awaited_seats(state) == ("east",)
 
 
 @pytest.mark.parametrize("claim", ["chow", "pung"])
-def test_who_claimed_a_tile_can_only_discard(claim: Do) -> None:
-    state = did(begin_turns(FULL, "east", "claim"), Action(claim, "south"))
+def test_a_player_who_claimed_a_tile_can_only_discard(claim: ActionKind) -> None:
+    state = apply_turns(begin_turns(FULL, "east", "claim"), Action(claim, "south"))
     assert refusal(state, Action("self_hu", "south")) == "hu_on_claimed_tile"
     assert refusal(state, Action("concealed_kong", "south")) == "kong_after_claim"
     assert refusal(state, Action("added_kong", "south")) == "kong_after_claim"
-    assert did(state, Action("discard", "south")).phase == "claim"
+    assert apply_turns(state, Action("discard", "south")).phase == "claim"
 
 
 @pytest.mark.parametrize(
@@ -69,37 +69,38 @@ def test_who_claimed_a_tile_can_only_discard(claim: Do) -> None:
         (Action("draw", "south"), "wrong_phase"),
     ],
 )
-def test_a_claim_that_cannot_be_is_refused(action: Action, code: str) -> None:
+def test_an_impossible_claim_is_refused(action: Action, code: str) -> None:
     assert refusal(begin_turns(FULL, "east", "claim"), action) == code
 
 
 @pytest.mark.parametrize(("winners", "code"), [(("south", "west"), "several_winners"), (("west",), None)])
-def test_under_a_profile_of_the_nearest_only_one_wins(winners: tuple[Seat, ...], code: str | None) -> None:
-    state, action = begin_turns(FULL, "east", "claim", one_winner=True), Action("hu_on_discard", seats=winners)
+def test_only_one_player_wins_where_only_the_nearest_wins(winners: tuple[Seat, ...], code: str | None) -> None:
+    state, action = begin_turns(FULL, "east", "claim", nearest_only=True), Action("hu_on_discard", seats=winners)
     assert (refusal(state, action) if code else apply_turn(state, action).over) == (code or "win")
 
 
-def test_three_may_win_on_one_discard() -> None:
+def test_three_players_may_win_on_one_discard() -> None:
     assert (
-        did(begin_turns(FULL, "east", "claim"), Action("hu_on_discard", seats=("south", "west", "north"))).over == "win"
+        apply_turns(begin_turns(FULL, "east", "claim"), Action("hu_on_discard", seats=("south", "west", "north"))).over
+        == "win"
     )
 
 
-def test_nobody_draws_for_another_or_from_an_empty_wall() -> None:
+def test_a_player_cannot_draw_for_another_or_from_an_empty_wall() -> None:
     assert refusal(begin_turns(FULL, "east"), Action("draw", "south")) == "not_your_turn"
     assert refusal(begin_turns(FULL, "east"), Action("draw")) == "seat_missing"
     assert refusal(begin_turns(seats(0, 1, 1, 1), "east"), Action("draw", "east")) == "wall_empty"
 
 
-@pytest.mark.parametrize("do", DOES)
-def test_after_the_end_nothing_is_legal(do: Do) -> None:
-    end = did(begin_turns(FULL, "east", "hold"), Action("self_hu", "east"))
+@pytest.mark.parametrize("do", ACTION_KINDS)
+def test_after_the_end_nothing_is_legal(do: ActionKind) -> None:
+    end = apply_turns(begin_turns(FULL, "east", "hold"), Action("self_hu", "east"))
     assert {refusal(end, Action(do, seat, seats=(seat,))) for seat in SEATS} == {"play_over"}
 
 
 @pytest.mark.parametrize("dealer", SEATS)
-def test_without_claims_ltw_comes_with_the_21st_tile_of_the_last_player_before_the_dealer(dealer: Seat) -> None:
-    states = rounds(begin_turns(FULL, dealer))
+def test_without_claims_ltw_is_the_last_tile_of_the_player_before_the_dealer(dealer: Seat) -> None:
+    states = play_without_claims(begin_turns(FULL, dealer))
     first = next(state for state in states if state.ltw)
     last_player = SEATS[SEATS.index(dealer) - 1]
     assert (first.turn, first.phase) == (last_player, "draw")
@@ -108,17 +109,17 @@ def test_without_claims_ltw_comes_with_the_21st_tile_of_the_last_player_before_t
 
 
 @pytest.mark.parametrize("dealer", SEATS)
-def test_without_claims_all_84_tiles_of_the_walls_are_drawn_and_the_play_is_drawn(dealer: Seat) -> None:
-    end = rounds(begin_turns(FULL, dealer))[-1]
+def test_without_claims_all_84_wall_tiles_are_drawn_and_the_play_is_a_draw(dealer: Seat) -> None:
+    end = play_without_claims(begin_turns(FULL, dealer))[-1]
     assert (end.walls, end.over, end.situation_fans) == ((0, 0, 0, 0), "exhausted draw", ())
 
 
-# OEDMC: South has no tile left in the wall, so LTW is reached when East's turn comes, however it comes.
+# OEDMC: South's wall is empty, so LTW starts with East's next turn, however it begins.
 SOUTH_EMPTY: Final = seats(2, 0, 2, 2)
 
 
 def test_oedmc_ltw_is_reached_when_east_s_turn_comes_after_north_s_discard() -> None:
-    state = did(begin_turns(SOUTH_EMPTY, "north", "claim"), Action("no_claim"))
+    state = apply_turns(begin_turns(SOUTH_EMPTY, "north", "claim"), Action("no_claim"))
     assert (state.turn, state.phase, state.ltw) == ("east", "draw", True)
 
 
@@ -126,60 +127,66 @@ def test_oedmc_ltw_is_reached_when_east_s_turn_comes_after_north_s_discard() -> 
     ("claim", "discarder", "phase"),
     [("chow", "north", "hold"), ("pung", "west", "hold"), ("melded_kong", "west", "draw"), ("pung", "north", "hold")],
 )
-def test_oedmc_ltw_is_reached_when_east_s_turn_comes_by_a_claim(claim: Do, discarder: Seat, phase: Phase) -> None:
+def test_oedmc_ltw_is_reached_when_east_s_turn_comes_by_a_claim(
+    claim: ActionKind, discarder: Seat, phase: Phase
+) -> None:
     before = begin_turns(SOUTH_EMPTY, discarder, "claim")
-    state = did(before, Action(claim, "east"))
+    state = apply_turns(before, Action(claim, "east"))
     assert (before.ltw, state.turn, state.phase, state.ltw) == (False, "east", phase, True)
 
 
-def test_a_melded_kong_that_brings_ltw_still_has_its_replacement() -> None:
-    state = did(begin_turns(SOUTH_EMPTY, "west", "claim"), Action("melded_kong", "east"), Action("draw", "east"))
+def test_a_melded_kong_that_starts_ltw_still_draws_its_replacement() -> None:
+    state = apply_turns(
+        begin_turns(SOUTH_EMPTY, "west", "claim"), Action("melded_kong", "east"), Action("draw", "east")
+    )
     assert (state.walls, state.phase) == ((1, 0, 2, 2), "hold")
     assert refusal(state, Action("added_kong", "east")) == "only_hu_in_ltw"
 
 
 @pytest.mark.parametrize("kong", ["concealed_kong", "added_kong"])
-def test_oedmc_rule_4_no_kong_in_ltw_even_with_tiles_left_in_the_own_wall(kong: Do) -> None:
-    state = did(begin_turns(SOUTH_EMPTY, "east"), Action("draw", "east"))
+def test_oedmc_rule_4_no_kong_in_ltw_even_with_tiles_left_in_the_player_s_wall(kong: ActionKind) -> None:
+    state = apply_turns(begin_turns(SOUTH_EMPTY, "east"), Action("draw", "east"))
     assert (state.walls[0], refusal(state, Action(kong, "east"))) == (1, "only_hu_in_ltw")
 
 
 @pytest.mark.parametrize(("claim", "seat"), [("chow", "south"), ("pung", "north"), ("melded_kong", "west")])
-def test_oedmc_rule_4_the_discard_in_ltw_can_be_claimed_for_hu_only(claim: Do, seat: Seat) -> None:
-    state = did(begin_turns(SOUTH_EMPTY, "east"), Action("draw", "east"), Action("discard", "east"))
+def test_oedmc_rule_4_the_discard_in_ltw_can_be_claimed_for_hu_only(claim: ActionKind, seat: Seat) -> None:
+    state = apply_turns(begin_turns(SOUTH_EMPTY, "east"), Action("draw", "east"), Action("discard", "east"))
     assert refusal(state, Action(claim, seat)) == "only_hu_in_ltw"
-    assert did(state, Action("hu_on_discard", seats=(seat,))).over == "win"
+    assert apply_turns(state, Action("hu_on_discard", seats=(seat,))).over == "win"
 
 
-def test_mil_nobody_wins_on_the_tile_discarded_in_ltw_and_the_play_is_drawn() -> None:
-    end = did(begin_turns(SOUTH_EMPTY, "east"), Action("draw", "east"), Action("discard", "east"), Action("no_claim"))
+def test_mil_an_unclaimed_discard_in_ltw_ends_the_play_in_a_draw() -> None:
+    end = apply_turns(
+        begin_turns(SOUTH_EMPTY, "east"), Action("draw", "east"), Action("discard", "east"), Action("no_claim")
+    )
     assert (end.over, end.turn, awaited_seats(end)) == ("exhausted draw", "east", ())
 
 
 @pytest.mark.parametrize("kong", ["concealed_kong", "added_kong"])
-def test_oedmc_rule_3b_an_empty_own_wall_allows_no_own_kong(kong: Do) -> None:
+def test_oedmc_rule_3b_an_empty_wall_allows_no_concealed_or_added_kong(kong: ActionKind) -> None:
     assert refusal(begin_turns(seats(0, 5, 5, 5), "east", "hold"), Action(kong, "east")) == "kong_without_wall"
 
 
-def test_oedmc_rule_3b_an_empty_own_wall_allows_no_melded_kong_but_a_pung() -> None:
+def test_oedmc_rule_3b_an_empty_wall_allows_a_pung_but_no_melded_kong() -> None:
     state = begin_turns(seats(5, 5, 0, 5), "east", "claim")
     assert refusal(state, Action("melded_kong", "west")) == "kong_without_wall"
-    assert did(state, Action("pung", "west")).turn == "west"
+    assert apply_turns(state, Action("pung", "west")).turn == "west"
 
 
 @pytest.mark.parametrize("phase", ["draw", "hold", "claim"])
-def test_a_start_beside_an_empty_wall_is_in_ltw_whatever_it_says(phase: StartPhase) -> None:
+def test_a_start_before_an_empty_wall_is_in_ltw_even_if_declared_otherwise(phase: StartPhase) -> None:
     assert begin_turns(SOUTH_EMPTY, "east", phase, ltw=False).ltw
 
 
-def test_a_start_that_says_ltw_is_in_ltw_whatever_the_walls() -> None:
+def test_a_start_declared_in_ltw_is_in_ltw_whatever_the_walls() -> None:
     state = begin_turns(FULL, "east", "claim", ltw=True)
     assert refusal(state, Action("chow", "south")) == "only_hu_in_ltw"
-    assert did(state, Action("no_claim")).over == "exhausted draw"
+    assert apply_turns(state, Action("no_claim")).over == "exhausted draw"
 
 
-LATE: Final = seats(5, 0, 5, 5)
-"""East is in LTW."""
+EAST_IN_LTW: Final = seats(5, 0, 5, 5)
+"""Walls with which East's turn is in LTW."""
 
 KONG: Final = Action("concealed_kong", "east")
 
@@ -190,8 +197,12 @@ KONG: Final = Action("concealed_kong", "east")
         (begin_turns(FULL, "east"), [Action("draw", "east"), Action("self_hu", "east")], ()),
         (begin_turns(FULL, "east", "hold"), [Action("self_hu", "east")], ()),
         (begin_turns(FULL, "east", "claim"), [Action("hu_on_discard", seats=("west",))], ()),
-        (begin_turns(LATE, "east"), [Action("draw", "east"), Action("self_hu", "east")], ("Last Tile Draw",)),
-        (begin_turns(LATE, "east", "claim"), [Action("hu_on_discard", seats=("west", "south"))], ("Last Tile Claim",)),
+        (begin_turns(EAST_IN_LTW, "east"), [Action("draw", "east"), Action("self_hu", "east")], ("Last Tile Draw",)),
+        (
+            begin_turns(EAST_IN_LTW, "east", "claim"),
+            [Action("hu_on_discard", seats=("west", "south"))],
+            ("Last Tile Claim",),
+        ),
         (
             begin_turns(FULL, "east", "hold"),
             [KONG, Action("draw", "east"), Action("self_hu", "east")],
@@ -203,7 +214,7 @@ KONG: Final = Action("concealed_kong", "east")
             ("Out with Replacement Tile",),
         ),
         (
-            begin_turns(LATE, "west", "claim"),
+            begin_turns(EAST_IN_LTW, "west", "claim"),
             [Action("melded_kong", "east"), Action("draw", "east"), Action("self_hu", "east")],
             ("Last Tile Draw", "Out with Replacement Tile"),
         ),
@@ -231,8 +242,8 @@ KONG: Final = Action("concealed_kong", "east")
         ),
     ],
 )
-def test_a_win_has_its_situation_fans(state: Turns, actions: list[Action], fans: tuple[str, ...]) -> None:
-    end = did(state, *actions)
+def test_a_win_has_the_fan_of_its_situation(state: TurnState, actions: list[Action], fans: tuple[str, ...]) -> None:
+    end = apply_turns(state, *actions)
     assert (end.over, end.situation_fans) == ("win", fans)
 
 
@@ -247,72 +258,74 @@ STARTS = st.builds(
     SEAT,
     st.sampled_from(["draw", "hold", "claim"]),
     ltw=st.booleans(),
-    one_winner=st.booleans(),
+    nearest_only=st.booleans(),
 )
 ACTIONS = st.builds(
     Action,
-    st.sampled_from(DOES),
+    st.sampled_from(ACTION_KINDS),
     st.none() | SEAT,
     st.none(),
     st.lists(SEAT, max_size=3).map(tuple),
 )
 LIKELY = st.builds(Action, st.sampled_from(["draw", "discard", "no_claim", "pung"]), SEAT)
-TRIES = st.lists(ACTIONS | LIKELY, max_size=60)
+ACTION_LISTS = st.lists(ACTIONS | LIKELY, max_size=60)
 
 
-def steps(state: Turns, tries: list[Action]) -> list[tuple[Turns, Action, Turns | str]]:
-    """Try one action after the other; give for each the state before it, and the state after it or a code."""
-    taken: list[tuple[Turns, Action, Turns | str]] = []
-    for action in tries:
+def steps(state: TurnState, actions: list[Action]) -> list[tuple[TurnState, Action, TurnState | str]]:
+    """Try actions in turn. Return the state before each, the action, and the state after it or the refusal's code."""
+    taken: list[tuple[TurnState, Action, TurnState | str]] = []
+    for action in actions:
         try:
-            came = apply_turn(state, action)
+            after = apply_turn(state, action)
         except RuleError as refused:
             taken.append((state, action, refused.code))
         else:
-            taken.append((state, action, came))
-            state = came
+            taken.append((state, action, after))
+            state = after
     return taken
 
 
-def legal_steps(state: Turns, tries: list[Action]) -> list[tuple[Turns, Action, Turns]]:
-    """Return only the steps that were legal."""
-    return [(before, action, came) for before, action, came in steps(state, tries) if isinstance(came, Turns)]
+def legal_steps(state: TurnState, actions: list[Action]) -> list[tuple[TurnState, Action, TurnState]]:
+    """Return the steps that were legal."""
+    return [(before, action, after) for before, action, after in steps(state, actions) if isinstance(after, TurnState)]
 
 
-@given(STARTS, TRIES)
-def test_a_tile_leaves_a_wall_exactly_where_its_player_draws_it(start: Turns, tries: list[Action]) -> None:
-    for before, action, came in legal_steps(start, tries):
+@given(STARTS, ACTION_LISTS)
+def test_walls_lose_a_tile_exactly_when_their_player_draws(start: TurnState, actions: list[Action]) -> None:
+    for before, action, after in legal_steps(start, actions):
         drawn = tuple(int(action.do == "draw" and seat == before.turn) for seat in SEATS)
-        assert came.walls == tuple(left - gone for left, gone in zip(before.walls, drawn, strict=True))
-        assert min(came.walls) >= 0
+        assert after.walls == tuple(left - gone for left, gone in zip(before.walls, drawn, strict=True))
+        assert min(after.walls) >= 0
 
 
-@given(STARTS, TRIES)
-def test_ltw_begins_exactly_when_a_turn_comes_beside_an_empty_wall(start: Turns, tries: list[Action]) -> None:
-    for before, _, came in legal_steps(start, tries):
-        if came.turn == before.turn:
-            assert came.ltw == before.ltw
+@given(STARTS, ACTION_LISTS)
+def test_ltw_starts_exactly_when_a_turn_begins_with_the_next_player_s_wall_empty(
+    start: TurnState, actions: list[Action]
+) -> None:
+    for before, _, after in legal_steps(start, actions):
+        if after.turn == before.turn:
+            assert after.ltw == before.ltw
         else:
-            assert came.ltw == (came.walls[SEATS.index(NEXT_SEAT[came.turn])] == 0)
+            assert after.ltw == (after.walls[SEATS.index(NEXT_SEAT[after.turn])] == 0)
 
 
-@given(STARTS, TRIES)
-def test_in_ltw_the_turn_stays_and_nothing_but_hu_is_declared(start: Turns, tries: list[Action]) -> None:
-    for before, action, came in legal_steps(start, tries):
+@given(STARTS, ACTION_LISTS)
+def test_in_ltw_the_turn_does_not_change_and_only_hu_can_be_declared(start: TurnState, actions: list[Action]) -> None:
+    for before, action, after in legal_steps(start, actions):
         if before.ltw:
             assert action.do in ("draw", "discard", "no_claim", "self_hu", "hu_on_discard")
-            assert came.turn == before.turn
+            assert after.turn == before.turn
 
 
-@given(STARTS, TRIES)
-def test_an_action_is_refused_with_a_documented_code(start: Turns, tries: list[Action]) -> None:
-    assert {came for _, _, came in steps(start, tries) if isinstance(came, str)} <= DOCUMENTED
+@given(STARTS, ACTION_LISTS)
+def test_an_action_is_refused_with_a_documented_code(start: TurnState, actions: list[Action]) -> None:
+    assert {after for _, _, after in steps(start, actions) if isinstance(after, str)} <= DOCUMENTED
 
 
-@given(STARTS, TRIES)
-def test_a_play_ends_once_and_only_a_win_has_situation_fans(start: Turns, tries: list[Action]) -> None:
-    taken = steps(start, tries)
-    ends = [came for _, _, came in taken if isinstance(came, Turns) and came.over]
+@given(STARTS, ACTION_LISTS)
+def test_a_play_ends_once_and_only_a_win_has_situation_fans(start: TurnState, actions: list[Action]) -> None:
+    taken = steps(start, actions)
+    ends = [after for _, _, after in taken if isinstance(after, TurnState) and after.over]
     assert len(ends) <= 1
-    assert all(came == "play_over" for before, _, came in taken if before.over)
-    assert all(came.over == "win" for _, _, came in taken if isinstance(came, Turns) and came.situation_fans)
+    assert all(after == "play_over" for before, _, after in taken if before.over)
+    assert all(after.over == "win" for _, _, after in taken if isinstance(after, TurnState) and after.situation_fans)

@@ -1,4 +1,4 @@
-"""What happened at a table: what the rules say of a scene, and who has drawn out of turn."""
+"""The rules' findings on a scene at a table, including draws out of turn."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from broker.i18n import Translator, languages
 from broker.protocol import SEATS, Seat
 from broker.rules import RuleError
 from broker.rules.deal import NEXT_SEAT
-from broker.rules.mcr import Do, Phase, PlayState, Scene, what_happened
+from broker.rules.mcr import ActionKind, Phase, PlayState, Scene, what_happened
 from tests.broker.rules.mcr.playing import at_random
 from tests.broker.rules.variants import seats
 
@@ -22,24 +22,30 @@ def codes(
     walls: Mapping[Seat, int],
     turn: Seat,
     phase: Phase = "claim",
-    claims: Mapping[Seat, Do] | None = None,
+    claims: Mapping[Seat, ActionKind] | None = None,
     *,
-    one_winner: bool = False,
-    taken: Mapping[tuple[Seat, Seat], int] | None = None,
+    nearest_only: bool = False,
+    claimed_sets: Mapping[tuple[Seat, Seat], int] | None = None,
     kongs: Mapping[Seat, int] | None = None,
 ) -> list[str]:
-    """Return the codes of all that is said."""
+    """Return the codes of all findings."""
     scene = Scene(
-        walls=walls, turn=turn, phase=phase, claims=claims or {}, dealer="east", taken=taken, kongs=kongs or {}
+        walls=walls,
+        turn=turn,
+        phase=phase,
+        claims=claims or {},
+        dealer="east",
+        claimed_sets=claimed_sets,
+        kongs=kongs or {},
     )
-    return [found.code for found in what_happened(scene, one_winner=one_winner)]
+    return [found.code for found in what_happened(scene, nearest_only=nearest_only)]
 
 
-def test_without_a_claim_the_next_in_turn_order_draws() -> None:
+def test_without_a_claim_the_next_player_in_turn_order_draws() -> None:
     assert codes(seats(9, 10, 10, 10), "east") == ["ltw_not_reached", "draws_next", "draws_last", "walls_fit"]
 
 
-def test_a_discard_in_ltw_can_be_claimed_for_hu_only_and_else_the_play_is_a_draw() -> None:
+def test_a_discard_in_ltw_can_be_claimed_only_for_hu_or_the_play_is_a_draw() -> None:
     walls = seats(1, 0, 1, 1)
     assert codes(walls, "east", claims={"south": "chow", "west": "pung"})[:4] == [
         "ltw_reached",
@@ -63,12 +69,12 @@ def test_a_discard_in_ltw_can_be_claimed_for_hu_only_and_else_the_play_is_a_draw
         ({"east": "hu_on_discard"}, "discarder_wins"),
     ],
 )
-def test_a_claim_that_is_not_allowed_says_why(claims: dict[Seat, Do], code: str) -> None:
+def test_a_claim_that_is_not_allowed_is_explained(claims: dict[Seat, ActionKind], code: str) -> None:
     assert codes(seats(1, 1, 0, 1), "east", claims=claims)[1:3] == [code, "draws_next"]
 
 
 @pytest.mark.parametrize(
-    ("claims", "said"),
+    ("claims", "expected"),
     [
         ({"south": "chow"}, ["chow_allowed", "tile_goes_to", "discards_next"]),
         ({"south": "chow", "north": "pung"}, ["chow_allowed", "pung_allowed", "tile_goes_to", "discards_next"]),
@@ -77,36 +83,36 @@ def test_a_claim_that_is_not_allowed_says_why(claims: dict[Seat, Do], code: str)
         ({"west": "pung", "south": "pung"}, ["pung_allowed", "pung_allowed", "two_pungs", "tile_goes_to"]),
     ],
 )
-def test_hu_comes_before_pung_and_kong_and_these_before_chow(claims: dict[Seat, Do], said: list[str]) -> None:
-    assert codes(EVEN, "east", claims=claims)[1 : 1 + len(said)] == said
+def test_hu_precedes_pung_and_kong_which_precede_chow(claims: dict[Seat, ActionKind], expected: list[str]) -> None:
+    assert codes(EVEN, "east", claims=claims)[1 : 1 + len(expected)] == expected
 
 
-@pytest.mark.parametrize(("one_winner", "code"), [(False, "all_win"), (True, "nearest_wins")])
-def test_of_several_hu_all_win_or_the_nearest_as_the_profile_says(*, one_winner: bool, code: str) -> None:
-    claims: dict[Seat, Do] = {"west": "hu_on_discard", "south": "hu_on_discard"}
-    assert code in codes(EVEN, "east", claims=claims, one_winner=one_winner)
+@pytest.mark.parametrize(("nearest_only", "code"), [(False, "all_win"), (True, "nearest_wins")])
+def test_the_profile_decides_whether_all_or_only_the_nearest_hu_wins(*, nearest_only: bool, code: str) -> None:
+    claims: dict[Seat, ActionKind] = {"west": "hu_on_discard", "south": "hu_on_discard"}
+    assert code in codes(EVEN, "east", claims=claims, nearest_only=nearest_only)
 
 
 @pytest.mark.parametrize(
-    ("walls", "said"),
+    ("walls", "expected"),
     [
         (seats(9, 10, 10, 10), ["discards_next", "kong_allowed"]),
         (seats(0, 1, 1, 1), ["discards_next", "kong_refused"]),
         (seats(1, 0, 1, 1), ["discards_next", "kong_refused", "last_tile_draw"]),
     ],
 )
-def test_who_holds_the_extra_tile_may_declare_a_kong_with_a_replacement_outside_ltw(
-    walls: dict[Seat, int], said: list[str]
+def test_a_player_in_turn_may_declare_a_kong_only_with_a_replacement_and_outside_ltw(
+    walls: dict[Seat, int], expected: list[str]
 ) -> None:
-    assert codes(walls, "east", "hold")[1 : 1 + len(said)] == said
+    assert codes(walls, "east", "hold")[1 : 1 + len(expected)] == expected
 
 
-def test_the_tile_of_a_kong_can_be_claimed_for_hu_alone() -> None:
+def test_the_tile_of_an_added_kong_can_be_claimed_only_for_hu() -> None:
     assert codes(EVEN, "east", "kong", {"south": "pung"})[1:3] == ["wrong_phase", "draws_replacement"]
     assert "added_kong_only" in codes(EVEN, "east", "kong", {"south": "hu_on_discard"})
 
 
-def test_nobody_draws_from_an_empty_wall() -> None:
+def test_an_empty_wall_to_draw_from_is_reported() -> None:
     assert codes(seats(0, 1, 1, 1), "east", "draw") == ["ltw_not_reached", "wall_empty"]
 
 
@@ -115,17 +121,17 @@ def test_an_impossible_count_is_refused() -> None:
         codes(seats(22, 0, 0, 0), "east")
 
 
-def test_who_drew_out_of_turn_and_who_was_passed_over_is_named() -> None:
-    """East has discarded, and West drew in the place of South."""
-    told_south_is_to_draw = Scene(walls=seats(9, 10, 9, 10), turn="south", phase="draw", dealer="east", taken={})
-    told_west_has_drawn = Scene(walls=seats(9, 10, 9, 10), turn="west", phase="hold", dealer="east", taken={})
-    assert [named(scene) for scene in (told_south_is_to_draw, told_west_has_drawn)] == [
+def test_a_draw_out_of_turn_names_the_player_who_drew_or_was_passed_over() -> None:
+    """East has discarded and West drew instead of South."""
+    before_south_draws = Scene(walls=seats(9, 10, 9, 10), turn="south", phase="draw", dealer="east", claimed_sets={})
+    after_west_has_drawn = Scene(walls=seats(9, 10, 9, 10), turn="west", phase="hold", dealer="east", claimed_sets={})
+    assert [accused(scene) for scene in (before_south_draws, after_west_has_drawn)] == [
         [("drew_out_of_turn", "west")],
         [("passed_over", "south")],
     ]
 
 
-def named(scene: Scene) -> list[tuple[str, object]]:
+def accused(scene: Scene) -> list[tuple[str, object]]:
     return [
         (found.code, found.text.values["seat"])
         for found in what_happened(scene)
@@ -133,14 +139,14 @@ def named(scene: Scene) -> list[tuple[str, object]]:
     ]
 
 
-def test_before_anybody_is_accused_the_sets_are_asked() -> None:
+def test_claimed_sets_are_needed_before_anybody_is_accused() -> None:
     walls = seats(9, 10, 10, 10)  # West has claimed a tile of East's
     assert codes(walls, "west")[-1] == "sets_missing"
-    assert codes(walls, "west", taken={("west", "east"): 1})[-1] == "walls_fit"
+    assert codes(walls, "west", claimed_sets={("west", "east"): 1})[-1] == "walls_fit"
 
 
 def scene_of(play: PlayState) -> Scene:
-    """Return what an arbiter would count at a table, and be told."""
+    """Return the scene that an arbiter would record at the table."""
     sets = [(seat, meld) for seat in SEATS for meld in play.hand(seat).melds]
     turns = play.turns
     replaces = turns.phase == "draw" and turns.extra == "replacement"
@@ -149,15 +155,13 @@ def scene_of(play: PlayState) -> Scene:
         turn=turns.turn,
         phase="kong" if replaces else turns.phase,
         dealer=play.deal.dealer,
-        taken=Counter((seat, meld.source) for seat, meld in sets if meld.source),
+        claimed_sets=Counter((seat, meld.source) for seat, meld in sets if meld.source),
         kongs=Counter(seat for seat, meld in sets if meld.kind == "kong"),
     )
 
 
 @given(st.integers(0, 10**6), st.sampled_from(SEATS))
-def test_whatever_was_claimed_the_walls_of_a_play_fit_and_one_tile_more_names_who_drew_it(
-    seed: int, seat: Seat
-) -> None:
+def test_walls_of_a_legal_play_fit_and_an_additional_draw_is_attributed(seed: int, seat: Seat) -> None:
     for play, _ in at_random(seed):
         scene = scene_of(play)
         found = [one.code for one in what_happened(scene)]
@@ -168,15 +172,15 @@ def test_whatever_was_claimed_the_walls_of_a_play_fit_and_one_tile_more_names_wh
                 turn=scene.turn,
                 phase=scene.phase,
                 dealer=scene.dealer,
-                taken=scene.taken,
+                claimed_sets=scene.claimed_sets,
                 kongs=scene.kongs,
             )
             if not (scene.phase == "draw" and scene.turn == seat and scene.walls[seat] == 1):
-                assert named(drawn) == [("drew_out_of_turn", seat)]
+                assert accused(drawn) == [("drew_out_of_turn", seat)]
 
 
 @given(st.integers(0, 10**6))
-def test_who_is_said_to_draw_next_is_who_may(seed: int) -> None:
+def test_the_player_named_to_draw_next_is_the_one_who_may(seed: int) -> None:
     for play, action in at_random(seed):
         if action.do == "no_claim" and play.turns.phase == "claim":
             found = {one.code: one.text.values for one in what_happened(scene_of(play))}
@@ -187,9 +191,9 @@ def test_who_is_said_to_draw_next_is_who_may(seed: int) -> None:
 
 
 @pytest.mark.parametrize("language", languages())
-def test_every_sentence_names_seats_as_the_language_does(language: str) -> None:
+def test_every_sentence_names_seats_in_its_language(language: str) -> None:
     _ = Translator(language)
     scene = Scene(walls=EVEN, turn="east", phase="claim", claims={"south": "chow", "west": "pung"}, dealer="east")
-    said = " ".join(found.in_words(_) for found in what_happened(scene))
-    assert "{" not in said
-    assert _("West") in said
+    sentences = " ".join(found.in_words(_) for found in what_happened(scene))
+    assert "{" not in sentences
+    assert _("West") in sentences

@@ -1,4 +1,4 @@
-"""Turns for tests: what to do from a position, and what is refused there."""
+"""Helpers for tests of turns: applying actions, refusals and awaited seats."""
 
 from typing import Final
 
@@ -7,28 +7,28 @@ import pytest
 from broker.protocol import Seat
 from broker.rules import RuleError
 from broker.rules.deal import NEXT_SEAT
-from broker.rules.mcr import Action, Turns, apply_turn
+from broker.rules.mcr import Action, TurnState, apply_turn
 from tests.broker.rules.variants import seats
 
 FULL: Final = seats(21, 21, 21, 21)
 
 
-def did(state: Turns, *actions: Action) -> Turns:
-    """Do one thing after the other, all legal."""
+def apply_turns(state: TurnState, *actions: Action) -> TurnState:
+    """Return the state after legal actions."""
     for action in actions:
         state = apply_turn(state, action)
     return state
 
 
-def refusal(state: Turns, action: Action) -> str:
+def refusal(state: TurnState, action: Action) -> str:
     """Return the code with which an action is refused."""
     with pytest.raises(RuleError) as refused:
         apply_turn(state, action)
     return refused.value.code
 
 
-def rounds(state: Turns) -> list[Turns]:
-    """Let everybody draw and discard and nobody claim, to the end; give every state."""
+def play_without_claims(state: TurnState) -> list[TurnState]:
+    """Return every state until the end if everybody draws and discards and nobody claims."""
     states = [state]
     while state.over is None:
         turn = state.turn
@@ -38,8 +38,8 @@ def rounds(state: Turns) -> list[Turns]:
     return states
 
 
-def awaited_seats(state: Turns) -> tuple[Seat, ...]:
-    """Return the seats whose word is awaited: the turn's, or the three others, who may claim; none after the end."""
+def awaited_seats(state: TurnState) -> tuple[Seat, ...]:
+    """Return the seats that are to act: the one in turn, or the three others who may claim. None after the end."""
     if state.over is not None:
         return ()
     second = NEXT_SEAT[state.turn]

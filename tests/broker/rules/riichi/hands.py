@@ -1,4 +1,4 @@
-"""Hands written as players write them: `made("234m678p23455s", "6s")`."""
+"""Hands in the players' notation: `made("234m678p23455s", "6s")`."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from broker.cli.riichi import parse_tiles
-from broker.rules import Stated, load_riichi
+from broker.rules import Setting, load_riichi
 from broker.rules.riichi import RiichiProfile
 from broker.rules.riichi.hand import RiichiHand, RiichiHandMeld, RiichiSituation
 from broker.rules.riichi.value import RiichiHandValue, riichi_value
@@ -19,7 +19,7 @@ PLAIN: Final = RiichiSituation(seat_wind="south", round_wind="east", self_drawn=
 
 
 def made(concealed: str, winning_tile: str, *melds: str) -> RiichiHand:
-    """Make a hand; melds as `chii 234m`, `pon 555z`, `kan 1111m` (open) or `closed 1111m`."""
+    """Parse a hand. Melds are `chii 234m`, `pon 555z`, `kan 1111m` (open) or `closed 1111m`."""
     laid = []
     for meld in melds:
         kind, tiles = meld.split()
@@ -27,14 +27,14 @@ def made(concealed: str, winning_tile: str, *melds: str) -> RiichiHand:
     return RiichiHand(parse_tiles(concealed), winning_tile, tuple(laid))
 
 
-def situation(**said: Any) -> RiichiSituation:  # noqa: ANN401 - what is said of a win
-    """Return a situation: South in the east round, on a discard, where nothing else is said."""
-    return replace(PLAIN, **said)
+def situation(**how: Any) -> RiichiSituation:  # noqa: ANN401 - fields of a situation
+    """Return a situation, by default South winning on a discard in the east round."""
+    return replace(PLAIN, **how)
 
 
-def counted(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> RiichiHandValue:  # noqa: ANN401 - what is said of a win
-    """Count a hand."""
-    return riichi_value(hand, situation(**said), profile)
+def counted(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **how: Any) -> RiichiHandValue:  # noqa: ANN401 - fields of a situation
+    """Return the value of a hand."""
+    return riichi_value(hand, situation(**how), profile)
 
 
 def yaku(found: RiichiHandValue) -> dict[str, int]:
@@ -44,5 +44,5 @@ def yaku(found: RiichiHandValue) -> dict[str, int]:
 
 def with_setting(profile: RiichiProfile, part: str, name: str, setting: object) -> RiichiProfile:
     """Return a profile with one setting changed."""
-    changed = msgspec.structs.replace(getattr(profile, part), **{name: Stated(setting, "a test's")})
+    changed = msgspec.structs.replace(getattr(profile, part), **{name: Setting(setting, "a test's")})
     return msgspec.structs.replace(profile, **{part: changed})

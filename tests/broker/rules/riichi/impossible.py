@@ -1,4 +1,4 @@
-"""Hands and situations that cannot be, each with the code of its refusal: for the rules and for the command."""
+"""Impossible hands and situations with the codes of their refusals, for tests of the rules and the command."""
 
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ TILES: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
     (("678p2345578s", "1z", "chii 234m"), "not_winning"),
     (("678p2355789s", "4s", "chii 234m"), "no_yaku"),
 )
-"""Tiles with which nobody can win."""
+"""Hands that cannot win, with the code."""
 
 SITUATIONS: Final[tuple[tuple[tuple[str, ...], dict[str, Any], str], ...]] = (
     (CALLED, {"riichi": 1}, "riichi_with_open_hand"),
@@ -60,4 +60,4 @@ SITUATIONS: Final[tuple[tuple[tuple[str, ...], dict[str, Any], str], ...]] = (
     (CLOSED, {"seat_wind": "up"}, "unknown_wind"),
     (CLOSED, {"round_wind": "red"}, "unknown_wind"),
 )
-"""What contradicts the hand, or itself."""
+"""Situations that contradict the hand or themselves, with the code."""

@@ -1,4 +1,4 @@
-"""A hand to try things in."""
+"""Helpers that play a hand from actions in short notation."""
 
 from dataclasses import replace
 from typing import Final
@@ -15,46 +15,46 @@ TENHOU: Final = load_riichi("tenhou")
 BASIC: Final = load_riichi("basic")
 
 OPEN: Final = Board("east", "east")
-"""Nobody's tiles are known."""
+"""A board on which nobody's tiles are known."""
 
 
-def do(written: str) -> RiichiAction:
-    """Read `pon west`, `discard east 3m`, `chii south 1m2m` or `ron south west`."""
-    what, *rest = written.split()
-    if what == "ron":
+def parse_action(text: str) -> RiichiAction:
+    """Parse `pon west`, `discard east 3m`, `chii south 1m2m` or `ron south west`."""
+    kind, *rest = text.split()
+    if kind == "ron":
         return RiichiAction("ron", seats=tuple(seat for seat in SEATS if seat in rest))
     seat = next((one for one in SEATS if one in rest), None)
-    named = rest[1:] if seat else rest
-    used = tuple(named[0][at : at + 2] for at in range(0, len(named[0]), 2)) if named else ()
-    one = used[0] if len(used) == 1 else None
-    return RiichiAction(what, seat, one, used if len(used) > 1 else ())  # type: ignore[arg-type]  # words of the test, as text
+    words = rest[1:] if seat else rest
+    tiles_named = tuple(words[0][at : at + 2] for at in range(0, len(words[0]), 2)) if words else ()
+    one = tiles_named[0] if len(tiles_named) == 1 else None
+    return RiichiAction(kind, seat, one, tiles_named if len(tiles_named) > 1 else ())  # type: ignore[arg-type]  # the kind is plain text
 
 
 def play(board: Board, *steps: str, rules: RiichiProfile = MONTREAL) -> Board:
-    """Do one thing after the other, all of them legal."""
+    """Return the board after legal actions."""
     for step in steps:
-        board = apply_riichi_action(board, do(step), rules)
+        board = apply_riichi_action(board, parse_action(step), rules)
     return board
 
 
 def refusal(board: Board, step: str, rules: RiichiProfile = MONTREAL) -> str:
-    """Return the code with which a step is refused, or nothing."""
+    """Return the code with which a step is refused, or an empty text if it is legal."""
     try:
-        apply_riichi_action(board, do(step), rules)
+        apply_riichi_action(board, parse_action(step), rules)
     except RuleError as refused:
         return refused.code
     return ""
 
 
 def holding(board: Board, seat: Seat, concealed: str, points: int | None = None) -> Board:
-    """Let the tiles of a seat be known."""
-    owns = tuple(
-        replace(own, concealed=tiles(concealed), points=points) if one == seat else own
-        for one, own in zip(SEATS, board.owns, strict=True)
+    """Return the board with the tiles of a seat known."""
+    players = tuple(
+        replace(player, concealed=tiles(concealed), points=points) if one == seat else player
+        for one, player in zip(SEATS, board.players, strict=True)
     )
-    return replace(board, owns=owns)
+    return replace(board, players=players)
 
 
 def turn(seat: str, tile: str) -> tuple[str, str, str]:
-    """Draw, discard, and nobody calls."""
+    """Return the steps of a draw and a discard that nobody calls."""
     return f"draw {seat}", f"discard {seat} {tile}", "no_call"

@@ -1,4 +1,4 @@
-"""A session to try things in."""
+"""Helpers that settle the events of a session."""
 
 from dataclasses import replace
 from typing import Final
@@ -11,34 +11,34 @@ TENHOU: Final = load_riichi("tenhou")
 BASIC: Final = load_riichi("basic")
 
 BEGIN: Final = SessionState("E", 0, 0, 0, (25000, 25000, 25000, 25000))
-"""Player 0 deals the first hand."""
+"""The first hand, dealt by player 0."""
 
 LAST: Final = replace(BEGIN, round_wind="S", dealer=3)
-"""The last deal that is played in any case."""
+"""The last hand before a possible extension."""
 
 
 def settled(event: SessionEvent, state: SessionState = BEGIN) -> SettledEvent:
-    """Settle an event under the rules of Montréal."""
+    """Return an event settled under the rules of Montréal."""
     return settle_event(state, event, MONTREAL)
 
 
 def ron(winner: int, loser: int, han: int = 3, fu: int = 30) -> Ron:
-    """Win on a discard: 3900, or 5800 by the dealer, unless said."""
+    """Return a win on a discard, by default worth 3900, or 5800 for the dealer."""
     return Ron(loser=loser, wins=(SessionWin(winner, han, fu),))
 
 
 def tsumo(winner: int, han: int = 3, fu: int = 30) -> Tsumo:
-    """Win on a drawn tile: 1000 and 2000, or 2000 each to the dealer, unless said."""
+    """Return a self-drawn win, by default paid 1000 and 2000, or 2000 by each to the dealer."""
     return Tsumo(win=SessionWin(winner, han, fu))
 
 
-def place(state: SessionState) -> str:
-    """Return the deal as players say it: `S4` is the fourth of the south round."""
+def deal_name(state: SessionState) -> str:
+    """Return the players' name of the deal: `S4` is the fourth of the south round."""
     return f"{state.round_wind}{state.dealer + 1}"
 
 
 def refusal(event: SessionEvent, state: SessionState = BEGIN) -> str:
-    """Return the code with which an event is refused, or nothing."""
+    """Return the code with which an event is refused, or an empty text if it is accepted."""
     try:
         settle_event(state, event, MONTREAL)
     except RuleError as refused:

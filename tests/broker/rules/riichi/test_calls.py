@@ -7,12 +7,12 @@ import pytest
 
 from broker.protocol import Seat
 from broker.rules import RuleError
-from broker.rules.riichi.board import Do, RiichiAction
+from broker.rules.riichi.board import ActionKind, RiichiAction
 from broker.rules.riichi.calls import TimedCall, settle_calls
 from tests.broker.rules.riichi.referee_steps import BASIC, MONTREAL
 
 
-def call(do: Do, seat: Seat, ms: int) -> TimedCall:
+def call(do: ActionKind, seat: Seat, ms: int) -> TimedCall:
     return TimedCall(RiichiAction(do, seat), ms)
 
 
@@ -32,17 +32,17 @@ def call(do: Do, seat: Seat, ms: int) -> TimedCall:
         ([call("ron", "west", 10), call("ron", "south", 3100)], "ron west", {"south": "too_late"}),
     ],
 )
-def test_calls_come_to_one_action_in_whatever_order_they_are_told(
+def test_calls_settle_to_the_same_action_in_any_order(
     calls: list[TimedCall], through: str, refused: dict[Seat, Any]
 ) -> None:
-    for told in permutations(calls):
-        came = settle_calls("east", told, MONTREAL)
-        assert (" ".join([came.action.do, *came.action.actors]), came.refused) == (through, refused)
+    for ordered in permutations(calls):
+        settled = settle_calls("east", ordered, MONTREAL)
+        assert (" ".join([settled.action.do, *settled.action.actors]), settled.refused) == (through, refused)
 
 
-def test_under_the_basic_rules_the_nearest_ron_is_the_one() -> None:
-    came = settle_calls("south", [call("ron", "east", 10), call("ron", "north", 20)], BASIC)
-    assert (came.action.actors, came.refused) == (("north",), {"east": "other_call"})
+def test_under_the_basic_rules_only_the_nearest_ron_wins() -> None:
+    settled = settle_calls("south", [call("ron", "east", 10), call("ron", "north", 20)], BASIC)
+    assert (settled.action.actors, settled.refused) == (("north",), {"east": "other_call"})
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_under_the_basic_rules_the_nearest_ron_is_the_one() -> None:
         ([call("pon", "south", 1), call("chii", "south", 2)], "claimed_twice"),
     ],
 )
-def test_what_is_no_call_is_refused(calls: list[TimedCall], code: str) -> None:
+def test_an_invalid_call_is_refused(calls: list[TimedCall], code: str) -> None:
     with pytest.raises(RuleError) as refused:
         settle_calls("east", calls, MONTREAL)
     assert refused.value.code == code

@@ -1,4 +1,4 @@
-"""Fu item by item: RIICHI-POINTS, "Compter les fus", and MONTREAL's two of its own."""
+"""Fu item by item, from RIICHI-POINTS, "Compter les fus", and two rules of MONTREAL."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from broker.rules.riichi.hand import RiichiHand
 from tests.broker.rules.riichi.hands import BASIC, MONTREAL, TENHOU, counted, made, yaku
 
 
-def items(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> dict[str, int]:  # noqa: ANN401 - what is said of a win
-    """Return the fu of a hand by reason; equal ones are added."""
-    fu = counted(hand, profile, **said).fu
+def items(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **how: Any) -> dict[str, int]:  # noqa: ANN401 - fields of a situation
+    """Return the fu of a hand by reason. Equal reasons are added up."""
+    fu = counted(hand, profile, **how).fu
     assert fu is not None
     found: dict[str, int] = {}
     for item in fu.items:
@@ -19,9 +19,9 @@ def items(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> d
     return found
 
 
-def sum_and_rounded(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> tuple[int, int]:  # noqa: ANN401 - what is said of a win
+def sum_and_rounded(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **how: Any) -> tuple[int, int]:  # noqa: ANN401 - fields of a situation
     """Return the fu of a hand before and after rounding."""
-    fu = counted(hand, profile, **said).fu
+    fu = counted(hand, profile, **how).fu
     assert fu is not None
     return fu.sum, fu.rounded
 
@@ -38,9 +38,9 @@ def sum_and_rounded(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said:
         ("closed 1111z", "closed_kan_of_orphans", 32),
     ],
 )
-def test_a_set_has_the_fu_of_its_kind(meld: str, item: str, fu: int) -> None:
+def test_each_kind_of_meld_has_its_fu(meld: str, item: str, fu: int) -> None:
     found = items(made("456p78s33s", "9s", meld, "pon 555z"))
-    found["open_pon_of_orphans"] -= 4  # the dragons, without which there would be no yaku
+    found["open_pon_of_orphans"] -= 4  # of the dragons, which are there for a yaku
     assert found[item] == fu
 
 
@@ -48,18 +48,18 @@ def test_a_set_has_the_fu_of_its_kind(meld: str, item: str, fu: int) -> None:
     ("concealed", "item", "fu"),
     [("333m", "closed_pon", 4), ("999m", "closed_pon_of_orphans", 8), ("555z", "closed_pon_of_orphans", 8)],
 )
-def test_a_triplet_in_the_hand_is_worth_twice_an_open_one(concealed: str, item: str, fu: int) -> None:
+def test_a_concealed_triplet_has_twice_the_fu_of_an_open_one(concealed: str, item: str, fu: int) -> None:
     assert items(made(f"{concealed}234567p23s88s", "1s"), riichi=1)[item] == fu
 
 
-def test_a_triplet_completed_on_a_discard_is_an_open_one() -> None:
+def test_a_triplet_completed_on_a_discard_counts_as_open() -> None:
     hand = made("3388m234567p234s", "3m")
     assert items(hand, riichi=1) == {"winning": 20, "concealed_ron": 10, "open_pon": 2}
     assert items(hand, riichi=1, self_drawn=True) == {"winning": 20, "closed_pon": 4, "tsumo": 2}
 
 
 @pytest.mark.parametrize(
-    ("pair", "said", "item", "fu"),
+    ("pair", "how", "item", "fu"),
     [
         ("55z", {}, "dragon_pair", 2),
         ("22z", {}, "seat_wind_pair", 2),
@@ -67,17 +67,17 @@ def test_a_triplet_completed_on_a_discard_is_an_open_one() -> None:
         ("11z", {"seat_wind": "east"}, "double_wind_pair", 4),
     ],
 )
-def test_a_pair_of_value_has_fu(pair: str, said: dict[str, Any], item: str, fu: int) -> None:
-    found = items(made(f"{pair}234m567p23s678s", "4s"), riichi=1, **said)
+def test_a_pair_of_dragons_or_value_winds_has_fu(pair: str, how: dict[str, Any], item: str, fu: int) -> None:
+    found = items(made(f"{pair}234m567p23s678s", "4s"), riichi=1, **how)
     assert found == {"winning": 20, "concealed_ron": 10, item: fu}
 
 
-def test_a_pair_of_the_double_wind_is_2_fu_where_the_rules_say_so() -> None:
+def test_a_double_wind_pair_has_2_fu_under_the_basic_rules() -> None:
     hand = made("11z234m567p23s678s", "4s")
     assert items(hand, BASIC, riichi=1, seat_wind="east")["double_wind_pair"] == 2
 
 
-def test_a_guest_wind_pair_has_none() -> None:
+def test_a_guest_wind_pair_has_no_fu() -> None:
     assert items(made("33z234m567p23s678s", "4s"), riichi=1) == {"winning": 20, "concealed_ron": 10}
 
 
@@ -89,22 +89,22 @@ def test_a_guest_wind_pair_has_none() -> None:
         ("46s", "5s", "closed_wait"),
     ],
 )
-def test_a_wait_for_one_tile_in_a_sequence_has_2_fu(concealed: str, tile: str, wait: str) -> None:
+def test_an_edge_or_closed_wait_has_2_fu(concealed: str, tile: str, wait: str) -> None:
     found = items(made(f"{concealed}234m567p99m678m", tile), riichi=1)
     assert found == {"winning": 20, "concealed_ron": 10, wait: 2}
 
 
-def test_a_wait_for_the_pair_has_2_fu() -> None:
+def test_a_pair_wait_has_2_fu() -> None:
     assert items(made("234m567p678m345p4s", "4s"), riichi=1)["pair_wait"] == 2
 
 
 @pytest.mark.parametrize(("concealed", "tile"), [("23s", "1s"), ("23s", "4s"), ("78s", "9s"), ("78s", "6s")])
-def test_a_wait_on_two_sides_has_none(concealed: str, tile: str) -> None:
+def test_a_two_sided_wait_has_no_fu(concealed: str, tile: str) -> None:
     assert items(made(f"{concealed}234m567p99m678m", tile), riichi=1) == {"winning": 20, "concealed_ron": 10}
 
 
 def test_pinfu_is_20_fu_self_drawn_and_30_on_a_discard() -> None:
-    # RIICHI-POINTS, "Astuces": whatever else the hand has.
+    # RIICHI-POINTS, "Astuces"
     hand = made("23s234m567p99m678m", "4s")
     assert sum_and_rounded(hand, self_drawn=True) == (20, 20)
     assert sum_and_rounded(hand) == (30, 30)
@@ -132,7 +132,7 @@ def test_fu_are_rounded_up_to_the_next_ten() -> None:
 
 
 def test_the_replacement_tile_has_no_fu_in_montreal_and_2_elsewhere() -> None:
-    # MONTREAL: 0 fu for the replacement tile. 20 + 8 + 2 + 0 or 2: the 2 make 40 of 30.
+    # MONTREAL: 0 fu for the replacement tile. 20 + 8 + 2 = 30, and with 2 more, 32 is rounded up to 40.
     hand = made("23499m13s", "2s", "kan 8888p", "chii 567p")
     assert [sum_and_rounded(hand, one, self_drawn=True, rinshan=True) for one in (MONTREAL, TENHOU)] == [
         (30, 30),
@@ -140,14 +140,14 @@ def test_the_replacement_tile_has_no_fu_in_montreal_and_2_elsewhere() -> None:
     ]
 
 
-def test_the_reading_that_is_worth_most_is_counted() -> None:
-    # 4456s waits for 4s beside 56, or for a pair beside 456: pinfu with 30 fu is worth more than 40 fu without.
+def test_the_most_valuable_reading_is_counted() -> None:
+    # 4s completes either the sequence 456 or the pair. Pinfu with 30 fu is worth more than 40 fu without.
     found = counted(made("4456s234m567p678m", "4s"), riichi=1)
     assert found.fu is not None
     assert (yaku(found), found.fu.rounded) == ({"riichi": 1, "pinfu": 1, "tanyao": 1}, 30)
 
 
-def test_without_pinfu_the_reading_with_most_fu_is_counted() -> None:
-    # Open, so there is no pinfu: the wait for the pair makes 30 of 22.
+def test_without_pinfu_the_reading_with_the_most_fu_is_counted() -> None:
+    # Open, so there is no pinfu. The 2 fu of the pair wait are counted.
     found = items(made("4456s567p678m", "4s", "chii 234m"), self_drawn=True)
     assert found == {"winning": 20, "pair_wait": 2, "tsumo": 2}

@@ -1,4 +1,4 @@
-"""What wins pay from hand to hand: MONTREAL and RIICHI-POINTS."""
+"""Payments of wins in a session, from MONTREAL and RIICHI-POINTS."""
 
 from dataclasses import replace
 
@@ -19,16 +19,16 @@ def test_a_drawn_hand_of_50_fu_and_3_han_is_3200_from_the_dealer_and_1600_from_t
     assert settled(tsumo(1, han=3, fu=50)).deltas == (-3200, 6400, -1600, -1600)
 
 
-def test_a_counter_is_300_by_the_discarder_or_100_by_each() -> None:
+def test_a_counter_costs_the_discarder_300_or_each_player_100() -> None:
     assert settled(ron(1, 2), COUNTED).deltas == (0, 4500, -4500, 0)
     assert settled(tsumo(1), COUNTED).deltas == (-2200, 4600, -1200, -1200)
 
 
-def test_the_winner_takes_what_lies_on_the_table_and_the_own_deposit_back() -> None:
+def test_the_winner_takes_the_deposits_and_gets_the_own_one_back() -> None:
     state = replace(BEGIN, deposits=2)
-    came = settled(replace(ron(1, 2), riichi=(1, 3)), state)
-    assert came.deltas == (0, 3900 + 2000 + 1000, -3900, -1000)
-    assert came.state.deposits == 0
+    result = settled(replace(ron(1, 2), riichi=(1, 3)), state)
+    assert result.deltas == (0, 3900 + 2000 + 1000, -3900, -1000)
+    assert result.state.deposits == 0
 
 
 def test_of_two_winners_the_first_in_turn_order_gets_counters_and_deposits() -> None:
@@ -37,7 +37,7 @@ def test_of_two_winners_the_first_in_turn_order_gets_counters_and_deposits() -> 
     assert settled(both, state).deltas == (0, 1000, -1000 - 3900 - 300, 3900 + 300 + 1000)
 
 
-def test_a_double_ron_counts_and_a_triple_ron_breaks_the_hand_off() -> None:
+def test_a_double_ron_is_paid_and_a_triple_ron_aborts_the_hand() -> None:
     two, three = (Ron(loser=3, wins=tuple(SessionWin(player, 3, 30) for player in range(count))) for count in (2, 3))
     assert settled(two).deltas == (5800, 3900, 0, -9700)
     refused = settled(replace(three, riichi=(0,)))
@@ -50,16 +50,16 @@ def test_under_the_basic_rules_only_the_nearest_in_turn_order_wins() -> None:
     assert settle_event(BEGIN, Ron(loser=2, wins=wins), BASIC).deltas == (0, 0, -3900, 3900)
 
 
-def test_the_responsible_pays_all_of_a_drawn_yakuman_with_its_counters() -> None:
+def test_the_responsible_player_pays_a_self_drawn_yakuman_and_its_counters() -> None:
     assert settled(Tsumo(win=PAO), COUNTED).deltas == (0, 32600, 0, -32600)
 
 
-def test_the_responsible_pays_half_of_a_ron_and_all_its_counters() -> None:
+def test_the_responsible_player_pays_half_of_a_ron_and_all_its_counters() -> None:
     assert settled(Ron(loser=2, wins=(PAO,)), COUNTED).deltas == (0, 32600, -16000, -16600)
     assert settled(Ron(loser=3, wins=(PAO,)), COUNTED).deltas == (0, 32600, 0, -32600)
 
 
-def test_the_dealer_s_yakuman_is_paid_by_the_responsible_too() -> None:
+def test_the_responsible_player_also_pays_a_yakuman_of_the_dealer() -> None:
     win = replace(PAO, winner=0, yakuman=("daisuushii",))
     assert settled(Tsumo(win=win)).deltas == (96000, 0, 0, -96000)
     assert settled(Ron(loser=1, wins=(win,))).deltas == (96000, -48000, 0, -48000)
@@ -70,23 +70,23 @@ def test_the_dealer_s_yakuman_is_paid_by_the_responsible_too() -> None:
     [(MONTREAL, (0, 64000, 0, -64000)), (TENHOU, (-16000, 64000, -8000, -40000))],
     ids=["montreal", "tenhou"],
 )
-def test_pao_covers_the_whole_hand_or_the_yakuman_that_was_fed(rules: RiichiProfile, deltas: tuple[int, ...]) -> None:
+def test_pao_covers_the_whole_hand_or_only_the_fed_yakuman(rules: RiichiProfile, deltas: tuple[int, ...]) -> None:
     win = replace(PAO, yakuman=("daisangen", "tsuuiisou"))
     assert settle_event(BEGIN, Tsumo(win=win), rules).deltas == deltas
 
 
-def test_a_ron_of_two_yakuman_one_of_them_fed_splits_only_that_one_where_pao_covers_it_alone() -> None:
+def test_on_tenhou_a_ron_with_two_yakuman_splits_only_the_fed_one() -> None:
     win = replace(PAO, yakuman=("daisangen", "tsuuiisou"))
     assert settle_event(BEGIN, Ron(loser=2, wins=(win,)), TENHOU).deltas == (0, 64000, -48000, -16000)
 
 
-def test_who_discarded_the_tile_of_a_kan_that_gives_the_win_pays_for_all() -> None:
+def test_the_discarder_of_the_kan_tile_pays_a_win_on_the_replacement() -> None:
     live = replace(tsumo(1, han=3, fu=40), kan_from=2)
     assert settled(live, COUNTED).deltas == (0, 2600 + 1300 + 1300 + 600, -5800, 0)
     assert settle_event(COUNTED, live, TENHOU).deltas == (-2800, 5800, -1500, -1500)
 
 
-def test_double_yakuman_are_doubled_and_added_and_counted_ones_are_neither() -> None:
+def test_double_yakuman_are_doubled_and_added_but_counted_yakuman_are_not() -> None:
     def ron_of(*names: str, han: int | None = None) -> int:
         return settled(Ron(loser=2, wins=(SessionWin(1, han, yakuman=names),))).deltas[1]
 
@@ -97,7 +97,7 @@ def test_double_yakuman_are_doubled_and_added_and_counted_ones_are_neither() -> 
     assert ron_of(han=13) == ron_of(han=26) == ron_of("kazoe") == 32000
 
 
-def test_a_number_of_yakuman_says_more_than_their_names() -> None:
+def test_a_number_of_yakuman_overrides_their_names() -> None:
     assert settled(Ron(loser=2, wins=(SessionWin(1, yakuman=("daisangen",), yakuman_count=3),))).deltas[1] == 96000
 
 
@@ -108,13 +108,13 @@ def test_renhou_and_the_disjoint_hand_are_worth_a_mangan(name: str) -> None:
     assert settled(Ron(loser=2, wins=(SessionWin(1, 6, 30, yaku=(name,)),))).deltas[1] == 12000
 
 
-def test_the_win_after_eight_counters_is_a_yakuman_whoever_wins() -> None:
+def test_the_win_after_eight_counters_is_a_yakuman_for_any_winner() -> None:
     eight = replace(BEGIN, counters=8)
     assert settled(ron(1, 2, han=1), eight).deltas == (0, 34400, -34400, 0)
     assert settled(tsumo(0, han=1), eight).deltas == (50400, -16800, -16800, -16800)
     assert settled(ron(1, 2, han=1), replace(eight, counters=7)).deltas == (0, 3100, -3100, 0)
-    said = Ron(loser=2, wins=(SessionWin(1, 1, 30, after_eight_counters=False),))
-    assert settled(said, eight).deltas == (0, 3400, -3400, 0)
+    declined = Ron(loser=2, wins=(SessionWin(1, 1, 30, after_eight_counters=False),))
+    assert settled(declined, eight).deltas == (0, 3400, -3400, 0)
     assert settle_event(eight, ron(1, 2, han=1), TENHOU).deltas == (0, 3400, -3400, 0)
 
 

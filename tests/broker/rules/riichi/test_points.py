@@ -1,4 +1,4 @@
-"""From han and fu to points: RIICHI-POINTS, every cell of the usual table, limits, counters and deposits."""
+"""Points for han and fu: RIICHI-POINTS, every cell of the usual table, limits, counters and deposits."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.rules import RuleError, Stated, load_riichi
+from broker.rules import RuleError, Setting, load_riichi
 from broker.rules.riichi import PaidWin, RiichiPayments, refuse_impossible_win, riichi_payments
 from broker.rules.riichi.points import MANGAN
 
@@ -71,7 +71,7 @@ fu  han  ron    each/dealer   dealer-ron  each
 30  13   32000  8000/16000    48000       16000
 30  40   32000  8000/16000    48000       16000
 """
-"""The table that hangs in clubs, written down by hand; a dash is a cell that no hand reaches."""
+"""The usual table of clubs, copied by hand. A dash is a cell that no hand reaches."""
 
 ROWS: Final = [line.split() for line in TABLE.split("\n")[2:] if line]
 
@@ -84,13 +84,13 @@ CELLS: Final = [
 
 
 def cell_of(paid: RiichiPayments) -> str:
-    """Write payments as the table does."""
+    """Return payments as written in the table."""
     if paid.dealer_pays is not None:
         return f"{paid.each_non_dealer_pays}/{paid.dealer_pays}"
     return str(paid.discarder_pays if paid.each_other_pays is None else paid.each_other_pays)
 
 
-def test_each_cell_of_the_usual_table_is_right() -> None:
+def test_each_cell_of_the_usual_table_is_reproduced() -> None:
     paid = {
         (fu, han, how): cell_of(
             riichi_payments(PaidWin(han, fu, dealer="dealer" in how, self_drawn="tsumo" in how), RULES)
@@ -107,13 +107,13 @@ def test_two_han_thirty_fu_won_by_the_dealer_on_a_discard_is_2900() -> None:
     )
 
 
-def test_three_han_fifty_fu_self_drawn_by_another_is_3200_and_1600_from_each() -> None:
+def test_three_han_fifty_fu_self_drawn_is_3200_from_the_dealer_and_1600_each() -> None:
     assert riichi_payments(PaidWin(3, 50, dealer=False, self_drawn=True), RULES) == RiichiPayments(
         1600, None, 6400, dealer_pays=3200, each_non_dealer_pays=1600
     )
 
 
-def test_four_han_thirty_fu_is_3900_from_the_dealer_and_3900_from_each_to_the_dealer() -> None:
+def test_four_han_thirty_fu_self_drawn_is_3900_from_the_dealer_and_to_the_dealer() -> None:
     # RIICHI-POINTS, "Astuces": the dealer pays what each would have paid a dealer.
     assert riichi_payments(PaidWin(4, 30, dealer=False, self_drawn=True), RULES).dealer_pays == 3900
     assert riichi_payments(PaidWin(4, 30, dealer=True, self_drawn=True), RULES).each_other_pays == 3900
@@ -125,13 +125,13 @@ def test_counters_are_300_from_the_discarder_and_100_from_each_of_three() -> Non
     assert (drawn.dealer_pays, drawn.each_non_dealer_pays, drawn.winner_gain) == (2200, 1200, 4600)
 
 
-def test_deposits_go_to_the_winner_and_nobody_pays_them_now() -> None:
+def test_deposits_go_to_the_winner_without_any_further_payment() -> None:
     assert riichi_payments(PaidWin(1, 30, dealer=False, self_drawn=False, deposits=3), RULES) == RiichiPayments(
         240, None, 4000, discarder_pays=1000
     )
 
 
-def test_each_yakuman_is_four_mangan_whatever_han_and_fu_are() -> None:
+def test_each_yakuman_is_four_mangan_whatever_its_han_and_fu() -> None:
     assert riichi_payments(PaidWin(0, 0, dealer=False, self_drawn=False, yakuman=2), RULES) == RiichiPayments(
         16_000, "yakuman", 64_000, discarder_pays=64_000
     )
@@ -139,13 +139,13 @@ def test_each_yakuman_is_four_mangan_whatever_han_and_fu_are() -> None:
 
 @pytest.mark.parametrize(("han", "fu"), [(4, 30), (3, 60)])
 def test_rounding_up_to_a_mangan_is_an_option(han: int, fu: int) -> None:
-    rounding = msgspec.structs.replace(RULES, kiriage=Stated(True, "a test's"))  # noqa: FBT003 - the setting's value
+    rounding = msgspec.structs.replace(RULES, kiriage=Setting(True, "a test's"))  # noqa: FBT003 - the setting's value
     win = PaidWin(han, fu, dealer=False, self_drawn=False)
     assert [riichi_payments(win, rules).discarder_pays for rules in (RULES, rounding)] == [7700, 8000]
 
 
 def test_thirteen_han_are_a_sanbaiman_where_no_yakuman_is_counted() -> None:
-    uncounted = msgspec.structs.replace(RULES, counted_yakuman=Stated("sanbaiman", "a test's"))
+    uncounted = msgspec.structs.replace(RULES, counted_yakuman=Setting("sanbaiman", "a test's"))
     win = PaidWin(13, 30, dealer=False, self_drawn=False)
     assert [riichi_payments(win, rules).limit for rules in (RULES, uncounted)] == ["counted_yakuman", "sanbaiman"]
 
@@ -163,26 +163,26 @@ wins = st.builds(
 
 
 @given(wins)
-def test_the_winner_gains_what_the_others_pay_and_the_deposits(win: PaidWin) -> None:
+def test_the_winner_gains_the_payments_and_the_deposits(win: PaidWin) -> None:
     paid = riichi_payments(win, RULES)
     parts = (paid.discarder_pays, paid.each_other_pays, paid.dealer_pays, paid.each_non_dealer_pays)
-    times = (1, 3, 1, 2)
-    paying = sum(part * by for part, by in zip(parts, times, strict=True) if part is not None)
+    payer_counts = (1, 3, 1, 2)
+    paying = sum(part * payers for part, payers in zip(parts, payer_counts, strict=True) if part is not None)
     assert paying + 1000 * win.deposits == paid.winner_gain
 
 
 @given(wins)
-def test_a_han_more_never_pays_less(win: PaidWin) -> None:
+def test_another_han_never_lowers_the_payment(win: PaidWin) -> None:
     assert riichi_payments(replace(win, han=win.han + 1), RULES).winner_gain >= riichi_payments(win, RULES).winner_gain
 
 
 @given(wins, st.integers(1, 4))
-def test_under_five_han_nothing_is_worth_more_than_a_mangan(win: PaidWin, han: int) -> None:
+def test_below_five_han_nothing_is_worth_more_than_a_mangan(win: PaidWin, han: int) -> None:
     assert riichi_payments(replace(win, han=han, yakuman=0), RULES).base <= MANGAN
 
 
 @given(wins)
-def test_self_drawn_and_on_a_discard_differ_by_rounding_alone(win: PaidWin) -> None:
+def test_self_drawn_and_discard_wins_differ_only_by_rounding(win: PaidWin) -> None:
     drawn, discarded = (riichi_payments(replace(win, self_drawn=own), RULES).winner_gain for own in (True, False))
     assert abs(drawn - discarded) < 300
 
@@ -201,7 +201,7 @@ def test_self_drawn_and_on_a_discard_differ_by_rounding_alone(win: PaidWin) -> N
         ({"yakuman": -1}, "negative_yakuman"),
     ],
 )
-def test_what_no_hand_is_worth_is_refused(wrong: dict[str, int], code: str) -> None:
+def test_an_impossible_value_is_refused(wrong: dict[str, int], code: str) -> None:
     right = PaidWin(3, 30, dealer=False, self_drawn=False)
     with pytest.raises(RuleError) as refused:
         replace(right, **wrong)  # type: ignore[arg-type]  # only numbers are wrong here
@@ -219,18 +219,18 @@ def test_what_no_hand_is_worth_is_refused(wrong: dict[str, int], code: str) -> N
         (1, 30, True, True),
     ],
 )
-def test_a_pinfu_and_seven_pairs_have_han_of_their_own(han: int, fu: int, *, discard: bool, drawn: bool) -> None:
+def test_20_and_25_fu_need_the_han_of_pinfu_and_seven_pairs(han: int, fu: int, *, discard: bool, drawn: bool) -> None:
     for self_drawn, possible in ((False, discard), (True, drawn)):
         win = PaidWin(han, fu, dealer=False, self_drawn=self_drawn)
         with nullcontext() if possible else pytest.raises(RuleError, match=f"no hand wins {han} han {fu} fu"):
             refuse_impossible_win(win, MONTREAL.fu)
 
 
-def test_an_open_hand_may_have_20_fu_where_rules_say_so() -> None:
-    open_20 = msgspec.structs.replace(MONTREAL.fu, open_pinfu=Stated(20, "a test"))
+def test_an_open_hand_may_have_20_fu_where_the_rules_say_so() -> None:
+    open_20 = msgspec.structs.replace(MONTREAL.fu, open_pinfu=Setting(20, "a test"))
     refuse_impossible_win(PaidWin(1, 20, dealer=False, self_drawn=False), open_20)
 
 
-def test_from_5_han_and_for_yakuman_fu_do_not_matter() -> None:
+def test_fu_are_not_checked_from_5_han_and_for_yakuman() -> None:
     refuse_impossible_win(PaidWin(5, 0, dealer=False, self_drawn=False), MONTREAL.fu)
     refuse_impossible_win(PaidWin(0, 0, dealer=False, self_drawn=True, yakuman=1), MONTREAL.fu)

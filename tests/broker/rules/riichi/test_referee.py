@@ -1,4 +1,4 @@
-"""The riichi referee: turns, calls and kans, what may be declared, and what always holds."""
+"""The riichi referee: turns, calls, kans, declarations and properties."""
 
 import re
 from dataclasses import replace
@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from broker.protocol import SEATS
 from broker.rules import FULL_SET, KINDS, RuleError
 from broker.rules.riichi import RiichiProfile
-from broker.rules.riichi.board import DOES, LIVE_WALL, Board, RiichiAction, nagashi_seats
+from broker.rules.riichi.board import ACTION_KINDS, LIVE_WALL, Board, RiichiAction, nagashi_seats
 from broker.rules.riichi.calls import TimedCall, settle_calls
 from broker.rules.riichi.referee import apply_riichi_action
 from tests.broker.rules.riichi.referee_steps import BASIC, MONTREAL, OPEN, TENHOU, holding, play, refusal, turn
 
 DISCARDED = play(OPEN, "draw east", "discard east 3m")
-LAST = replace(DISCARDED, live=0, unbroken=False)
+LAST = replace(DISCARDED, live=0, no_calls_yet=False)
 
 
 def test_the_turn_goes_from_east_to_south_to_west_to_north() -> None:
@@ -30,30 +30,30 @@ def test_the_turn_goes_from_east_to_south_to_west_to_north() -> None:
     assert turns == ["east", "south", "west", "north", "east"]
 
 
-def test_the_live_wall_has_70_tiles_and_the_dead_wall_is_left_to_a_draw() -> None:
+def test_after_70_tiles_of_the_live_wall_the_hand_is_an_exhaustive_draw() -> None:
     board = OPEN
     for drawn in range(LIVE_WALL):
         board = play(board, f"draw {board.turn}", f"discard {board.turn} {1 + drawn % 9}m", "no_call")
     assert (LIVE_WALL, board.live, board.over) == (70, 0, "exhaustive_draw")
 
 
-def test_a_pon_takes_the_turn_and_who_was_between_misses_theirs() -> None:
+def test_a_pon_takes_the_turn_and_players_between_miss_theirs() -> None:
     board = play(DISCARDED, "pon west")
     assert (board.turn, board.phase) == ("west", "hold")
     assert play(board, "discard west 9p", "no_call").turn == "north"
 
 
-def test_only_the_player_after_the_discarder_claims_a_chii() -> None:
+def test_only_the_player_after_the_discarder_can_call_a_chii() -> None:
     assert refusal(DISCARDED, "chii west 1m2m") == "chow_not_next"
-    assert play(DISCARDED, "chii south 1m2m").own("south").melds[0].tiles == ("1m", "2m", "3m")
+    assert play(DISCARDED, "chii south 1m2m").player("south").melds[0].tiles == ("1m", "2m", "3m")
 
 
 @pytest.mark.parametrize("used", ["1m1m", "2m5m", "1p2p", "1z2z", "2m"])
-def test_a_chii_is_a_run_of_one_suit(used: str) -> None:
+def test_a_chii_must_be_a_sequence_of_one_suit(used: str) -> None:
     assert refusal(DISCARDED, f"chii south {used}") == "not_a_meld"
 
 
-def test_nobody_calls_the_own_discard_and_nobody_discards_out_of_turn() -> None:
+def test_calling_the_own_discard_and_discarding_out_of_turn_are_refused() -> None:
     assert refusal(DISCARDED, "pon east") == "own_discard"
     assert refusal(DISCARDED, "discard south 3m") == "wrong_phase"
     assert refusal(play(OPEN, "draw east"), "discard south 3m") == "not_your_turn"
@@ -72,27 +72,27 @@ def test_a_kan_of_a_discard_is_followed_by_its_replacement() -> None:
     assert play(drawn, "tsumo west").situation == {"west": ("rinshan",)}
 
 
-def test_a_discard_never_completes_an_open_pon_but_a_drawn_tile_does() -> None:
+def test_a_drawn_tile_but_no_discard_can_be_added_to_an_open_pon() -> None:
     board = play(DISCARDED, "pon west", "discard west 9p", "no_call", "draw north", "discard north 3m")
     assert refusal(board, "daiminkan west") == "kan_of_open_pon"
     board = play(board, "no_call", *turn("east", "9p"), *turn("south", "9p"), "draw west", "shouminkan west 3m")
-    assert board.own("west").melds[0].tiles == ("3m",) * 4
+    assert board.player("west").melds[0].tiles == ("3m",) * 4
 
 
-def test_a_kan_needs_a_tile_that_replaces_it_and_there_is_no_fifth() -> None:
+def test_a_kan_needs_a_replacement_tile_and_a_fifth_kan_is_refused() -> None:
     assert refusal(replace(play(OPEN, "draw east"), live=0), "ankan east 1m") == "kan_without_wall"
     four = replace(play(OPEN, "draw east"), kans=("east",) * 4)
     assert refusal(four, "ankan east 1m") == "fifth_kan"
     assert refusal(replace(DISCARDED, kans=("west",) * 4), "daiminkan south") == "fifth_kan"
 
 
-def test_after_a_pon_neither_a_kan_nor_a_win_comes_before_the_discard() -> None:
+def test_after_a_pon_a_kan_or_a_win_before_the_discard_is_refused() -> None:
     board = play(DISCARDED, "pon west")
     assert refusal(board, "ankan west 1m") == "kong_after_claim"
     assert refusal(board, "tsumo west") == "hu_on_claimed_tile"
 
 
-def test_the_indicator_of_a_concealed_kan_is_turned_at_once_and_others_with_the_discard() -> None:
+def test_the_indicator_of_a_concealed_kan_is_turned_at_once_and_others_at_the_discard() -> None:
     closed = play(OPEN, "draw east", "ankan east 1m")
     assert [closed.indicators, play(closed, "draw east").indicators] == [1, 2]
     late = play(DISCARDED, "daiminkan west", "draw west")
@@ -110,9 +110,9 @@ def test_a_win_on_the_replacement_tile_counts_the_new_dora_and_a_robbed_kan_has_
     assert (robbed.indicators, robbed.kans, robbed.situation) == (1, (), {"north": ("chankan",)})
 
 
-def test_a_second_kan_turns_the_indicator_of_the_first() -> None:
+def test_a_second_kan_also_turns_the_indicator_of_the_first() -> None:
     board = play(DISCARDED, "daiminkan west", "draw west", "ankan west 1p", "draw west")
-    assert (board.indicators, board.to_turn) == (3, 0)
+    assert (board.indicators, board.indicators_due) == (3, 0)
 
 
 def test_only_thirteen_orphans_rob_a_concealed_kan() -> None:
@@ -123,22 +123,22 @@ def test_only_thirteen_orphans_rob_a_concealed_kan() -> None:
     assert refusal(board, "ron north") == "concealed_kan_robbed"
 
 
-def test_a_player_may_not_call_for_a_fifth_set() -> None:
-    melds = play(DISCARDED, "pon west").own("west").melds * 4
-    owns = tuple(replace(own, melds=melds) if at == 2 else own for at, own in enumerate(DISCARDED.owns))
-    assert refusal(replace(DISCARDED, owns=owns), "pon west") == "tiles_missing"
+def test_a_player_with_four_melds_cannot_call() -> None:
+    melds = play(DISCARDED, "pon west").player("west").melds * 4
+    players = tuple(replace(player, melds=melds) if at == 2 else player for at, player in enumerate(DISCARDED.players))
+    assert refusal(replace(DISCARDED, players=players), "pon west") == "tiles_missing"
 
 
-def test_what_a_known_hand_does_not_hold_cannot_be_discarded_or_called_with() -> None:
+def test_a_known_hand_cannot_discard_or_call_with_tiles_that_it_lacks() -> None:
     known = holding(OPEN, "west", "3m123456p789s111z")
     board = play(known, "draw east", "discard east 3m")
     assert refusal(board, "pon west") == "tiles_missing"
     board = play(board, "no_call", *turn("south", "9p"), "draw west 9p")
     assert refusal(board, "discard west 8p") == "tiles_missing"
-    assert play(board, "discard west 3m").own("west").concealed == board.own("west").concealed[1:]  # type: ignore[index]  # the rest of a known hand
+    assert play(board, "discard west 3m").player("west").concealed == board.player("west").concealed[1:]  # type: ignore[index]  # the rest of a known hand
 
 
-def test_swap_calling_is_allowed_or_not_as_the_rules_say() -> None:
+def test_the_profile_decides_whether_swap_calling_is_allowed() -> None:
     called = {rules.id: play(DISCARDED, "chii south 4m5m", rules=rules) for rules in (MONTREAL, TENHOU)}
     assert [refusal(called[MONTREAL.id], f"discard south {tile}") for tile in ("3m", "6m")] == ["", ""]
     assert [refusal(called[TENHOU.id], f"discard south {tile}", TENHOU) for tile in ("3m", "6m", "7m")] == [
@@ -154,7 +154,7 @@ def test_swap_calling_is_allowed_or_not_as_the_rules_say() -> None:
     assert refusal(play(later, *turn("east", "9p"), "draw south"), "discard south 3m", TENHOU) == ""
 
 
-def test_after_the_end_nothing_is_done() -> None:
+def test_nothing_is_legal_after_the_end() -> None:
     assert refusal(play(LAST, "no_call"), "draw south") == "play_over"
 
 
@@ -178,7 +178,7 @@ def test_a_concealed_kan_leaves_the_hand_closed() -> None:
     assert refusal(board, "riichi east 9m") == ""
 
 
-def test_in_riichi_the_drawn_tile_is_discarded_and_nothing_is_called() -> None:
+def test_in_riichi_only_the_drawn_tile_is_discarded_and_calls_are_refused() -> None:
     board = play(READY, "riichi east 9m", "no_call", *turn("south", "9p"), "draw west", "discard west 1z")
     assert refusal(board, "pon east") == "call_in_riichi"
     board = play(board, "no_call", *turn("north", "9p"), "draw east 2p")
@@ -188,9 +188,9 @@ def test_in_riichi_the_drawn_tile_is_discarded_and_nothing_is_called() -> None:
 
 def test_a_riichi_costs_its_deposit_unless_its_own_discard_is_won_on() -> None:
     declared = play(READY, "riichi east 9m")
-    assert declared.own("east").points == 0
+    assert declared.player("east").points == 0
     won = play(declared, "ron south")
-    assert (won.own("east").points, won.own("east").riichi) == (1000, "")
+    assert (won.player("east").points, won.player("east").riichi) == (1000, "")
 
 
 def test_in_riichi_a_kan_must_keep_the_waits() -> None:
@@ -204,22 +204,22 @@ def test_in_riichi_a_kan_must_keep_the_waits() -> None:
     assert refusal(board, "ankan east 1m") == "kan_changes_waits"
 
 
-def test_riichi_is_double_with_the_first_discard_unless_somebody_has_called() -> None:
-    assert play(READY, "riichi east 9m").own("east").riichi == "double_riichi"
-    assert play(LATER, "draw east 9m", "riichi east 9m").own("east").riichi == "riichi"
+def test_riichi_with_the_first_discard_is_a_double_riichi() -> None:
+    assert play(READY, "riichi east 9m").player("east").riichi == "double_riichi"
+    assert play(LATER, "draw east 9m", "riichi east 9m").player("east").riichi == "riichi"
 
 
-def test_ippatsu_lasts_until_the_own_next_discard_or_any_call() -> None:
+def test_ippatsu_lasts_until_the_player_s_next_discard_or_any_call() -> None:
     declared = play(LATER, "draw east 9m", "riichi east 9m", "no_call", "draw south", "discard south 1z")
     assert play(declared, "ron east").situation == {"east": ("riichi", "ippatsu")}
     passed = play(LATER, "draw east 9m", "riichi east 9m", "no_call", "draw south", "discard south 2z")
     called = play(passed, "pon west", "discard west 5z")
     assert play(called, "ron east").situation == {"east": ("riichi",)}
     late = play(declared, "no_call", *turn("west", "9p"), *turn("north", "9p"), *turn("east", "9p"), "draw south")
-    assert play(late, "discard south 5z").own("east").ippatsu is False
+    assert play(late, "discard south 5z").player("east").ippatsu is False
 
 
-def test_who_is_furiten_wins_only_by_drawing() -> None:
+def test_a_furiten_player_wins_only_by_drawing() -> None:
     board = play(READY, "discard east 9m", "no_call", "draw south", "discard south 1z")
     assert refusal(board, "ron east") == ""
     passed = play(board, "no_call", "draw west", "discard west 5z")
@@ -229,7 +229,7 @@ def test_who_is_furiten_wins_only_by_drawing() -> None:
     assert refusal(play(mine, "discard east 1z", "no_call", "draw south", "discard south 5z"), "ron east") == "furiten"
 
 
-def test_a_tile_that_completes_nothing_is_no_win() -> None:
+def test_a_win_with_a_tile_that_does_not_complete_the_hand_is_refused() -> None:
     board = play(READY, "discard east 9m", "no_call", "draw south", "discard south 2z")
     assert refusal(board, "ron east") == "not_winning"
     assert refusal(READY, "tsumo east") == "not_winning"
@@ -238,12 +238,12 @@ def test_a_tile_that_completes_nothing_is_no_win() -> None:
 @pytest.mark.parametrize(
     ("seats", "code"), [("", "winner_missing"), ("east", "discarder_wins"), ("east south", "discarder_wins")]
 )
-def test_a_ron_names_its_winners_and_not_the_discarder(seats: str, code: str) -> None:
+def test_a_ron_must_name_winners_other_than_the_discarder(seats: str, code: str) -> None:
     board = play(OPEN, "draw east", "discard east 3m")
     assert refusal(board, f"ron {seats}") == code
 
 
-def test_the_first_turn_has_yakuman_of_its_own() -> None:
+def test_a_win_in_the_first_turn_is_tenhou_chiihou_or_renhou() -> None:
     assert play(OPEN, "draw east", "tsumo east").situation == {"east": ("tenhou",)}
     assert play(OPEN, *turn("east", "9p"), "draw south", "tsumo south").situation == {"south": ("chiihou",)}
     board = play(OPEN, "draw east", "discard east 3m")
@@ -261,14 +261,14 @@ def test_a_replacement_is_never_the_last_tile() -> None:
     assert play(plain, "tsumo north").situation == {"north": ("haitei",)}
 
 
-def test_four_equal_winds_break_the_hand_off() -> None:
+def test_four_equal_winds_abort_the_hand() -> None:
     board = play(OPEN, *turn("east", "1z"), *turn("south", "1z"), *turn("west", "1z"))
     assert play(board, *turn("north", "1z")).over == "four_winds"
     assert play(board, *turn("north", "2z")).over is None
     assert play(board, "draw north", "discard north 1z", "ron east").over == "win"
 
 
-def test_four_riichi_break_the_hand_off_once_the_last_has_passed() -> None:
+def test_four_riichi_abort_the_hand_once_nobody_calls_the_last_discard() -> None:
     board = OPEN
     for seat in ("east", "south", "west", "north"):
         board = play(board, f"draw {seat}", f"riichi {seat} 9p", "no_call")
@@ -276,12 +276,12 @@ def test_four_riichi_break_the_hand_off_once_the_last_has_passed() -> None:
 
 
 @pytest.mark.parametrize(("others", "over"), [("south", "four_kans"), ("east", None)])
-def test_four_kans_of_several_players_break_the_hand_off(others: str, over: str | None) -> None:
+def test_four_kans_of_several_players_abort_the_hand(others: str, over: str | None) -> None:
     board = play(replace(OPEN, kans=("east", "east", others)), "draw east", "ankan east 1m", "draw east")  # type: ignore[arg-type]  # a seat's name as text
     assert play(board, "discard east 9p", "no_call").over == over
 
 
-def test_nine_terminals_are_nine_different_ones_in_an_unbroken_first_turn() -> None:
+def test_nine_terminals_must_be_different_and_in_a_first_turn_without_calls() -> None:
     nine = holding(OPEN, "east", "19m19p19s123z2345m")
     assert play(nine, "draw east 5p", "nine_terminals east").over == "nine_terminals"
     eight = holding(OPEN, "east", "1199m1199p19s11z5m")
@@ -291,14 +291,14 @@ def test_nine_terminals_are_nine_different_ones_in_an_unbroken_first_turn() -> N
     assert refusal(called, "nine_terminals west") == "first_turn_over"
 
 
-def test_nagashi_is_of_terminals_and_honours_that_nobody_called_and_without_a_call_or_kan_of_the_own() -> None:
+def test_nagashi_needs_uncalled_terminals_and_honours_and_no_call_or_kan_of_the_player() -> None:
     board = play(OPEN, *turn("east", "9p"), *turn("south", "5p"), *turn("west", "1z"), "draw north", "discard north 9m")
     assert nagashi_seats(board) == ("east", "west", "north")
     assert nagashi_seats(play(board, "pon west")) == ("east",)
     assert nagashi_seats(play(board, "no_call", "draw east", "ankan east 1m")) == ("west", "north")
 
 
-def test_once_four_kans_break_the_hand_off_the_discard_can_only_be_won_on() -> None:
+def test_after_four_kans_of_several_players_the_discard_can_only_be_won_on() -> None:
     board = play(replace(OPEN, kans=("east", "east", "south")), "draw east", "ankan east 1m", "draw east")
     board = play(board, "discard east 3m")
     calls = ("pon west", "chii south 1m2m", "daiminkan north")
@@ -309,12 +309,10 @@ def test_once_four_kans_break_the_hand_off_the_discard_can_only_be_won_on() -> N
 @pytest.mark.parametrize(
     ("rules", "over", "winners"), [(MONTREAL, "triple_ron", []), (TENHOU, "triple_ron", []), (BASIC, "win", ["south"])]
 )
-def test_a_triple_ron_breaks_the_hand_off_or_the_nearest_wins(
-    rules: RiichiProfile, over: str, winners: list[str]
-) -> None:
+def test_a_triple_ron_aborts_the_hand_or_the_nearest_wins(rules: RiichiProfile, over: str, winners: list[str]) -> None:
     board = play(OPEN, "draw east", "riichi east 3m", "ron south west north", rules=rules)
     assert (board.over, [*board.situation]) == (over, winners)
-    assert board.own("east").riichi == ""
+    assert board.player("east").riichi == ""
     double = play(OPEN, "draw east", "discard east 3m", "ron south west", rules=rules)
     assert (double.over, len(double.situation)) == ("win", 1 if rules is BASIC else 2)
 
@@ -327,7 +325,7 @@ SEAT = st.sampled_from(SEATS)
 TILE = st.sampled_from(["1m", "2m", "3m", "5z", "1z"])
 ACTIONS = st.builds(
     RiichiAction,
-    st.sampled_from(DOES),
+    st.sampled_from(ACTION_KINDS),
     st.none() | SEAT,
     st.none() | TILE,
     st.lists(TILE, max_size=2).map(tuple),
@@ -336,46 +334,46 @@ ACTIONS = st.builds(
 LIKELY = st.builds(
     RiichiAction, st.sampled_from(["draw", "discard", "no_call", "pon", "daiminkan", "ankan"]), SEAT, TILE
 )
-TRIES = st.lists(ACTIONS | LIKELY, max_size=80)
+ACTION_LISTS = st.lists(ACTIONS | LIKELY, max_size=80)
 RULES = st.sampled_from([MONTREAL, TENHOU, BASIC])
 
 
-@given(TRIES, RULES)
-def test_the_walls_and_indicators_hold_together_and_refusals_are_documented(
-    tries: list[RiichiAction], rules: RiichiProfile
+@given(ACTION_LISTS, RULES)
+def test_walls_and_indicators_stay_consistent_and_refusals_are_documented(
+    actions: list[RiichiAction], rules: RiichiProfile
 ) -> None:
     board, draws = OPEN, 0
-    for action in tries:
+    for action in actions:
         try:
-            came = apply_riichi_action(board, action, rules)
+            result = apply_riichi_action(board, action, rules)
         except RuleError as refused:
             assert refused.code in DOCUMENTED  # noqa: PT017 - which code it is matters only here
             continue
         draws += action.do == "draw"
-        assert came.live == LIVE_WALL - draws
-        if came.over is None:
-            assert came.indicators + came.to_turn == 1 + len(came.kans) <= 5
-        board = came
+        assert result.live == LIVE_WALL - draws
+        if result.over is None:
+            assert result.indicators + result.indicators_due == 1 + len(result.kans) <= 5
+        board = result
 
 
-def tried(board: Board, luck: Random, wall: list[str]) -> Board:
-    """Do the first thing that is legal, of all that a seat may do with tiles that are known."""
-    return next(came for action in candidates(board, luck, wall) if (came := after(board, action)) is not None)
+def first_legal(board: Board, rng: Random, wall: list[str]) -> Board:
+    """Return the board after the first legal action of the candidates."""
+    return next(result for action in candidates(board, rng, wall) if (result := after(board, action)) is not None)
 
 
-def candidates(board: Board, luck: Random, wall: list[str]) -> list[RiichiAction]:
+def candidates(board: Board, rng: Random, wall: list[str]) -> list[RiichiAction]:
     if board.phase == "draw":
         return [RiichiAction("draw", board.turn, wall[-1])]
-    held = list(board.own(board.turn).concealed or ())
-    luck.shuffle(held)
+    held = list(board.player(board.turn).concealed or ())
+    rng.shuffle(held)
     if board.phase == "hold":
-        own = [
+        own_actions = [
             RiichiAction(do, board.turn, tile) for tile in held for do in ("ankan", "shouminkan", "riichi", "discard")
         ]
-        return [RiichiAction("tsumo", board.turn), *own]
+        return [RiichiAction("tsumo", board.turn), *own_actions]
     others = [seat for seat in SEATS if seat != board.turn]
     calls = [RiichiAction(do, seat) for seat in others for do in ("daiminkan", "pon")]
-    wanted = calls if luck.random() < 0.3 else []
+    wanted = calls if rng.random() < 0.3 else []
     return [*(RiichiAction("ron", seats=(seat,)) for seat in others), *wanted, RiichiAction("no_call")]
 
 
@@ -387,31 +385,31 @@ def after(board: Board, action: RiichiAction) -> Board | None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_every_hand_that_is_played_with_known_tiles_ends_with_each_tile_in_one_place(seed: int) -> None:
-    luck = Random(seed)
+def test_no_tile_is_lost_or_duplicated_in_a_random_hand(seed: int) -> None:
+    rng = Random(seed)
     mixed = list(FULL_SET)
-    luck.shuffle(mixed)
+    rng.shuffle(mixed)
     board = OPEN
     for seat in SEATS:
         board = holding(board, seat, "".join(mixed.pop() for _ in range(13)), points=25000)
     while board.over is None:
-        drawing = board.live
-        board = tried(board, luck, mixed)
-        if board.live < drawing:
+        live_before = board.live
+        board = first_legal(board, rng, mixed)
+        if board.live < live_before:
             mixed.pop()
     assert len(mixed) == 14 + board.live
-    where = [tile for own in board.owns for tile in own.concealed or ()]
-    where += [tile for own in board.owns for meld in own.melds for tile in meld.tiles]
-    called = [meld for own in board.owns for meld in own.melds if meld.open]
+    held = [tile for player in board.players for tile in player.concealed or ()]
+    held += [tile for player in board.players for meld in player.melds for tile in meld.tiles]
+    called = [meld for player in board.players for meld in player.melds if meld.open]
     rivers = [tile for seat in SEATS for tile in board.river(seat)]
-    # A claimed tile lies in the caller's set and counts as the discarder's too.
-    assert len(where) + len(rivers) + len(mixed) == len(FULL_SET) + len(called)
-    assert {*where} <= {*KINDS}
+    # A called tile is in the caller's meld and is also counted in the discarder's river.
+    assert len(held) + len(rivers) + len(mixed) == len(FULL_SET) + len(called)
+    assert {*held} <= {*KINDS}
 
 
 @given(st.integers(0, 60_000), st.integers(0, 60_000))
-def test_of_equal_calls_the_nearest_has_precedence_in_time_and_afterwards_the_first(first: int, second: int) -> None:
+def test_equal_calls_go_to_the_nearest_within_the_window_and_to_the_first_after_it(first: int, second: int) -> None:
     near, far = TimedCall(RiichiAction("pon", "south"), first), TimedCall(RiichiAction("pon", "north"), second)
-    came = settle_calls("east", [far, near], MONTREAL).action.seat
+    caller = settle_calls("east", [far, near], MONTREAL).action.seat
     in_time = max(first, second) <= MONTREAL.play.priority_ms.value
-    assert came == ("south" if in_time or first <= second else "north")
+    assert caller == ("south" if in_time or first <= second else "north")

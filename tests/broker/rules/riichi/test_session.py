@@ -1,4 +1,4 @@
-"""A session from hand to hand: who deals next, when it ends, and what always holds."""
+"""A session from hand to hand: the next dealer, the end, and properties."""
 
 from dataclasses import replace
 from itertools import permutations
@@ -24,7 +24,7 @@ from broker.rules.riichi import (
     Tsumo,
     settle_event,
 )
-from tests.broker.rules.riichi.session_steps import BASIC, BEGIN, LAST, MONTREAL, TENHOU, place, ron, settled, tsumo
+from tests.broker.rules.riichi.session_steps import BASIC, BEGIN, LAST, MONTREAL, TENHOU, deal_name, ron, settled, tsumo
 
 COUNTED = replace(BEGIN, counters=2)
 SOUTH = replace(COUNTED, round_wind="S", dealer=1)
@@ -32,33 +32,33 @@ AHEAD = replace(LAST, scores=(31000, 25000, 24000, 20000))
 
 
 def next_deal(state: SessionState) -> tuple[str, int]:
-    return place(state), state.counters
+    return deal_name(state), state.counters
 
 
-def test_a_dealer_who_wins_stays_with_a_counter_more() -> None:
+def test_a_winning_dealer_deals_again_with_another_counter() -> None:
     assert next_deal(settled(ron(0, 2), COUNTED).state) == ("E1", 3)
     both = Ron(loser=3, wins=(SessionWin(1, 1, 30), SessionWin(0, 1, 30)))
     assert next_deal(settled(both, COUNTED).state) == ("E1", 3)
 
 
-def test_a_win_by_another_passes_the_deal_and_clears_the_counters() -> None:
+def test_a_win_by_another_player_passes_the_deal_and_clears_the_counters() -> None:
     assert next_deal(settled(ron(1, 0), COUNTED).state) == ("E2", 0)
 
 
 @pytest.mark.parametrize(("tenpai", "deal"), [((0,), "E1"), ((), "E2"), ((1, 2, 3), "E2")])
-def test_in_the_east_round_the_dealer_has_to_be_tenpai(tenpai: tuple[int, ...], deal: str) -> None:
+def test_after_a_draw_in_the_east_round_only_a_tenpai_dealer_deals_again(tenpai: tuple[int, ...], deal: str) -> None:
     assert next_deal(settled(ExhaustiveDraw(tenpai=tenpai), COUNTED).state) == (deal, 3)
 
 
-def test_in_the_south_round_the_dealer_has_to_be_dislodged_by_a_win() -> None:
+def test_in_the_south_round_only_a_win_passes_the_deal() -> None:
     assert next_deal(settled(ExhaustiveDraw(), SOUTH).state) == ("S2", 3)
     assert next_deal(settled(ron(2, 3), SOUTH).state) == ("S3", 0)
     assert next_deal(settle_event(SOUTH, ExhaustiveDraw(), TENHOU).state) == ("S3", 3)
 
 
-def test_a_hand_that_is_broken_off_adds_a_counter_and_is_dealt_again() -> None:
-    came = settled(Abort(reason="four_riichi", riichi=(0, 1, 2, 3)), COUNTED)
-    assert (next_deal(came.state), came.deltas, came.state.deposits) == (("E1", 3), (-1000,) * 4, 4)
+def test_an_aborted_hand_adds_a_counter_and_is_dealt_again() -> None:
+    result = settled(Abort(reason="four_riichi", riichi=(0, 1, 2, 3)), COUNTED)
+    assert (next_deal(result.state), result.deltas, result.state.deposits) == (("E1", 3), (-1000,) * 4, 4)
 
 
 @pytest.mark.parametrize(
@@ -71,41 +71,41 @@ def test_a_hand_that_is_broken_off_adds_a_counter_and_is_dealt_again() -> None:
         ((0, 1, 2, 3), (0, 0, 0, 0)),
     ],
 )
-def test_who_is_not_tenpai_pays_3000_in_all(tenpai: tuple[int, ...], deltas: tuple[int, ...]) -> None:
+def test_players_who_are_not_tenpai_pay_3000_in_total(tenpai: tuple[int, ...], deltas: tuple[int, ...]) -> None:
     assert settled(ExhaustiveDraw(tenpai=tenpai)).deltas == deltas
 
 
-def test_nagashi_is_a_draw_that_is_paid_as_a_drawn_mangan_without_counters_or_deposits() -> None:
+def test_nagashi_is_a_draw_paid_as_a_self_drawn_mangan_without_counters_or_deposits() -> None:
     state = replace(COUNTED, deposits=1)
-    came = settled(ExhaustiveDraw(tenpai=(1,), nagashi=(2,), riichi=(1,)), state)
-    assert came.deltas == (-4000, -2000 - 1000, 8000, -2000)
-    assert (next_deal(came.state), came.state.deposits) == (("E2", 3), 2)
+    result = settled(ExhaustiveDraw(tenpai=(1,), nagashi=(2,), riichi=(1,)), state)
+    assert result.deltas == (-4000, -2000 - 1000, 8000, -2000)
+    assert (next_deal(result.state), result.state.deposits) == (("E2", 3), 2)
     assert settled(ExhaustiveDraw(nagashi=(0,))).deltas == (12000, -4000, -4000, -4000)
 
 
-def test_a_chombo_is_a_mangan_the_other_way_round_and_the_hand_is_dealt_again() -> None:
-    came = settled(Chombo(offenders=(2,), riichi=(2, 3)), replace(COUNTED, deposits=1))
-    assert came.deltas == (4000, 2000, -8000, 2000)
-    assert (next_deal(came.state), came.state.deposits) == (("E1", 2), 1)
+def test_a_chombo_pays_a_reversed_mangan_and_the_hand_is_dealt_again() -> None:
+    result = settled(Chombo(offenders=(2,), riichi=(2, 3)), replace(COUNTED, deposits=1))
+    assert result.deltas == (4000, 2000, -8000, 2000)
+    assert (next_deal(result.state), result.state.deposits) == (("E1", 2), 1)
 
 
-def test_a_dealer_who_commits_a_chombo_loses_the_deal_and_the_counters_stay() -> None:
-    came = settled(Chombo(offenders=(0,)), COUNTED)
-    assert (came.deltas, next_deal(came.state)) == ((-12000, 4000, 4000, 4000), ("E2", 2))
+def test_a_dealer_who_commits_a_chombo_loses_the_deal_but_the_counters_stay() -> None:
+    result = settled(Chombo(offenders=(0,)), COUNTED)
+    assert (result.deltas, next_deal(result.state)) == ((-12000, 4000, 4000, 4000), ("E2", 2))
     assert next_deal(settle_event(COUNTED, Chombo(offenders=(0,)), TENHOU).state) == ("E1", 2)
 
 
-def test_two_chombos_are_two_payments_unless_one_depends_on_the_other() -> None:
+def test_two_chombos_are_paid_separately_unless_one_depends_on_the_other() -> None:
     assert settled(Chombo(offenders=(1, 2))).deltas == (8000, -6000, -6000, 4000)
     assert settled(Chombo(offenders=(1, 2), dependent=(2,))) == settled(Chombo(offenders=(1,)))
 
 
-def test_a_chombo_that_spoils_a_possible_yakuman_of_another_costs_twice() -> None:
+def test_a_chombo_against_another_player_s_possible_yakuman_costs_double() -> None:
     assert settled(Chombo(offenders=(1,), yakuman_tenpai=(3,))).deltas == (8000, -16000, 4000, 4000)
     assert settled(Chombo(offenders=(1,), yakuman_tenpai=(1,))).deltas == (4000, -8000, 2000, 2000)
 
 
-def test_a_last_dealer_who_leads_in_spite_of_a_chombo_deals_again() -> None:
+def test_a_last_dealer_who_still_leads_after_a_chombo_deals_again() -> None:
     leading = replace(LAST, counters=1, scores=(20000, 15000, 15000, 50000))
     assert next_deal(settled(Chombo(offenders=(3,)), leading).state) == ("S4", 1)
     assert next_deal(settled(Chombo(offenders=(3,)), replace(leading, scores=(34000, 20000, 20000, 26000))).state) == (
@@ -114,32 +114,32 @@ def test_a_last_dealer_who_leads_in_spite_of_a_chombo_deals_again() -> None:
     )
 
 
-def test_a_minor_fault_lays_1000_on_the_table_and_the_hand_goes_on() -> None:
-    came = settled(MinorFault(offenders=(2,)), COUNTED)
-    assert (came.deltas, next_deal(came.state), came.state.deposits) == ((0, 0, -1000, 0), ("E1", 2), 1)
+def test_a_minor_fault_costs_a_deposit_of_1000_and_the_hand_continues() -> None:
+    result = settled(MinorFault(offenders=(2,)), COUNTED)
+    assert (result.deltas, next_deal(result.state), result.state.deposits) == ((0, 0, -1000, 0), ("E1", 2), 1)
 
 
-def test_a_dead_hand_pays_nothing_and_the_hand_goes_on() -> None:
+def test_a_dead_hand_pays_nothing_and_the_hand_continues() -> None:
     assert settled(DeadHand(offenders=(2,)), COUNTED).state == COUNTED
 
 
-def test_the_session_ends_after_the_south_round_when_somebody_has_30_000() -> None:
+def test_the_session_ends_after_the_south_round_if_somebody_has_30_000() -> None:
     assert settled(ron(1, 2), AHEAD).state.over
     assert next_deal(settled(ron(3, 2), AHEAD).state) == ("S4", 1)
     exactly = settled(ron(0, 2, han=2, fu=40), replace(LAST, scores=(27400, 25000, 24000, 23600)))
     assert (exactly.state.scores[0], exactly.state.over) == (30000, True)
 
 
-def test_while_nobody_has_30_000_an_extension_goes_on_and_only_a_won_hand_ends_it() -> None:
-    came = settled(ron(0, 1, han=1)).state
-    west = settled(ron(0, 1, han=1), replace(LAST, scores=came.scores)).state
+def test_without_30_000_points_the_session_is_extended_until_a_won_hand() -> None:
+    result = settled(ron(0, 1, han=1)).state
+    west = settled(ron(0, 1, han=1), replace(LAST, scores=result.scores)).state
     assert (next_deal(west), west.over) == (("W1", 0), False)
     drawn = settled(ExhaustiveDraw(tenpai=(0,)), replace(west, scores=(29000, 24000, 23000, 24000))).state
     assert (drawn.scores[0], drawn.over) == (32000, False)
     assert settled(tsumo(2, han=1), drawn).state.over
 
 
-def test_an_extension_ends_on_any_won_hand_while_somebody_has_30_000() -> None:
+def test_an_extension_ends_with_any_won_hand_if_somebody_has_30_000() -> None:
     ahead = replace(BEGIN, round_wind="W", scores=(31000, 24000, 23000, 22000))
     assert settled(ron(1, 2, han=1), ahead).state.over
     assert not settled(Chombo(offenders=(1,)), ahead).state.over
@@ -172,20 +172,25 @@ def test_on_tenhou_a_last_dealer_who_stays_and_leads_ends_the_session() -> None:
 def test_under_the_basic_rules_eight_hands_are_a_session() -> None:
     state, deals = BEGIN, []
     while not state.over:
-        deals.append(place(state))
+        deals.append(deal_name(state))
         state = settle_event(state, ron(state.dealer, (state.dealer + 1) % 4, han=1), BASIC).state
     assert deals == ["E1", "E2", "E3", "E4", "S1", "S2", "S3", "S4"]
 
 
 def test_deposits_that_nobody_won_go_to_the_winner() -> None:
-    came = settled(SessionEnd(), replace(AHEAD, deposits=3))
-    assert (came.deltas, came.state.deposits, came.state.over, came.places) == ((3000, 0, 0, 0), 0, True, (1, 2, 3, 4))
+    result = settled(SessionEnd(), replace(AHEAD, deposits=3))
+    assert (result.deltas, result.state.deposits, result.state.over, result.places) == (
+        (3000, 0, 0, 0),
+        0,
+        True,
+        (1, 2, 3, 4),
+    )
 
 
-def test_ties_stand_and_those_who_tie_for_the_win_share_the_deposits() -> None:
+def test_ties_are_kept_and_tied_winners_share_the_deposits() -> None:
     tied = replace(LAST, deposits=1, scores=(20000, 30000, 30000, 19000))
-    came = settled(SessionEnd(), tied)
-    assert (came.deltas, came.places) == ((0, 500, 500, 0), (3, 1, 1, 4))
+    result = settled(SessionEnd(), tied)
+    assert (result.deltas, result.places) == ((0, 500, 500, 0), (3, 1, 1, 4))
     three = settled(SessionEnd(), replace(tied, scores=(30000, 30000, 30000, 9000)))
     assert (three.deltas, three.places) == ((400, 300, 300, 0), (1, 1, 1, 4))
     tenhou = settle_event(tied, SessionEnd(), TENHOU)
@@ -203,7 +208,7 @@ RULES = st.sampled_from([MONTREAL, TENHOU, BASIC])
 
 @st.composite
 def wins(draw: st.DrawFn, winner: int) -> SessionWin:
-    """Return a win, sometimes with somebody responsible."""
+    """Draw a win, sometimes with a responsible player."""
     names = draw(YAKUMAN)
     responsible = draw(st.none() | PLAYER.filter(lambda player: player != winner)) if names else None
     return SessionWin(
@@ -213,7 +218,7 @@ def wins(draw: st.DrawFn, winner: int) -> SessionWin:
 
 @st.composite
 def rons(draw: st.DrawFn) -> Ron:
-    """Return one to three wins on one tile."""
+    """Draw one to three wins on one tile."""
     order = draw(st.permutations(range(4)))
     count = draw(st.integers(1, 3))
     return Ron(loser=order[0], wins=tuple(draw(wins(player)) for player in order[1 : 1 + count]), riichi=draw(SOME))
@@ -221,7 +226,7 @@ def rons(draw: st.DrawFn) -> Ron:
 
 @st.composite
 def draws(draw: st.DrawFn) -> ExhaustiveDraw:
-    """Return a draw where all who declared riichi are tenpai."""
+    """Draw an exhaustive draw in which all players in riichi are tenpai."""
     tenpai = draw(SOME)
     riichi = tuple(player for player in tenpai if draw(st.booleans()))
     return ExhaustiveDraw(tenpai=tenpai, nagashi=draw(st.just(NOBODY) | SOME), riichi=riichi)
@@ -240,46 +245,42 @@ EVENTS: st.SearchStrategy[SessionEvent] = st.one_of(
 
 
 @given(STATES, EVENTS, RULES)
-def test_points_are_conserved_with_what_lies_on_the_table(
-    state: SessionState, event: SessionEvent, rules: RiichiProfile
-) -> None:
+def test_points_and_deposits_are_conserved(state: SessionState, event: SessionEvent, rules: RiichiProfile) -> None:
     try:
-        came = settle_event(state, event, rules)
+        result = settle_event(state, event, rules)
     except RuleError:
         return
-    assert sum(came.deltas) == 1000 * (state.deposits - came.state.deposits)
-    assert came.state.scores == tuple(map(sum, zip(state.scores, came.deltas, strict=True)))
+    assert sum(result.deltas) == 1000 * (state.deposits - result.state.deposits)
+    assert result.state.scores == tuple(map(sum, zip(state.scores, result.deltas, strict=True)))
 
 
 @given(STATES, EVENTS, RULES)
-def test_a_state_that_is_reached_goes_on_or_is_over(
+def test_every_reachable_state_continues_or_is_over(
     state: SessionState, event: SessionEvent, rules: RiichiProfile
 ) -> None:
     try:
-        came = settle_event(state, event, rules)
+        result = settle_event(state, event, rules)
     except RuleError:
         return
-    assert (came.places is not None) == came.state.over
-    assert came.state.over or min(came.state.scores) >= 0
-    if not came.state.over:
-        settle_event(came.state, Abort(reason="four_winds"), rules)
+    assert (result.places is not None) == result.state.over
+    assert result.state.over or min(result.state.scores) >= 0
+    if not result.state.over:
+        settle_event(result.state, Abort(reason="four_winds"), rules)
 
 
 @given(STATES, rons(), RULES)
-def test_the_order_in_which_simultaneous_wins_are_told_changes_nothing(
-    state: SessionState, ron: Ron, rules: RiichiProfile
-) -> None:
-    told = set()
+def test_the_order_of_simultaneous_wins_does_not_matter(state: SessionState, ron: Ron, rules: RiichiProfile) -> None:
+    results = set()
     for order in permutations(ron.wins):
         try:
-            told.add(settle_event(state, Ron(loser=ron.loser, wins=order, riichi=ron.riichi), rules))
+            results.add(settle_event(state, Ron(loser=ron.loser, wins=order, riichi=ron.riichi), rules))
         except RuleError as refused:
-            told.add(refused.code)  # type: ignore[arg-type]  # a refusal always has a code
-    assert len(told) == 1
+            results.add(refused.code)  # type: ignore[arg-type]  # a refusal always has a code
+    assert len(results) == 1
 
 
 @given(STATES, st.data(), RULES)
-def test_two_wins_pay_what_each_pays_alone_but_for_deposits_and_counters(
+def test_two_wins_pay_the_sum_of_each_alone_without_deposits_and_counters(
     state: SessionState, data: st.DataObject, rules: RiichiProfile
 ) -> None:
     plain = SessionState(state.round_wind, state.dealer, 0, 0, (90_000,) * 4)
@@ -300,20 +301,20 @@ def test_rounds_and_dealers_only_go_forward(events: list[SessionEvent], rules: R
     state = BEGIN
     for event in events:
         try:
-            came = settle_event(state, event, rules).state
+            result = settle_event(state, event, rules).state
         except RuleError:
             continue
-        steps = 4 * (came.round - state.round) + came.dealer - state.dealer
+        steps = 4 * (result.round - state.round) + result.dealer - state.dealer
         assert steps in (0, 1)
-        if came.over:
+        if result.over:
             assert steps == 0
-        state = came
+        state = result
         if state.over:
             break
 
 
 @pytest.mark.parametrize("rules", [MONTREAL, TENHOU, BASIC], ids=lambda rules: rules.id)
-def test_after_the_end_only_the_end_can_be_settled(rules: RiichiProfile) -> None:
+def test_after_the_end_only_another_end_is_accepted(rules: RiichiProfile) -> None:
     over = settle_event(BEGIN, SessionEnd(), rules).state
     with pytest.raises(RuleError) as refused:
         settle_event(over, ExhaustiveDraw(), rules)

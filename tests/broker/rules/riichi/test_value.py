@@ -1,4 +1,4 @@
-"""The value of a riichi hand: yaku by yaku, and what always holds."""
+"""The value of a riichi hand: yaku by yaku, and properties."""
 
 from dataclasses import replace
 from random import Random
@@ -40,15 +40,15 @@ COUNTED: Final = made("1234567899923m", "1m")
 DISJOINT: Final = made("147m258p369s1234z", "1m")
 
 
-def refused(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) -> str:  # noqa: ANN401 - what is said of a win
+def refused(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **how: Any) -> str:  # noqa: ANN401 - fields of a situation
     """Return the code with which a hand is refused."""
     with pytest.raises(RuleError) as problem:
-        counted(hand, profile, **said)
+        counted(hand, profile, **how)
     return problem.value.code
 
 
 @pytest.mark.parametrize(
-    ("hand", "said", "expected"),
+    ("hand", "how", "expected"),
     [
         (PINFU, {"riichi": 1}, {"riichi": 1, "pinfu": 1, "tanyao": 1}),
         (PINFU, {"riichi": 2, "ippatsu": True}, {"double_riichi": 2, "ippatsu": 1, "pinfu": 1, "tanyao": 1}),
@@ -86,8 +86,8 @@ def refused(hand: RiichiHand, profile: RiichiProfile = MONTREAL, **said: Any) ->
         ),
     ],
 )
-def test_each_yaku_is_counted(hand: RiichiHand, said: dict[str, Any], expected: dict[str, int]) -> None:
-    assert yaku(counted(hand, **said)) == expected
+def test_each_yaku_is_counted(hand: RiichiHand, how: dict[str, Any], expected: dict[str, int]) -> None:
+    assert yaku(counted(hand, **how)) == expected
 
 
 @pytest.mark.parametrize(
@@ -110,26 +110,26 @@ def test_each_yaku_is_counted(hand: RiichiHand, said: dict[str, Any], expected: 
         (WHEELS["s"], {"daisharin": 1}),
     ],
 )
-def test_each_yakuman_is_counted_and_the_double_ones_twice(hand: RiichiHand, expected: dict[str, int]) -> None:
+def test_each_yakuman_is_counted_and_double_yakuman_count_twice(hand: RiichiHand, expected: dict[str, int]) -> None:
     self_drawn = "suuankou" in expected
     found = counted(hand, self_drawn=self_drawn, seat_wind="west")
     assert {one.id: one.yakuman for one in found.yaku} == expected
     assert (found.yakuman, found.han) == (sum(expected.values()), 13 * sum(expected.values()))
 
 
-def test_yakuman_are_added_in_montreal_doubled_and_singly_on_tenhou_and_the_highest_counts_in_basic() -> None:
-    # Big four winds, all honours and four concealed triplets, drawn on one of two pairs.
+def test_several_yakuman_are_counted_as_the_profile_says() -> None:
+    # Big four winds, all honours and four concealed triplets, self-drawn on a two-pair wait.
     hand = made("1122233344455z", "1z")
     found = [counted(hand, one, self_drawn=True).yakuman for one in (MONTREAL, TENHOU, BASIC)]
     assert found == [4, 3, 1]
 
 
-def test_thirteen_han_without_a_yakuman_are_one_that_is_not_added_to_another() -> None:
+def test_thirteen_han_without_a_yakuman_are_a_counted_yakuman() -> None:
     found, paid = value_and_payments(COUNTED, situation(riichi=2, ippatsu=True), MONTREAL)
     assert (found.han, found.yakuman, paid.limit, paid.base) == (13, 0, "counted_yakuman", 8000)
 
 
-def test_a_yakuman_has_no_other_yaku_and_no_dora_beside_it() -> None:
+def test_a_yakuman_is_counted_without_other_yaku_and_dora() -> None:
     assert yaku(counted(THIRTEEN, dora_indicators=("6z",))) == {"kokushi_thirteen_wait": 26}
 
 
@@ -148,11 +148,11 @@ def test_the_wheel_is_a_yakuman_in_all_suits_in_montreal(suit: str, profile: Rii
 
 
 @pytest.mark.parametrize(("suit", "expected"), [("m", 0), ("p", 1), ("s", 0)])
-def test_the_wheel_may_be_one_of_dots_alone(suit: str, expected: int) -> None:
+def test_the_wheel_may_be_restricted_to_dots(suit: str, expected: int) -> None:
     assert counted(WHEELS[suit], with_setting(MONTREAL, "hand", "daisharin", "dots")).yakuman == expected
 
 
-def test_open_riichi_is_a_han_more_than_riichi() -> None:
+def test_open_riichi_has_one_han_more_than_riichi() -> None:
     assert yaku(counted(PINFU, riichi=1, open_riichi=True)) == {"open_riichi": 2, "pinfu": 1, "tanyao": 1}
     assert yaku(counted(PINFU, riichi=2, open_riichi=True)) == {"double_open_riichi": 3, "pinfu": 1, "tanyao": 1}
 
@@ -162,11 +162,11 @@ def test_renhou_is_a_mangan_whatever_its_yaku() -> None:
     assert (yaku(found), paid.discarder_pays) == ({"renhou": 5}, 8000)
 
 
-def test_renhou_makes_a_hand_without_yaku_win() -> None:
+def test_a_hand_without_other_yaku_can_win_by_renhou() -> None:
     assert yaku(counted(made("123m456p78923s77z", "1s"), first_turn=True)) == {"renhou": 5}
 
 
-def test_a_renhou_that_is_worth_more_by_itself_is_counted_by_itself() -> None:
+def test_renhou_is_not_counted_if_the_other_yaku_are_worth_more() -> None:
     found = yaku(counted(made("2233445566778m", "8m"), TENHOU, first_turn=True))
     assert found == yaku(counted(made("2233445566778m", "8m"), TENHOU))
 
@@ -181,7 +181,7 @@ def test_a_win_on_the_first_draw_is_a_yakuman(seat: str, expected: str) -> None:
     assert yaku(counted(PINFU, first_turn=True, self_drawn=True, seat_wind=seat)) == {expected: 13}
 
 
-def test_the_first_draw_is_added_to_a_yakuman_of_tiles() -> None:
+def test_the_yakuman_of_the_first_draw_is_added_to_others() -> None:
     assert counted(THIRTEEN, first_turn=True, self_drawn=True).yakuman == 3
 
 
@@ -191,7 +191,7 @@ def test_the_disjoint_hand_is_a_mangan_on_the_first_draw() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hand", "said"),
+    ("hand", "how"),
     [
         (DISJOINT, {"self_drawn": True}),
         (DISJOINT, {"first_turn": True}),
@@ -200,13 +200,13 @@ def test_the_disjoint_hand_is_a_mangan_on_the_first_draw() -> None:
         (made("147m258p369s1123z", "1m"), {"first_turn": True, "self_drawn": True}),
     ],
 )
-def test_the_disjoint_hand_is_one_pair_nothing_that_fits_and_the_first_draw(
-    hand: RiichiHand, said: dict[str, Any]
+def test_the_disjoint_hand_needs_one_pair_no_related_tiles_and_the_first_draw(
+    hand: RiichiHand, how: dict[str, Any]
 ) -> None:
-    assert refused(hand, **said) == "not_winning"
+    assert refused(hand, **how) == "not_winning"
 
 
-def test_the_disjoint_hand_wins_nowhere_else() -> None:
+def test_the_disjoint_hand_does_not_win_on_tenhou() -> None:
     assert refused(DISJOINT, TENHOU, first_turn=True, self_drawn=True) == "not_winning"
 
 
@@ -216,7 +216,7 @@ def test_the_win_after_eight_counters_is_a_yakuman_if_it_has_a_yaku() -> None:
     assert yaku(counted(PINFU, TENHOU, after_eight_counters=True)) == {"pinfu": 1, "tanyao": 1}
 
 
-def test_the_win_after_eight_counters_may_do_without_a_yaku() -> None:
+def test_the_win_after_eight_counters_may_be_allowed_without_a_yaku() -> None:
     any_hand = with_setting(MONTREAL, "hand", "paarenchan", "any_hand")
     assert yaku(counted(OPEN, any_hand, after_eight_counters=True)) == {"paarenchan": 13}
 
@@ -228,7 +228,7 @@ def test_the_disjoint_hand_may_be_a_yakuman_and_may_win_after_eight_counters() -
     assert yaku(found) == {"paarenchan": 13}
 
 
-def test_a_first_turn_that_is_no_yaku_does_not_make_eight_counters_count() -> None:
+def test_eight_counters_need_a_yaku_even_in_the_first_turn() -> None:
     without = with_setting(MONTREAL, "hand", "renhou", "none")
     hand = made("123m456p78923s77z", "1s")
     assert refused(hand, without, first_turn=True, after_eight_counters=True) == "no_yaku"
@@ -239,7 +239,7 @@ def test_a_hand_without_yaku_cannot_win_whatever_its_dora() -> None:
     assert refused(OPEN, dora_indicators=("3m",)) == "no_yaku"
 
 
-def test_dora_are_counted_once_for_each_indicator_and_under_riichi_those_below_too() -> None:
+def test_each_indicator_counts_its_dora_and_riichi_adds_the_ura_dora() -> None:
     found = counted(PINFU, riichi=1, dora_indicators=("1m", "4s"), ura_indicators=("1m",))
     assert yaku(found) == {"riichi": 1, "pinfu": 1, "tanyao": 1, "dora": 3, "ura_dora": 1}
     assert "ura_dora" not in yaku(counted(PINFU, ura_indicators=("1m",)))
@@ -254,7 +254,7 @@ def test_dora_are_counted_once_for_each_indicator_and_under_riichi_those_below_t
         ("7z", made("55z234567p789p34s", "2s")),
     ],
 )
-def test_the_dora_after_the_last_of_a_kind_is_the_first(indicator: str, hand: RiichiHand) -> None:
+def test_the_dora_of_the_last_tile_of_a_sequence_is_the_first(indicator: str, hand: RiichiHand) -> None:
     assert yaku(counted(hand, riichi=1, dora_indicators=(indicator,)))["dora"] == 2
 
 
@@ -264,18 +264,18 @@ def test_a_red_five_is_a_dora_on_tenhou_and_a_five_in_montreal() -> None:
     assert yaku(counted(hand, MONTREAL)) == {"pinfu": 1, "tanyao": 1}
 
 
-def test_a_red_five_in_a_meld_and_as_the_winning_tile_counts() -> None:
+def test_a_red_five_counts_in_a_meld_and_as_the_winning_tile() -> None:
     hand = made("23466m34s", "0s", "chii 340p", "chii 678s")
     assert yaku(counted(hand, TENHOU)) == {"tanyao": 1, "red_five": 2}
 
 
-def test_each_reading_is_weighed_by_itself_where_the_replacement_tile_has_no_fu() -> None:
-    # 111222333m are three triplets or three sequences, which the library would weigh with fu for the tile.
+def test_readings_are_compared_separately_if_the_replacement_tile_has_no_fu() -> None:
+    # 111222333m are three triplets or three sequences. The library would choose with fu for the replacement tile.
     found = counted(made("111222333m9p", "9p", "kan 8888s"), self_drawn=True, rinshan=True)
     assert yaku(found) == {"rinshan_kaihou": 1, "toitoi": 2, "sanankou": 2}
 
 
-def test_a_red_five_counts_in_a_reading_that_is_weighed_by_itself() -> None:
+def test_a_red_five_counts_in_separately_compared_readings() -> None:
     without = with_setting(TENHOU, "fu", "replacement_tile", 0)
     found = counted(made("444055666m9p", "9p", "kan 8888s"), without, self_drawn=True, rinshan=True)
     assert yaku(found) == {"rinshan_kaihou": 1, "toitoi": 2, "sanankou": 2, "red_five": 1}
@@ -283,14 +283,14 @@ def test_a_red_five_counts_in_a_reading_that_is_weighed_by_itself() -> None:
 
 @st.composite
 def wins(draw: st.DrawFn) -> tuple[RiichiHand, RiichiSituation]:
-    """Make a winning hand and how it won."""
+    """Draw a winning hand and its situation."""
     return winning_hand(Random(draw(st.integers(0, 2**32))))
 
 
-def found(hand: RiichiHand, said: RiichiSituation) -> RiichiHandValue | None:
-    """Count a hand; None without a yaku."""
+def found(hand: RiichiHand, how: RiichiSituation) -> RiichiHandValue | None:
+    """Return the value of a hand, or None without a yaku."""
     try:
-        return riichi_value(hand, said, MONTREAL)
+        return riichi_value(hand, how, MONTREAL)
     except RuleError as problem:
         if problem.code != "no_yaku":
             raise
@@ -298,8 +298,8 @@ def found(hand: RiichiHand, said: RiichiSituation) -> RiichiHandValue | None:
 
 
 @pytest.mark.parametrize("profile_id", shipped_riichi())
-def test_our_fu_and_the_librarys_agree(profile_id: str) -> None:
-    # `python -m tests.benchmarks.riichi.agreement 1000000` does the same at length.
+def test_our_fu_agree_with_the_library(profile_id: str) -> None:
+    # `python -m tests.benchmarks.riichi.agreement 1000000` is the long version.
     counts, different = verdicts(load_riichi(profile_id), 250, seed=8)
     assert different == []
     assert counts["agree"] > 100
@@ -309,9 +309,9 @@ def test_our_fu_and_the_librarys_agree(profile_id: str) -> None:
 
 @given(wins())
 def test_the_order_of_tiles_and_melds_does_not_matter(win: tuple[RiichiHand, RiichiSituation]) -> None:
-    hand, said = win
+    hand, how = win
     turned = RiichiHand(hand.concealed[::-1], hand.winning_tile, hand.melds[::-1])
-    one, other = found(hand, said), found(turned, said)
+    one, other = found(hand, how), found(turned, how)
     assert (one is None) == (other is None)
     if one is not None and other is not None:
         assert (one.yaku, one.fu and one.fu.sum) == (other.yaku, other.fu and other.fu.sum)
@@ -319,29 +319,29 @@ def test_the_order_of_tiles_and_melds_does_not_matter(win: tuple[RiichiHand, Rii
 
 @given(wins())
 def test_the_fu_are_those_of_a_reading_that_has_the_yaku(win: tuple[RiichiHand, RiichiSituation]) -> None:
-    hand, said = win
-    counted = found(hand, said)
+    hand, how = win
+    counted = found(hand, how)
     if counted is not None and not counted.yakuman:
         yaku = {one.id for one in counted.yaku}
-        assert any(has_yaku(one, yaku, said) for one in hand_readings(hand, self_drawn=said.self_drawn))
+        assert any(has_yaku(one, yaku, how) for one in hand_readings(hand, self_drawn=how.self_drawn))
 
 
 @given(wins())
-def test_a_dora_more_never_makes_a_hand_worth_less(win: tuple[RiichiHand, RiichiSituation]) -> None:
-    hand, said = win
-    bare = found(hand, replace(said, dora_indicators=()))
+def test_dora_never_lower_the_value_of_a_hand(win: tuple[RiichiHand, RiichiSituation]) -> None:
+    hand, how = win
+    bare = found(hand, replace(how, dora_indicators=()))
     if bare is not None:
-        more = found(hand, said)
+        more = found(hand, how)
         assert more is not None
-        bases = [base_of(one.win(said), MONTREAL.points)[0] for one in (bare, more)]
+        bases = [base_of(one.win(how), MONTREAL.points)[0] for one in (bare, more)]
         assert bases == sorted(bases)
 
 
 @given(wins())
-def test_riichi_never_makes_a_closed_hand_worth_less(win: tuple[RiichiHand, RiichiSituation]) -> None:
-    hand, said = win
-    if not hand.open and not said.riichi:
-        silent, declared = found(hand, said), found(hand, replace(said, riichi=1))
+def test_riichi_never_lowers_the_value_of_a_closed_hand(win: tuple[RiichiHand, RiichiSituation]) -> None:
+    hand, how = win
+    if not hand.open and not how.riichi:
+        silent, declared = found(hand, how), found(hand, replace(how, riichi=1))
         assert declared is not None
-        least = base_of(silent.win(said), TENHOU.points)[0] if silent else 0
-        assert base_of(declared.win(said), TENHOU.points)[0] >= least
+        least = base_of(silent.win(how), TENHOU.points)[0] if silent else 0
+        assert base_of(declared.win(how), TENHOU.points)[0] >= least

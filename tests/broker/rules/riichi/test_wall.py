@@ -1,4 +1,4 @@
-"""The common wall of a planned deal: each tile in one place, in the order that the page on riichi tells."""
+"""The common wall of a planned deal, with each tile in one place in the documented order."""
 
 from random import Random
 
@@ -12,7 +12,7 @@ from broker.rules.riichi.board import LIVE_WALL
 
 
 @pytest.mark.parametrize("dealer", SEATS)
-def test_each_tile_lies_in_one_place_and_the_dead_wall_is_the_last_of_the_player_before_the_dealer(
+def test_each_tile_is_in_one_place_and_the_dead_wall_ends_the_wall_before_the_dealer(
     dealer: Seat,
 ) -> None:
     deal = new_deal(7, "east", dealer, Random(7))
@@ -26,7 +26,7 @@ def test_each_tile_lies_in_one_place_and_the_dead_wall_is_the_last_of_the_player
     assert deal.faces[last][-DEAD_WALL:] == dead
 
 
-def test_the_wall_begins_with_the_dealer_s_tiles_and_the_indicators_are_the_row_of_ten() -> None:
+def test_the_live_wall_starts_with_the_dealer_s_tiles_and_the_indicators_are_the_last_ten() -> None:
     deal = new_deal(7, "east", "west", Random(7))
     wall = common_wall(deal)
     assert wall.live[:21] == deal.faces["west"][13:]

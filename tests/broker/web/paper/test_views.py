@@ -16,7 +16,7 @@ from broker.people import ROLES, Actor, Authentication
 from broker.protocol import LAST_TABLE, AnyDecision, Correct, Fine, LogMessage, Void, Withdrawn
 from broker.rules import RuleError
 from broker.rulings import RulingAuthor
-from broker.rulings.paper import NEEDED, PaperSheet, keyed_of, read_sheets, sheet_of, take_sheet, take_sheets
+from broker.rulings.paper import NEEDED, PaperSheet, accept_sheet, accept_sheets, keyed_of, read_sheets, sheet_of
 from broker.scorer import open_stored_event
 from broker.scorer.service import Scorer
 from broker.store import STORE, SqliteJournal
@@ -63,7 +63,7 @@ def alerts(hall: Hall) -> list[str]:
 
 
 def test_a_sheet_counts_as_a_correction_with_author_and_source(hall: Hall) -> None:
-    assert take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO) == "taken"
+    assert accept_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO) == "taken"
     laid = hall.scorer.rulings.room.play((3, 1))
     assert (laid.settled, laid.points, laid.fines) == (
         True,
@@ -77,7 +77,7 @@ def test_a_sheet_counts_as_a_correction_with_author_and_source(hall: Hall) -> No
 
 def test_a_sheet_keyed_again_is_stored_once(hall: Hall) -> None:
     other = RulingAuthor("Anne Lefèvre", "anne", "head_arbiter")
-    assert [take_sheet(hall.scorer.rulings, sheet(fine_north="4"), who) for who in (TAO, TAO, other)] == [
+    assert [accept_sheet(hall.scorer.rulings, sheet(fine_north="4"), who) for who in (TAO, TAO, other)] == [
         "taken",
         "there_already",
         "there_already",
@@ -86,14 +86,14 @@ def test_a_sheet_keyed_again_is_stored_once(hall: Hall) -> None:
 
 
 def test_an_equal_result_of_the_table_raises_no_alert(hall: Hall) -> None:
-    take_sheet(hall.scorer.rulings, sheet(), TAO)
+    accept_sheet(hall.scorer.rulings, sheet(), TAO)
     hall.hear(*whole_play(3, 1, OUTCOMES[1]))
     assert alerts(hall) == []
-    assert take_sheet(hall.scorer.rulings, sheet(), TAO) == "there_already"
+    assert accept_sheet(hall.scorer.rulings, sheet(), TAO) == "there_already"
 
 
 def test_a_different_result_of_the_table_raises_an_alert(hall: Hall) -> None:
-    take_sheet(hall.scorer.rulings, sheet(), TAO)
+    accept_sheet(hall.scorer.rulings, sheet(), TAO)
     hall.hear(*whole_play(3, 1, OUTCOMES[2]))
     assert alerts(hall) == ["paper_differs"]
     assert hall.scorer.rulings.room.play((3, 1)).points == sheet().decision.points
@@ -108,16 +108,16 @@ def fined(imp: int) -> list[LogMessage]:
 def test_a_fine_on_a_sheet_counts_until_the_tables_own_result_arrives(
     hall: Hall, entered: int, told: list[str]
 ) -> None:
-    take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
+    accept_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
     hall.hear(*fined(entered))
     laid = hall.scorer.rulings.room.play((3, 1))
     assert (laid.fines, alerts(hall)) == ({laid.players["north"]: entered}, told)
 
 
 def test_a_second_sheet_with_another_fine_is_refused(hall: Hall) -> None:
-    take_sheet(hall.scorer.rulings, sheet(), TAO)
+    accept_sheet(hall.scorer.rulings, sheet(), TAO)
     with pytest.raises(RuleError, match="a different result") as refused:
-        take_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
+        accept_sheet(hall.scorer.rulings, sheet(fine_north="4"), TAO)
     assert refused.value.code == "sheets_differ"
 
 
@@ -126,20 +126,20 @@ def test_a_sheet_for_a_play_with_a_ruling_is_refused(hall: Hall, decision: AnyDe
     play = (3, 1) if isinstance(decision, Void) else None
     hall.scorer.rulings.give(draft(hall.scorer.rulings.room, decision, play), HEAD)
     with pytest.raises(RuleError, match=HEAD.name) as refused:
-        take_sheet(hall.scorer.rulings, sheet(), TAO)
+        accept_sheet(hall.scorer.rulings, sheet(), TAO)
     assert refused.value.code == "sheet_ruled_out"
 
 
 def test_a_sheet_never_replaces_the_tables_own_result(hall: Hall) -> None:
     hall.hear(*whole_play(3, 1, OUTCOMES[2]))
-    (told,) = take_sheets(hall.scorer.rulings, [sheet()], TAO)
+    (told,) = accept_sheets(hall.scorer.rulings, [sheet()], TAO)
     assert told.problem is not None
     assert (told.taken, told.problem.code) == (None, "paper_differs")
     assert hall.scorer.rulings.history() == ()
 
 
 def test_a_restarted_scorer_still_has_the_sheets(hall: Hall) -> None:
-    take_sheet(hall.scorer.rulings, sheet(), TAO)
+    accept_sheet(hall.scorer.rulings, sheet(), TAO)
     again = make_hall(hall.folder, hall.journal)
     assert again.scorer.rulings.room.play((3, 1)).points == sheet().decision.points
 
@@ -270,7 +270,7 @@ def test_any_input_is_refused_and_escaped(client: httpx.Client, said: dict[str, 
 def test_a_keyed_sheet_is_in_the_stored_event(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", [])
     journal = SqliteJournal(folder / STORE, small.NAME)
-    take_sheet(Scorer(event(), journal, folder, lambda: 1_800_000_000_000).rulings, sheet(), TAO)
+    accept_sheet(Scorer(event(), journal, folder, lambda: 1_800_000_000_000).rulings, sheet(), TAO)
     journal.close()
     ((at, laid),) = open_stored_event(folder).played()
     assert (at, laid.table, laid.points) == (1_800_000_000_000, 3, dict(sheet().decision.points))
