@@ -147,7 +147,7 @@ class PeopleDatabase:
     """Whether each entry of the audit log is to be named: those of a database may be named beside another scorer."""
 
     def __init__(self, engine: Engine, witness: Path | None = None) -> None:
-        """Take what connects, and the file in which entries of the audit log are named too (store/integrity.py)."""
+        """Take what connects, and the file in which entries of the audit log are named too (store/records.py)."""
         self._engine, self._lock, self._closed = engine, threading.RLock(), False
         self._commit: Connection | None = None
         self._witness, self._noted = witness, list[WitnessLine]()

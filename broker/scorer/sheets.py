@@ -31,7 +31,7 @@ Data = Mapping[Seat, Fraction]
 
 
 class SeatLine(Struct, frozen=True):
-    """One player's line in a play. `points` is None in a play without points (void, awarded)."""
+    """One player's line in a play. `points` is None if the play has none because it is void or adjusted."""
 
     player: str
     name: str
@@ -279,7 +279,7 @@ def _plays(snapshot: Snapshot, player: str) -> Iterator[PlayOfPlayer]:
 
 
 class Member(Struct, frozen=True):
-    """A player of a team; the line is that of the individual standings, None for who is not ranked."""
+    """A player of a team, with the line in the individual standings (None if not ranked)."""
 
     player: str
     name: str
@@ -298,7 +298,7 @@ class SeatOfTeam(Struct, frozen=True):
 
 
 class DealOfTeam(Struct, frozen=True):
-    """One deal, compared with the other teams; awards are in the IMP, and fines are off it."""
+    """One deal, compared with the other teams. The IMPs include awards and are net of fines."""
 
     deal: int
     points: int
@@ -308,7 +308,7 @@ class DealOfTeam(Struct, frozen=True):
 
 
 class TeamSheet(Struct, frozen=True):
-    """All of a team that may be shown: deals that some table has yet to play are not in it."""
+    """Everything about a team that may be shown, without deals that some table has yet to play."""
 
     number: int
     """The team's number in the event's list, from 1."""

@@ -31,7 +31,7 @@ DEAL_FACTOR: Final = 1_000_000_000
 
 
 class StandingsRow(Struct, frozen=True):
-    """One player's line. `best` and `worst` are places, `least` and `most` the IMPs that lead there."""
+    """One player's line. `best` and `worst` are places, `least` and `most` the IMPs that lead to them."""
 
     place: int
     player: str
