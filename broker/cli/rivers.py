@@ -42,7 +42,7 @@ def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool) -> 
         raise RuleError("play_unknown", f"table {table} has no result of MCR in round {round_}") from None
     found, hand = find_play(room.event, play, read_json(laid, LaidPlay))
     if save and found.irregular:
-        raise CommandError("play_irregular", "somebody drew out of turn: no record can tell this play")
+        raise CommandError("play_irregular", "somebody drew out of turn, so this play cannot be recorded")
     if save:
         keep_plays(folder, (hand,))
     say("\n".join(_lines(found)), **_row(found))

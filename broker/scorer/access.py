@@ -434,7 +434,7 @@ class ArbiterAccess:
         session, visits = of.session, self._of(table)
         if session is None:
             if isinstance(of, LetIn) or not visits.nameless(seq):
-                raise Refused("session_missing", N_("no arbiter had been let in for this action"))
+                raise Refused("session_missing", N_("no arbiter was let in for this action"))
             return
         proven = author == AT_THE_TABLE if is_unproven(session) else self.sessions.knows(session, table, author or "")
         if not proven or (is_unproven(session) and not isinstance(of, LetIn) and not visits.opened(session)):

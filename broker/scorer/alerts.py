@@ -57,9 +57,9 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
         "The centre has more messages of this hall than the store here, which is an older copy. Tables send theirs "
         "again; compare your rulings with the centre’s."
     ),
-    "centre_refuses": N_("The centre has refused something that this hall sent. Ask its arbiters what."),
+    "centre_refuses": N_("The centre refused a message from this hall. Ask the centre’s arbiters which one."),
     "hall_revoked": N_("The centre no longer accepts messages from this hall. Ask its arbiters why."),
-    "hall_silent": N_("Hall {hall} is offline: it plays on, and sends its messages later."),
+    "hall_silent": N_("Hall {hall} is offline. Play continues there, and its messages will be sent later."),
     "hall_ruling_refused": N_("A ruling of hall {hall} does not count here: {what}. Rule here if it should."),
     "node_back": N_("Node {number} of the centre’s broker, {node}, is back."),
     "node_lost": N_("Node {number} of the centre’s broker, {node}, does not answer. Check whether that machine is on."),
@@ -69,7 +69,7 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
     "device_waits": N_(
         "Table {table}: a device that is not known is sending, {device}. Nothing from it counts until it is accepted."
     ),
-    "pin_wrong": N_("Table {table}: a wrong PIN was typed, {count} since the last right one. Ask there who it was."),
+    "pin_wrong": N_("Table {table}: a wrong PIN was entered ({count} since the last correct one). Ask who entered it."),
     "event_key_changed": N_(
         "The event’s key has changed: paired tables no longer trust this scorer. Restore event.key from a copy, or "
         "pair them again."
@@ -92,7 +92,7 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
     ),
     "overridden": N_("Table {table}: an arbiter let deal {deal} continue: {guards}. Reason: {reason}"),
     "seating_differs": N_("Table {table}: not seated as planned for deal {deal}."),
-    "player_repeats_deal": N_("Table {table}: {names} played deal {deal} before."),
+    "player_repeats_deal": N_("Table {table}: {names} already played deal {deal}."),
     "device_unwell": N_("Table {table}: {what}"),
     "device_well": N_("Table {table}: fixed: {what}"),
     "clock_ahead": N_("Table {table}: its clock is {span} ahead of this computer’s."),
@@ -106,47 +106,53 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
     "scorer_disk_ample": N_("The scorer’s disk has enough space again."),
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
-    "store_shrunk": N_(
-        "Messages that were stored are missing: {count}. By table: {tables}. Rulings of the desk: {rulings}."
-    ),
+    "store_shrunk": N_("Stored messages are missing: {count}. By table: {tables}. Rulings from the desk: {rulings}."),
     "store_older": N_(
-        "The store is missing messages: table {table} has receipts up to {safe}, the store has {upto}. Was it "
-        "replaced by an older copy? Tables send theirs again."
+        "The store is missing messages: table {table} has receipts up to {safe}, but its "
+        "stored messages end at {upto}. Was the store replaced by an older copy? Tables will resend theirs."
     ),
-    "row_altered": N_("Table {table}: stored message {number} was changed on the disk. It is asked for again."),
-    "row_unreadable": N_("Table {table}: stored message {number} cannot be read. It is asked for again."),
-    "row_wrong_points": N_("Table {table}: stored result {number} has wrong points. It is asked for again."),
+    "row_altered": N_(
+        "Table {table}: stored message {number} was altered on disk. The table has been asked to resend it."
+    ),
+    "row_unreadable": N_(
+        "Table {table}: stored message {number} cannot be read. The table has been asked to resend it."
+    ),
+    "row_wrong_points": N_(
+        "Table {table}: stored result {number} has wrong points. The table has been asked to resend it."
+    ),
     "row_bad_signature": N_("Table {table}: stored message {number} is not signed by its device."),
-    "ruling_altered": N_("Ruling {number} of the desk was changed on the disk and does not count."),
+    "ruling_altered": N_("Desk ruling {number} was altered on disk and does not count."),
     "second_home_failed": N_("Rulings are not written to their second home: {text}"),
     "second_home_resumed": N_("Rulings are written to their second home again."),
     "standby_lost": N_("The standby {desk} is offline. If this machine fails now, nothing takes over."),
     "standby_back": N_("The standby {desk} is online again."),
     "standby_took_over": N_("This machine has taken over from {desk}. Check whether that one has failed."),
     "desk_port_taken": N_(
-        "The desk could not be opened: another program has its port on this machine. Results are stored all the same."
+        "The desk could not be opened: another program is using its port on this machine. Results are "
+        "still being stored."
     ),
     "desk_address_refused": N_(
-        "The desk could not be opened: this machine cannot use its address. Results are stored all the same."
+        "The desk could not be opened: this machine cannot use its address. Results are still being stored."
     ),
     "standby_behind": N_("There is no standby, or it is not up to date."),
-    "rulings_back": N_("Rulings {numbers} of the desk came back from their second home."),
-    "rulings_missing": N_("Rulings {numbers} of the desk are missing. Make them again if they do not come back."),
-    "ruling_late": N_("Ruling {number} of the desk came back after later ones. Restart the scorer to count it."),
+    "rulings_back": N_("Desk rulings {numbers} were recovered from their second home."),
+    "rulings_missing": N_("Desk rulings {numbers} are missing. Make them again if they are not recovered."),
+    "ruling_late": N_("Desk ruling {number} was recovered after later ones. Restart the scorer to apply it."),
     "ruling_too_late": N_(
-        "Ruling {number} by {author} came back after another was made, and does not count. Its reason: {reason}"
+        "Ruling {number} by {author} was recovered after another had taken its number, so it does not count. "
+        "Its reason: {reason}"
     ),
-    "admissions_back": N_("Decisions about devices that came back from their second home: {count}."),
+    "admissions_back": N_("Decisions about devices recovered from their second home: {count}."),
     "kept_unproven": N_("Table {table} returned a ruling of another event. Check its device."),
     "link_altered": N_(
-        "Table {table}: the proof of stored message {number} was changed on the disk. The message still counts."
+        "Table {table}: the checksum of stored message {number} was altered on disk. The message still counts."
     ),
-    "row_repaired": N_("Table {table}: message {number} was sent again and is stored."),
+    "row_repaired": N_("Table {table}: message {number} was resent and is now stored."),
     "arbiters_pin_set": N_("{who} set the arbiters’ PIN."),
     "pairing_opened": N_("{who} opened pairing codes for tables: {about}."),
     "pairing_taken": N_("Table {table}: a device was paired: {detail}."),
     "device_accepted": N_("Table {table}: {who} accepted the device {detail}."),
-    "faces_shown": N_("{who} was given the faces of deals: {about}."),
+    "faces_shown": N_("{who} was shown the faces of deals: {about}."),
     "account_added": N_("{who} created the account {about} ({detail})."),
     "account_disabled": N_("{who} disabled the account {about}."),
     "token_added": N_("{who} created the token {about} ({detail}) for another program."),
@@ -252,7 +258,7 @@ def concern_of_apart(fact: ApartFact) -> Concern:
     """Return the concern for a fact kept apart because it does not follow: one concern per play."""
     table, round_ = fact.key
     deal = fact.message.fact.deal
-    text = f"table {table}: what it says of round {round_}, deal {deal} does not follow, and is kept apart"
+    text = f"table {table}: its report of round {round_}, deal {deal} does not follow, and is kept apart"
     return Concern(fact.code, table, about=round_, values={"round": round_, "deal": deal}, found=text)
 
 
@@ -542,8 +548,8 @@ class Attendance:
 
     def _refuse_unless(self, before: Attending | None, seen: int, table: int) -> None:
         if (before.at if before else 0) != seen:
-            goes = before.name if before else "nobody"
-            raise CallAttended(f"table {table}: {goes} goes there by now")
+            name = before.name if before else "nobody"
+            raise CallAttended(f"table {table}: {name} is going there now")
 
     def _keep(self, table: int, goes: GoingToCall | None) -> None:
         with self._journal.commit():

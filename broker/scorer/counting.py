@@ -83,7 +83,7 @@ class HandCounter:
             raise Refused("not_declared", f"table {request.table} is not at round {request.round}")
         has_walls = (request.table, request.round) not in self._event.riichi
         if has_walls and _needs_walls(request) and not _restored(request, facts):
-            raise Refused("not_restored", f"whether the walls of round {request.round} were read is not told yet")
+            raise Refused("not_restored", f"it is not known yet whether the walls of round {request.round} were read")
         if request.round in recorded or _is_recorded(request, facts):
             raise Refused("play_has_result", f"round {request.round} has its result")
         if self._asked[_play_of(request)] >= MOST_COUNTS:

@@ -184,7 +184,9 @@ class Serving:
         """
         found = self._holders.get(table)
         if found is None or found.refused != to:
-            raise NoDeviceWaits(f"the device {to[:ID_SHOWN]} has not asked to serve table {table}, or serves it by now")
+            raise NoDeviceWaits(
+                f"the device {to[:ID_SHOWN]} has not asked to serve table {table}, or already serves it"
+            )
         self._holders[table] = Holder(to, 0, refused=found.device)
 
     def forget(self, table: int, device: str) -> None:

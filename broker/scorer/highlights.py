@@ -14,7 +14,7 @@ Kind = Literal["spread", "swing", "found"]
 TEXTS: Final[Mapping[Kind, Message]] = {
     "spread": N_("{seat} scored from {low} (table {lowest}) to {high} (table {highest})."),
     "swing": N_("{imp} IMP for {name}, {seat} at table {table}."),
-    "found": N_("Only {name} won as {seat}: a hand of {value} at table {table}, of {tables} tables."),
+    "found": N_("Of {tables} tables, only {name} won as {seat}: a hand of {value} at table {table}."),
 }
 
 TITLES: Final[Mapping[Kind, Message]] = {

@@ -250,7 +250,11 @@ class Quotas:
         told = self._told_in(table, message.fact.round)[kind]
         if isinstance(message.fact, Ruled):
             if told >= MOST_RULED:
-                text = N_("table {table} has ruled {count} times here: rule at the desk", table=table, count=told)
+                text = N_(
+                    "table {table} has already made {count} rulings on this play: rule at the desk instead",
+                    table=table,
+                    count=told,
+                )
                 raise Refused("too_many_rulings", text)
             return
         most = MOST_IN_A_SESSION if session and kind != COUNTED_TOGETHER else MOST_OF_A_KIND
@@ -333,7 +337,7 @@ class Intake:
 
     def _find_no_place(self, message: LogMessage) -> None:
         if not self._lacks_ruling or message.table not in self.books:
-            text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
+            text = f"the store has fact {message.seq} of table {message.table}, which does not fit the plan"
             raise BadEvent(text)
         self.without_place.append(message)
 
@@ -484,7 +488,7 @@ class Intake:
         if before is not None:
             book.misplace(digest)
             raise Refused(
-                "conflict", f"fact {message.seq} of table {message.table} is already there, and says otherwise"
+                "conflict", f"fact {message.seq} of table {message.table} was already received with different content"
             )
         if self.has(message.id):
             raise Refused("id_reused", N_("message {id} was already received with a different number", id=message.id))
@@ -546,7 +550,8 @@ class Intake:
         named, exactly = set(players_named(fact.decision)), isinstance(fact.decision, Adjusted)
         if not any(named == here if exactly else named <= here for here in self._seatings((table, fact.round))):
             raise Refused(
-                "wrong_players", "what is ruled at a table is of the players of its play, adjusted of all four"
+                "wrong_players",
+                "a ruling at a table may name only players of its play, and an adjustment must name all four",
             )
         if isinstance(fact.decision, FineRuled):
             self._check_penalty(fact.decision)

@@ -204,7 +204,7 @@ class PlayFinder:
             raise RuleError("too_much_unread", f"{in_melds} tiles of melds are not read, and {elsewhere} others")
         found, hand = find(fact)
         if found.irregular:
-            raise RuleError("play_irregular", "somebody drew out of turn: no record can tell this play")
+            raise RuleError("play_irregular", "somebody drew out of turn, so this play cannot be recorded")
         proved = sum(step.share == 1 for step in found.steps)
         return PlayFound(round=fact.round, steps=len(found.steps), proved=proved), hand
 

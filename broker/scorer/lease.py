@@ -290,7 +290,7 @@ class OtherBroker(ScorerChannel):
             if isinstance(item, LinkChanged):
                 self._ask_at, self._say_at = (now, now + AGAIN_S) if item.up else (inf, inf)
             elif isinstance(item, ScorerState) and item.answers == mine.run and mine.yields_to(item):
-                raise ScorerReplaced("the other machine's scorer has taken over: this one writes no more")
+                raise ScorerReplaced("the other machine's scorer has taken over: this one has stopped writing")
         if now >= self._ask_at:
             self._ask_at = now + REPEAT_S
             question = ScorerAsked(id=uuid.uuid4().hex, event=self._event, run=mine.run, term=mine.term, starts=False)

@@ -65,7 +65,7 @@ class WireMetrics:
         self.registry = CollectorRegistry()
         self._messages = Counter(
             "homologue_messages",
-            "Messages of tables, by what became of them: taken, again (it was there already), or why refused",
+            "Messages from tables by outcome: taken, again (duplicate), or the code of the refusal",
             ["result"],
             registry=self.registry,
         )

@@ -248,7 +248,7 @@ class Publisher:
             if self.lease.yields_to(said):
                 self._beat_at = inf  # nor publish that we are gone: the other one is active
                 raise ScorerReplaced(
-                    "another scorer has become active while this one was away; this one writes no more"
+                    "another scorer became active while this one was away; this one has stopped writing"
                 )
             if said.lifecycle == "gone":
                 self._beat_at = 0.0

@@ -113,7 +113,7 @@ class PendingCall(Generic[T]):
         except TimeoutError:
             if self.answer.cancel():
                 raise ScorerBusy("the scorer is busy: nothing was done, try again") from None
-            raise ScorerBusy("the scorer is slow to answer: look whether it was done before you try again") from None
+            raise ScorerBusy("the scorer is slow to answer: check whether it was done before you try again") from None
 
 
 class OwnCall(PendingCall[None]):
@@ -390,7 +390,7 @@ class Scorer:
         self._leaving = self.standby.leaving
         if self.standby.left(settled=not self._inbox.qsize()):
             self.publisher.moved = self.publisher.standby
-            raise ScorerReplaced("the standby has taken over: this one writes no more")
+            raise ScorerReplaced("the standby has taken over: this scorer has stopped writing")
         self.publisher.place_standby(peer.broker)
         return self.standby.concerns()
 
@@ -403,7 +403,7 @@ class Scorer:
             self._put_off += [*incoming, *(call for call in calls if isinstance(call, OwnCall))]
             incoming, calls = [], [call for call in calls if not isinstance(call, OwnCall)]
         self._take(incoming)
-        busy = ScorerBusy("the standby takes over: go to its desk") if self._leaving else None
+        busy = ScorerBusy("the standby is taking over: use its desk") if self._leaving else None
         answers = [call.do(busy) for call in calls]
         if answers:
             self.dashboard.due.hurry()  # the arbiter who has ruled looks at the result at once

@@ -171,7 +171,7 @@ class StandbyWatch:
         """Begin to hand over. Raises StandbyBehind."""
         state = self.state
         if state is None or not state.heard:
-            raise StandbyBehind("no standby is there to take over")
+            raise StandbyBehind("there is no standby to take over")
         with self._changed:
             self._leaving_since = min(self._leaving_since, self._seconds())
 

@@ -215,7 +215,7 @@ def check_sqlite(copy: Path) -> None:
 
 
 UNFINISHED: Final = ".unfinished-"
-_GONE: Final = "there is no such folder: is the stick in, and mounted there?"
+_GONE: Final = "there is no such folder: is the stick plugged in and mounted there?"
 
 
 def make_copy(
@@ -343,7 +343,7 @@ def choose_copy(source: Path, event: str | None) -> tuple[Path, BackupManifest, 
             return source / name, check_copy(source / name), broken
         except BackupBroken as problem:
             broken.append(problem)
-    raise BackupMissing(f"no whole copy is in {source}" + "".join(f"; {one}" for one in broken))
+    raise BackupMissing(f"there is no intact copy in {source}" + "".join(f"; {one}" for one in broken))
 
 
 def restore_copy(source: Path, manifest: BackupManifest, folder: Path, place: DatabaseAddress | None = None) -> None:

@@ -47,7 +47,7 @@ class BackupWatch:
         """Record that a copy was made and read back."""
         self._good_at = now
         trouble, self._said = self._said, None
-        return BackupReport(well=True, text="copies of the event are made again") if trouble else None
+        return BackupReport(well=True, text="copies of the event are working again") if trouble else None
 
     def failed(self, text: str, now: int) -> BackupReport | None:
         """Record that a copy could not be made."""
@@ -60,7 +60,7 @@ class BackupWatch:
     def looked(self, now: int) -> BackupReport | None:
         """Check whether a copy is overdue."""
         if self._said is None and now - self._good_at > LATE * self.pause_ms:
-            return self.failed("the last copy does not come to an end: the disk does not answer", now)
+            return self.failed("the last copy has not finished: the disk does not respond", now)
         return None
 
 
@@ -80,7 +80,7 @@ def refuse_empty_mount(target: Path, folder: Path, *, was_elsewhere: bool) -> bo
     Return whether it is on another disk. Raises BackupFailed, OSError.
     """
     if not target.is_dir():
-        raise BackupFailed(f"{target}: there is no such folder: is the stick in, and mounted there?")
+        raise BackupFailed(f"{target}: there is no such folder: is the stick plugged in and mounted there?")
     elsewhere = target.stat().st_dev != folder.stat().st_dev
     expected = any(target.resolve().is_relative_to(mount) for mount in MOUNTS)
     if (was_elsewhere or expected) and not elsewhere:

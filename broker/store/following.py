@@ -178,7 +178,7 @@ class EventCopy:
         If FollowedDiffers is raised, nothing of the part was stored.
         """
         if part.differs:
-            raise FollowedDiffers("this store holds what the other machine's does not")
+            raise FollowedDiffers("this store holds messages that the other machine's lacks")
         self._append(part)
         for name, body in part.files.items():
             if name in self._missing:

@@ -302,7 +302,7 @@ class Reader:
             return []
         kept = self._tables.set_aside
         query = select(kept.c.code, kept.c.height, kept.c.table_no, kept.c.seq, kept.c.id).order_by(kept.c.number)
-        return [Fault(*row) for row in self._fetch(kept, query, "what was set aside cannot be read")]
+        return [Fault(*row) for row in self._fetch(kept, query, "the recorded faults cannot be read")]
 
     def repaired(self) -> set[int]:
         """Return the heights of rows that another row replaces. Raises StoreError."""
@@ -413,7 +413,7 @@ class Reader:
         kept = self._tables.refused
         names = ("number", "received_at", "code", "topic", "body", "table_no", "seq", "id")
         query = select(*(kept.c[name] for name in names)).order_by(kept.c.number).limit(ROWS_AT_ONCE)
-        while rows := self._fetch(kept, query.where(kept.c.number > number), "what was refused cannot be read"):
+        while rows := self._fetch(kept, query.where(kept.c.number > number), "the refused messages cannot be read"):
             yield from ((row[0], RefusedRow(*row[1:])) for row in rows)
             number = rows[-1][0]
 
@@ -538,7 +538,7 @@ class Journal(Reader):
         """Write a batch: on exit all of it is durable, or none of it. Raises StoreBroken, StoreLost."""
         before = self._height, self._link
         try:
-            with self._errors("nothing of the batch was kept"), transaction(self._connection, self.BEGIN):
+            with self._errors("nothing of the batch was stored"), transaction(self._connection, self.BEGIN):
                 self._hold()
                 yield
                 self._write()
@@ -679,5 +679,5 @@ def copy_journal(source: Reader, target: Journal) -> int:
         if (judged_from := source.judged_from()) is not None:
             target.remember(JUDGED_FROM, str(judged_from))
     if fingerprint(target) != fingerprint(source):
-        raise StoreBroken("the copy of the journal does not read back as what was copied")
+        raise StoreBroken("the copy of the journal differs from the original")
     return target.height

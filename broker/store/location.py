@@ -54,7 +54,7 @@ def event_name(folder: Path) -> str:
     try:
         return str(tomllib.loads((folder / "event.toml").read_text(encoding="utf-8"))["name"])
     except (OSError, KeyError, ValueError, RecursionError) as error:
-        raise NoEvent(f"{folder} is no event's folder: {reason(error)}") from None
+        raise NoEvent(f"{folder} is not an event's folder: {reason(error)}") from None
 
 
 def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:
@@ -83,9 +83,9 @@ def connection_parameters(place: DatabaseAddress, folder: Path) -> Mapping[str, 
         told = {key: str(value) for key, value in conninfo_to_dict(place.address).items()}
     except ProgrammingError:
         # The library's own message is left out: it quotes the text that it could not parse, which may be a password.
-        raise StoreAddressRefused("this is no address of PostgreSQL's: postgresql://USER@HOST/DATABASE") from None
+        raise StoreAddressRefused("this is not a PostgreSQL address: use postgresql://USER@HOST/DATABASE") from None
     if "password" in told:
-        raise StoreAddressRefused("a password in an address is seen by others: put it into a file (--store-password)")
+        raise StoreAddressRefused("others can see a password in an address: put it in a file (--store-password)")
     return told | ({"password": _password(folder / place.password_file)} if place.password_file else {})
 
 

@@ -106,7 +106,7 @@ def message_of(body: bytes) -> Recorded:
             return decode(Ruling, body)
         with suppress(*UNREADABLE):
             return _DEVICE_RECORDS.decode(body)
-        raise StoreBroken(f"the journal holds what is no message: {str(no_fact)[:300]}") from None
+        raise StoreBroken(f"the journal holds a row that is not a message: {str(no_fact)[:300]}") from None
 
 
 MOST_MISSING: Final = 100_000
@@ -272,10 +272,10 @@ def _read_anchor(typed: str, event: str) -> tuple[int, int]:
     number = read_code(typed, ANCHOR_CHARACTERS)
     said, check = divmod(number or 0, SMALL)
     if number is None or check != said % PRIME:
-        raise AnchorMistyped("this is no anchor: look at each letter again, and type all seven groups")
+        raise AnchorMistyped("this is not an anchor: check each letter, and type all seven groups")
     rest, of_event = divmod(said, SMALL)
     if of_event != _of_event(event):
-        raise AnchorElsewhere(f"this anchor is not of the event {event}")
+        raise AnchorElsewhere(f"this anchor does not belong to the event {event}")
     return divmod(rest, SMALL)
 
 

@@ -139,7 +139,7 @@ class SecondHomeWriter:
             self._changed.wait_for(lambda: self._written >= wanted or self._failing, PATIENCE_S)
             done, known = self._written >= wanted, bool(self._failing)
         if not done and not known:
-            self._report(f"{self._home.folder}: the disk does not answer")
+            self._report(f"{self._home.folder}: the disk does not respond")
         return done
 
     def _work(self) -> None:
@@ -168,7 +168,7 @@ class SecondHomeWriter:
             failed, self._failing = self._failing, ""
             self._changed.notify_all()
         if failed:
-            self._tell(BackupReport(well=True, text="the second home is written again"))
+            self._tell(BackupReport(well=True, text="the second home can be written again"))
 
     def _name(self, lines: tuple[WitnessLine, ...]) -> None:
         """Write witness lines, unless the journal lacks rows that the file lists: the next start compares them.
@@ -183,7 +183,7 @@ class SecondHomeWriter:
             if self._lacking:
                 return
             if not (witness.rewrite if self._anew else witness.note)(lines):
-                raise OSError("the names of messages cannot be written")
+                raise OSError("the witness file cannot be written")
         self._anew = False
 
     def _report(self, text: str) -> None:

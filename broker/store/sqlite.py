@@ -61,7 +61,7 @@ def lock_store(path: Path) -> TextIO:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         lock.close()
-        raise StoreInUse(f"another scorer works on {path}") from None
+        raise StoreInUse(f"another scorer is using {path}") from None
     return lock
 
 
@@ -139,7 +139,7 @@ class SqliteReader(Reader):
         self.has_links = about.get("version") != "1"
         if about.get("event") != event or about.get("version") not in {"1", str(VERSION)}:
             self.close()
-            raise StoreBroken(f"{path.name}: it is of event {about.get('event')}, version {about.get('version')}")
+            raise StoreBroken(f"{path.name}: it belongs to event {about.get('event')}, version {about.get('version')}")
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:

@@ -166,8 +166,8 @@ def test_restoring_a_copy_that_is_older_than_a_ruling_names_what_is_missing_and_
     assert restored.exit_code == 0, restored.output
     missing = f"{last[0].table}: {last[0].seq}-{last[1].seq}"
     assert restored.output.splitlines()[1:] == [
-        "Rulings 1 of the desk came back from their second home.",
-        f"Messages that were stored are missing: 2. By table: {missing}. Rulings of the desk: -.",
+        "Desk rulings 1 were recovered from their second home.",
+        f"Stored messages are missing: 2. By table: {missing}. Rulings from the desk: -.",
         "tables send theirs again when the scorer has started, and rulings come back that tables keep",
     ]
     after = open_stored_event(tmp_path / "new")
@@ -191,7 +191,7 @@ def test_without_a_second_home_a_newer_copy_that_is_damaged_tells_what_is_missin
     (max(stick.iterdir()) / "event.toml").write_text("rotten")
     restored = ask("restore", stick, tmp_path / "new")
     missing = f"{last[0].table}: {last[0].seq}-{last[1].seq}"
-    assert f"Messages that were stored are missing: 3. By table: {missing}. Rulings of the desk: 1." in restored.output
+    assert f"Stored messages are missing: 3. By table: {missing}. Rulings from the desk: 1." in restored.output
 
 
 def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over: Path, stick: Path) -> None:

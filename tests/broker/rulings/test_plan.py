@@ -429,4 +429,4 @@ def test_what_is_looked_at_and_what_is_told_after_a_restart_have_the_corrected_n
     live, restarted = ([one.text for one in alerts.newest_first()] for alerts in kept)
     assert live == restarted
     assert "Zoé Öztürk" in live[0]
-    assert f"played deal {deal} before" in live[0]
+    assert f"already played deal {deal}" in live[0]

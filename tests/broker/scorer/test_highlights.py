@@ -76,5 +76,5 @@ def test_each_kind_is_a_sentence_with_the_name_of_the_seat() -> None:
     assert [highlight_text(Translator("en"), one, str) for (one,) in event_highlights(snapshot).values()] == [
         "East scored from 0 (table 1) to 42 (table 2).",
         "8 IMP for Player 8, East at table 2.",
-        "Only Player 8 won as East: a hand of 18 at table 2, of 4 tables.",
+        "Of 4 tables, only Player 8 won as East: a hand of 18 at table 2.",
     ]

@@ -314,7 +314,7 @@ def test_a_plan_that_has_no_place_for_what_is_stored_is_refused_at_the_start(
     tmp_path: Path, journal: SqliteJournal, changed: Callable[[], Event]
 ) -> None:
     make_hall(tmp_path, journal).hear(*whole_event())
-    with pytest.raises(BadEvent, match="which the plan has no place for"):
+    with pytest.raises(BadEvent, match="which does not fit the plan"):
         make_hall(tmp_path, journal, changed())
 
 

@@ -217,7 +217,7 @@ def test_a_disk_that_is_full_is_told_and_the_copies_on_it_stay(event: Path, stic
 
 
 def test_where_there_is_no_folder_nothing_is_made(event: Path, tmp_path: Path) -> None:
-    with pytest.raises(BackupFailed, match="is the stick in"):
+    with pytest.raises(BackupFailed, match="is the stick plugged in"):
         copied(event, tmp_path / "gone")
     assert not (tmp_path / "gone").exists()
 

@@ -20,7 +20,7 @@ def test_trouble_is_said_once_then_now_and_then_until_it_is_over() -> None:
     assert [watch.failed("full", 2), watch.failed("full", 3), watch.failed("gone", 4)] == [full, None, gone]
     assert [watch.failed("gone", 3 + REMIND_MS), watch.failed("gone", 4 + REMIND_MS)] == [None, gone]
     assert [watch.made(5 + REMIND_MS), watch.made(6 + REMIND_MS)] == [
-        BackupReport(well=True, text="copies of the event are made again"),
+        BackupReport(well=True, text="copies of the event are working again"),
         None,
     ]
 
@@ -29,7 +29,7 @@ def test_a_copy_that_does_not_come_to_its_end_is_said() -> None:
     watch = BackupWatch(1000, 0)
     assert [watch.looked(3000), watch.looked(3002)] == [None, watch._said]
     assert watch._said is not None
-    assert "does not answer" in watch._said.text
+    assert "does not respond" in watch._said.text
 
 
 NOW = 1_800_000_000_000
@@ -63,7 +63,7 @@ def test_a_stick_that_is_pulled_out_is_told_and_copies_go_on_when_it_is_back(
     heard = Heard()
     with BackupWorker(event, NAME, stick, pause_s=0.01, keep=2, clock=lambda: NOW, tell=heard):
         stick.rename(tmp_path / "in a pocket")
-        gone = heard.first(lambda report: "is the stick in" in report.text)  # a copy under way ends otherwise
+        gone = heard.first(lambda report: "is the stick plugged in" in report.text)  # a copy under way ends otherwise
         assert not gone.well
         (event / "standings.csv").write_text("new")
         (tmp_path / "in a pocket").rename(stick)
@@ -129,4 +129,4 @@ def test_a_wall_clock_that_jumps_makes_no_copy_late_and_keeps_none_from_being_to
     assert heard.reports == []
     passed[0] += LATE * 60
     worker.look()
-    assert ["does not answer" in report.text for report in heard.reports] == [True]
+    assert ["does not respond" in report.text for report in heard.reports] == [True]
