@@ -218,10 +218,10 @@ ROW_CODES: Final = frozenset({"row_altered", "row_unreadable", "row_wrong_points
 
 def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
     """Yield the concerns for faults of the store: one for everything that is missing, and one for each other row."""
-    gone = [fault for fault in faults if fault.code in GONE_CODES]
-    if gone:
-        tables, rulings = _numbers_by_table(gone), ranges(fault.seq or 0 for fault in gone if fault.table == DESK)
-        values: dict[str, int | str] = {"count": len(gone), "tables": tables or "-", "rulings": rulings or "-"}
+    missing = [fault for fault in faults if fault.code in GONE_CODES]
+    if missing:
+        tables, rulings = _numbers_by_table(missing), ranges(fault.seq or 0 for fault in missing if fault.table == DESK)
+        values: dict[str, int | str] = {"count": len(missing), "tables": tables or "-", "rulings": rulings or "-"}
         yield Concern("store_shrunk", values=values)
     for fault in faults:
         if fault.code not in ROW_CODES:
@@ -230,8 +230,8 @@ def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
         if fault.table == DESK and fault.code != "link_altered":
             yield Concern("ruling_altered", about=fault.height, values=number)
         else:
-            whose = {} if fault.table else {"table": "?"}
-            yield Concern(fault.code, fault.table or None, about=fault.height, values={**number, **whose})
+            unknown_table = {} if fault.table else {"table": "?"}
+            yield Concern(fault.code, fault.table or None, about=fault.height, values={**number, **unknown_table})
 
 
 def _numbers_by_table(faults: Iterable[Fault]) -> str:
@@ -287,8 +287,8 @@ def concerns_without_repeats(state: EventState, message: LogMessage, now: int) -
         case Seated():
             found = _concerns_of_seats(event, state.tables.seatings, message, fact)
         case Overridden():
-            said: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
-            found = (Concern("overridden", message.table, about=message.seq, values=said),)
+            values: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
+            found = (Concern("overridden", message.table, about=message.seq, values=values),)
         case Ruled():
             found = _concerns_of_ruling(state, message, now)
         case RiichiRecorded():
@@ -394,7 +394,7 @@ def concerns_of_repeats(
         yield Concern("player_repeats_deal", message.table, message.seq, {"names": names, "deal": fact.deal})
 
 
-KEPT: Final = 50
+MOST_PER_CODE: Final = 50
 """Alerts stored per code, so that frequent alerts of one kind do not displace those of another."""
 
 MOST_AT_ONCE: Final = 20
@@ -411,7 +411,7 @@ class AlertBook:
     """The most recent alerts of each code, newest first, and the concerns not yet turned into alerts."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, list[tuple[int, AlertView]]] = {}
+        self._by_code: dict[str, list[tuple[int, AlertView]]] = {}
         self._number = count()
         self._newest_first: tuple[AlertView, ...] | None = ()
         self._last: dict[Kind, int] = {}
@@ -436,7 +436,7 @@ class AlertBook:
         new = dict(islice(fresh.items(), MOST_AT_ONCE))
         self._last.update(dict.fromkeys((*quiet, *new), now))
         for concern in new.values():
-            self._keep(now, concern)
+            self._add(now, concern)
         return tuple(new.values())
 
     def load(self, past: Iterable[tuple[int, Concern]]) -> None:
@@ -445,24 +445,26 @@ class AlertBook:
             (one.at, Concern(one.code, one.table, one.about, one.values, found=one.text))
             for one in reversed(self.newest_first())
         ]
-        self._kept.clear()
+        self._by_code.clear()
         for at, concern in sorted([*before, *past], key=itemgetter(0)):
-            self._keep(at, concern)
+            self._add(at, concern)
 
     def newest_first(self) -> tuple[AlertView, ...]:
         """Return the stored alerts, newest first."""
         if self._newest_first is None:
-            kept = sorted((one for of_code in self._kept.values() for one in of_code), key=itemgetter(0), reverse=True)
-            self._newest_first = tuple(alert for _, alert in kept)
+            entries = sorted(
+                (one for of_code in self._by_code.values() for one in of_code), key=itemgetter(0), reverse=True
+            )
+            self._newest_first = tuple(alert for _, alert in entries)
         return self._newest_first
 
-    def _keep(self, at: int, concern: Concern) -> None:
+    def _add(self, at: int, concern: Concern) -> None:
         alert = AlertView(at, concern.code, concern.table, concern.text, dict(concern.values), concern.about)
-        kept = self._kept.setdefault(concern.code, [])
-        kept.append((next(self._number), alert))
-        if len(kept) > KEPT:
-            of_table = Counter(one.table for _, one in kept)
-            del kept[max(range(len(kept)), key=lambda place: (of_table[kept[place][1].table], -place))]
+        stored = self._by_code.setdefault(concern.code, [])
+        stored.append((next(self._number), alert))
+        if len(stored) > MOST_PER_CODE:
+            of_table = Counter(one.table for _, one in stored)
+            del stored[max(range(len(stored)), key=lambda place: (of_table[stored[place][1].table], -place))]
         self._newest_first = None
 
 
@@ -498,7 +500,7 @@ class Attendance:
 
     def __init__(self, journal: Journal, clock: Callable[[], int], changed: Callable[[set[int]], None]) -> None:
         self._journal, self._clock, self._changed = journal, clock, changed
-        self._goes = {int(table): one for table, one in journal.kept(GOING, GoingToCall).items()}
+        self._attending = {int(table): one for table, one in journal.kept(GOING, GoingToCall).items()}
         self._seen = journal.kept(SEEN, SeenMark)
         self._shown: tuple[tuple[AlertView, ...], tuple[AlertView, ...]] = ((), ())
 
@@ -506,13 +508,13 @@ class Attendance:
 
     def call(self, table: int, since: int | None) -> Attending | None:
         """Return who goes to a table's call. `since`: when it was opened, or None if unknown."""
-        found = self._goes.get(table)
+        found = self._attending.get(table)
         if found is None:
             return None
         opened_before = found.call is None and since is not None and since <= found.by.at
         return found.by if found.call == since or opened_before else None
 
-    def comes(self, table: int, call: Since | None) -> bool:
+    def is_attended(self, table: int, call: Since | None) -> bool:
         """Return whether an arbiter is on the way to this call of a table."""
         return call is not None and self.call(table, call.at) is not None
 
@@ -543,7 +545,7 @@ class Attendance:
 
     def apply(self, message: LogMessage) -> None:
         """Forget who went to a call that is over. If a clock is slow, a later call could have the same time."""
-        if isinstance(message.fact, Call) and not message.fact.open and message.table in self._goes:
+        if isinstance(message.fact, Call) and not message.fact.open and message.table in self._attending:
             self._keep(message.table, None)
 
     def _refuse_unless(self, before: Attending | None, seen: int, table: int) -> None:
@@ -554,17 +556,17 @@ class Attendance:
     def _keep(self, table: int, goes: GoingToCall | None) -> None:
         with self._journal.commit():
             self._journal.keep(f"{GOING}{table}", goes)
-        self._goes.pop(table, None)
+        self._attending.pop(table, None)
         if goes:
-            self._goes[table] = goes
+            self._attending[table] = goes
         self._changed({table})
 
     # ---- alerts -----------------------------------------------------------------------------
 
-    def alerts(self, kept: tuple[AlertView, ...]) -> tuple[AlertView, ...]:
+    def alerts(self, stored: tuple[AlertView, ...]) -> tuple[AlertView, ...]:
         """Return the alerts with who has seen each."""
-        if self._shown[0] is not kept:
-            self._shown = kept, tuple(self._with_who(alert) for alert in kept) if self._seen else kept
+        if self._shown[0] is not stored:
+            self._shown = stored, tuple(self._with_mark(alert) for alert in stored) if self._seen else stored
         return self._shown[1]
 
     def see(self, alert: AlertView, account: str, name: str) -> bool:
@@ -575,17 +577,17 @@ class Attendance:
         mark = self._seen.get(alert_key(alert))
         if mark is not None and mark.upto >= alert.at:
             return False
-        self._note(alert_key(alert), SeenMark(Attending(account, name, self._clock()), alert.at))
+        self._store_mark(alert_key(alert), SeenMark(Attending(account, name, self._clock()), alert.at))
         return True
 
     def unsee(self, alert: AlertView) -> bool:
         """Record that an alert was not seen after all. Return whether this is new."""
         if alert_key(alert) not in self._seen:
             return False
-        self._note(alert_key(alert), None)
+        self._store_mark(alert_key(alert), None)
         return True
 
-    def _note(self, key: str, mark: SeenMark | None) -> None:
+    def _store_mark(self, key: str, mark: SeenMark | None) -> None:
         with self._journal.commit():
             self._journal.keep(f"{SEEN}{key}", mark)
         self._seen.pop(key, None)
@@ -594,6 +596,6 @@ class Attendance:
         self._shown = ((), ())
         self._changed(set())
 
-    def _with_who(self, alert: AlertView) -> AlertView:
+    def _with_mark(self, alert: AlertView) -> AlertView:
         mark = self._seen.get(alert_key(alert))
         return replace(alert, seen=mark.by) if mark and alert.at <= mark.upto else alert

@@ -94,8 +94,8 @@ def _swing(deal: int, seat: Seat, play: PlayLine) -> Highlight:
 def _found(deal: int, seat: Seat, play: PlayLine, tables: int) -> Highlight:
     line = play.seats[seat]
     value = line.hand_value or 0
-    told = {"name": _who(line), "value": value, "table": play.table, "tables": tables}
-    return Highlight("found", deal, seat, Fraction(value), told)
+    values = {"name": _who(line), "value": value, "table": play.table, "tables": tables}
+    return Highlight("found", deal, seat, Fraction(value), values)
 
 
 def _who(line: SeatLine) -> str:

@@ -370,7 +370,7 @@ class Intake:
         table, seq = self.place_of(id_) or (0, 0)
         return table in self.books and seq in self.books[table].taken and self.books[table].taken.id_of(seq) == id_
 
-    def has_taken(self, table: int, seq: int, digest: str) -> bool:
+    def has_accepted(self, table: int, seq: int, digest: str) -> bool:
         """Return whether a fact was accepted, by its table, number and hash."""
         return table in self.books and self.books[table].has(seq, digest)
 

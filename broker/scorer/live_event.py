@@ -194,7 +194,7 @@ class LiveEvent:
         seal, record = Seal(event.name, key), self.devices.record
         self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, back, record)
         admissions = self.devices.admissions
-        admissions.number = max(admissions.number, self.homes.numbers.given(DEVICES))
+        admissions.number = max(admissions.number, self.homes.numbers.highest_given(DEVICES))
         self._counter = HandCounter(event)
         halls, centre, passed = HallsFile(folder), read_centre(folder), self.intake.passed_over
         if not halls.now() and journal.remembered(KEPT):
@@ -213,14 +213,14 @@ class LiveEvent:
     def take(self, batch: Sequence[Incoming], now: int, centre: Centre | None = None) -> list[IntakeVerdict]:
         """Judge and store a batch, and return the verdicts. `centre`: also store how far its halls have been read."""
         facts = [one.payload for one in batch if one.topic.endswith(LOG_ENDS)]
-        self.devices.admissions.prove(facts, self.intake.has_taken)
+        self.devices.admissions.verify_batch(facts, self.intake.has_accepted)
         with self.journal.commit():
             verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
             if centre:
                 centre.keep()
         return verdicts
 
-    def set_aside(self, faults: Sequence[Fault]) -> None:
+    def handle_faults(self, faults: Sequence[Fault]) -> None:
         """Record faults of the store, ask the tables for the affected facts, and alert the arbiters."""
         if not faults:
             return
@@ -232,11 +232,11 @@ class LiveEvent:
 
     def _judge(self, one: Incoming, now: int) -> IntakeVerdict | None:
         """Judge one message, and store it. None: it waits for a PIN, as do later facts of its table."""
-        if self.pins.holds(one):
+        if self.pins.hold_if_waiting(one):
             return None
         verdict = self.intake.judge(one.topic, one.payload)
         if verdict.waits and isinstance(verdict.message, LogMessage):
-            self.pins.hold(verdict.message.table, one)
+            self.pins.start_holding(verdict.message.table, one)
             return None
         self._take_up(one, verdict, now)
         return verdict
@@ -312,7 +312,7 @@ class LiveEvent:
         """
         found = self.devices.look(now, listening=self.connected)
         if now >= self.homes.gaps_at:
-            found += self.homes.take_back(now)
+            found += self.homes.recover(now)
         if self.centre:
             found += (concern_of_hall("hall_silent", hall) for hall in self.centre.look())
         return found

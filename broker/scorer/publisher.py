@@ -384,8 +384,8 @@ class Publisher:
         """
         if self._at_centre:
             return
-        times, devices, comes = self._state.tables.times, self._live.devices, self._live.attendance.comes
-        calls = {table: (before, comes(table, times.calling[table])) for before, table in enumerate(times.queue())}
+        times, devices, attended = self._state.tables.times, self._live.devices, self._live.attendance.is_attended
+        calls = {table: (before, attended(table, times.calling[table])) for before, table in enumerate(times.queue())}
         moved = {table for table, _ in calls.items() ^ self._calls.items()}
         self._calls = calls
         for table in sorted(moved.union(tables).intersection(self._state.planned.tables)):

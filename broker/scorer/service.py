@@ -193,7 +193,7 @@ class Scorer:
             back=self._count_again,
         )
         self.live.alerts.note(found)
-        self.live.set_aside(stored.faults)
+        self.live.handle_faults(stored.faults)
         self.publisher = Publisher(self.live, folder, key, clock, seconds, self.anchor)
         self.publisher.lease = kept_lease(journal) or new_lease()
         self._plays = PlayFinder(folder, self.state, journal, self.publisher.counted, self._post, seconds)
@@ -206,7 +206,7 @@ class Scorer:
                     journal.remember(ELSEWHERE, "[]")
         self._note_key()
         self.rulings = RulingService(event, self.state, journal, self.live.intake, clock, self._ruled, self.live.judged)
-        self.rulings.known = partial(self.live.homes.numbers.given, DESK)
+        self.rulings.known = partial(self.live.homes.numbers.highest_given, DESK)
         self.dashboard = Dashboard(self.live, self.anchor, seconds)
         self.standby, self._leaving = StandbyWatch(lambda: journal.height, seconds), False
         self._put_off: list[Incoming | OwnCall] = []
@@ -278,7 +278,7 @@ class Scorer:
     @property
     def tables_heard(self) -> int:
         """Number of tables heard from, or heard from before this scorer was started and possibly still there."""
-        return self.live.devices.liveness.there
+        return self.live.devices.liveness.heard_count
 
     @property
     def begun(self) -> bool:
@@ -351,13 +351,13 @@ class Scorer:
         else:
             self._publish_standings()
             self.dashboard.show_if_due()
-        for table in sorted(self.live.homes.due):
+        for table in sorted(self.live.homes.tables_to_publish):
             self.publisher.kept(table)
-        self.live.homes.due.clear()
+        self.live.homes.tables_to_publish.clear()
         self.publisher.publish_again()
         if self.live.hall:
             self.live.hall.step()
-            self._at_centre.tell(self.publisher.receipt)
+            self._at_centre.publish_changes(self.publisher.receipt)
         self.publisher.halls()
 
     def _look(self) -> None:
@@ -475,7 +475,7 @@ class Scorer:
         self.wire.metrics.answered((one for one in batch if one.topic.endswith(LOG_ENDS)), time.monotonic())
         for verdict in verdicts:
             if isinstance(verdict.message, KeptBack) and not verdict.code:
-                self.live.alerts.note(self.live.homes.come_back(verdict.message))
+                self.live.alerts.note(self.live.homes.receive(verdict.message))
 
     def _post(self, work: Callable[[], None]) -> None:
         """Run something on the scorer's thread. Called from any other thread."""
@@ -492,9 +492,9 @@ class Scorer:
         self._post(partial(self._found, faults))
 
     def _found(self, faults: Sequence[Fault]) -> None:
-        known = {(fault.height, fault.code) for fault in self._journal.set_aside()}
+        known = {(fault.height, fault.code) for fault in self._journal.recorded_faults()}
         new = [fault for fault in faults if (fault.height, fault.code) not in known]
-        self.live.set_aside(new)
+        self.live.handle_faults(new)
         self.dashboard.changed({fault.table for fault in new if fault.table})
         for table in sorted(self.live.intake.books.keys() & {fault.table for fault in new}):
             self.publisher.receipt(table)
@@ -583,7 +583,7 @@ class Scorer:
     def _committed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
         """Copy decisions to their other homes after a commit."""
         if self.live.homes.writer:
-            self.live.homes.writer.note(lines)
+            self.live.homes.writer.queue_lines(lines)
         if decided:
             self.live.homes.follow(decided)
             self.standby.decided = lines[-1].height
@@ -593,7 +593,7 @@ class Scorer:
         if isinstance(decided.message, Ruling):
             self._ruled(decided.message, self.state.apply(decided.message, self.live.judged))
         else:
-            self.live.devices.hold(decided.message)
+            self.live.devices.apply_decision(decided.message)
 
     def _tables_changed(self, tables: set[int]) -> None:
         """Publish that another device serves these tables, or that another arbiter has gone there."""

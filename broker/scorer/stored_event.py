@@ -201,7 +201,7 @@ class JournalContent(NamedTuple):
     """Rows that do not count or are missing, and altered rows that still count."""
     decided: Sequence[Decided]
     """Decisions of the desk, with their bytes."""
-    set_aside: Sequence[Fault] = ()
+    recorded_faults: Sequence[Fault] = ()
     """All faults ever found, including those repaired since."""
     elsewhere: frozenset[int] | None = None
     """In a hall, the deals that all halls have played, by the centre's last report."""
@@ -221,7 +221,7 @@ class JournalContent(NamedTuple):
 
         Recovered ones are included: what followed them has counted meanwhile, and still counts.
         """
-        faults = (*self.set_aside, *self.faults)
+        faults = (*self.recorded_faults, *self.faults)
         return ((fault.table, fault.seq) for fault in faults if fault.table and fault.seq)
 
     def with_decided(self, back: Sequence[Decided]) -> "JournalContent":
@@ -280,7 +280,7 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
         content = reading.content(read)
     faults += reading.faults
     content = content._replace(judged_from=_judged_from(journal, faults))
-    content = content._replace(set_aside=journal.set_aside(), elsewhere=_deals_elsewhere(journal, event))
+    content = content._replace(recorded_faults=journal.recorded_faults(), elsewhere=_deals_elsewhere(journal, event))
     content = content._replace(faults=_open_faults(journal, faults, content))
     numbers = [one.message.number for one in content.decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
@@ -371,7 +371,7 @@ def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
 
 def _open_faults(journal: Reader, found: Iterable[Fault], content: JournalContent) -> Sequence[Fault]:
     """Return the faults found now and the losses recorded before, by name, without what was recovered."""
-    lost = [fault for fault in content.set_aside if fault.code == LOST]
+    lost = [fault for fault in content.recorded_faults if fault.code == LOST]
     there = content.ids() if lost else set()
     return (*journal.unrepaired(found), *(fault for fault in lost if fault.id not in there))
 

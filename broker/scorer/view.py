@@ -175,7 +175,7 @@ class DashboardView(Struct, frozen=True):
     """Newest first."""
     standings: Sequence[Standing]
     alerts: tuple[AlertView, ...]
-    """Newest first; the most recent ones of each code (`alerts.KEPT`)."""
+    """Newest first; the most recent ones of each code (`alerts.MOST_PER_CODE`)."""
     beside: tuple[BesideView, ...] = ()
     teams: tuple[TeamStanding, ...] = ()
     """In a team event, by the deals that all teams have played."""

@@ -64,7 +64,7 @@ from broker.store.records import (
     find_anchor,
     link_after,
     message_of,
-    sequence_of,
+    source_and_number,
 )
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import (

@@ -33,7 +33,7 @@ BYTES_A_PART: Final = 16 * 1024 * 1024
 PEER: Final = "standby.json"
 """File in the event's folder with the other machine's address (broker/scorer/standby.py)."""
 
-OWN: Final = (
+NOT_COPIED: Final = (
     *(STORE, "standings.csv", PEER, "store.toml", "broker", "upgrade", "session.key", "disk-reserve"),
     *("server.crt", "server.key"),
 )
@@ -42,10 +42,10 @@ OWN: Final = (
 REFUSED_UPTO: Final = "followed_refusals"
 """Key for the number of the last refusal that a copy has."""
 
-OWN_KEYS: Final = ("store", "version", "event", "lease", REFUSED_UPTO)
+KEYS_NOT_COPIED: Final = ("store", "version", "event", "lease", REFUSED_UPTO)
 """Keys stored beside the journal that belong to one store and are not copied."""
 
-PUT_ASIDE: Final = ".scorer-before"
+SET_ASIDE_PREFIX: Final = ".scorer-before"
 """Prefix of the folders for stores that the active one does not contain; a number follows. They are never removed."""
 
 
@@ -105,12 +105,12 @@ class FollowedEvent:
             height = journal.last_height()
             if not journal.has_row(have.height, have.link):
                 return JournalPart(height, differs=True)
-            about = {key: value for key, value in journal.remembered("").items() if key not in OWN_KEYS}
+            about = {key: value for key, value in journal.remembered("").items() if key not in KEYS_NOT_COPIED}
             new = islice(journal.whole_rows(have.height), ROWS_A_PART) if height > have.height else ()
             rows = [tuple(row) for row in new]
             refused = [*islice(journal.refused_after(have.refused), ROWS_A_PART)]
-            aside = journal.set_aside()
-        states = {str(path.relative_to(self._folder)): _state(path) for path in files_of(self._folder, OWN)}
+            aside = journal.recorded_faults()
+        states = {str(path.relative_to(self._folder)): _state(path) for path in files_of(self._folder, NOT_COPIED)}
         return JournalPart(
             height,
             rows,
@@ -216,7 +216,7 @@ class EventCopy:
 
     def _compare(self, states: dict[str, str]) -> None:
         """Find out which files to request, and remove those that the event no longer has."""
-        for path in files_of(self._folder, OWN):
+        for path in files_of(self._folder, NOT_COPIED):
             if str(path.relative_to(self._folder)) not in states:
                 path.unlink()
         self._states = {name: state for name, state in self._states.items() if states.get(name) == state}
@@ -236,12 +236,12 @@ class EventCopy:
     def begin_anew(self) -> Path:
         """Set the store aside for people to inspect, and start with an empty one. Return the old one's folder."""
         self.journal.close()
-        numbers = (f"{PUT_ASIDE}-{number}" for number in range(1, 10_000))
-        aside = next(self._folder / name for name in numbers if not (self._folder / name).exists())
-        make_folder(aside, PRIVATE_FOLDER)
+        numbers = (f"{SET_ASIDE_PREFIX}-{number}" for number in range(1, 10_000))
+        set_aside = next(self._folder / name for name in numbers if not (self._folder / name).exists())
+        make_folder(set_aside, PRIVATE_FOLDER)
         store = self._folder / STORE
         for path in (*self._folder.glob(f"{STORE}*"), store.with_suffix(WITNESS_SUFFIX)):
             with suppress(FileNotFoundError):
-                shutil.move(path, aside / path.name)
+                shutil.move(path, set_aside / path.name)
         self._open()
-        return aside
+        return set_aside

@@ -52,7 +52,7 @@ from broker.store.records import (
     intact_rows,
     link_after,
     message_of,
-    sequence_of,
+    source_and_number,
 )
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -296,13 +296,13 @@ class Reader:
         repaired = self.repaired() if found else set()
         return self.name(fault for fault in found if fault.height not in repaired)
 
-    def set_aside(self) -> list[Fault]:
+    def recorded_faults(self) -> list[Fault]:
         """Return every fault ever recorded in this journal, repaired or not. Raises StoreError."""
         if not self.has_links:
             return []
-        kept = self._tables.set_aside
-        query = select(kept.c.code, kept.c.height, kept.c.table_no, kept.c.seq, kept.c.id).order_by(kept.c.number)
-        return [Fault(*row) for row in self._fetch(kept, query, "the recorded faults cannot be read")]
+        table = self._tables.set_aside
+        query = select(table.c.code, table.c.height, table.c.table_no, table.c.seq, table.c.id).order_by(table.c.number)
+        return [Fault(*row) for row in self._fetch(table, query, "the recorded faults cannot be read")]
 
     def repaired(self) -> set[int]:
         """Return the heights of rows that another row replaces. Raises StoreError."""
@@ -338,8 +338,8 @@ class Reader:
     def lost(self, witness: Witness) -> list[Fault]:
         """Return a fault for each row that the witness lists and this journal lacks. Raises StoreError."""
         journal = self._tables.journal
-        there = {id_ for (id_,) in self._fetch(journal, select(journal.c.id))}
-        return [Fault(LOST, *line[:4]) for line in dict.fromkeys(witness.lines()) if line.id not in there]
+        ids = {id_ for (id_,) in self._fetch(journal, select(journal.c.id))}
+        return [Fault(LOST, *line[:4]) for line in dict.fromkeys(witness.lines()) if line.id not in ids]
 
     def whole_rows(self, after: int = 0) -> Generator[Sequence[Any], None, None]:
         """Yield all rows after a height, with every column. Raises StoreError."""
@@ -410,10 +410,10 @@ class Reader:
 
     def refused_after(self, number: int) -> Iterator[tuple[int, RefusedRow]]:
         """Yield the stored refusals after a given number, with their numbers, oldest first. Raises StoreError."""
-        kept = self._tables.refused
+        table = self._tables.refused
         names = ("number", "received_at", "code", "topic", "body", "table_no", "seq", "id")
-        query = select(*(kept.c[name] for name in names)).order_by(kept.c.number).limit(ROWS_AT_ONCE)
-        while rows := self._fetch(kept, query.where(kept.c.number > number), "the refused messages cannot be read"):
+        query = select(*(table.c[name] for name in names)).order_by(table.c.number).limit(ROWS_AT_ONCE)
+        while rows := self._fetch(table, query.where(table.c.number > number), "the refused messages cannot be read"):
             yield from ((row[0], RefusedRow(*row[1:])) for row in rows)
             number = rows[-1][0]
 
@@ -509,8 +509,8 @@ class Journal(Reader):
         highest = self._connection.execute(last.order_by(journal.c.height.desc()).limit(1)).first()
         self._height, self._link = highest or (0, FIRST_LINK)
         self._batch: list[dict[str, object]] = []
-        self._noted: list[WitnessLine] = []
-        self._decided: list[Decided] = []
+        self._batch_lines: list[WitnessLine] = []
+        self._batch_decisions: list[Decided] = []
 
     def _follow_witness(self, witness: Witness) -> None:
         """Set aside the rows that the witness lists but the journal lacks; update the witness. Raises StoreError."""
@@ -545,14 +545,14 @@ class Journal(Reader):
         except BaseException:
             self._height, self._link = before
             self._batch.clear()
-            self._noted.clear()
-            self._decided.clear()
+            self._batch_lines.clear()
+            self._batch_decisions.clear()
             raise
-        noted, decided, self._noted, self._decided = self._noted, self._decided, [], []
+        lines, decisions, self._batch_lines, self._batch_decisions = self._batch_lines, self._batch_decisions, [], []
         if self._witness:
-            self._witness.note(noted)
+            self._witness.note(lines)
         if self._follower:
-            self._follower(decided, noted)
+            self._follower(decisions, lines)
 
     def _hold(self) -> None:
         """Check, during a commit, that this scorer is still the active one. Raises StoreLost."""
@@ -565,12 +565,12 @@ class Journal(Reader):
         `body`: its JSON as it was received, if a signature covers that. `repairs`: the height of a row that was set
         aside.
         """
-        table, seq = sequence_of(message)
+        table, seq = source_and_number(message)
         body = kept_form(encode(message)) if body is None else body
         link = link_after(self._link, self._height + 1, received_at, body)
         self._add(self._height + 1, received_at, table, seq, message.id, body, link, repairs)
         if not isinstance(message, LogMessage):
-            self._decided.append(Decided(message, received_at, body))
+            self._batch_decisions.append(Decided(message, received_at, body))
 
     def copy_row(self, row: Sequence[Any]) -> None:
         """Copy a row of another journal unchanged, with its link, intact or not. Inside `commit` only."""
@@ -581,13 +581,13 @@ class Journal(Reader):
         self._batch.append(dict(zip(ROW, row, strict=True)))
         if self._witness or self._follower:
             height, _, table, seq, id_, _, link, _ = row
-            self._noted.append(WitnessLine.of(height, table, seq, id_, link))
+            self._batch_lines.append(WitnessLine.of(height, table, seq, id_, link))
         if len(self._batch) == ROWS_AT_ONCE:
             self._write()
 
     def put_aside(self, faults: Iterable[Fault]) -> None:
         """Record faults, altered and lost rows alike, each only once. Inside `commit` only."""
-        known = {(fault.code, fault.height, fault.id) for fault in self.set_aside()}
+        known = {(fault.code, fault.height, fault.id) for fault in self.recorded_faults()}
         for fault in faults:
             if (fault.code, fault.height, fault.id) not in known:
                 self._insert(
@@ -632,8 +632,8 @@ class Journal(Reader):
     def remember(self, key: str, value: str) -> None:
         """Store a value beside the journal, replacing the key's previous value. Inside `commit` only."""
         about = self._tables.about
-        there = update(about).where(*self._of_event(about), about.c.key == key)
-        if not self._connection.execute(there.values(value=value)).rowcount:
+        existing = update(about).where(*self._of_event(about), about.c.key == key)
+        if not self._connection.execute(existing.values(value=value)).rowcount:
             self._insert(about, {"key": key, "value": value})
 
     def keep(self, key: str, value: msgspec.Struct | None) -> None:
@@ -656,7 +656,7 @@ def fingerprint(reader: Reader) -> str:
     digest = hashlib.sha256()
     for _, received_at, body, _ in reader.linked_rows():
         digest.update(repr((received_at, body)).encode())
-    for row in (*reader.refused(), *reader.set_aside()):
+    for row in (*reader.refused(), *reader.recorded_faults()):
         digest.update(repr(row).encode())
     return digest.hexdigest()
 
@@ -670,7 +670,7 @@ def copy_journal(source: Reader, target: Journal) -> int:
         if source.has_links:
             for whole in source.whole_rows():
                 target.copy_row(whole)
-            target.put_aside(source.set_aside())
+            target.put_aside(source.recorded_faults())
         else:
             for received_at, body in source.entries():
                 target.append(message_of(body), received_at, body)

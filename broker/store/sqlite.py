@@ -148,8 +148,8 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     While a scorer has the file open there is a write-ahead log, and readers of that block nobody. Without a log the
     file is complete, and is opened as immutable so that SQLite creates no other files beside it.
     """
-    at_work = path.with_name(path.name + "-wal").exists()
-    how = "mode=ro" if at_work else "mode=ro&immutable=1"
+    has_log = path.with_name(path.name + "-wal").exists()
+    how = "mode=ro" if has_log else "mode=ro&immutable=1"
     uri = f"{path.absolute().as_uri()}?{how}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
 

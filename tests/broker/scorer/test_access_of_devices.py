@@ -241,8 +241,8 @@ def test_whatever_byte_is_changed_a_fact_is_refused(data: st.DataObject) -> None
         + bytes([data.draw(st.integers(0, 255).filter(lambda one: one != payload[at]))])
         + payload[at + 1 :]
     )
-    admissions.prove([forged])
-    assert fact_hash(forged) not in admissions._proven
+    admissions.verify_batch([forged])
+    assert fact_hash(forged) not in admissions._verified
 
 
 @pytest.mark.parametrize("more", [b',"note":"mine"', b',"seq":2', b" "])
@@ -282,12 +282,12 @@ def test_facts_that_are_proven_together_are_those_that_would_be_one_by_one(kinds
             made = replace(made, signature="0" * 128)
         payloads.append(kept_form(encode(made)))
         before = fact_hash(payloads[-1])
-    admissions.prove(payloads)
+    admissions.verify_batch(payloads)
     proven = False
     for kind, after, payload in reversed([*zip(kinds, [*kinds[1:], "cut"], payloads, strict=True)]):
         vouched = proven and after != "cut" and kind != "other"  # the device has named these bytes as its own
         proven = vouched or kind in ("ours", "cut")
-        assert (fact_hash(payload) in admissions._proven) == proven
+        assert (fact_hash(payload) in admissions._verified) == proven
 
 
 @pytest.fixture
@@ -351,12 +351,12 @@ def test_a_fact_whose_row_was_damaged_is_not_taken_for_one_that_was_verified(hal
     for one in SIGNED:
         hall.arrive(LOG, bytes_of(one))
 
-    def has_taken() -> list[bool]:
-        return [hall.scorer.live.intake.has_taken(TABLE, one.seq, fact_hash(encode(one))) for one in SIGNED]
+    def has_accepted() -> list[bool]:
+        return [hall.scorer.live.intake.has_accepted(TABLE, one.seq, fact_hash(encode(one))) for one in SIGNED]
 
-    assert has_taken() == [True] * 3
+    assert has_accepted() == [True] * 3
     hall.scorer.live.intake.want(Fault(LOST, 1, TABLE, 2))
-    assert has_taken() == [True, False, True]
+    assert has_accepted() == [True, False, True]
 
 
 def test_the_hash_of_a_fact_is_computed_once(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:

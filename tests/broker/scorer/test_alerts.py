@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from broker.protocol import Adjusted, AnyDecision, Deadline, Fine, Lifecycle, Ruled, Seated, Undo, Void
 from broker.protocol.link import Incoming
-from broker.scorer.alerts import KEPT, MOST_AT_ONCE, PAUSE_MS, AlertBook, Concern
+from broker.scorer.alerts import MOST_AT_ONCE, MOST_PER_CODE, PAUSE_MS, AlertBook, Concern
 from broker.scorer.devices import TableStates
 from tests.broker.rulings.ruled import HEAD, correct, draft
 from tests.broker.scorer.hall import NOW, Hall
@@ -37,27 +37,27 @@ def test_a_flood_of_alerts_is_cut_short() -> None:
 
 def test_the_last_alerts_are_kept_newest_first() -> None:
     book = AlertBook()
-    for table in range(1, KEPT + 6):
+    for table in range(1, MOST_PER_CODE + 6):
         book.add([Concern("two_devices", table)], 7)
-    assert [alert.table for alert in book.newest_first()] == list(range(KEPT + 5, 5, -1))
+    assert [alert.table for alert in book.newest_first()] == list(range(MOST_PER_CODE + 5, 5, -1))
 
 
 def test_what_devices_say_of_themselves_pushes_no_fouled_deal_out() -> None:
     book = AlertBook()
     book.add([Concern("fouled", 1, values={"deal": 1})], 7)
-    for about in range(2 * KEPT):
+    for about in range(2 * MOST_PER_CODE):
         book.add([Concern("device_unwell", 2, about=about, values={"what": "button: stuck"})], 7)
     codes = [alert.code for alert in book.newest_first()]
-    assert codes == ["device_unwell"] * KEPT + ["fouled"]
+    assert codes == ["device_unwell"] * MOST_PER_CODE + ["fouled"]
 
 
 def test_what_one_device_says_of_itself_again_and_again_pushes_no_other_tables_alert_out(hall: Hall) -> None:
     """A contact that chatters, or somebody with the table's password."""
     hall.hear(replace(state(2), health={"camera": "camera_gone"}))
-    for count in range(4 * KEPT):
+    for count in range(4 * MOST_PER_CODE):
         hall.hear(replace(state(1, count=count + 1), health={} if count % 2 else {"buttons": "device_unplugged"}))
     unwell = [one.table for one in hall.scorer.feed.current.alerts if one.code == "device_unwell"]
-    assert (len(unwell), unwell[-1]) == (KEPT, 2)
+    assert (len(unwell), unwell[-1]) == (MOST_PER_CODE, 2)
 
 
 def test_the_same_thing_is_told_again_only_after_a_pause_without_it() -> None:

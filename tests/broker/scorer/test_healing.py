@@ -112,7 +112,7 @@ def test_a_changed_byte_is_noticed_at_the_start_named_and_healed_from_the_table(
         hall = make_hall(flipped, journal)
         hall.connect(up=True)
         assert (hall.alerts(), hall.scorer.feed.current.plays_in) == ([], 16)
-        assert [fault.code for fault in journal.set_aside()] == ["row_altered"]
+        assert [fault.code for fault in journal.recorded_faults()] == ["row_altered"]
         assert [*read_journal(journal, open_event(flipped)).lost()] == [(LOSING.table, LOSING.seq)]
     assert verify_store(flipped).faults == ()
     assert {one.id for one, _ in open_stored_event(flipped).results()} == {
@@ -287,9 +287,9 @@ def test_a_byte_that_changes_while_a_scorer_works_is_found_by_the_next_copy(tmp_
         worker = BackupWorker(
             folder, NAME, stick, pause_s=1, keep=1, clock=lambda: NOW, tell=print, found=hall.scorer.report_faults
         )
-        worker.once()
+        worker.make_one()
         flip(folder, LOSING)
-        worker.once()
+        worker.make_one()
         hall.scorer.step(timeout=0)
         assert (hall.alerts(), receipt(hall, LOSING.table).wanted) == ([("row_altered", LOSING.table)], (LOSING.seq,))
         assert hall.scorer.feed.current.plays_in == 16
@@ -297,7 +297,7 @@ def test_a_byte_that_changes_while_a_scorer_works_is_found_by_the_next_copy(tmp_
         assert (copy_faults(older, NAME), len(copy_faults(newer, NAME))) == ([], 1)
         assert check_copy(newer).height == len(LOG)
         hall.hear(LOSING)
-        worker.once()
+        worker.make_one()
         hall.scorer.step(timeout=0)
         assert hall.alerts()[1:] == [("row_repaired", LOSING.table)]
         assert len([*stick.iterdir()]) == 1

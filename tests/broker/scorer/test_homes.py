@@ -53,7 +53,7 @@ def hall_in(folder: Path, home: SecondHome | None = None) -> Iterator[Hall]:
             scorer = admitting(Scorer(event(), journal, folder, clock, home=home))
             hall = Hall(scorer, journal, folder, ear, clock)
             hall.scorer.publisher.link = ear
-        hall.scorer.live.devices.admissions.number = hall.scorer.live.homes.numbers.given(DEVICES)
+        hall.scorer.live.devices.admissions.number = hall.scorer.live.homes.numbers.highest_given(DEVICES)
         hall.connect(up=True)
         yield hall
 

@@ -205,7 +205,7 @@ def test_the_grid_names_a_silent_table_as_one_that_is_not_connected(room: Room) 
     room.hall.hear(new(1), new(2, unsent=3))
     room.wait(SILENT_S)
     rows = grid(room.hall.scorer.snapshot, room.hall.scorer.feed.current.tables).rows
-    assert [row.wants(NOW)[0] for row in rows[:2]] == ["lost", "offline_unsent"]
+    assert [row.needs(NOW)[0] for row in rows[:2]] == ["lost", "offline_unsent"]
 
 
 def test_the_scorer_says_every_ten_seconds_that_it_is_there_and_at_its_end_that_it_is_gone(room: Room) -> None:

@@ -46,7 +46,7 @@ def test_the_grid_tells_what_is_in_what_is_on_what_is_missing_and_what_is_to_com
     tables = [replace(views[1], round=3), away, replace(views[3], state="finished")]
     one, two, three = grid(room.snapshot(), tables).rows
     assert [cell.stage for cell in one.cells] == ["in", "missing", "now", "to_come"]
-    assert (one.missing, one.wants(0), two.wants(0)) == ((2,), ("missing",), ("offline_unsent",))
+    assert (one.missing, one.needs(0), two.needs(0)) == ((2,), ("missing",), ("offline_unsent",))
     assert [cell.stage for cell in three.cells] == ["missing"] * 4
 
 

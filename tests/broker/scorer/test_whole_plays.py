@@ -263,7 +263,7 @@ def test_who_starts_after_a_fact_was_repaired_sees_what_was_seen_when_it_had_com
     lived, again = EventState(event()), EventState(event())
     replay_journal(lived, content_of(left)._replace(faults=[fault]), ())
     lived.apply(lived.tables.clock.corrected(message, at))
-    replay_journal(again, content_of([*left, Row(message, at)])._replace(set_aside=[fault]), ())
+    replay_journal(again, content_of([*left, Row(message, at)])._replace(recorded_faults=[fault]), ())
     assert shown(again) == shown(lived)
 
 

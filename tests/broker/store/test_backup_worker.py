@@ -27,9 +27,9 @@ def test_trouble_is_said_once_then_now_and_then_until_it_is_over() -> None:
 
 def test_a_copy_that_does_not_come_to_its_end_is_said() -> None:
     watch = BackupWatch(1000, 0)
-    assert [watch.looked(3000), watch.looked(3002)] == [None, watch._said]
-    assert watch._said is not None
-    assert "does not respond" in watch._said.text
+    assert [watch.check_overdue(3000), watch.check_overdue(3002)] == [None, watch._reported]
+    assert watch._reported is not None
+    assert "does not respond" in watch._reported.text
 
 
 NOW = 1_800_000_000_000
@@ -76,7 +76,7 @@ def test_the_folder_under_a_stick_that_is_gone_is_not_filled(event: Path, stick:
     heard = Heard()
     worker = BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard)
     worker._was_elsewhere = True  # it was another disk the last time
-    worker.once()
+    worker.make_one()
     assert [report.well for report in heard.reports] == [False]
     assert "no disk is mounted there" in heard.reports[0].text
     assert list(stick.iterdir()) == []
@@ -87,7 +87,7 @@ def test_a_stick_that_was_never_pushed_in_is_told_where_sticks_are_mounted(
 ) -> None:
     monkeypatch.setattr(worker_module, "MOUNTS", (stick.parent,))
     heard = Heard()
-    BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard).once()
+    BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard).make_one()
     assert [(report.well, "no disk is mounted" in report.text) for report in heard.reports] == [(False, True)]
     assert list(stick.iterdir()) == []
 
@@ -95,7 +95,7 @@ def test_a_stick_that_was_never_pushed_in_is_told_where_sticks_are_mounted(
 def test_a_copy_that_is_urgent_is_made_before_its_time(
     event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_module, "LOOK_S", 0.01)
+    monkeypatch.setattr(worker_module, "CHECK_S", 0.01)
     made, asked = threading.Event(), iter([False, True])
 
     def urgent() -> bool:
@@ -122,7 +122,7 @@ def test_a_wall_clock_that_jumps_makes_no_copy_late_and_keeps_none_from_being_to
     worker = BackupWorker(
         event, NAME, stick, pause_s=60, keep=2, clock=lambda: wall[0], tell=heard, seconds=lambda: passed[0]
     )
-    worker.once()
+    worker.make_one()
     wall[0] += years * YEAR_MS
     passed[0] += 60
     worker.look()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker.errors import FollowedDiffers, StoreInUse
 from broker.store import ALTERED, STORE, Fault, RefusedRow, SqliteJournal, SqliteReader
-from broker.store.following import OWN, REFUSED_UPTO, EventCopy, FollowedEvent, JournalPart
+from broker.store.following import NOT_COPIED, REFUSED_UPTO, EventCopy, FollowedEvent, JournalPart
 from broker.store.journal import fingerprint
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.stores import fill
@@ -80,7 +80,7 @@ def test_what_is_kept_beside_the_journal_comes_too_but_each_store_has_its_own_na
     assert copy.journal.remembered("serves/") == {"1": "kiosk-0002"}
     assert copy.journal.remembered("lease") == {}
     assert copy.journal.store != first.store
-    assert copy.journal.set_aside() == first.set_aside()
+    assert copy.journal.recorded_faults() == first.recorded_faults()
 
 
 def test_a_copy_of_what_was_a_copy_itself_lacks_no_refusal_after_a_restart(
@@ -105,7 +105,7 @@ def test_files_come_when_they_change_go_when_they_go_and_are_nobody_elses(copy: 
     (one / "deals.key").write_text("sealed")
     (one / "tls" / "ca.key").write_text("authority")
     (other / "old.csv").write_text("of a plan that is no more")
-    for name in OWN:
+    for name in NOT_COPIED:
         if name != STORE:
             (one / ("tls" if name.startswith("server") else ".") / name).write_text("of the first alone")
     follow(copy, one)

@@ -144,7 +144,7 @@ LOG: Final = whole_event()
 
 def lost(journal: Journal) -> list[tuple[int | None, int | None]]:
     """Return table and number of what is known to be gone."""
-    return [(fault.table, fault.seq) for fault in journal.set_aside() if fault.code == LOST]
+    return [(fault.table, fault.seq) for fault in journal.recorded_faults() if fault.code == LOST]
 
 
 def without_wal(folder: Path) -> None:
@@ -266,7 +266,7 @@ def test_what_was_set_aside_is_never_taken_away(kept: Kept) -> None:
         with journal.commit():
             journal.put_aside([Fault(LOST, 7, 1, 2, "id-00007")])
             journal.put_aside([Fault(LOST, 7, 1, 2, "id-00007")])
-        assert journal.set_aside() == [Fault(LOST, 7, 1, 2, "id-00007")]
+        assert journal.recorded_faults() == [Fault(LOST, 7, 1, 2, "id-00007")]
     for statement in ("DELETE FROM set_aside", "UPDATE set_aside SET seq = 3"):
         with pytest.raises(Exception, match="append-only"):
             kept.alter(statement)

@@ -73,7 +73,7 @@ def test_when_the_desk_is_told_that_it_is_done_it_is_written(home: SecondHome, t
     heard = Heard()
     with SecondHomeWriter(home, tmp_path, heard) as writer:
         for entry in ENTRIES:
-            writer.keep([entry])
+            writer.queue_entries([entry])
             assert writer.wait()
             assert home.read()[-1] == entry
     assert heard.reports == []
@@ -86,10 +86,10 @@ def test_a_disk_that_is_gone_is_told_and_makes_nobody_wait_and_gets_all_when_it_
     heard = Heard()
     home.folder.rename(tmp_path / "away")
     with SecondHomeWriter(home, tmp_path, heard) as writer:
-        writer.keep(ENTRIES[:2])
+        writer.queue_entries(ENTRIES[:2])
         assert not writer.wait()
         heard.wait(lambda report: not report.well)
-        writer.keep(ENTRIES[2:])
+        writer.queue_entries(ENTRIES[2:])
         assert not writer.wait()
         assert not home.folder.exists()
         (tmp_path / "away").rename(home.folder)
@@ -100,7 +100,7 @@ def test_a_disk_that_is_gone_is_told_and_makes_nobody_wait_and_gets_all_when_it_
 
 def named(writer: SecondHomeWriter, _: object, lines: Sequence[WitnessLine]) -> None:
     """Name rows as the scorer does."""
-    writer.note(lines)
+    writer.queue_lines(lines)
 
 
 def test_all_rows_of_a_journal_are_named_there_too(home: SecondHome, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_all_rows_of_a_journal_are_named_there_too(home: SecondHome, tmp_path: P
         fill(journal, *log[:3])
         for first in (3, 5):
             with SecondHomeWriter(home, tmp_path, heard) as writer:
-                writer.begin(journal)
+                writer.queue_journal(journal)
                 journal.follow(partial(named, writer))
                 fill(journal, *log[first : first + 2])
         assert [line.id for line in Witness(home.witness, read_only=True).lines()] == [one.id for one in log[:7]]
@@ -126,11 +126,11 @@ def test_rows_that_could_not_be_named_are_named_when_there_is_room_again(
         lines = journal.witness_lines()
     home.witness.mkdir()  # a file that cannot be written
     with SecondHomeWriter(home, tmp_path, heard) as writer:
-        writer.note(lines[:3])
+        writer.queue_lines(lines[:3])
         heard.wait(lambda report: not report.well)
         home.witness.rmdir()
         heard.wait(lambda report: report.well)
-        writer.note(lines[3:])
+        writer.queue_lines(lines[3:])
     assert [*Witness(home.witness, read_only=True).lines()] == lines
 
 
@@ -146,13 +146,13 @@ def test_names_for_which_there_was_no_room_in_memory_are_written_at_the_next_sta
         home.folder.rename(tmp_path / "away")
         with SecondHomeWriter(home, tmp_path, heard) as writer:
             for line in lines[:4]:
-                writer.note([line])
+                writer.queue_lines([line])
             heard.wait(lambda report: not report.well)
             (tmp_path / "away").rename(home.folder)
             heard.wait(lambda report: report.well)
-            writer.note(lines[4:])
+            writer.queue_lines(lines[4:])
         with SecondHomeWriter(home, tmp_path, heard) as writer:
-            writer.begin(journal)
+            writer.queue_journal(journal)
     assert [*Witness(home.witness, read_only=True).lines()] == lines
 
 
@@ -172,7 +172,7 @@ def test_where_the_disk_is_away_at_the_start_no_name_of_a_row_that_is_lost_is_fo
     with closing(SqliteJournal(tmp_path / "restored" / STORE, NAME)) as journal:
         fill(journal, *whole_event()[:5])
         with SecondHomeWriter(home, tmp_path, heard) as writer:
-            writer.begin(journal)
+            writer.queue_journal(journal)
             heard.wait(lambda report: not report.well)
             (tmp_path / "away").rename(home.folder)
             heard.wait(lambda report: report.well)
@@ -192,5 +192,5 @@ def test_rows_are_named_where_a_power_cut_left_half_a_name_of_rows_that_are_gone
     with closing(SqliteJournal(tmp_path / "restored" / STORE, NAME)) as journal:
         fill(journal, *whole_event()[:5])
         with SecondHomeWriter(home, tmp_path, Heard()) as writer:
-            writer.begin(journal)
+            writer.queue_journal(journal)
     assert [*Witness(home.witness, read_only=True).lines()] == lines[:5]
