@@ -33,8 +33,8 @@ from broker.scorer.snapshot import Snapshot, planned_play
 from broker.scorer.space import DiskLevel
 from broker.scorer.tables import RestoredWalls
 from broker.scorer.view import (
+    AdjustmentView,
     AnchorView,
-    BesideView,
     DashboardView,
     HallContact,
     PlayView,
@@ -43,7 +43,7 @@ from broker.scorer.view import (
     ViewFeed,
     Walls,
 )
-from broker.scorer.whole_plays import WholePlay, message_told
+from broker.scorer.whole_plays import WholePlay, message_of_result
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
 from broker.version import program_version
 
@@ -84,7 +84,7 @@ class Arrivals(Sequence[PlayView]):
         `settled`: only these plays instead of all.
         """
         self.snapshot, self._lines = snapshot, lines
-        self._settled: _Settled = (*snapshot.results.told.values(), *snapshot.instead) if settled is None else settled
+        self._settled: _Settled = (*snapshot.results.by_key.values(), *snapshot.instead) if settled is None else settled
 
     def of_complete_deals(self) -> "Arrivals":
         """Return the plays of deals that all their tables have played."""
@@ -132,13 +132,13 @@ class Arrivals(Sequence[PlayView]):
     def _entered(self, source: LogMessage | WholePlay) -> PlayView:
         key, event = _key_of(source), self.snapshot.event
         if ruled := self.snapshot.ruled.get(key):
-            return self._line(source.at, result_of(message_told(source)), *ruled)
+            return self._line(source.at, result_of(message_of_result(source)), *ruled)
         deal, named = self._deal(source), (self.snapshot.stand_ins, event)
         group, provisional = self._group(key[0], deal), deal not in self.snapshot.complete
         last = self._lines.get(key)
         if last and last.source is source and last.group is group and last[2:4] == (provisional, named):
             return last.play
-        counted = apply_rulings(planned_play(event, key), message_told(source), (), event.profile.awards)
+        counted = apply_rulings(planned_play(event, key), message_of_result(source), (), event.profile.awards)
         play = self._line(source.at, None, counted)
         self._lines[key] = _ArrivalLine(source, group, provisional, named, play)
         return play
@@ -262,7 +262,7 @@ class Dashboard:
             deals_left_out=snapshot.left_out,
             follow_ups=self._count_follow_ups(),
             apart=sum(self._apart.values()),
-            beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
+            beside=tuple(AdjustmentView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
             alerts=self._live.attendance.alerts(self._live.alerts.newest_first()),
             lost=sum(self._lost.values()) + len(self._live.homes.rulings_missing),
             centre=self._live.hall.view() if self._live.hall else None,
@@ -288,7 +288,7 @@ class Dashboard:
     def _lost_of(self, table: int) -> int:
         """Return how many stored facts of a table are lost, by the store's own faults or the table's receipts."""
         book = self._live.intake.books[table]
-        named = sum(height is None for height in book.wanted.values())
+        named = sum(height is None for height in book.requested.values())
         return named + max(0, self._live.devices.receipted(table) - book.upto)
 
     def _follow_halls(self, centre: Centre) -> None:

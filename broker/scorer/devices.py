@@ -74,7 +74,7 @@ class Liveness:
         """The number of tables that are expected and not silent. Thread-safe."""
         return len({*tuple(self._heard)} - self.silent)
 
-    def look(self, now: float, *, listening: bool) -> set[int]:
+    def check(self, now: float, *, listening: bool) -> set[int]:
         """Return the tables that have newly fallen silent. `now` in s of a monotonic clock."""
         passed = now - self._checked_at
         if 0 <= passed < CHECK_S:
@@ -443,9 +443,9 @@ class Devices:
             self._store_holder(table)
             self.heard_again.add(table)
 
-    def look(self, now: float, *, listening: bool) -> list[Concern]:
+    def check(self, now: float, *, listening: bool) -> list[Concern]:
         """Return concerns for the tables that have fallen silent. `now` in s of a monotonic clock."""
-        silent = self.liveness.look(now, listening=listening)
+        silent = self.liveness.check(now, listening=listening)
         if silent:
             with self._journal.commit():
                 for table in silent:

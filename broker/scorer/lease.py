@@ -205,12 +205,12 @@ class LeaseRequest:
 class ScorerChannel(Closing):
     """A separate connection to a broker, over which scorers talk to each other. It leaves no session behind."""
 
-    def __init__(self, event: str, address: Address, name: str, *heard: Topic) -> None:
+    def __init__(self, event: str, address: Address, name: str, *subscribed: Topic) -> None:
         """Begin to connect. Most of the time nothing answers."""
         self._event, self._address = event, address
-        self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
-        where = [topic.at(event) for topic in heard]
-        self._link = Link(address, passing_id(f"homologue-{event}-{name}"), where, self._news.put, kept=False)
+        self._inbox: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+        topics = [topic.at(event) for topic in subscribed]
+        self._link = Link(address, passing_id(f"homologue-{event}-{name}"), topics, self._inbox.put, kept=False)
         self._link.start()
 
     def close(self) -> None:
@@ -219,8 +219,8 @@ class ScorerChannel(Closing):
 
     def heard(self) -> Iterator[Message | LinkChanged]:
         """Yield the received messages, except those of scorers that we cannot decode."""
-        while not self._news.empty():
-            item = self._news.get()
+        while not self._inbox.empty():
+            item = self._inbox.get()
             if isinstance(item, LinkChanged):
                 yield item
                 continue
@@ -228,7 +228,7 @@ class ScorerChannel(Closing):
             with suppress(Refused):
                 yield decode_on_topic(item.topic, item.payload)[1]
 
-    def say(self, topic: Topic, message: Message) -> None:
+    def publish(self, topic: Topic, message: Message) -> None:
         """Publish a message to the other scorers."""
         self._link.publish(topic.at(self._event), encode(message), retain=topic.retain)
 
@@ -253,7 +253,7 @@ class LeaseLink(ScorerChannel):
                 if item.why:
                     self._fail(item.why)
         if self.request.may_ask(now):
-            self.say(topics.SCORER_ASKED, self.request.question(self._event))
+            self.publish(topics.SCORER_ASKED, self.request.question(self._event))
         outcome = self.request.look(now)
         if self.request.deaf(now):
             self._fail(LinkRefused("the broker does not deliver what is published; trying again"))
@@ -262,10 +262,10 @@ class LeaseLink(ScorerChannel):
             raise ScorerActive(f"another scorer is active on {self._event} at the broker {where}")
         return self.request.lease if outcome == "taken" else None
 
-    def _fail(self, why: LinkDown) -> None:
-        if str(why) != self.failure:
-            self.failure = str(why)
-            log.warning(why.code, why=str(why))
+    def _fail(self, reason: LinkDown) -> None:
+        if str(reason) != self.failure:
+            self.failure = str(reason)
+            log.warning(reason.code, why=str(reason))
 
 
 class OtherBroker(ScorerChannel):
@@ -277,7 +277,7 @@ class OtherBroker(ScorerChannel):
     def __init__(self, event: str, address: Address, lease: Lease, state: Callable[[], ScorerState]) -> None:
         """`state` returns the state to publish there."""
         self._lease, self._state = lease, state
-        self._ask_at = self._say_at = inf
+        self._ask_at = self._publish_at = inf
         super().__init__(event, address, "other", topics.SCORER)
 
     def look(self, now: float) -> None:
@@ -288,13 +288,13 @@ class OtherBroker(ScorerChannel):
         mine = self._lease
         for item in self.heard():
             if isinstance(item, LinkChanged):
-                self._ask_at, self._say_at = (now, now + AGAIN_S) if item.up else (inf, inf)
+                self._ask_at, self._publish_at = (now, now + AGAIN_S) if item.up else (inf, inf)
             elif isinstance(item, ScorerState) and item.answers == mine.run and mine.yields_to(item):
                 raise ScorerReplaced("the other machine's scorer has taken over: this one has stopped writing")
         if now >= self._ask_at:
             self._ask_at = now + REPEAT_S
             question = ScorerAsked(id=uuid.uuid4().hex, event=self._event, run=mine.run, term=mine.term, starts=False)
-            self.say(topics.SCORER_ASKED, question)
-        if now >= self._say_at:
-            self._say_at = now + REPEAT_S
-            self.say(topics.SCORER, self._state())
+            self.publish(topics.SCORER_ASKED, question)
+        if now >= self._publish_at:
+            self._publish_at = now + REPEAT_S
+            self.publish(topics.SCORER, self._state())

@@ -100,10 +100,10 @@ class PendingCall(Generic[T]):
             if refusal:
                 raise refusal
             return partial(self.answer.set_result, self._work())
-        except (Refused, ScorerError) as refused:
-            return partial(self.answer.set_exception, refused)
-        except BaseException as broken:
-            self.answer.set_exception(broken)
+        except (Refused, ScorerError) as error:
+            return partial(self.answer.set_exception, error)
+        except BaseException as error:
+            self.answer.set_exception(error)
             raise
 
     def wait(self) -> T:
@@ -173,13 +173,13 @@ class Scorer:
     ) -> None:
         self._journal, self._clock, self._seconds, self._space = journal, clock, seconds, space
         self._inbox = Inbox()
-        found: list[Concern] = []
-        stored = with_second_home(journal, read_journal(journal, event), home, found.extend)
+        concerns: list[Concern] = []
+        stored = with_second_home(journal, read_journal(journal, event), home, concerns.extend)
         if stored.judged_from is None:
             with journal.commit():
                 journal.remember(JUDGED_FROM, str(len(stored.messages)))
         key = open_event_key(folder)
-        pins = PinChecker(lambda check, right: self._post(partial(self._found_pin, check, right=right)))
+        pins = PinChecker(lambda check, right: self._post(partial(self._handle_pin_check, check, right=right)))
         self.live = LiveEvent(
             event,
             journal,
@@ -190,9 +190,9 @@ class Scorer:
             clock=clock,
             seconds=seconds,
             changed=self._tables_changed,
-            back=self._count_again,
+            back=self._apply_recovered,
         )
-        self.live.alerts.note(found)
+        self.live.alerts.note(concerns)
         self.live.handle_faults(stored.faults)
         self.publisher = Publisher(self.live, folder, key, clock, seconds, self.anchor)
         self.publisher.lease = kept_lease(journal) or new_lease()
@@ -204,17 +204,17 @@ class Scorer:
             if not journal.remembered(ELSEWHERE):  # the event stays a hall's, even if its file is lost
                 with journal.commit():
                     journal.remember(ELSEWHERE, "[]")
-        self._note_key()
+        self._check_key()
         self.rulings = RulingService(event, self.state, journal, self.live.intake, clock, self._ruled, self.live.judged)
         self.rulings.known = partial(self.live.homes.numbers.highest_given, DESK)
         self.dashboard = Dashboard(self.live, self.anchor, seconds)
         self.standby, self._leaving = StandbyWatch(lambda: journal.height, seconds), False
-        self._put_off: list[Incoming | OwnCall] = []
+        self._deferred: list[Incoming | OwnCall] = []
         """Messages and calls that came while the standby was taking over. They are handled here if it does not."""
         journal.follow(self._committed)
         self._begin(event, folder, stored)
 
-    def _note_key(self) -> None:
+    def _check_key(self) -> None:
         """Alert the arbiters if the event's key has changed: tables that know the old key reject any other."""
         known, key = self._journal.remembered(EVENT_KEY).get("", ""), self.publisher.key.public
         if known == key:
@@ -283,7 +283,7 @@ class Scorer:
     @property
     def begun(self) -> bool:
         """Whether any table has reported a fact."""
-        return any(book.taken for book in self.live.intake.books.values())
+        return any(book.accepted for book in self.live.intake.books.values())
 
     def ask(self, work: Callable[[], T]) -> T:
         """Run `work` on the scorer's thread, and wait for the result. Raises ScorerBusy.
@@ -327,7 +327,7 @@ class Scorer:
                 self._journal.check()
                 self.step(timeout=0.2)
         except StoreLost:
-            self.publisher.forget()  # another scorer may be active now, so its file must stay
+            self.publisher.cancel()  # another scorer may be active now, so its file must stay
             raise
         finally:
             self.publisher.hurry()
@@ -340,19 +340,19 @@ class Scorer:
 
     def step(self, timeout: float) -> None:
         """Handle the messages that have arrived, in one commit, and publish the consequences."""
-        self._look()
+        self._tick()
         if self.publisher.busy:
             timeout = 0.0
         batch = self._inbox.next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
-        if self._put_off and not self._leaving:
-            batch, self._put_off = [*self._put_off, *batch], []
+        if self._deferred and not self._leaving:
+            batch, self._deferred = [*self._deferred, *batch], []
         if batch:
             self._handle(batch)
         else:
             self._publish_standings()
             self.dashboard.show_if_due()
         for table in sorted(self.live.homes.tables_to_publish):
-            self.publisher.kept(table)
+            self.publisher.records(table)
         self.live.homes.tables_to_publish.clear()
         self.publisher.publish_again()
         if self.live.hall:
@@ -360,15 +360,15 @@ class Scorer:
             self._at_centre.publish_changes(self.publisher.receipt)
         self.publisher.halls()
 
-    def _look(self) -> None:
+    def _tick(self) -> None:
         """Send the heartbeat, and check what nobody reports. Raises ScorerReplaced if the standby has taken over."""
         now = self._seconds()
         found = self._follow_standby(self.standby.peer) if self.standby.peer else []
         if self._plays.unwritten:
-            self._plays.look()
+            self._plays.check()
         self.publisher.beat(now)
-        found += self.live.look(now)
-        if self._space and (level := self._space.look()) != self.dashboard.disk:
+        found += self.live.check(now)
+        if self._space and (level := self._space.update()) != self.dashboard.disk:
             self.dashboard.disk = level
             found.append(Concern(f"scorer_disk_{level}"))
         if found:
@@ -391,16 +391,16 @@ class Scorer:
         if self.standby.left(settled=not self._inbox.qsize()):
             self.publisher.moved = self.publisher.standby
             raise ScorerReplaced("the standby has taken over: this scorer has stopped writing")
-        self.publisher.place_standby(peer.broker)
+        self.publisher.set_standby(peer.broker)
         return self.standby.concerns()
 
     def _handle(self, batch: Iterable[Arrival]) -> None:
-        self._hear_of_links(batch)
+        self._handle_links(batch)
         self.live.alerts.note(one for one in batch if isinstance(one, Concern))
-        incoming = [one for one in batch if isinstance(one, Incoming) and not self.publisher.is_of_a_scorer(one)]
+        incoming = [one for one in batch if isinstance(one, Incoming) and not self.publisher.is_scorer_state(one)]
         calls = [one for one in batch if isinstance(one, PendingCall)]
         if self._leaving:  # tables resend their messages, to the standby
-            self._put_off += [*incoming, *(call for call in calls if isinstance(call, OwnCall))]
+            self._deferred += [*incoming, *(call for call in calls if isinstance(call, OwnCall))]
             incoming, calls = [], [call for call in calls if not isinstance(call, OwnCall)]
         self._take(incoming)
         busy = ScorerBusy("the standby is taking over: use its desk") if self._leaving else None
@@ -415,16 +415,16 @@ class Scorer:
         self._publish_alerts()
         self.dashboard.show()
 
-    def _hear_of_links(self, batch: Iterable[Arrival]) -> None:
+    def _handle_links(self, batch: Iterable[Arrival]) -> None:
         for change in batch:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
             elif isinstance(change, FromCentre) and self.live.hall:
-                self._take_word(self.live.hall, change)
+                self._handle_centre(self.live.hall, change)
 
-    def _take_word(self, hall: HallLink, news: FromCentre) -> None:
+    def _handle_centre(self, hall: HallLink, message: FromCentre) -> None:
         """Handle a message from the centre. Deals that are over in all halls become public."""
-        hall.take(news)
+        hall.take(message)
         self.live.alerts.note(concern_of_hall(code) for code in hall.news)
         hall.news.clear()
         released, hall.released = hall.released, None
@@ -481,7 +481,7 @@ class Scorer:
         """Run something on the scorer's thread. Called from any other thread."""
         self._inbox.put(OwnCall(work))
 
-    def _found_pin(self, check: PinCheck, *, right: bool) -> None:
+    def _handle_pin_check(self, check: PinCheck, *, right: bool) -> None:
         """Record whether a PIN is right, answer the table that asked, and judge the messages that waited for it."""
         self.live.access.found(check, right=right)
         self.publisher.pin(check.table)
@@ -489,9 +489,9 @@ class Scorer:
 
     def report_faults(self, faults: Sequence[Fault]) -> None:
         """Handle faults found in the store while the scorer runs. Its results come from memory and do not change."""
-        self._post(partial(self._found, faults))
+        self._post(partial(self._record_faults, faults))
 
-    def _found(self, faults: Sequence[Fault]) -> None:
+    def _record_faults(self, faults: Sequence[Fault]) -> None:
         known = {(fault.height, fault.code) for fault in self._journal.recorded_faults()}
         new = [fault for fault in faults if (fault.height, fault.code) not in known]
         self.live.handle_faults(new)
@@ -504,7 +504,7 @@ class Scorer:
         live, books = self.live, self.live.intake.books
         deals = {deal for verdict in verdicts for deal in live.apply(verdict, now)}
         deals |= live.state.judge_late(live.judged)
-        facts, live.counted = live.counted, []
+        facts, live.newly_counted = live.newly_counted, []
         tables = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         states = {v.message.table for v in verdicts if isinstance(v.message, TableState)} | live.devices.heard_again
         self.dashboard.changed(None if any(isinstance(one.fact, Ruled) for one in facts) else tables | states)
@@ -515,14 +515,14 @@ class Scorer:
         for table in sorted({one.table for one in facts if isinstance(one.fact, PLAN_CHANGING)} | connected):
             self.publisher.assignment(table)
         for table in sorted(connected & books.keys()):
-            self.publisher.kept(table)
+            self.publisher.records(table)
             self.publisher.pin(table)
         self.publisher.served(connected | live.devices.refused | live.devices.unseen)
         live.devices.answered()
         for verdict in verdicts:
             self._answer_question(verdict)
-        told = (verdict.message for verdict in verdicts if verdict.new)
-        if laid := [one for one in told if isinstance(one, LogMessage) and isinstance(one.fact, TilesLaid)]:
+        new_messages = (verdict.message for verdict in verdicts if verdict.new)
+        if laid := [one for one in new_messages if isinstance(one, LogMessage) and isinstance(one.fact, TilesLaid)]:
             self._plays.take(laid)
         self.publisher.plays_changed(deals)
 
@@ -548,7 +548,7 @@ class Scorer:
         self._plays.connection_changed(up=change.up)
         if change.up:
             for table in self.live.intake.books:
-                self.publisher.kept(table)
+                self.publisher.records(table)
                 self.publisher.receipt(table)
                 self.publisher.assignment(table)
                 self.publisher.pin(table)
@@ -559,9 +559,9 @@ class Scorer:
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """Publish the consequences of a ruling of the desk, once it is committed."""
         self.live.intake.rule(ruling)
-        for fact in self.live.intake.placed():  # facts that had no place in the plan without this ruling
+        for fact in self.live.intake.newly_planned():  # facts that had no place in the plan without this ruling
             deals |= self.state.apply(fact, self.live.judged)
-        self.live.counted.clear()
+        self.live.newly_counted.clear()
         if isinstance(ruling.decision, CheckedIn):
             return  # it concerns only the desk
         self.dashboard.changed()
@@ -588,7 +588,7 @@ class Scorer:
             self.live.homes.follow(decided)
             self.standby.decided = lines[-1].height
 
-    def _count_again(self, decided: Decided) -> None:
+    def _apply_recovered(self, decided: Decided) -> None:
         """Apply a decision that was recovered from a second home."""
         if isinstance(decided.message, Ruling):
             self._ruled(decided.message, self.state.apply(decided.message, self.live.judged))

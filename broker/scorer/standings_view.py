@@ -71,7 +71,7 @@ class StandingsTable(Struct, frozen=True):
     @property
     def has_likely(self) -> bool:
         """Whether any line has a likely range."""
-        return any(rung.likely for rung in self.rungs)
+        return any(row.likely for row in self.rungs)
 
 
 def standings_table(snapshot: Snapshot, stage: int | None = None) -> StandingsTable:

@@ -44,7 +44,7 @@ from broker.scorer.alerts import (
     concerns_without_repeats,
 )
 from broker.scorer.intake import Intake, TableBook, lacks_ruling
-from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
+from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged, PlaysCheck
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings
 from broker.scorer.whole_plays import StoredRows, WholePlay, WholePlayFinder
@@ -170,10 +170,10 @@ def open_stored_event(folder: Path) -> StoredEvent:
     with closing(open_reader(folder, event.name)) as journal:
         content = read_journal(journal, event)
         if lacks_ruling(content.faults):
-            content = content.without(Intake(event, content.messages, faults=content.faults).without_place)
+            content = content.without(Intake(event, content.messages, faults=content.faults).unplanned)
         room.elsewhere = content.elsewhere
         room.load(
-            (one for _, one in _in_turn(content, room, lambda _: True)),
+            (one for _, one in _messages_to_load(content, room, lambda _: True)),
             passed_over(journal.refused()),
             judged_from=content.judged_from,
             lost=content.lost(),
@@ -240,14 +240,14 @@ class JournalContent(NamedTuple):
 
     def without(self, facts: Sequence[LogMessage]) -> "JournalContent":
         """Return the same content as if these facts could not be read."""
-        gone = {one.id for one in facts}
-        if not gone:
+        removed = {one.id for one in facts}
+        if not removed:
             return self
-        left = [isinstance(one, WholePlay) or one.id not in gone for one in self.messages]
+        remaining = [isinstance(one, WholePlay) or one.id not in removed for one in self.messages]
         return self._replace(
-            messages=[*compress(self.messages, left)],
-            received=[*compress(self.received, left)],
-            judged_from=None if self.judged_from is None else sum(left[: self.judged_from]),
+            messages=[*compress(self.messages, remaining)],
+            received=[*compress(self.received, remaining)],
+            judged_from=None if self.judged_from is None else sum(remaining[: self.judged_from]),
         ).with_faults([Fault(LOST, 0, one.table, one.seq, one.id) for one in facts])
 
     def in_order(self) -> "JournalContent":
@@ -292,10 +292,10 @@ ELSEWHERE: Final = "elsewhere"
 
 def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
     """Return the stored deals that all halls have played, or None if there is one hall. Raises BadEvent."""
-    kept = journal.remembered(ELSEWHERE).get("")
-    if kept and not event.among_halls:  # its deals would become public before others have played them
+    stored = journal.remembered(ELSEWHERE).get("")
+    if stored and not event.among_halls:  # its deals would become public before others have played them
         raise missing_file(HALL)
-    return frozenset(json.loads(kept or "[]")) if event.among_halls else None
+    return frozenset(json.loads(stored or "[]")) if event.among_halls else None
 
 
 class JournalLoader:
@@ -311,8 +311,8 @@ class JournalLoader:
 
     def content(self, read: Iterable[Rows]) -> JournalContent:
         """Return all that counts in order, with the hashes of the facts without a successor."""
-        rows, may = StoredRows(read), self._judged_from is not None and self._is_signed is None
-        plays = [*self._plays.find(rows, self._judged_from or 0)] if may else []
+        rows, find_whole = StoredRows(read), self._judged_from is not None and self._is_signed is None
+        plays = [*self._plays.find(rows, self._judged_from or 0)] if find_whole else []
         found: list[tuple[int, Recorded | WholePlay]] = [(one.rows[-1], one) for one in plays]
         others = np.ones(len(rows), np.bool_)
         others[[row for play in plays for row in play.rows]] = False
@@ -399,10 +399,10 @@ def verify_store(folder: Path) -> Verified:
         keys = {(one.table, one.device): one.key for one in records if isinstance(one, DeviceAdmitted)}
         keys |= {(one.table, one.device): one.key for one in read_devices(folder)}
         content = read_journal(journal, event, partial(_has_signature, keys))
-        gone = [
+        lost = [
             fault for fault in journal.lost(Witness(witness_of(folder), read_only=True)) if fault not in content.faults
         ]
-        return Verified(event.name, len(content.messages), journal.has_links, (*content.faults, *gone))
+        return Verified(event.name, len(content.messages), journal.has_links, (*content.faults, *lost))
 
 
 def _has_signature(keys: Mapping[tuple[int, str], str | None], fact: LogMessage, body: bytes) -> bool:
@@ -450,33 +450,30 @@ ONE_BY_ONE: Final = 1_000
 """Number of plays examined one by one when not all can be added together. It doubles with each further attempt."""
 
 
-def _in_turn(
-    content: JournalContent, state: EventState, may: Callable[[Sequence[WholePlay]], bool]
+def _messages_to_load(
+    content: JournalContent, state: EventState, are_valid: PlaysCheck
 ) -> Iterator[tuple[int, Recorded]]:
-    """Yield the messages that a state has to load, with the time of each, except plays that it has added as a whole.
-
-    `may`: whether it may add some plays of a table.
-    """
+    """Yield the messages that a state has to load, with the time of each, except plays that it has added as a whole."""
     messages = zip(map(type, content.messages), content.messages, content.received, strict=True)
     for kind, same in groupby(messages, itemgetter(0)):
         if kind is not WholePlay:
             yield from ((at, one) for _, one, at in same if not isinstance(one, WholePlay))
             continue
-        left, some = cast("list[WholePlay]", [*map(itemgetter(1), same)]), ONE_BY_ONE
-        while left and not state.take_all(left, may):
-            plays, left, some = iter(left[:some]), left[some:], 2 * some
-            while (judged := state.take_whole(plays, may)) is not None:
+        remaining, size = cast("list[WholePlay]", [*map(itemgetter(1), same)]), ONE_BY_ONE
+        while remaining and not state.take_all(remaining, are_valid):
+            plays, remaining, size = iter(remaining[:size]), remaining[size:], 2 * size
+            while (judged := state.take_whole(plays, are_valid)) is not None:
                 yield from judged.facts()
 
 
-def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[RefusedRow]) -> list[PastConcern]:
+def replay_journal(state: EventState, content: JournalContent, refused: Iterable[RefusedRow]) -> list[PastConcern]:
     """Load a state from a journal. Return the concerns of each fact when it counted or was kept apart."""
     found: list[PastConcern] = []
     now = 0
 
     def one_by_one() -> Iterator[Recorded]:
         nonlocal now
-        for now, one in _in_turn(taken, state, clock.are_right):
+        for now, one in _messages_to_load(content, state, clock.are_right):
             yield clock.corrected(one, now) if isinstance(one, LogMessage) else one
 
     def judged(one: Judged) -> None:
@@ -487,39 +484,39 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
             found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
     clock = state.tables.clock
-    state.elsewhere = taken.elsewhere
-    state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from, lost=taken.lost())
+    state.elsewhere = content.elsewhere
+    state.load(one_by_one(), passed_over(refused), judged, judged_from=content.judged_from, lost=content.lost())
     repeated = state.tables.seatings.repeated(state.planned)
-    found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))
+    found.extend(_past_repeats(state.event, repeated, content, state.quarantine.ids() if repeated else ()))
     return found
 
 
 def _past_repeats(
-    event: Event, deals: Container[int], taken: JournalContent, apart: Container[str]
+    event: Event, deals: Container[int], content: JournalContent, apart: Container[str]
 ) -> Iterable[PastConcern]:
     """Yield the concerns for players who sat down to a deal again, given the few deals for which that happened."""
     seatings = Seatings()
-    for message, at in _facts_one_by_one(taken) if deals else ():
+    for message, at in _facts_one_by_one(content) if deals else ():
         if message.fact.deal in deals and isinstance(message.fact, Seated | Result) and message.id not in apart:
             seatings.apply(message)
             yield from ((at, concern) for concern in concerns_of_repeats(event, seatings, message, message.fact))
 
 
-def _facts_one_by_one(taken: JournalContent) -> Iterator[tuple[LogMessage, int]]:
+def _facts_one_by_one(content: JournalContent) -> Iterator[tuple[LogMessage, int]]:
     """Yield all facts of a journal with the times of acceptance. Those of a whole play come at its result."""
-    for one, at in zip(taken.messages, taken.received, strict=True):
+    for one, at in zip(content.messages, content.received, strict=True):
         if isinstance(one, LogMessage):
             yield one, at
         elif isinstance(one, WholePlay):
             yield from ((fact, then) for then, fact in one.facts())
 
 
-def past_gaps(books: Mapping[int, TableBook], taken: JournalContent) -> Iterator[PastConcern]:
+def past_gaps(books: Mapping[int, TableBook], content: JournalContent) -> Iterator[PastConcern]:
     """Yield the concerns for gaps that are still open, by when the fact after each was accepted."""
-    after = {(table, seq + 1) for table, book in books.items() for seq in book.missing if seq + 1 in book.taken}
+    after = {(table, seq + 1) for table, book in books.items() for seq in book.missing if seq + 1 in book.accepted}
     if not after:
         return
-    for message, at in _facts_one_by_one(taken):
+    for message, at in _facts_one_by_one(content):
         if (message.table, message.seq) in after:
             yield at, concern_of_gap(message.table, message.seq)
 

@@ -1,5 +1,6 @@
-"""Who may rule at a table: each arbiter's fact names a session that was opened there; the scorer alone judges a PIN."""
+"""Which arbiters may rule at a table: their facts name a session that was opened there. Only the scorer judges PINs."""
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -52,19 +53,22 @@ DEVICE: Final = SigningKey.from_bytes(b"1" * 32)
 
 @dataclass(frozen=True)
 class Room(Hall):
-    """A scorer that knows one device at each table, and how long it has run."""
+    """A scorer that knows one device at each table, with a monotonic clock."""
 
     times: list[float]
-    """One number: the monotonic clock, s."""
+    """One number: the monotonic clock, in s."""
 
     def send(
         self, table: int, *facts: Fact, first: int = 1, before: str | None = None, waiting: bool = True
     ) -> list[str | None]:
-        """Send facts of a table, signed and chained; return why each was refused, `waiting` until that is known."""
+        """Send facts of a table, signed and chained.
+
+        Return why each was refused, or `waiting` while that is not known.
+        """
         return [self.put(one, waiting=waiting) for one in chained(*facts, table=table, first=first, before=before)]
 
     def put(self, message: LogMessage | PinGiven, topic: str | None = None, *, waiting: bool = True) -> str | None:
-        """Send one message; return why it was refused."""
+        """Send one message. Return why it was refused."""
         kind = topics.LOG if isinstance(message, LogMessage) else topics.PIN_GIVEN
         before = len([*self.journal.refused()])
         self.arrive(topic or kind.at(NAME, table=message.table), encode(message))
@@ -79,13 +83,13 @@ class Room(Hall):
             self.scorer.step(timeout=PATIENCE_S)
 
     def give(self, table: int, pin: str, nonce: str, device: SigningKey = DEVICE) -> PinAnswer | None:
-        """Type a PIN at a table; return the answer."""
+        """Enter a PIN at a table. Return the answer."""
         self.ask(table, pin, nonce, device)
         self.until_judged()
         return self.said(table).answer
 
     def ask(self, table: int, pin: str, nonce: str, device: SigningKey = DEVICE) -> None:
-        """Type a PIN at a table."""
+        """Enter a PIN at a table."""
         given = PinGiven(
             id=f"given-{nonce}",
             event=NAME,
@@ -97,17 +101,17 @@ class Room(Hall):
         self.put(device.sign(given), waiting=False)
 
     def seal(self, table: int, pin: str, nonce: str, device: SigningKey = DEVICE) -> str:
-        """Seal a PIN, as the device does."""
+        """Seal a PIN, as a table's device does."""
         return seal_pin(self.scorer.live.access.pin_key.public, pin, PinPlace(NAME, table, device.device, nonce))
 
     def said(self, table: int) -> ArbiterPin:
-        """Return what the table was told last of the PIN."""
+        """Return the last message about PINs that was published to a table."""
         found = [one for one in self.ear.heard(f"/pin/{table}") if isinstance(one, ArbiterPin)]
         return found[-1]
 
 
 def open_room(folder: Path, leaving: ExitStack) -> Room:
-    """Start a scorer with a PIN on what is stored in a folder."""
+    """Start a scorer with a PIN on the store in a folder."""
     journal, clock, ear = leaving.enter_context(open_journal(folder)), Clock(), Ear()
     now = [0.0]
     scorer = Scorer(event(), journal, folder, clock, lambda: now[0])
@@ -127,7 +131,7 @@ def wait(room: Room, seconds: float) -> None:
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare each PIN with each hash once for all tests."""
+    """Compare each PIN with each hash only once for all tests."""
     monkeypatch.setattr(access, "pin_matches", known_match)
 
 
@@ -201,7 +205,8 @@ def test_what_a_table_is_told_is_signed_and_has_nothing_of_the_pin(room: Room) -
     signed = [is_signed_by(key, payload, decode(ArbiterPin, payload).signature) for payload, _ in told]
     assert (all(signed), {retain for _, retain in told}) == (True, {True})
     assert {b"argon2" in payload for payload, _ in told} == {False}
-    assert {PIN.encode() in payload for _, payload, _ in room.ear.said} == {False}
+    by_itself = re.compile(rb"\b%b\b" % PIN.encode())  # random ids may have the same digits in them
+    assert [payload for _, payload, _ in room.ear.said if by_itself.search(payload)] == []
 
 
 def test_term_and_number_tell_in_which_order_it_was_said_how_a_pin_is_judged(room: Room) -> None:
@@ -225,7 +230,7 @@ def test_a_pin_that_no_device_of_the_table_has_sent_is_not_judged(
     signed: bool,
     code: str,
 ) -> None:
-    """Somebody has the table's password."""
+    """The sender has only the table's password."""
     given = PinGiven(
         id="given-000", event=NAME, table=1, device=device.device, session=nonce(1), sealed=room.seal(1, PIN, nonce(1))
     )
@@ -342,7 +347,7 @@ def test_what_came_while_a_standby_was_to_take_over_is_taken_where_it_does_not(r
     room.scorer.standby.heard(height := room.journal.height, PEER)
     room.scorer.standby.hand_over()
     for check in checks:
-        room.scorer._post(partial(room.scorer._found_pin, check, right=True))
+        room.scorer._post(partial(room.scorer._handle_pin_check, check, right=True))
     room.send(2, confirmed(2), waiting=False)
     assert room.journal.height == height
     wait(room, LEAVING_S + 1)
@@ -368,7 +373,7 @@ def test_the_desk_lets_an_arbiter_in_under_the_own_name_and_no_other(room: Room)
 
 
 def test_a_forged_ruling_of_a_table_is_refused_with_an_alert(room: Room) -> None:
-    """The device signs it, and no arbiter was let in."""
+    """The fact is signed by the device, but no arbiter was let in."""
     elsewhere = by_desk(room, 2)
     made_up = f"pin.{nonce(1)}.{NOW + LASTS_MS}.{nonce(2)}"
     forged = void(1, None), void(1, elsewhere, "Anne"), void(1, made_up), void(1, begun_session(nonce(3)))
@@ -460,7 +465,7 @@ def test_an_arbiter_who_was_let_in_before_sessions_had_names_rules_until_leaving
 
 
 def chained(*facts: Fact, table: int = 1, first: int = 1, before: str | None = None) -> Iterator[LogMessage]:
-    """Return facts as their table sends them, signed."""
+    """Return facts as their table sends them: signed, and each with the hash of the one before."""
     for seq, said in enumerate(facts, first):
         yield (one := DEVICE.sign(replace(fact(table, seq, said), device=DEVICE.device, before=before, signature=None)))
         before = fact_hash(encode(one))
@@ -470,7 +475,7 @@ def chained(*facts: Fact, table: int = 1, first: int = 1, before: str | None = N
 
 
 def offline(room: Room, pin: str, number: int = 1, table: int = 1) -> tuple[LetIn, Ruled, Left]:
-    """Return what an arbiter does at a table that hears of no scorer."""
+    """Return what an arbiter does at a table that has no contact with the scorer."""
     session = begun_session(nonce(number))
     sealed = room.seal(table, pin, nonce(number))
     return let_in(table, session, sealed=sealed), void(table, session), left(table, session)
@@ -484,7 +489,7 @@ def test_what_was_ruled_offline_counts_once_the_pin_proves_right(room: Room) -> 
 
 @pytest.mark.parametrize("changed", [False, True])
 def test_what_was_ruled_offline_with_a_wrong_pin_is_refused_with_alerts(room: Room, *, changed: bool) -> None:
-    """The PIN was wrong, or was changed meanwhile: whoever has seen the old one rules nothing."""
+    """The PIN was wrong, or was changed meanwhile: the old one no longer lets anybody rule."""
     if changed:
         room.scorer.live.access.hashed = lambda: OTHER_HASH
     codes = room.send(1, confirmed(1), *offline(room, PIN if changed else "4712"))
@@ -498,7 +503,7 @@ def test_what_was_ruled_offline_with_a_wrong_pin_is_refused_with_alerts(room: Ro
 def test_a_pin_that_was_given_at_a_device_that_is_gone_counts_from_the_one_in_its_place(
     room: Room, *, named: bool
 ) -> None:
-    """The head arbiter had not accepted the one that is gone: the other has signed all that it told."""
+    """The head arbiter had not accepted the first device. The second one signed everything that it sent."""
     gone, (let, ruled, leaves) = SigningKey.from_bytes(bytes(32)), offline(room, PIN)
     let = replace(let, sealed=room.seal(1, PIN, nonce(1), gone), sealed_by=gone.device if named else None)
     codes = room.send(1, confirmed(1), let, ruled, leaves)
@@ -506,7 +511,7 @@ def test_a_pin_that_was_given_at_a_device_that_is_gone_counts_from_the_one_in_it
 
 
 def test_a_ruling_that_comes_before_its_arbiter_was_let_in_is_sent_again_and_counts(room: Room) -> None:
-    """A scorer whose store has shrunk hears what happens now before it hears again what was before."""
+    """A scorer whose store has lost messages receives new facts before the older ones are resent."""
     told = chained(confirmed(1), *offline(room, PIN))
     began, let, ruled, left_ = told
     assert [room.put(one) for one in (ruled, began, ruled)] == [None] * 3

@@ -1,4 +1,4 @@
-"""Whom the scorer believes: facts that an admitted device has signed, each after its table's fact before it."""
+"""Which facts the scorer believes: those signed by an admitted device, each following its table's previous fact."""
 
 import shutil
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ LOG = topics.LOG.at(NAME, table=TABLE)
 
 
 def open_hall(folder: Path, leaving: ExitStack) -> Hall:
-    """Start a scorer that admits nobody but those in its journal and its folder."""
+    """Start a scorer that admits only the devices in its journal and its folder."""
     journal, clock, ear = leaving.enter_context(open_journal(folder)), Clock(), Ear()
     scorer = Scorer(event(), journal, folder, clock)
     scorer.publisher.link = ear
@@ -61,7 +61,7 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
 
 
 def chained(key: SigningKey, *facts: LogMessage, before: str | None = None) -> list[LogMessage]:
-    """Sign facts, each after the one before it."""
+    """Sign facts, each with the hash of the one before."""
     made = []
     for one in facts:
         made.append(key.sign(replace(one, device=key.device, before=before, signature=None, sender=None)))
@@ -83,7 +83,7 @@ def bytes_of(message: LogMessage, sender: str = OURS.device) -> bytes:
 
 
 def codes(hall: Hall) -> list[str]:
-    """Return what the last receipt refuses with."""
+    """Return the refusal codes in the last receipt."""
     return [one["code"] for one in hall.ear.told(f"receipt/{TABLE}")["refused"]]
 
 
@@ -120,7 +120,7 @@ def test_listed_devices_are_admitted_once_and_stay_revoked(tmp_path: Path) -> No
 
 
 def damage(folder: Path, before: bytes, after: bytes) -> None:
-    """Change a byte in the store's file, as a disk does."""
+    """Change bytes in the store's file, as a failing disk does."""
     path = folder / STORE
     path.write_bytes(path.read_bytes().replace(before, after))
 
@@ -247,14 +247,14 @@ def test_whatever_byte_is_changed_a_fact_is_refused(data: st.DataObject) -> None
 
 @pytest.mark.parametrize("more", [b',"note":"mine"', b',"seq":2', b" "])
 def test_nothing_can_be_added_behind_a_signature(hall: Hall, more: bytes) -> None:
-    """Readers pass over fields that they do not know; what is signed has none behind the signature."""
+    """Readers skip fields that they do not know, but nothing behind the signature is signed."""
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     hall.arrive(LOG, kept_form(encode(SIGNED[0])).removesuffix(b"}") + more + b"}")
     assert (stored(hall), hall.ear.told("alert")["code"]) == ([], "malformed" if b"seq" in more else "bad_signature")
 
 
 def test_nothing_behind_a_signature_vouches_for_a_fact(hall: Hall) -> None:
-    """What names the fact before it is read where the signature covers it: a reader keeps the last of two names."""
+    """Of two equal fields the last one counts, so the previous hash is read only from the signed part."""
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     forged = encode(replace(FACTS[0], device=OURS.device, signature="0" * 128))
     for names in (b',"before":"%b"', b',"sender":"0","before":"%b"', b',"sender":"0","more":1,"before":"%b"'):
@@ -273,7 +273,7 @@ def admitted(key: SigningKey) -> DeviceAdmitted:
 
 @given(st.lists(st.sampled_from(["ours", "other", "forged", "cut"]), min_size=1, max_size=8))
 def test_facts_that_are_proven_together_are_those_that_would_be_one_by_one(kinds: list[str]) -> None:
-    """One signature proves the facts before it only where the same device has chained them."""
+    """A signature proves the facts before it only where the same device has chained them."""
     admissions, payloads, before = Admissions([admitted(OURS)]), [], None
     for seq, kind in enumerate(kinds, 1):
         key = OTHER if kind == "other" else OURS
@@ -292,7 +292,7 @@ def test_facts_that_are_proven_together_are_those_that_would_be_one_by_one(kinds
 
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """The facts whose signatures were looked at."""
+    """The facts whose signatures were verified."""
     found = list[bytes]()
 
     def noting(public: str, payload: bytes, signature: str | None) -> bool:
@@ -355,7 +355,7 @@ def test_a_fact_whose_row_was_damaged_is_not_taken_for_one_that_was_verified(hal
         return [hall.scorer.live.intake.has_accepted(TABLE, one.seq, fact_hash(encode(one))) for one in SIGNED]
 
     assert has_accepted() == [True] * 3
-    hall.scorer.live.intake.want(Fault(LOST, 1, TABLE, 2))
+    hall.scorer.live.intake.request_again(Fault(LOST, 1, TABLE, 2))
     assert has_accepted() == [True, False, True]
 
 
@@ -389,7 +389,7 @@ def test_a_fact_that_does_not_follow_the_stored_ones_is_refused_and_so_is_what_c
 
 
 def of_a_newer_kind(message: LogMessage) -> bytes:
-    """Return a fact of tiles laid under a word that no program knows yet, signed."""
+    """Return the fact that tiles were laid, under a kind that no program knows yet, signed."""
     content = signed_part(encode(message)).replace(b'"type":"laid"', b'"type":"swept"')
     return b'%b,"signature":"%b"}' % (content, OURS.sign_bytes(content).encode())
 
@@ -397,7 +397,7 @@ def of_a_newer_kind(message: LogMessage) -> bytes:
 def test_a_fact_of_a_kind_that_a_newer_program_tells_is_passed_over_until_the_scorer_knows_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What comes after it counts, after a start too, and it has kept its place in the chain."""
+    """Later facts count, also after a restart, and the unknown fact keeps its place in the chain."""
     play = whole_play(TABLE)
     begun = chained(OURS, *play[:2])
     laid = TilesLaid(round=1, deal=play[0].fact.deal, seats={})
@@ -441,7 +441,7 @@ def test_what_fills_a_gap_must_stand_before_what_follows_it(hall: Hall) -> None:
 
 @pytest.mark.parametrize("player", ["sender", "signature", "before"])
 def test_a_player_may_have_an_id_that_is_the_name_of_a_field(player: str) -> None:
-    """The scorer knows what it has kept by the hash that the table names, and by its signature, after a start too."""
+    """A stored fact is recognised by the hash that the table names, and by its signature, also after a restart."""
     fined = FineRuled(takes={"p01": 2, player: 2})
     ruled = Ruled(round=1, deal=1, decision=fined, author="Ada", role="table_arbiter", reason="a false hu")
     (said,) = chained(OURS, replace(FACTS[0], fact=ruled))
@@ -487,7 +487,7 @@ def test_an_unknown_device_serves_nothing_until_it_is_accepted_and_then_what_it_
 
 
 def test_a_device_that_came_first_without_being_known_keeps_no_known_one_out(hall: Hall) -> None:
-    """Whoever has the password alone can say that a device is there."""
+    """Anybody with the table's password can claim that a device is there."""
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     hall.hear(state(TABLE, device="forged-device"))
     hall.hear(said_by(OURS))  # type: ignore[arg-type] # a state

@@ -1,4 +1,4 @@
-"""What arbiters are told: once, not in floods, and of rulings and results that differ from what the desk knows."""
+"""Alerts for arbiters: each once, without floods, and for rulings and results that differ from what the desk knows."""
 
 import pytest
 from msgspec.structs import replace
@@ -52,7 +52,7 @@ def test_what_devices_say_of_themselves_pushes_no_fouled_deal_out() -> None:
 
 
 def test_what_one_device_says_of_itself_again_and_again_pushes_no_other_tables_alert_out(hall: Hall) -> None:
-    """A contact that chatters, or somebody with the table's password."""
+    """For instance a loose contact, or somebody with the table's password."""
     hall.hear(replace(state(2), health={"camera": "camera_gone"}))
     for count in range(4 * MOST_PER_CODE):
         hall.hear(replace(state(1, count=count + 1), health={} if count % 2 else {"buttons": "device_unplugged"}))
@@ -185,7 +185,7 @@ def test_the_desk_sees_what_a_table_last_said_and_before_that_who_plays_there_fi
 
 
 def test_a_state_that_comes_late_changes_nothing() -> None:
-    """A broker may bring what was not acknowledged after what it keeps."""
+    """A broker may deliver a message that was not acknowledged after the retained one."""
     watch = TableStates()
     for count in (2, 1):
         watch.apply(state(1, count=count, calling=count == 2))
@@ -233,7 +233,7 @@ def test_a_device_that_came_back_with_an_older_journal_is_believed() -> None:
 
 
 def test_the_same_refusal_is_told_once_however_often_it_is_sent(hall: Hall) -> None:
-    """Else a cable that comes and goes would push all other alerts out of the book."""
+    """Otherwise an unreliable cable would push all other alerts out of the book."""
     strange = fact(1, 1, restored(2))
     for _ in range(3):
         hall.hear(strange)
@@ -284,7 +284,7 @@ OTHERWISE: list[AnyDecision] = [Void(), ADJUSTED, correct(OUTCOMES[2], None)]
 
 
 def settle(hall: Hall, decision: AnyDecision) -> str:
-    """Rule on the play before its table has told of it; return the ruling's id."""
+    """Rule on the play before its table has reported it. Return the ruling's id."""
     entry = hall.scorer.rulings.give(draft(hall.scorer.rulings.room, decision, PLAY), HEAD)
     hall.ear.forget()
     return entry.id

@@ -1,4 +1,7 @@
-"""Who goes to which call and who has seen which alert: the first says it, all see it, and a restart knows it."""
+"""Which arbiter goes to which call, and who has seen which alert.
+
+The first one counts, and a restart forgets nothing.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +24,7 @@ ANNE, BO = ("anne", "Anne Roy"), ("bo", "Bo Lin")
 
 @contextmanager
 def open_hall(folder: Path) -> Iterator[Hall]:
-    """Start a scorer on the store in a folder; at the end it is gone."""
+    """Start a scorer on the store in a folder, and stop it afterwards."""
     with open_journal(folder) as journal:
         yield make_hall(folder, journal)
 
@@ -31,7 +34,7 @@ def call(seq: int, at: int = NOW, *, is_open: bool = True) -> LogMessage:
 
 
 def ask(hall: Hall, work: Callable[[Attendance], object]) -> None:
-    """Have it done as the desk does."""
+    """Have work done as the desk does."""
     asked = PendingCall(lambda: work(hall.scorer.live.attendance))
     hall.scorer._inbox.put(asked)
     hall.scorer.step(timeout=0)
@@ -64,7 +67,7 @@ def test_of_two_who_press_at_once_the_first_goes_and_the_second_takes_over_when_
     go(hall, ANNE)
     with pytest.raises(CallAttended, match="Anne Roy"):
         go(hall, BO)
-    go(hall, ANNE)  # who presses twice goes once
+    go(hall, ANNE)  # pressing twice changes nothing
     assert card(hall).attended == Attending(*ANNE, NOW)
     go(hall, BO, seen=NOW)
     assert card(hall).attended == Attending(*BO, NOW + 1)
@@ -119,7 +122,7 @@ def test_a_later_call_has_nobody_whichever_of_the_two_was_known_by_its_state_alo
     assert (card(hall).calling, card(hall).attended) == (True, None)
     go(hall, BO)
     assert card(hall).attended == Attending(*BO, NOW)
-    hall.hear(call(3), call(4, is_open=False), call(5))  # all at one moment, as the believed clock has them
+    hall.hear(call(3), call(4, is_open=False), call(5))  # all at the same time, by the corrected clock
     assert (card(hall).calling, card(hall).attended) == (True, None)
 
 

@@ -1,4 +1,4 @@
-"""Where carriers are, where they go, and when a round is over."""
+"""Where carriers are, where they go next, and when a round is over."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +21,7 @@ START = 1_800_000_000_000
 
 
 def round_robin(tables: int, rounds: int) -> tuple[Leg, ...]:
-    """Deals go from table to table: in round 1 table 1 has deal 1, in round 2 deal 2 and so on."""
+    """Return a plan in which deals move between tables: table 1 has deal 1 in round 1, deal 2 in round 2 and so on."""
     return tuple(
         Leg(round_, table, (table + round_ - 2) % tables + 1)
         for round_ in range(1, rounds + 1)

@@ -1,4 +1,4 @@
-"""A declared hand is counted from serials, for its table alone, and nobody can look faces up by asking."""
+"""A declared hand is counted from serials, only for its own table, and nobody can find out faces by asking."""
 
 import json
 from pathlib import Path
@@ -39,18 +39,18 @@ from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import NAME, OTHER_FORM, deals, fact, plan, registry, result
 
 HAND: Final = (*KINDS[:9], "1p", "2p", "1z", "1z")
-"""Of East's: a pure straight that waits for a 3p, the next tile of the own wall."""
+"""East's hand: a pure straight waiting for 3p, the next tile of the own wall."""
 
 OTHERS: Final[dict[Seat, tuple[str, ...]]] = {
     "south": ("3p", "7p"),
     "west": ("9p", "9p"),
     "north": ("3p", "1z"),
 }
-"""What the others are dealt first."""
+"""The first tiles dealt to the others."""
 
 
 def crafted() -> Event:
-    """The small event, but for its first deal."""
+    """Return the small event with another first deal."""
     left = [*FULL_SET]
     starts: dict[Seat, tuple[str, ...]] = {"east": (*HAND, "3p", "9p", "9p"), **OTHERS}
     for face in (face for start in starts.values() for face in start):
@@ -73,7 +73,7 @@ def declared(seat: Seat = "east", seq: int = 1) -> LogMessage:
 
 
 def restored(seq: int = 9, by: Verifier = "camera") -> LogMessage:
-    """The walls as they were found right; by hand nothing has read them."""
+    """Return the fact that the walls were found right. If ticked by hand, no device has read them."""
     return fact(TABLE, seq, Restored(round=1, deal=1, verified=by != "hand", by=by, form=EVENT.form(1), refusals=0))
 
 
@@ -213,7 +213,7 @@ def test_nothing_is_counted_for_who_has_not_declared_in_this_very_play() -> None
 
 
 def in_round(seq: int, round_: int) -> list[LogMessage]:
-    """Return what a hostile device says of a play, whether it is at the table or not."""
+    """Return what a hostile device claims about a play, whether or not the table is at it."""
     deal = EVENT.bookings[TABLE, round_].deal
     lies = Restored(round=round_, deal=deal, verified=True, by="camera", form=EVENT.form(deal), refusals=0)
     press = Declared(round=round_, deal=deal, presses=(Press(seat="east", after_ms=0),))
@@ -221,7 +221,7 @@ def in_round(seq: int, round_: int) -> list[LogMessage]:
 
 
 def in_the_second(told: list[LogMessage], recorded: tuple[int, ...] = ()) -> str:
-    """Ask about the second round; return the code of the answer."""
+    """Ask about the second round. Return the code of the answer."""
     deal = EVENT.bookings[TABLE, 2].deal
     own = [serial for row in EVENT.order(deal)["east"] for serial in row]
     request = replace(SELF_DRAWN, round=2, deal=deal, groups=(tuple(own[:13]), (own[13],)))
@@ -305,7 +305,7 @@ def _texts(told: Any) -> list[str]:  # noqa: ANN401 - any JSON
 
 @pytest.fixture
 def room(tmp_path: Path, journal: SqliteJournal) -> Hall:
-    """A scorer that has heard of a play up to a declaration."""
+    """A scorer that has received the facts of a play up to a declaration."""
     hall = make_hall(tmp_path, journal, EVENT)
     booking = EVENT.bookings[TABLE, 1]
     hall.hear(

@@ -1,4 +1,4 @@
-"""A hand of riichi is counted in a session, by the set that is dealt there, and in a planned deal; each hand again."""
+"""A hand of riichi is counted, in a session by the set in use and in a planned deal, each hand anew."""
 
 from random import Random
 from typing import Final
@@ -33,7 +33,7 @@ TABLE: Final = 9
 LAID: Final = lay_down(
     ("2m", "3m", "4m", "6p", "7p", "8p", "2s", "3s", "4s", "5s", "5s", "7s", "8s"), (), "6s", Random(2), (("1m",),)
 )
-"""A pinfu, all simples, riichi, a dora: 4 han; and the indicator."""
+"""A pinfu with all simples, riichi and a dora, 4 han in all; and the indicator."""
 
 BOOKED: Final = RiichiBooking(
     round=1,
@@ -65,7 +65,7 @@ def answer_to(asked: CountRequest, *told: LogMessage, of: Event | None = None) -
 
 
 def recorded(kind: str = "ron") -> RiichiRecorded:
-    """A hand of a session, as a table told it."""
+    """Return a hand of a session, as its table reports it."""
     sitting = RiichiSitting()
     sitting.begin()
     if kind == "ron":

@@ -1,4 +1,4 @@
-"""Which device serves a table, whose clock is off, and how devices are."""
+"""Which device serves a table, whose clock is wrong, and the health of devices."""
 
 import json
 from collections.abc import Iterator
@@ -29,13 +29,13 @@ FIRST, SECOND = "kiosk-0001", "kiosk-0002"
 
 @contextmanager
 def open_hall(folder: Path) -> Iterator[Hall]:
-    """Start a scorer on the store in a folder; at the end it is gone."""
+    """Start a scorer on the store in a folder, and stop it afterwards."""
     with open_journal(folder) as journal:
         yield make_hall(folder, journal)
 
 
 def served(hall: Hall, table: int = 1) -> dict[str, Any]:
-    """Return what a table was told last."""
+    """Return the last message that a table received about which device serves it."""
     said = [json.loads(body) for topic, body, _ in hall.ear.said if topic == f"hm/cup/served/{table}"]
     return {name: said[-1][name] for name in ("device", "refused", "calls_before")}
 
@@ -62,7 +62,7 @@ def test_once_the_first_is_gone_the_second_is_let_in_when_it_asks_and_the_first_
     hall: Hall, end: Lifecycle
 ) -> None:
     hall.hear(state(1), state(1, device=SECOND), state(1, lifecycle=end))
-    assert served(hall)["device"] == FIRST  # nobody has asked
+    assert served(hall)["device"] == FIRST  # no other device has asked
     hall.hear(state(1, device=SECOND, count=2))
     assert served(hall) == {"device": SECOND, "refused": None, "calls_before": None}
     hall.hear(replace(fact(1, 1, restored(1)), sender=SECOND))
@@ -83,7 +83,7 @@ def test_a_last_will_that_comes_late_lets_nobody_in(hall: Hall) -> None:
 
 
 def test_a_dead_devices_facts_are_taken_from_the_one_that_has_them_now(hall: Hall) -> None:
-    """Who sends is asked, not who found out; and what is stored is the same whoever has sent it."""
+    """The sending device decides, not the one that recorded the fact. What is stored does not depend on the sender."""
     once = fact(1, 1, restored(1))
     hall.hear(state(1), replace(once, sender=FIRST), state(1, lifecycle="lost"), state(1, device=SECOND))
     hall.hear(replace(once, sender=SECOND))
@@ -171,7 +171,7 @@ def test_a_table_is_handed_over_to_the_device_that_waits_and_back_and_a_restart_
         hall.scorer.live.devices.hand_over(1, SECOND)
         assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
     with open_hall(tmp_path) as hall:
-        hall.hear(state(1, count=3), state(1, lifecycle="lost"))  # the first asks, and is switched off
+        hall.hear(state(1, count=3), state(1, lifecycle="lost"))  # the first device asks to serve, and is switched off
         assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
         hall.hear(replace(fact(1, 1, restored(1)), sender=SECOND))
         assert hall.ear.told("receipt/1")["upto"] == 1
@@ -210,7 +210,7 @@ Offs = tuple[int, ...]
 
 
 def day() -> list[LogMessage]:
-    """Return what the four tables say in a round and a half, with the true times: two calls, three results."""
+    """Return what the four tables report in a round and a half, with the true times: two calls, three results."""
     plays = {table: whole_play(table) for table in range(1, 5)}
     begun, ended = slice(0, 3), slice(3, None)
     said = [message for table in plays for message in plays[table][begun]]
@@ -221,14 +221,14 @@ def day() -> list[LogMessage]:
 
 
 def hear(hall: Hall, offs: Offs) -> None:
-    """Let the day be told as it goes, by tables whose clocks are off."""
+    """Let the messages of the day arrive, from tables whose clocks are wrong."""
     for message in day():
         hall.clock.read = partial(int, message.at)
         hall.hear(replace(message, at=message.at + offs[message.table - 1]))
 
 
 def seen_by_desk(hall: Hall) -> object:
-    """Return all that the room is told by a clock: calls, clocks, plays, grid, and when the round will be over."""
+    """Return what the desk shows by a clock: calls, clocks, plays, grid, and the end of the round."""
     hall.hear(
         *(replace(state(table), calling=table in hall.scorer.state.tables.times.calling) for table in range(1, 5))
     )
@@ -269,7 +269,7 @@ def test_a_time_that_is_believed_is_never_later_than_it_was_heard_nor_before_the
 
 
 def test_what_a_table_tells_late_was_when_its_clock_says() -> None:
-    """Offline for an hour: its calls have waited as long as they have."""
+    """The table was offline for an hour, so its calls have waited for that long."""
     clocks = FactTimes()
     clocks.corrected(fact(1, 1, restored(1), at=NOW), NOW)
     late = [fact(1, seq, result(1), at=NOW + seq * MINUTE) for seq in (2, 3, 4)]
@@ -277,14 +277,14 @@ def test_what_a_table_tells_late_was_when_its_clock_says() -> None:
 
 
 def clocks_told(hall: Hall) -> list[tuple[str, str]]:
-    """Return code and text of what was told of clocks since the last look."""
+    """Return code and text of the alerts about clocks since the last call."""
     alerts = [(one.code, one.text) for one in hall.ear.heard("alert")]  # type: ignore[attr-defined]  # alerts all
     hall.ear.forget()
     return [one for one in alerts if one[0].startswith("clock_")]
 
 
 def says(hall: Hall, at: int, heard: int | None = None, table: int = 1, count: int = 1) -> None:
-    """Let a table say of itself at a time by its clock, having heard a receipt of a time by ours."""
+    """Let a table send its state at a time by its clock, after a receipt with a time by ours."""
     hall.hear(replace(state(table, count=count), at=at, heard=heard))
 
 
@@ -298,7 +298,7 @@ def test_a_clock_that_is_ahead_is_told_once_and_once_when_it_is_right_again(hall
 
 def test_a_clock_that_is_behind_is_known_by_the_receipt_that_it_has_heard(hall: Hall) -> None:
     says(hall, NOW - DAY)
-    assert clocks_told(hall) == []  # it may have waited in the broker for a day
+    assert clocks_told(hall) == []  # the state may have waited in the broker for a day
     says(hall, NOW - DAY, heard=NOW, count=2)
     assert clocks_told(hall) == [("clock_behind", "Table 1: its clock is 24 h 00 min behind this computer’s.")]
 
@@ -311,7 +311,7 @@ def test_two_minutes_are_not_far(hall: Hall, off: int) -> None:
 
 @given(st.integers(0, DAY), st.integers(0, DAY))
 def test_a_state_of_a_right_clock_raises_no_alarm_however_long_it_waited(waited: int, before: int) -> None:
-    """The receipt is older than the state, and the state than its being heard."""
+    """The receipt is older than the state, which is older than its arrival."""
     said = replace(state(1), at=NOW - waited, heard=NOW - waited - before)
     assert clock_offset(said, NOW) == 0
 
@@ -331,7 +331,7 @@ def test_a_receipt_tells_the_time_by_which_a_table_finds_out(hall: Hall) -> None
 
 
 def alerts_sent(hall: Hall) -> list[tuple[str, str]]:
-    """Return code and text of the alerts that were published since the last look."""
+    """Return code and text of the alerts published since the last call."""
     alerts = [(one.code, one.text) for one in hall.ear.heard("alert")]  # type: ignore[attr-defined]  # alerts all
     hall.ear.forget()
     return alerts

@@ -1,4 +1,4 @@
-"""Players without standing are compared with all others and take no place; an earlier event's IMPs count on."""
+"""Players without standing are compared with all but take no place; IMPs of an earlier event are carried over."""
 
 from fractions import Fraction
 from random import Random
@@ -36,23 +36,23 @@ PLAIN = replace(
     ),
     copies=1,
 )
-"""The players of the event in stages, everybody at one table all day."""
+"""The players of the event in stages, all of them at one table all day."""
 
 
 def with_guests(plan: Plan, *guests: str) -> Plan:
-    """Return a plan in which some play without standing."""
+    """Return a plan in which some players have no standing."""
     return replace(plan, players=tuple(replace(one, without_standing=one.id in guests) for one in plan.players))
 
 
 def room_of(plan: Plan, rounds: int = 2, seed: int = 5) -> EventState:
-    """Return a room in which the first rounds of a plan were played."""
+    """Return the state after the first rounds of a plan."""
     room = EventState(Event(plan, staged_deals(), registry()))
     room.load(play_rounds(room.planned, range(1, rounds + 1), Random(seed), {}))
     return room
 
 
 def ranked(room: EventState) -> dict[str, tuple[int, int]]:
-    """Return place and IMP of everybody who has a place."""
+    """Return place and IMPs of everybody who has a place."""
     return {row.player: (row.place, int(row.imp)) for row in room.snapshot().standings}
 
 
@@ -118,7 +118,7 @@ def test_a_correction_of_a_name_leaves_a_guest_a_guest() -> None:
 
 
 def team_room(plan: Plan) -> EventState:
-    """Return the room of the teams, in which everything was played."""
+    """Return the state of the team event after all plays."""
     room = EventState(Event(plan, deals(), registry()))
     for table in range(1, 5):
         for round_ in range(1, 5):

@@ -1,4 +1,4 @@
-"""What is wrong with a store is noticed when it is opened, named, counts for nothing, and heals from the tables."""
+"""Faults of a store are noticed when it is opened, identified, do not count, and are repaired by the tables."""
 
 import re
 import shutil
@@ -42,11 +42,11 @@ LOSING: Final = next(one for one in LOG if isinstance(one.fact, Result) and min(
 
 
 WITHOUT_ONE: Final = 15
-"""Plays that count while the result of one is asked for: what its table said later counts as it did."""
+"""Number of plays that count while one result is requested again. Later facts of its table count as before."""
 
 
 def named_by_table(facts: list[LogMessage]) -> str:
-    """Name facts by table as alerts do; of each table they are one after the other."""
+    """Return facts by table, as alerts name them. Those of each table are consecutive."""
     seqs: dict[int, list[int]] = {}
     for one in facts:
         seqs.setdefault(one.table, []).append(one.seq)
@@ -54,7 +54,7 @@ def named_by_table(facts: list[LogMessage]) -> str:
 
 
 def flip(folder: Path, message: LogMessage) -> None:
-    """Change one digit of a result's points in the store's file, as a disk does: -26 becomes -96."""
+    """Change one digit of a result's points in the store's file, as a failing disk does: -26 becomes -96."""
     path = folder / STORE
     with closing(sqlite3.connect(path)) as store:
         (body,) = store.execute("SELECT body FROM journal WHERE id = ?", (message.id,)).fetchone()
@@ -121,7 +121,7 @@ def test_a_changed_byte_is_noticed_at_the_start_named_and_healed_from_the_table(
 
 
 def named(table: int) -> tuple[Taken, ...]:
-    """Return a receipt's names of all facts of a table."""
+    """Return all facts of a table as named in a receipt."""
     return tuple(Taken(seq=one.seq, id=one.id) for one in LOG if one.table == table)
 
 
@@ -171,7 +171,7 @@ def test_a_row_that_is_no_message_is_asked_for_again(tmp_path: Path) -> None:
 
 
 def test_a_store_that_has_shrunk_says_so_and_names_what_is_missing_until_it_has_come(tmp_path: Path) -> None:
-    """The write-ahead log is gone: the desk begins with less than it had, and knows it."""
+    """The write-ahead log is gone. The desk begins with less than it had, and says so."""
     folder = event_folder(tmp_path / "event", until_round(2))
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         fill(journal, *[one for one in LOG if one.fact.round == 3])
@@ -202,7 +202,7 @@ def test_a_store_that_has_shrunk_says_so_and_names_what_is_missing_until_it_has_
 
 
 def test_a_folder_replaced_whole_by_an_older_one_is_found_by_the_receipts_that_a_table_has(tmp_path: Path) -> None:
-    """Its witness is as old as its store: nothing in the folder tells that something is gone."""
+    """The witness is as old as the store, so nothing in the folder shows that messages are missing."""
     folder = event_folder(tmp_path / "event", until_round(1))
     shutil.copytree(folder, tmp_path / "older")
     ours = [one for one in LOG if one.table == 1 and one.fact.round <= 2]
@@ -243,7 +243,7 @@ def test_receipts_of_another_store_tell_nothing_of_this_one(tmp_path: Path) -> N
 
 
 def said_by(table: TableJournal) -> TableState:
-    """Return what a table with this journal says of itself."""
+    """Return the state of a table with this journal."""
     broker, devices = BrokerSettings("localhost", 1883, "password"), DeviceSettings("sim://buttons", "sim://tray")
     config = Config(event=NAME, table=1, folder="table", broker=broker, devices=devices)
     return replace(state_message(config, table, Table(), "ready", len(table.unsent()), {}), device=DEVICES[0])
@@ -268,13 +268,13 @@ def test_a_row_that_was_lost_has_come_back_and_is_altered_then_heals(tmp_path: P
 
 
 def shrunk(hall: Hall) -> dict[str, int | str]:
-    """Return what the desk is told of a store that has shrunk."""
+    """Return the alert about a store with missing messages."""
     (alert,) = [one for one in hall.scorer.feed.current.alerts if one.code == "store_shrunk"]
     return dict(alert.values)
 
 
 def receipt_of(hall: Hall, table: int) -> Receipt:
-    """Let a scorer connect, and return a table's receipt."""
+    """Connect a scorer, and return a table's receipt."""
     hall.connect(up=True)
     return receipt(hall, table)
 
@@ -306,7 +306,7 @@ def test_a_byte_that_changes_while_a_scorer_works_is_found_by_the_next_copy(tmp_
 
 
 def test_a_fact_is_stored_as_its_bytes_came(hall: Hall) -> None:
-    """A signature covers bytes: a field that this program does not know, or another order, would be lost otherwise."""
+    """A signature covers the bytes. Otherwise unknown fields and the order of fields would be lost."""
     one = fact(1, 1, restored(1))
     hall.hear(one)
     hall.hear(fact(1, 2, result(1)))

@@ -1,4 +1,4 @@
-"""Deals worth talking about: the greatest of each kind, of deals that every table has played."""
+"""Remarkable deals: the greatest highlight of each kind, among deals that every table has played."""
 
 from fractions import Fraction
 

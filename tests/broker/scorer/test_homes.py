@@ -1,4 +1,4 @@
-"""A store that was restored, or that has shrunk, gets back what was decided at the desk, and says what nobody has."""
+"""A restored store, or one with missing messages, recovers the desk's decisions and reports those that nobody has."""
 
 import shutil
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ FINE: Final = FineRuled(takes={PLAYER: 8})
 
 @contextmanager
 def hall_in(folder: Path, home: SecondHome | None = None) -> Iterator[Hall]:
-    """Start a scorer in a folder, and let it connect."""
+    """Start a scorer in a folder, and connect it."""
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         if home is None:
             hall = make_hall(folder, journal)
@@ -59,7 +59,7 @@ def hall_in(folder: Path, home: SecondHome | None = None) -> Iterator[Hall]:
 
 
 def rule(hall: Hall, number: int) -> None:
-    """Return the ruling of a number: a fine of 8 IMP, or a void play."""
+    """Make the ruling with a number: a fine of 8 IMP, or a void play."""
     room = hall.scorer.rulings.room
     one = draft(room, FINE, (2, 1)) if number == 1 else draft(room, Void(), (number, 1))
     hall.scorer.rulings.give(one, HEAD)
@@ -72,19 +72,19 @@ def rulings(journal: Journal) -> list[int]:
 
 
 def kept(hall: Hall, table: int) -> tuple[KeptRecord, ...]:
-    """Return what a table is to keep, as it was said last."""
+    """Return the records that a table has to store, as published last."""
     return [one for one in hall.ear.heard(f"kept/{table}") if isinstance(one, Kept)][-1].records
 
 
 def give_back(hall: Hall, table: int, *records: KeptRecord) -> None:
-    """Let a table give records back."""
+    """Let a table return records."""
     message = KeptBack(id="given-back", event=NAME, table=table, records=records)
     hall.arrive(topics.KEPT_BACK.at(NAME, table=table), encode(message))
 
 
 @pytest.fixture
 def older(tmp_path: Path) -> Path:
-    """A copy of an event that is older than its desk's rulings; the event itself is in `event`."""
+    """A copy of an event that is older than its desk's rulings. The event itself is in `event`."""
     folder = event_folder(tmp_path / "event", until_round(3))
     shutil.copytree(folder, tmp_path / "older", ignore=shutil.ignore_patterns("*.lock", "*.witness"))
     return tmp_path / "older"
@@ -117,7 +117,7 @@ def test_rulings_come_back_from_the_second_home_before_anything_is_counted(older
 
 
 def numbers(facts: list[LogMessage]) -> str:
-    """Name facts by table as alerts do."""
+    """Return facts by table, as alerts name them."""
     named: dict[int, list[int]] = {}
     for one in facts:
         named.setdefault(one.table, []).append(one.seq)
@@ -182,7 +182,7 @@ def test_a_ruling_waits_for_those_before_it_and_a_new_one_takes_no_number_of_the
 
 
 def record_of(hall: Hall, number: int) -> KeptRecord:
-    """Return a ruling as a table keeps it."""
+    """Return a ruling as stored by a table."""
     id_ = next(entry.id for entry in hall.scorer.rulings.history() if entry.number == number)
     return next(record for table in (1, 2, 3, 4) for record in kept(hall, table) if record.id == id_)
 
@@ -282,7 +282,7 @@ DECIDED: Final = [
         set(),
     ),
 ]
-"""What was decided after a copy was made, and who may speak then."""
+"""What was decided after a copy was made, and which devices may speak then."""
 
 
 @pytest.mark.parametrize(("acts", "left"), DECIDED)
@@ -337,7 +337,7 @@ def test_a_changed_byte_of_a_ruling_heals_from_the_second_home(older: Path, tmp_
 
 
 def alter_reasons(folder: Path) -> None:
-    """Change a byte of each ruling in the store's file, as a disk does."""
+    """Change a byte of each ruling in the store's file, as a failing disk does."""
     path = folder / STORE
     path.write_bytes(path.read_bytes().replace(b"seen by the arbiter", b"seen by the orbiter"))
 

@@ -1,4 +1,4 @@
-"""The gate: each reason to refuse, and that nothing refused changes anything."""
+"""The intake: every reason for refusing a message, and that a refused message changes nothing."""
 
 from collections.abc import Callable, Iterable
 from itertools import permutations
@@ -47,7 +47,7 @@ def intake() -> Intake:
 
 
 def said(intake: Intake, message: LogMessage) -> IntakeVerdict:
-    """Judge a message, and take it in where it is new, as the scorer does."""
+    """Judge a message, and record it if it is new, as the scorer does."""
     verdict = intake.judge(*sent(message))
     if verdict.new:
         intake.take(message, verdict.hash)
@@ -55,8 +55,8 @@ def said(intake: Intake, message: LogMessage) -> IntakeVerdict:
 
 
 def contents(intake: Intake) -> object:
-    """Return all that decides over messages to come."""
-    return ({table: dict(book.taken) for table, book in intake.books.items()}, set(intake._ids))
+    """Return everything on which later verdicts depend."""
+    return ({table: dict(book.accepted) for table, book in intake.books.items()}, set(intake._ids))
 
 
 def refused(intake: Intake, message: LogMessage) -> str | None:
@@ -70,7 +70,7 @@ def refused(intake: Intake, message: LogMessage) -> str | None:
 
 def test_a_fact_is_taken(intake: Intake) -> None:
     assert said(intake, FIRST) == IntakeVerdict(FIRST, new=True, hash=fact_hash(encode(FIRST)))
-    assert intake.books[1].taken == {1: FIRST}
+    assert intake.books[1].accepted == {1: FIRST}
 
 
 def test_a_table_s_state_is_heard_and_never_new(intake: Intake) -> None:
@@ -91,7 +91,7 @@ def test_of_two_facts_with_one_number_the_first_is_kept(intake: Intake) -> None:
     assert refused(intake, fact(1, 1, restored(1), id_="another-id")) == "conflict"
     assert refused(intake, fact(1, 1, restored(1, form="0" * 64))) == "conflict"
     assert refused(intake, fact(1, 1, restored(1), at=1001)) == "conflict"
-    assert intake.books[1].taken == {1: FIRST}
+    assert intake.books[1].accepted == {1: FIRST}
 
 
 def test_an_id_that_was_taken_is_taken_with_no_other_number(intake: Intake) -> None:
@@ -226,7 +226,7 @@ def test_a_fact_that_was_refused_for_good_is_not_waited_for(refused: dict[int, s
 def test_the_latest_facts_are_named_in_the_order_in_which_they_were_last_seen(intake: Intake) -> None:
     for seq in (1, 3, 2, 1):
         said(intake, fact(1, seq, restored(1)))
-    assert [(one.seq, one.id) for one in intake.books[1].latest()] == [
+    assert [(one.seq, one.id) for one in intake.books[1].recent_facts()] == [
         (3, "t1-fact-3"),
         (2, "t1-fact-2"),
         (1, "t1-fact-1"),
@@ -236,9 +236,9 @@ def test_the_latest_facts_are_named_in_the_order_in_which_they_were_last_seen(in
 def test_so_many_of_the_latest_are_named_and_no_more(intake: Intake) -> None:
     for seq in range(1, MOST_LISTED + 3):
         said(intake, fact(1, seq, restored(1)))
-    assert [one.seq for one in intake.books[1].latest()] == list(range(3, MOST_LISTED + 3))
+    assert [one.seq for one in intake.books[1].recent_facts()] == list(range(3, MOST_LISTED + 3))
     said(intake, fact(1, 1, restored(1)))
-    assert [one.seq for one in intake.books[1].latest()][-1] == 1
+    assert [one.seq for one in intake.books[1].recent_facts()][-1] == 1
 
 
 def test_a_gate_made_from_the_journal_judges_as_the_one_that_filled_it(intake: Intake) -> None:
@@ -287,7 +287,7 @@ def test_a_table_does_not_tell_without_end_of_its_arbiters_and_its_results_are_t
     assert {refused(intake, fact(1, MOST_OF_A_KIND + 1, one)) for one in more} == {"too_many_facts"}
     assert said(intake, fact(1, MOST_OF_A_KIND + 2, result(1))).new
     assert said(intake, fact(2, 1, replace(told[1], deal=event().bookings[2, 1].deal))).new
-    again = Intake(event(), [message for book in intake.books.values() for message in book.taken.values()])
+    again = Intake(event(), [message for book in intake.books.values() for message in book.accepted.values()])
     assert refused(again, fact(1, MOST_OF_A_KIND + 1, told[0])) == "too_many_facts"
     going_on = Overridden(round=1, deal=deal, guards=("out_of_order",), reason="R")
     for seq in range(MOST_OF_A_KIND + 3, 2 * MOST_OF_A_KIND + 3):
@@ -338,12 +338,12 @@ DEAL_1 = event().bookings[1, 1].deal
 
 
 def toggles(numbers: Iterable[int]) -> list[LogMessage]:
-    """Let table 1 call and take it back, again and again."""
+    """Let table 1 call and withdraw the call, again and again."""
     return [fact(1, seq, Call(round=1, deal=DEAL_1, open=seq % 2 == 1)) for seq in numbers]
 
 
 def flood(hall: Hall, count: int) -> None:
-    """Let so many toggles arrive, and whole logs of other tables among them."""
+    """Let this many such messages arrive, among the whole logs of other tables."""
     put(hall.scorer, *toggles(range(1, count // 2)))
     put(hall.scorer, *whole_log(2), *whole_log(4))
     put(hall.scorer, *toggles(range(count // 2, count + 1)))
@@ -353,7 +353,7 @@ def flood(hall: Hall, count: int) -> None:
 
 def test_toggles_of_a_call_are_capped_with_one_alert_and_other_tables_are_heard(hall: Hall) -> None:
     flood(hall, 700)
-    assert len(hall.scorer.live.intake.books[1].taken) == MOST_OF_A_KIND
+    assert len(hall.scorer.live.intake.books[1].accepted) == MOST_OF_A_KIND
     assert hall.alerts().count(("too_many_facts", 1)) == 1
     assert [hall.ear.told(f"receipt/{table}")["upto"] for table in (2, 4)] == [len(whole_log(2)), len(whole_log(4))]
 
@@ -376,7 +376,7 @@ def test_a_table_that_stops_keeps_its_later_facts_nothing_is_missing_and_a_resta
     with open_journal(tmp_path) as journal:
         hall = make_hall(tmp_path, journal)
         hall.hear(*toggles(range(1, last)))
-        hall.scorer.step(timeout=0)  # as many as one commit holds, and the rest
+        hall.scorer.step(timeout=0)  # as many as one commit holds, and then the rest
         hall.hear(*whole_play(1, first=last))
         said = hall.ear.told("receipt/1")
         assert (said["upto"], said["gaps"], hall.scorer.state.plays_at(1)) == (last + 4, [], 1)

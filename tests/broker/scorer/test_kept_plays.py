@@ -1,4 +1,4 @@
-"""What tables have read after a play is found by the scorer, kept with the event, and changes nothing that counts."""
+"""Plays are reconstructed from the tiles that tables read, stored with the event, and change nothing that counts."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ DEAL: Final = event().bookings[TABLE, 1].deal
 
 @cache
 def played() -> LaidTiles:
-    """Play the first deal of the table, and lay all tiles as they lie at its end."""
+    """Play the first deal of the table, and return all tiles as laid at its end."""
     players = {seat: SimulatedPlayer(1.0, Random(f"kept {seat}")) for seat in SEATS}
     deal = event().open_deal(DEAL)
     ended = DealTable(deal, OEDMC, JUDGE).play(players)
@@ -58,7 +58,7 @@ def laid(**changes: LaidSeat) -> TilesLaid:
 
 
 class Seconds:
-    """Time that goes on where it is told to."""
+    """A clock that advances when told to."""
 
     now = 1000.0
 
@@ -75,7 +75,7 @@ def started(folder: Path, journal: Journal, of: Event = KEEPS, seconds: Seconds 
 
 @pytest.fixture
 def recorded(tmp_path: Path, journal: SqliteJournal) -> Hall:
-    """A scorer that has the result of the play, in an event that keeps plays."""
+    """A scorer that has the result of the play, in an event that stores plays."""
     hall = started(tmp_path, journal)
     for seq, one in enumerate(steps(TABLE, 1, played().ending.outcome), 1):
         hall.hear(fact(TABLE, seq, one))
@@ -83,18 +83,18 @@ def recorded(tmp_path: Path, journal: SqliteJournal) -> Hall:
 
 
 def next_seq(hall: Hall) -> int:
-    return max(hall.scorer.live.intake.books[TABLE].taken) + 1
+    return max(hall.scorer.live.intake.books[TABLE].accepted) + 1
 
 
 def keep(hall: Hall, said: TilesLaid) -> dict[str, Any]:
-    """Tell what lay there; return what the table is told of it."""
+    """Report the laid tiles. Return the table's answer."""
     hall.hear(fact(TABLE, next_seq(hall), said))
     return answered(hall)
 
 
 def searched(hall: Hall) -> None:
-    """Let the scorer do what it has begun."""
-    hall.scorer._plays._thread.submit(int).result()  # what was begun before it is over by then
+    """Wait until the scorer has finished its searches."""
+    hall.scorer._plays._thread.submit(int).result()  # the thread has finished its earlier work by then
     hall.scorer.step(timeout=0)
 
 
@@ -207,7 +207,7 @@ def test_a_scorer_that_starts_again_finds_what_is_not_kept_and_leaves_what_is(re
 
 
 def searches(hall: Hall) -> list[Any]:
-    """Return what a scorer that has just started tells tables of plays."""
+    """Return the answers of a scorer that has just started."""
     searched(hall)
     return [json.loads(body)["answer"] for topic, body, _ in hall.ear.said if "counted" in topic]
 
@@ -215,7 +215,7 @@ def searches(hall: Hall) -> list[Any]:
 def test_what_is_told_again_is_searched_though_the_scorer_ends_before(recorded: Hall) -> None:
     keep(recorded, laid())
     recorded.scorer._plays.close()
-    with pytest.raises(RuntimeError):  # the scorer ends while it takes this in
+    with pytest.raises(RuntimeError):  # the scorer ends while it handles this
         keep(recorded, laid(east=LaidSeat(river=(None,) * (MOST_UNREAD + 1))))
     (answer,) = searches(started(recorded.folder, recorded.journal))
     assert answer["code"] == "too_much_unread"
@@ -249,7 +249,7 @@ def test_plays_are_written_together_and_what_was_not_written_at_the_end(tmp_path
     def find(number: int) -> None:
         hand = HandRecord(number, TABLE, DEAL, ())
         message = fact(TABLE, number, replace(laid(), round=number))
-        plays._thread.submit(plays._find, message, "mark", lambda _: (FoundPlay((), 1, None), hand)).result()
+        plays._thread.submit(plays._search, message, "mark", lambda _: (FoundPlay((), 1, None), hand)).result()
         hall.scorer.step(timeout=0)
         written.append(len(read_hands(tmp_path)))
 

@@ -1,4 +1,4 @@
-"""One scorer an event: who may become the active one at once, who asks first, and who gives way."""
+"""One active scorer per event: which may start at once, which has to ask first, and which gives way."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -27,7 +27,7 @@ BEFORE: Final = Lease("run-before", 7, HERE)
 
 
 def state(run: str = BEFORE.run, term: int = 7, **more: Any) -> ScorerState:  # noqa: ANN401 - any of its fields
-    """Return what a scorer says of itself."""
+    """Return the state that a scorer publishes."""
     said = {"lifecycle": "active", "store": "store-0001", "version": "0.1.0"} | more
     return ScorerState(id="state-0001", event=NAME, seq=1, run=run, term=term, **said)
 
@@ -37,7 +37,7 @@ def asked(run: str, term: int = BEFORE.term, *, starts: bool = True) -> ScorerAs
 
 
 def begun(before: Lease | None = BEFORE, place: str = HERE, *kept: ScorerState, alone: bool = False) -> LeaseRequest:
-    """Ask a broker that keeps the state of a scorer, or none: it says it before it brings the question back."""
+    """Ask at a broker that retains a scorer's state, or none; it delivers that before our own question comes back."""
     request = LeaseRequest(before, place, alone=alone)
     request.connected(100.0)
     assert request.may_ask(100.0)
@@ -57,7 +57,7 @@ def test_the_first_start_of_all_does_not_wait_at_a_broker_of_its_own() -> None:
 
 @pytest.mark.parametrize("before", [None, BEFORE])
 def test_that_the_broker_tells_of_no_scorer_does_not_prove_that_none_is_active(before: Lease | None) -> None:
-    """nats-server may not have what is retained yet (docs/brokers.md)."""
+    """nats-server may not have the retained message yet (docs/brokers.md)."""
     request = begun(before)
     assert [request.look(100.0 + after) for after in (0.0, ANSWER_S - 0.1)] == ["asking", "asking"]
     request.heard(state("run-of-another", 7, answers=request.run), 100.0 + ANSWER_S)
@@ -167,7 +167,7 @@ def test_of_two_that_start_the_one_whose_store_knows_more_does() -> None:
 
 
 def test_who_only_asks_keeps_nobody_from_starting() -> None:
-    """The scorer that hands over asks at the other machine's broker until it ends, and a standby asks at its own."""
+    """A scorer that hands over asks at the other machine's broker until it ends, and a standby asks at its own."""
     request = begun(BEFORE, "another machine", state())
     for term in (0, BEFORE.term, BEFORE.term + TAKEOVER):
         request.heard(asked("z" * 32, term, starts=False), 100.0)
@@ -229,7 +229,7 @@ def test_a_scorer_that_hears_of_one_that_has_taken_over_ends_and_leaves_the_stan
 
 
 def lifecycles(hall: Hall) -> list[str]:
-    """Return what the scorer has said of itself."""
+    """Return the lifecycles that the scorer has published."""
     return [one.lifecycle for one in hall.ear.heard("/scorer") if isinstance(one, ScorerState)]
 
 

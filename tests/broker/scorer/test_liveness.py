@@ -1,4 +1,4 @@
-"""Who has not been heard of: told by a clock that counts on, of time in which the scorer listened, and of no other."""
+"""Which tables are silent, by a monotonic clock that counts only the time in which the scorer listened."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ YEAR_MS = 365 * 86_400_000
 
 
 class Seconds:
-    """A clock that counts on when it is told to."""
+    """A monotonic clock that advances when told to."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -30,7 +30,7 @@ class Seconds:
 
 
 class Room:
-    """A scorer whose time passes when it is told to, connected with the broker."""
+    """A scorer connected to the broker, whose time advances when told to."""
 
     def __init__(self, hall: Hall, seconds: Seconds) -> None:
         self.hall, self.seconds = hall, seconds
@@ -44,7 +44,7 @@ class Room:
             self.hall.scorer.step(timeout=0)
 
     def card(self, table: int) -> Any:  # noqa: ANN401 - a word of the page
-        """Return what the card of a table says."""
+        """Return what the card of a table shows."""
         return card_state(self.hall.scorer.feed.current.tables[table - 1])
 
 
@@ -56,7 +56,7 @@ def room(tmp_path: Path) -> Iterator[Room]:
 
 
 def new(table: int, **more: Any) -> Any:  # noqa: ANN401 - any of a state's fields
-    """Return the state of a table whose program says every few seconds that it is there."""
+    """Return the state of a table whose program sends beats."""
     return replace(state(table), version="0.1.0", **more)
 
 
@@ -127,7 +127,7 @@ def test_after_a_restart_a_table_of_which_only_the_broker_tells_is_not_heard_of(
     seconds = Seconds()
     with open_journal(tmp_path) as journal:
         room = Room(make_hall(tmp_path, journal, seconds=seconds), seconds)
-        room.hall.hear(new(1))  # as the broker has kept it
+        room.hall.hear(new(1))  # as retained by the broker
         room.wait(SILENT_S)
         assert room.card(1) == "silent"
 
@@ -136,7 +136,7 @@ def test_after_a_restart_a_table_of_which_only_the_broker_tells_is_not_heard_of(
 def test_a_table_that_is_there_and_has_not_said_how_it_stands_is_asked_to_on_each_beat_until_it_has(
     room: Room, had: Lifecycle | None
 ) -> None:
-    """Its state came while the scorer subscribed."""
+    """Its state arrived while the scorer was subscribing."""
     if had:
         room.hall.hear(new(1, count=1), new(1, count=1, lifecycle=had))
     for _ in range(2):
@@ -171,7 +171,7 @@ def test_in_the_place_of_a_silent_device_another_is_let_in_but_not_of_one_that_i
 def test_a_device_of_which_nothing_was_heard_since_a_restart_gives_way_to_another_unless_it_says_that_it_is_there(
     tmp_path: Path, *, alive: bool
 ) -> None:
-    """The broker keeps only what the second device has said of the table."""
+    """The broker retains only the second device's state."""
     seconds = Seconds()
     with open_journal(tmp_path) as journal:
         Room(make_hall(tmp_path, journal, seconds=seconds), seconds).hall.hear(new(1))
@@ -228,11 +228,11 @@ def test_a_table_is_silent_after_so_much_time_of_listening_whatever_the_steps(
 ) -> None:
     """A model: seconds one by one."""
     liveness, now, listened = Liveness(), 0.0, 0.0
-    liveness.look(now, listening=False)
+    liveness.check(now, listening=False)
     liveness.heard(1)
     for passed, listening, speaks in steps:
         now += passed
-        liveness.look(now, listening=listening)
+        liveness.check(now, listening=listening)
         if listening and passed >= 1:
             listened += min(passed, LONGEST_S)
         assert (1 in liveness.silent) == (listened >= SILENT_S)

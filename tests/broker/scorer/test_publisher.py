@@ -1,4 +1,4 @@
-"""Public copies of travellers and standings, receipts, and how often what shows all of a large event is made."""
+"""Public copies of travellers and standings, receipts, and how often messages about a whole large event are made."""
 
 import json
 from collections import Counter
@@ -36,7 +36,7 @@ from broker.protocol.link import LinkChanged
 from broker.scorer import EventState, standings_csv
 from broker.scorer import publisher as publisher_module
 from broker.scorer.intake import MOST_MISSING, Intake
-from broker.scorer.publisher import LARGE_EVENT, LONGEST_REST_S, PAUSE_S, REST, Throttle
+from broker.scorer.publisher import LARGE_EVENT, LONGEST_REST_S, PAUSE_S, REST_FACTOR, Throttle
 from broker.scorer.service import Scorer
 from broker.store import AnchorPlace, LogHead, find_anchor
 from tests.benchmarks.scorer.large import large_event, plays
@@ -52,7 +52,7 @@ DEAL = event().bookings[1, ROUND].deal
 
 
 def public(ear: Ear) -> list[tuple[int, bool, int] | int]:
-    """Return deal, completeness and plays of each public traveller, and the plays that public standings count."""
+    """Return deal, completeness and plays of each public traveller, and the number of plays in public standings."""
     found: list[tuple[int, bool, int] | int] = []
     for message in ear.heard(""):
         if isinstance(message, PublicTraveller):
@@ -121,7 +121,7 @@ def test_what_went_back_under_the_embargo_while_nobody_could_say_so_is_taken_bac
 
 
 def public_story(facts: Iterable[tuple[int, Fact]]) -> list[bytes]:
-    """Return all public messages of an event that is told by its tables, without what names this process."""
+    """Return all public messages of an event, without the ids of this process."""
     room, seqs = EventState(event()), Counter[int]()
     publishes, ear = publisher(room, height=seqs.total)
     publishes.connection_changed(LinkChanged(up=True))
@@ -142,7 +142,7 @@ def test_standings_are_cut_to_what_a_message_holds(players: int, length: int) ->
         for at in range(1, players + 1)
     )
     whole = Standings(id="standings-1", event="cup", seq=1, final=False, plays_in=1, plays_expected=2, rows=lines)
-    cut, limit = publisher_module._as_fits(whole), topics.STANDINGS.limit
+    cut, limit = publisher_module._cut_to_fit(whole), topics.STANDINGS.limit
     assert (len(encode(cut)) <= limit, cut.rows) == (True, whole.rows[: len(cut.rows)])
     if len(encode(whole)) > limit:
         assert len(encode(cut)) > 0.9 * limit
@@ -167,7 +167,7 @@ def test_a_deal_with_too_many_plays_is_told_by_its_first_tables_when_it_is_over(
 
 
 def test_a_message_that_no_broker_takes_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publisher_module, "LARGEST", 10)
+    monkeypatch.setattr(publisher_module, "LARGEST_MESSAGE", 10)
     made, ear = publisher(EventState(event()))
     made.standings()
     assert ear.said == []
@@ -175,13 +175,13 @@ def test_a_message_that_no_broker_takes_is_not_sent(monkeypatch: pytest.MonkeyPa
 
 @cache
 def quiet_story() -> list[bytes]:
-    """Return what is public of an event in which no table calls."""
+    """Return the public messages of an event in which no table calls."""
     return public_story([(one.table, one.fact) for one in whole_event()])
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
 def test_by_what_is_public_nobody_can_count_what_is_not(calls: list[int]) -> None:
-    """However often tables call meanwhile, public messages are the same, their numbers and ids too."""
+    """However often tables call meanwhile, public messages are the same, including their numbers and ids."""
     noisy, often = list[tuple[int, Fact]](), cycle(calls)
     for one in whole_event():
         call = Call(round=one.fact.round, deal=one.fact.deal, open=True)
@@ -225,7 +225,7 @@ def test_public_standings_are_told_again_when_they_are_declared_final_and_when_t
 
 
 def receipt(*seqs: int) -> Receipt:
-    """Return the receipt of a table of which these facts have come."""
+    """Return the receipt of a table after these facts."""
     intake = Intake(event(), [])
     for seq in seqs:
         told = fact(1, seq, restored(1))
@@ -247,7 +247,7 @@ def test_the_numbers_of_what_a_table_hears_tell_nothing_of_what_others_have_said
     for table, stored in heard:
         height += stored
         publishes.receipt(table)
-        publishes.kept(table)
+        publishes.records(table)
     told = [one for one in ear.heard("") if isinstance(one, Receipt | Kept)]
     for table in event().tables:
         numbers = [one.seq for one in told if one.table == table]
@@ -255,7 +255,7 @@ def test_the_numbers_of_what_a_table_hears_tell_nothing_of_what_others_have_said
 
 
 def safe(message: Receipt) -> set[int]:
-    """Return the numbers that a receipt calls safe."""
+    """Return the numbers that a receipt confirms."""
     return set(range(1, message.upto + 1)) - set(message.gaps)
 
 
@@ -346,7 +346,7 @@ def test_what_was_refused_first_and_taken_later_is_not_named_after_a_restart(hal
 
 
 @pytest.mark.parametrize(
-    ("took_s", "rests_s"), [(0.0, PAUSE_S), (0.2, 0.2 + 0.2 * REST), (10.0, 10.0 + LONGEST_REST_S)]
+    ("took_s", "rests_s"), [(0.0, PAUSE_S), (0.2, 0.2 + 0.2 * REST_FACTOR), (10.0, 10.0 + LONGEST_REST_S)]
 )
 def test_what_shows_all_players_takes_a_tenth_of_the_time_at_most(took_s: float, rests_s: float) -> None:
     now = [100.0]
@@ -381,7 +381,7 @@ def test_what_waits_for_the_processor_rests_no_longer_for_that() -> None:
     spent[0] += 0.2
     throttle.done()
     throttle.ask()
-    for after, due in ((2.0 + 0.2 * REST - 0.01, False), (2.0 + 0.2 * REST + 0.01, True)):
+    for after, due in ((2.0 + 0.2 * REST_FACTOR - 0.01, False), (2.0 + 0.2 * REST_FACTOR + 0.01, True)):
         now[0] = 100.0 + after
         assert throttle.due() == due
 
@@ -444,7 +444,7 @@ def test_what_was_begun_of_all_players_is_begun_again_and_ended_where_somebody_w
 
 
 def large_room(folder: Path, look: Callable[[Scorer, Ear], T], scale: float = 1.0) -> list[T]:
-    """Let two results come soon after each other, then nothing; look at 0, 0.5, 0.9 and 1.1 times `scale` seconds."""
+    """Let two results arrive soon after each other, then none. Look at 0, 0.5, 0.9 and 1.1 times `scale` seconds."""
     event, ear, now = large_event(LARGE_EVENT // 4 + 1, 1), Ear(), [0.0]
     first, second = ([one for one in plays(event) if one.table == table] for table in (1, 2))
     looked = []

@@ -1,4 +1,4 @@
-"""What does not follow is kept apart: it counts for nothing until the head arbiter decides."""
+"""Facts that do not follow are kept apart, and count for nothing until the head arbiter decides."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -62,12 +62,12 @@ def journal(tmp_path: Path) -> Iterator[SqliteJournal]:
 
 @pytest.fixture
 def hall(tmp_path: Path, journal: SqliteJournal) -> Hall:
-    """A scorer at work."""
+    """A running scorer."""
     return make_hall(tmp_path, journal)
 
 
 def decide(hall: Hall, decision: TakenOver | Discarded | Undo | Void, table: int = 1, round_: int = 4) -> str:
-    """Let the head arbiter decide on a play, as seen now; return the ruling's id."""
+    """Have the head arbiter decide on a play as seen now. Return the ruling's id."""
     room = hall.scorer.rulings.room
     id_ = f"ruling-{len(room.book.entries)}"
     place = {} if isinstance(decision, Undo) else {"table": table, "round": round_}
@@ -80,7 +80,7 @@ def decide(hall: Hall, decision: TakenOver | Discarded | Undo | Void, table: int
 
 
 def public_deals(hall: Hall) -> set[int]:
-    """Return the deals of which plays were published for everybody."""
+    """Return the deals of which plays were published in public."""
     said = [one for one in hall.ear.heard("") if isinstance(one, PublicTraveller)]
     return {one.deal for one in said if one.plays}
 
@@ -110,7 +110,7 @@ def test_results_alone_of_a_round_to_come_count_for_nothing_and_make_no_deal_pub
 
 
 def played_with(table: int, deal: int) -> list[LogMessage]:
-    """Return what a table says of all its plays up to the one with a deal."""
+    """Return what a table reports of all its plays up to the one with a deal."""
     said = [one for round_ in range(1, 5) for one in steps(table, round_)]
     last = max(at for at, one in enumerate(said) if one.deal == deal and isinstance(one, Result))
     return log(table, *said[: last + 1])
@@ -203,7 +203,7 @@ def test_a_fact_that_cannot_be_read_takes_its_own_play_away_and_none_after_it(lo
 
 
 def _watch(monkeypatch: pytest.MonkeyPatch, name: str, judged: list[Fact]) -> None:
-    """Note the facts that are given to a method of all sequences."""
+    """Record the facts that are given to a method of all sequences."""
     judge = getattr(TableSequence, name)
 
     def watched(self: TableSequence, fact: Fact) -> None:
@@ -214,11 +214,11 @@ def _watch(monkeypatch: pytest.MonkeyPatch, name: str, judged: list[Fact]) -> No
 
 
 def test_what_a_batch_brings_late_has_its_table_judged_again_once(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that was put back to an older copy gets hundreds of facts of each table back, and those after them."""
+    """A store that was replaced by an older copy gets hundreds of resent facts of each table, and later ones."""
     said = log(1, *(one for round_ in range(1, 5) for one in steps(1, round_)))
     lost = [one for one in said if one.fact.round in (2, 3)]
     for one in lost:
-        hall.scorer.state.quarantine.lose(1, one.seq)
+        hall.scorer.state.quarantine.mark_lost(1, one.seq)
     hall.hear(*(one for one in said if one not in lost))
     assert hall.scorer.state.plays_at(1) == 2
     judged = list[Fact]()

@@ -1,4 +1,4 @@
-"""An event of planned deals under riichi rules: results judged, compared by datum and IMP, and counted otherwise."""
+"""An event of planned deals under riichi rules: results are judged, compared by datum and IMPs, and recounted."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.broker.scorer.small import deals, event, fact, registry, result, sent
 
 
 def code_of(told: object, of: Event | None = None) -> str | None:
-    """Return the code with which the gate refuses a result, or None."""
+    """Return the code with which a result is refused, or None."""
     assert isinstance(told, msgspec.Struct)
     return Intake(of or riichi_event(), ()).judge(*sent(fact(1, 1, told))).code  # type: ignore[arg-type]  # a fact
 

@@ -1,4 +1,4 @@
-"""Riichi sessions: planned for a table, kept entry by entry, and told to the table that plays them."""
+"""Riichi sessions: planned for a table, recorded entry by entry, and published to the table that plays them."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -37,7 +37,7 @@ def club(tmp_path: Path) -> Iterator[Hall]:
 
 
 def told(*facts: Fact) -> list[LogMessage]:
-    """Return messages of a table's facts."""
+    """Return messages with a table's facts."""
     return [
         LogMessage(id=f"riichi-{seq:04}", event=NAME, table=9, seq=seq, at=seq, fact=fact)
         for seq, fact in enumerate(facts, 1)
@@ -45,7 +45,7 @@ def told(*facts: Fact) -> list[LogMessage]:
 
 
 def two_hands() -> RiichiSitting:
-    """Play two hands, a minor fault between them."""
+    """Play two hands, with a minor fault between them."""
     table = RiichiSitting()
     table.begin()
     table.ron("south", "west")

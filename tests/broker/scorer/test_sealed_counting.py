@@ -1,4 +1,4 @@
-"""A sealed deal is opened for a hand that is counted, and for nothing else; without key the value is typed."""
+"""A sealed deal is opened to count a hand, and for nothing else. Without the key, the value is entered by hand."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def sealed(tmp_path: Path, opened: list[int]) -> Event:
-    """The event of the tests that count, sealed."""
+    """The sealed event of the tests that count."""
     crafted = DealRecord(1, 1, "east", "east", dict(EVENT.open_deal(1).faces))
     save_event(tmp_path, plan(), (crafted, *deals()[1:]), registry())
     sealing.seal_folder(tmp_path)

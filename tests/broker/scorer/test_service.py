@@ -1,4 +1,4 @@
-"""The scorer at work: it commits, then acknowledges, then speaks; and says nothing of what it did not store."""
+"""The scorer at work: it commits, then acknowledges, then publishes, and publishes nothing that is not stored."""
 
 import sqlite3
 import threading
@@ -63,7 +63,7 @@ def test_a_result_is_committed_then_acknowledged_then_told(hall: Hall, monkeypat
 
 
 class FullDisk:
-    """In the place of a connection to SQLite: everything works but the commit."""
+    """Stands in for a connection to SQLite: everything works except the commit."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -216,7 +216,7 @@ def test_a_scorer_started_again_says_what_the_first_one_said(tmp_path: Path) -> 
         hall.hear(*whole_event())
     for _ in range(2):
         with open_journal(tmp_path) as journal:
-            hall = make_hall(tmp_path, journal, seconds=lambda: 100.0)  # what takes long is published in slices
+            hall = make_hall(tmp_path, journal, seconds=lambda: 100.0)  # long messages are published in slices
             hall.connect(up=True)
             said = [
                 replace(
@@ -300,7 +300,7 @@ def without_table_4() -> Event:
 
 
 def without_the_last_player() -> Event:
-    """Return the plan with p17 in the place of p16."""
+    """Return the plan with p17 instead of p16."""
     players = (*plan().players[:-1], Player(id="p17", name="Player 17"))
     plays = tuple(
         replace(play, players={seat: "p17" if player == "p16" else player for seat, player in play.players.items()})
@@ -340,7 +340,7 @@ ALL_OF_A_TABLE = [f"hm/cup/{one}/1" for one in ("receipt", "assignment", "kept",
 
 
 def test_a_table_that_has_just_connected_is_told_all_that_the_broker_keeps_for_it(hall: Hall) -> None:
-    """A broker may let pass by what is published while a device subscribes."""
+    """A broker may lose messages that are published while a device subscribes."""
     for hello in (state(1), state(1), state(1, start=2), state(1, lifecycle="lost"), state(1, start=2, count=2)):
         hall.ear.forget()
         hall.hear(hello)

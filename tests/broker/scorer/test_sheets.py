@@ -59,7 +59,10 @@ Said = tuple[tuple[int, int], Outcome, bool, bool]
 
 
 def moment_of(plays: list[Said]) -> Snapshot:
-    """Return the moment after these plays: which, how it ended, whether North is fined, whether it lay otherwise."""
+    """Return the snapshot after these plays.
+
+    Each gives the play, its outcome, whether North is fined, and another form.
+    """
     room = EventState(event())
     seq = dict.fromkeys(event().tables, 0)
     for (table, round_), outcome, fined, fouled in {play[0]: play for play in plays}.values():
@@ -268,10 +271,10 @@ def test_of_very_many_deals_the_course_has_some_evenly_and_the_first_and_the_las
     ("at", "in_until", "first"),
     [
         ((None, None), 0, 1),  # nothing has begun
-        ((None, None), 2, 2),  # tables that have not been heard since a restart stand where their results end
+        ((None, None), 2, 2),  # tables not heard since a restart are at the end of their results
         ((None, 2), 13, 1),
         ((4, 4), 3, 3),
-        ((None, None), 14, 3),  # it is over: the last
+        ((None, None), 14, 3),  # over: the last rounds
     ],
 )
 def test_of_a_long_event_the_grid_shows_the_rounds_around_the_earliest_that_a_table_is_in(
@@ -300,7 +303,7 @@ def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere
     assert (left.expected, 1 in left.missing) == (3, False)
     cells = grid(moment, [table_view(1)]).rows[0].cells
     assert [(cell.deal, cell.stage) for cell in cells][1] == (other, "in")
-    # Nobody's places hang on a play that is over: but for the one play to come.
+    # No bounds depend on a play that is over, only on the one still to come.
     coming = set(event().bookings[2, 4].players.values())
     loose = {rung.player for rung in standings_table(moment).rungs if rung.least != rung.most}
     assert (
@@ -320,7 +323,7 @@ TEAM_PLAYS = tuple(team_event().bookings)
 
 
 def room_of(plays: int) -> EventState:
-    """Return the room after so many plays."""
+    """Return the state after this many plays."""
     room = EventState(team_event())
     room.load(message for place in TEAM_PLAYS[:plays] for message in said(*place))
     return room

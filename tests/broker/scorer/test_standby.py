@@ -1,4 +1,4 @@
-"""How the active scorer knows its standby, and when a standby takes over."""
+"""How the active scorer tracks its standby, and when a standby takes over."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,7 +31,7 @@ PEER = Peer("active", "https://10.0.0.6:8136", "10.0.0.6:1883", "10.0.0.5:1883")
 
 
 class Seen:
-    """A watch with a clock and a journal that are told."""
+    """A watch with a clock and a journal height that tests set."""
 
     def __init__(self) -> None:
         self.now, self.height = 100.0, 0
@@ -147,7 +147,7 @@ def test_a_scorer_that_hands_over_takes_nothing_more_and_ends(hall: Hall) -> Non
     while not asked.done():
         hall.scorer.step(timeout=0.1)
     assert isinstance(asked.exception(), ScorerBusy)
-    hall.scorer.standby._told_at = 0.0
+    hall.scorer.standby._confirmed_at = 0.0
     with pytest.raises(ScorerReplaced):
         hall.scorer.step(timeout=0)
     assert hall.scorer.publisher.moved == PEER.broker
@@ -180,12 +180,12 @@ def test_tables_that_came_before_the_first_was_heard_again_do_not_count() -> Non
 def test_a_first_scorer_that_has_just_been_started_does_not_make_one_table_enough(back: float) -> None:
     takeover = Takeover(0.0)
     takeover.heard(0.0, 9)
-    takeover.heard(back, 0)  # it was started again, and has heard no beat yet
+    takeover.heard(back, 0)  # it was restarted and has received no beat yet
     takeover.came(1)
     reasons = [takeover.reason]
     for second in range(1, int(KNOWN_S)):
         takeover.heard(back + second, 0)
-    takeover.heard(back + KNOWN_S, 3)  # by then it has heard all that are there
+    takeover.heard(back + KNOWN_S, 3)  # by then it has heard from all tables that are there
     takeover.came(1)
     takeover.came(2)
     assert [*reasons, takeover.reason] == ["", "tables"]

@@ -1,4 +1,4 @@
-"""The standings of teams in stages, with a part of the stage before; standings as CSV that spreadsheets open safely."""
+"""The standings of teams in stages, with part of the previous stage; standings as CSV that spreadsheets open safely."""
 
 import csv
 import io
@@ -24,18 +24,18 @@ TEAMS = {f"Team {at}": tuple(one.id for one in PLAYERS[4 * at : 4 * at + 4]) for
 
 
 def at_once() -> Callable[[], bool]:
-    """Search for nothing."""
+    """Return no search."""
     return lambda: False
 
 
 def teams_in_sections() -> Event:
-    """Return an event of four teams in two sections, whose winners play a final of two deals for half their IMPs."""
+    """Return an event of four teams in two sections. The winners play a final of two deals, for half their IMPs."""
     plan = Plan("cup", "Cup", "oedmc-2020", PLAYERS, teams=TEAMS)
     return Event(structured_plan(plan, Structure(2, 2, 2, 2, "1/2"), Random(1), at_once), staged_deals(), registry())
 
 
 def imps_of(results: list[Result], sections: dict[str, tuple[str, str]]) -> dict[str, int]:
-    """Return the IMPs of teams that meet in pairs, recomputed: the difference of their points in each deal."""
+    """Return the IMPs of teams that meet in pairs, computed from the difference of their points in each deal."""
     team_of = {player: team for team, members in TEAMS.items() for player in members}
     points: dict[tuple[int, str], int] = {}
     for result in results:

@@ -71,7 +71,7 @@ def total(room: EventState, player: str) -> Fraction:
 
 
 def imp(room: EventState, play: tuple[int, int], seat: str) -> Fraction:
-    """Return what a seat won in a play, before fines and awards."""
+    """Return the IMPs of a seat in a play, before fines and awards."""
     plays = (one for group in room.groups() for one in group.plays)
     return next(Fraction(one.imp[seat]) for one in plays if room.key_of(one.play) == play)  # type: ignore[index]  # compared, so it has IMPs
 
@@ -105,7 +105,7 @@ def test_one_by_one_or_all_at_once_a_table_plays_what_was_ruled_that_it_is_to_pl
         room.apply(stored[-1])
 
     rule(DealPlayed(played=played, result=None), (table, fact_.round))
-    if undone:  # the table may not have heard of it
+    if undone:  # the table may not have received it
         rule(Undo(ruling=stored[-1].id))
     room.apply(replace(last, fact=fact_))
     again = EventState(event())
@@ -364,7 +364,7 @@ TOLD = whole_event()
 
 @st.composite
 def arrivals(draw: st.DrawFn) -> list[LogMessage]:
-    """Return all messages of the event in any order, some of them twice or more."""
+    """Return all messages of the event in any order, some of them repeated."""
     chance: Random = draw(st.randoms(use_true_random=True))
     resent = chance.choices(TOLD, k=draw(st.integers(0, 60)))
     arriving = [*TOLD, *resent]
@@ -384,8 +384,8 @@ def heard(messages: Iterable[LogMessage]) -> tuple[Intake, EventState]:
 
 
 def summary(intake: Intake, room: EventState) -> object:
-    """Return all that is told from a room."""
-    books = {table: (book.upto, book.gaps(), book.refused, book.taken) for table, book in intake.books.items()}
+    """Return everything that is shown from a state."""
+    books = {table: (book.upto, book.gaps(), book.refused, book.accepted) for table, book in intake.books.items()}
     return (
         books,
         room.groups(),
@@ -415,7 +415,7 @@ def test_the_room_ends_the_same_in_any_order(arriving: list[LogMessage]) -> None
 def test_a_room_is_what_its_journal_says_at_any_moment(arriving: list[LogMessage]) -> None:
     half = arriving[: len(arriving) // 2]
     intake, room = heard(half)
-    journal = [message for book in intake.books.values() for message in book.taken.values()]
+    journal = [message for book in intake.books.values() for message in book.accepted.values()]
     again = EventState(event())
     for message in journal:
         again.apply(message)

@@ -1,4 +1,4 @@
-"""An event is read as it lies, whoever works on it."""
+"""An event is read from its folder, even while a scorer is running."""
 
 import sqlite3
 from collections.abc import Mapping

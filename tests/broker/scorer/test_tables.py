@@ -1,11 +1,11 @@
-"""Since when a table plays and calls, where each play stands, and what was on the wire."""
+"""Since when a table plays and calls, the stage of each play, and the log of messages."""
 
 from msgspec.structs import replace
 
 from broker.protocol import Call, Confirmed, topics
 from broker.scorer import EventState
 from broker.scorer.grid import grid, urgent
-from broker.scorer.live_event import LONGEST_TEXT, MESSAGES_KEPT, WireLog
+from broker.scorer.live_event import LONGEST_TEXT, MOST_MESSAGES, WireLog
 from broker.scorer.tables import Since, TableTimes
 from broker.scorer.view import Attending
 from tests.broker.scorer.hall import Hall
@@ -87,8 +87,8 @@ def test_the_feed_has_what_came_and_what_was_said_and_not_what_a_table_is_to_res
 
 def test_the_feed_keeps_the_newest_and_of_a_long_one_the_beginning() -> None:
     log = WireLog()
-    for at in range(MESSAGES_KEPT + 5):
+    for at in range(MOST_MESSAGES + 5):
         log.note(at, "in", *sent(fact(1, 1, result(1))))
     log.note(0, "out", topics.STANDINGS.at("cup"), b"x" * 100_000)
     kept = list(log.newest())
-    assert (len(kept), kept[0].size, len(kept[0].text or ""), kept[-1].at) == (MESSAGES_KEPT, 100_000, LONGEST_TEXT, 6)
+    assert (len(kept), kept[0].size, len(kept[0].text or ""), kept[-1].at) == (MOST_MESSAGES, 100_000, LONGEST_TEXT, 6)

@@ -1,4 +1,4 @@
-"""What the desk shows, and how much of a play's time is left."""
+"""The desk's view, and how much of a play's time is left."""
 
 import asyncio
 import threading
@@ -49,7 +49,7 @@ def view(version: int) -> DashboardView:
 
 
 def test_an_anchor_is_shown_when_a_round_is_over_and_is_the_same_until_the_next_one_is(hall: Hall) -> None:
-    """It would tell when something is stored that is hidden."""
+    """Otherwise it would reveal when something hidden is stored."""
     shown = list[AnchorView | None]()
     for number in (1, 2):
         *facts, last = [message for message in whole_event() if message.fact.round == number]
@@ -147,7 +147,7 @@ def test_a_play_that_nothing_can_be_compared_with_has_no_imp(hall: Hall) -> None
 
 
 def test_a_line_of_a_play_has_the_imp_after_the_fine(hall: Hall) -> None:
-    """South: -8 and 0, datum -4, 4 points are 1 IMP by the scale; the fine comes off after that."""
+    """South has -8 and 0 and the datum is -4: 4 points are 1 IMP by the scale. The fine is subtracted after that."""
     deal = event().bookings[1, 1].deal
     table, round_ = next(key for key, one in event().bookings.items() if one.deal == deal and key != (1, 1))
     fined: dict[Seat, Fine] = {"south": Fine(imp=8, reason="false hu")}

@@ -1,4 +1,4 @@
-"""Copies of an event: made while it is played, read back, several kept, restored, and never over anything."""
+"""Copies of an event: made while it is played, read back, several kept, restored, and never over existing files."""
 
 import errno
 import json
@@ -201,7 +201,7 @@ def test_a_stick_that_does_not_keep_what_was_written_is_told_and_old_copies_stay
 
 
 def test_a_disk_that_is_full_is_told_and_the_copies_on_it_stay(event: Path, stick: Path) -> None:
-    """The kernel refuses to write on, as it does where a stick is full: here from the 4096th byte of a file."""
+    """The kernel refuses to write as it does when a stick is full: here from the 4096th byte of a file."""
     copied(event, stick)
     kept = contents(stick)
     (event / "standings.csv").write_bytes(bytes(10_000))
@@ -269,7 +269,7 @@ def test_a_restore_that_is_cut_short_has_made_no_event_and_the_copy_is_as_good_a
 
     def without_power(folder: Path, mode: int) -> AbstractContextManager[None]:
         folder.mkdir(mode)
-        return nullcontext()  # nobody takes away what lies there
+        return nullcontext()  # nothing is removed
 
     with monkeypatch.context() as power:
         power.setattr(backup, "copy_file", cut)

@@ -1,4 +1,4 @@
-"""Copies that are made while the scorer works, and what is said of them."""
+"""Copies that are made while the scorer works, and the reports about them."""
 
 import threading
 from collections.abc import Callable
@@ -39,7 +39,7 @@ YEAR_MS = 365 * 86_400_000
 
 
 class Heard:
-    """What arbiters are told."""
+    """The reports for arbiters."""
 
     def __init__(self) -> None:
         self.reports: list[BackupReport] = []
@@ -51,7 +51,7 @@ class Heard:
             self.news.notify_all()
 
     def first(self, wanted: Callable[[BackupReport], bool]) -> BackupReport:
-        """Wait for a report of a kind."""
+        """Wait for a report of a kind, and return it."""
         with self.news:
             assert self.news.wait_for(lambda: any(map(wanted, self.reports)), PATIENCE_S)
             return next(filter(wanted, self.reports))
@@ -75,7 +75,7 @@ def test_a_stick_that_is_pulled_out_is_told_and_copies_go_on_when_it_is_back(
 def test_the_folder_under_a_stick_that_is_gone_is_not_filled(event: Path, stick: Path) -> None:
     heard = Heard()
     worker = BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard)
-    worker._was_elsewhere = True  # it was another disk the last time
+    worker._was_elsewhere = True  # it was on another disk the last time
     worker.make_one()
     assert [report.well for report in heard.reports] == [False]
     assert "no disk is mounted there" in heard.reports[0].text

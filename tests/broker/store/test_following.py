@@ -1,4 +1,4 @@
-"""A copy of an event on another machine takes in what it lacks, part by part, until it is equal."""
+"""A copy of an event on another machine receives what it lacks, part by part, until it is equal."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def copy(first: SqliteJournal, tmp_path: Path) -> Iterator[EventCopy]:
 
 
 def follow(copy: EventCopy, folder: Path) -> None:
-    """Ask and take in, over the wire, until nothing is lacking."""
+    """Request and store parts, encoded as messages, until nothing is missing."""
     for _ in range(50):
         part = msgspec.msgpack.encode(FollowedEvent(folder, NAME).part(copy.have))
         if copy.take(msgspec.msgpack.decode(part, type=JournalPart)):
@@ -87,7 +87,7 @@ def test_a_copy_of_what_was_a_copy_itself_lacks_no_refusal_after_a_restart(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     with first.commit():
-        first.remember(REFUSED_UPTO, "500")  # in the store that it had followed
+        first.remember(REFUSED_UPTO, "500")  # in the store that it was copied from
         first.refuse(RefusedRow(5, "unknown_table", "hm/x", b"{}", 9, 1, "refused-0001"))
     follow(copy, tmp_path / "first")
     copy.close()

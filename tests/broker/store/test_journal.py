@@ -1,4 +1,4 @@
-"""The laws of a journal, for every store, and what SQLite does besides."""
+"""What holds for the journal in every kind of store, and what is special about SQLite."""
 
 import signal
 import sqlite3
@@ -51,7 +51,7 @@ def test_an_index_names_no_database_but_its_own_for_each_that_is_named_is_loaded
 def test_an_id_is_found_by_an_index_beside_the_row_that_has_it(journal: Journal) -> None:
     fill(journal, *LOG[:3])
     assert [journal.place_of(one.id) for one in LOG[:4]] == [(1, 1), (1, 2), (1, 3), None]
-    if isinstance(journal, SqliteJournal):  # PostgreSQL takes none for three rows
+    if isinstance(journal, SqliteJournal):  # PostgreSQL uses none for three rows
         plan = journal._connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {journal._by_id}", ("",)).all()
         assert [row[3] for row in plan] == ["SEARCH journal USING INDEX journal_by_id (id=?)"]
 
@@ -249,7 +249,7 @@ def test_a_copy_in_the_other_kind_of_store_is_the_same_journal(
 def test_what_was_committed_is_what_is_there_however_it_was_cut_into_batches(
     journal: Journal, chance: Random, sizes: list[int]
 ) -> None:
-    """Batches that are given up in their middle leave nothing; the others all, in their order."""
+    """Batches that are aborted in the middle leave nothing. The others are complete, and in order."""
     before, rest = list(journal.messages()), [one for one in whole_event() if one not in list(journal.messages())]
     for size in sizes:
         batch, rest = rest[:size], rest[size:]
@@ -296,7 +296,7 @@ def test_the_same_refusal_is_kept_once_however_often_it_comes(journal: Journal) 
 
 
 def test_a_folder_that_takes_no_writes_is_named(tmp_path: Path) -> None:
-    (tmp_path / "scorer.lock").mkdir()  # root may write everywhere: a folder in its place cannot be opened either
+    (tmp_path / "scorer.lock").mkdir()  # root may write everywhere, but cannot open a folder as a file
     with pytest.raises(StoreBroken, match=r"scorer\.lock cannot be written: Is a directory"):
         SqliteJournal(tmp_path / "scorer.sqlite", NAME)
 
@@ -381,7 +381,7 @@ def test_errors_of_the_store_are_ours_and_the_system_s(error: type[Exception], l
 def test_what_a_killed_scorer_left_in_the_log_is_on_the_disk_before_it_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`make power` found facts for which the next scorer had sent a receipt, and that the power cut after it took."""
+    """`make power` found facts that had a receipt from the next scorer and were lost in the power cut after it."""
     killed = tmp_path / "killed.sqlite"
     with open_journal(tmp_path) as journal:
         fill(journal, LOG[0])
@@ -407,7 +407,7 @@ def test_refusals_of_one_table_take_so_many_bytes_and_no_more_and_those_of_other
         MOST_BYTES_OF_TABLE - MOST_BYTES < sum(len(row.body) for row in rows if row.table == 1) <= MOST_BYTES_OF_TABLE
     )
     assert (max(len(row.topic) for row in rows), rows[-1].body) == (200, b"of another")
-    with open_journal(tmp_path) as journal:  # a restart gives no new room
+    with open_journal(tmp_path) as journal:  # a restart does not raise the limit
         with journal.commit():
             journal.refuse(RefusedRow(1, "malformed", "topic", b"x" * MOST_BYTES, table=3))
             assert not journal.refuse(

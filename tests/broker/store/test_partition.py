@@ -1,4 +1,4 @@
-"""A network between an active scorer and its PostgreSQL that fails at the worst moment: nothing lost, twice or late."""
+"""A network between an active scorer and PostgreSQL that fails at the worst time: nothing is lost, doubled or late."""
 
 import threading
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ SOCKET = ".s.PGSQL.5432"
 
 @pytest.fixture
 def network(server: Server) -> Iterator[Proxy]:
-    """Return what stands between the active scorer's machine and the server."""
+    """A proxy between the active scorer's machine and the server."""
     proxy = Proxy(server.folder / SOCKET)
     yield proxy
     proxy.close()
@@ -30,7 +30,7 @@ def network(server: Server) -> Iterator[Proxy]:
 
 @pytest.fixture
 def active(postgresql: Kept, network: Proxy, tmp_path: Path) -> Iterator[Journal]:
-    """The journal of a scorer that reaches the server over that network; `postgresql` is the standby's folder."""
+    """The journal of a scorer that reaches the server over that network. `postgresql` is the standby's folder."""
     folder = tmp_path / "active"
     folder.mkdir()
     password = folder / "store-password"
@@ -117,7 +117,7 @@ def test_a_scorer_that_has_lost_its_store_says_nothing_over_the_other_s_standing
     put(scorer, *LOG)
     scorer.step(timeout=0)
     ear.forget()
-    scorer.publisher.standings_due.ask()  # standings of a large event, which wait for their turn
+    scorer.publisher.standings_due.ask()  # standings of a large event, which are delayed
     network.cut()
     with pytest.raises(StoreLost):
         scorer.run(threading.Event())
@@ -131,7 +131,7 @@ def test_a_scorer_that_has_lost_its_store_says_nothing_over_the_other_s_standing
 def test_a_standby_whose_server_is_lost_while_it_opens_the_store_tries_again(
     network: Proxy, active: Journal, tmp_path: Path, words: bytes
 ) -> None:
-    """As it is when the primary dies and the replica is promoted just then."""
+    """As when the primary dies and the replica is promoted just then."""
     active.close()
     network.lose_answer_to(words)
     told = list[str]()

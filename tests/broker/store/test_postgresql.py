@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own: who is active, what a lost server means, and that a password is seen nowhere."""
+"""What is special about PostgreSQL: which scorer is active, what a lost server means, and passwords."""
 
 import os
 import signal
@@ -160,7 +160,7 @@ def test_a_standby_waits_in_silence_until_the_active_scorer_has_gone(postgresql:
 def test_a_scorer_that_closes_leaves_the_store_to_the_next_though_its_session_ends_later(
     postgresql: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A busy server takes a while to notice that a session has ended."""
+    """A busy server may take a while to notice that a session has ended."""
     with postgresql.journal() as journal:
         with monkeypatch.context() as later:
             later.setattr(journal._connection, "close", lambda: None)

@@ -1,4 +1,4 @@
-"""What was changed in a journal, or is gone from it, is named, and no other row is doubted."""
+"""Rows of a journal that were changed or removed are identified, and no other row is doubted."""
 
 import shutil
 import sqlite3
@@ -43,14 +43,14 @@ def made() -> list[StoredRow]:
 
 
 def judged(rows: list[StoredRow]) -> tuple[list[int], list[tuple[str, int]]]:
-    """Return the heights of the rows that count, and what is wrong."""
+    """Return the heights of the rows that count, and the faults."""
     faults: list[Fault] = []
     heights = [height for height, _, _ in intact_rows(rows, faults)]
     return heights, [(fault[0], fault[1]) for fault in faults]
 
 
 def without(*gone: int) -> list[int]:
-    """Return all heights but some."""
+    """Return all heights except some."""
     return [height for height in range(1, COUNT + 1) if height not in gone]
 
 
@@ -131,7 +131,7 @@ def test_columns_of_another_kind_are_no_reason_to_stop(rubbish: Callable[[Stored
 
 
 def test_a_row_written_anew_with_its_own_link_is_noticed_by_the_row_after_it() -> None:
-    """Whoever changes a row and its link changes all links after it, or is noticed."""
+    """Whoever changes a row and its link has to change all links after it, or is noticed."""
     rows = made()
     rows[4] = (5, 1005, b"{}", link_after(rows[3][3], 5, 1005, b"{}"))
     assert judged(rows) == (without(6), [(ALTERED, 6)])
@@ -143,12 +143,12 @@ LOG: Final = whole_event()
 
 
 def lost(journal: Journal) -> list[tuple[int | None, int | None]]:
-    """Return table and number of what is known to be gone."""
+    """Return table and number of the rows that are known to be lost."""
     return [(fault.table, fault.seq) for fault in journal.recorded_faults() if fault.code == LOST]
 
 
 def without_wal(folder: Path) -> None:
-    """Take away the write-ahead log of a store that was not closed, as a careless hand or a repair of a disk does."""
+    """Remove the write-ahead log of a store that was not closed, as a careless hand or a disk repair does."""
     for end in ("-wal", "-shm"):
         (folder / f"{STORE}{end}").unlink()
 

@@ -1,4 +1,4 @@
-"""What the desk decides is on a second disk before the desk says that it is done; and the event goes on without one."""
+"""The desk's decisions are on a second disk before the desk confirms them, and the event goes on without that disk."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ ENTRIES: Final = [(1_000 + number, b'{"ruling":%d,"reason":"a b"}' % number) for
 
 
 class Heard:
-    """What arbiters are told."""
+    """The reports for arbiters."""
 
     def __init__(self) -> None:
         self.reports: list[BackupReport] = []
@@ -99,7 +99,7 @@ def test_a_disk_that_is_gone_is_told_and_makes_nobody_wait_and_gets_all_when_it_
 
 
 def named(writer: SecondHomeWriter, _: object, lines: Sequence[WitnessLine]) -> None:
-    """Name rows as the scorer does."""
+    """Queue witness lines as the scorer does."""
     writer.queue_lines(lines)
 
 

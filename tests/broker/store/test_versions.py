@@ -1,4 +1,4 @@
-"""Stores of earlier versions open: the folders beside this file were written by the programs of their time."""
+"""Stores of earlier versions can be opened. The folders beside this file were written by those versions."""
 
 import shutil
 import sqlite3
@@ -42,13 +42,13 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
 
 
 def written() -> list[bytes]:
-    """Return what the program of then has stored."""
+    """Return what the program of that version stored."""
     with closing(sqlite3.connect(VERSION_1 / "sqlite" / STORE)) as store:
         return [body for (body,) in store.execute("SELECT body FROM journal ORDER BY height")]
 
 
 def check_messages(messages: list[Recorded]) -> None:
-    """Raise AssertionError unless this is what was stored."""
+    """Check that these messages are the stored ones. Raises AssertionError."""
     assert messages == [message_of(body) for body in written()]
     rulings = [one for one in messages if isinstance(one, Ruling)]
     assert [(one.number, one.author) for one in rulings] == [(1, "Hélène Roy"), (2, "Hélène Roy")]
