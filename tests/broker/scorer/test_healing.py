@@ -78,7 +78,7 @@ def flipped(tmp_path: Path) -> Path:
     return folder
 
 
-def test_sqlite_and_the_row_itself_see_nothing_wrong(flipped: Path) -> None:
+def test_neither_sqlite_nor_the_row_itself_shows_the_change(flipped: Path) -> None:
     with closing(sqlite3.connect(flipped / STORE)) as store:
         assert store.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         (body,) = store.execute("SELECT body FROM journal WHERE id = ?", (LOSING.id,)).fetchone()
@@ -87,7 +87,7 @@ def test_sqlite_and_the_row_itself_see_nothing_wrong(flipped: Path) -> None:
     assert message.fact != LOSING.fact
 
 
-def test_a_changed_byte_is_noticed_at_the_start_named_and_healed_from_the_table(flipped: Path, tmp_path: Path) -> None:
+def test_a_changed_byte_is_noticed_at_the_start_and_repaired_by_the_table(flipped: Path, tmp_path: Path) -> None:
     with closing(SqliteJournal(flipped / STORE, NAME)) as journal:
         hall = make_hall(flipped, journal)
         assert hall.scorer.feed.current.plays_in == WITHOUT_ONE
@@ -125,14 +125,14 @@ def named(table: int) -> tuple[Taken, ...]:
     return tuple(Taken(seq=one.seq, id=one.id) for one in LOG if one.table == table)
 
 
-def test_commands_that_read_an_event_count_nothing_of_a_changed_row(flipped: Path) -> None:
+def test_commands_that_read_an_event_skip_a_changed_row(flipped: Path) -> None:
     stored = open_stored_event(flipped)
     assert LOSING.id not in {one.id for one, _ in stored.results()}
     (fault,) = verify_store(flipped).faults
     assert (fault.code, fault.table, fault.seq, fault.id) == ("row_altered", LOSING.table, LOSING.seq, LOSING.id)
 
 
-def test_points_that_do_not_follow_from_their_outcome_count_for_nothing(tmp_path: Path) -> None:
+def test_a_stored_result_with_wrong_points_does_not_count(tmp_path: Path) -> None:
     """A store of version 1 may have been altered before its rows got links."""
     assert isinstance(LOSING.fact, Result)
     points = {seat: points + 3 for seat, points in LOSING.fact.points.items()}
@@ -152,7 +152,7 @@ def test_points_that_do_not_follow_from_their_outcome_count_for_nothing(tmp_path
     assert verify_store(folder).faults == ()
 
 
-def test_a_row_that_is_no_message_is_asked_for_again(tmp_path: Path) -> None:
+def test_a_row_that_is_not_a_message_is_requested_again(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     with kept.journal() as journal, journal.commit():
         journal.append(LOG[0], 7, b'{"no": "message"}')
@@ -170,7 +170,7 @@ def test_a_row_that_is_no_message_is_asked_for_again(tmp_path: Path) -> None:
         assert hall.alerts() == []
 
 
-def test_a_store_that_has_shrunk_says_so_and_names_what_is_missing_until_it_has_come(tmp_path: Path) -> None:
+def test_missing_messages_are_reported_until_they_are_recovered(tmp_path: Path) -> None:
     """The write-ahead log is gone. The desk begins with less than it had, and says so."""
     folder = event_folder(tmp_path / "event", until_round(2))
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
@@ -201,7 +201,7 @@ def test_a_store_that_has_shrunk_says_so_and_names_what_is_missing_until_it_has_
         assert hall.alerts() == []
 
 
-def test_a_folder_replaced_whole_by_an_older_one_is_found_by_the_receipts_that_a_table_has(tmp_path: Path) -> None:
+def test_a_folder_replaced_by_an_older_copy_is_noticed_by_the_tables_receipts(tmp_path: Path) -> None:
     """The witness is as old as the store, so nothing in the folder shows that messages are missing."""
     folder = event_folder(tmp_path / "event", until_round(1))
     shutil.copytree(folder, tmp_path / "older")
@@ -234,7 +234,7 @@ def test_a_folder_replaced_whole_by_an_older_one_is_found_by_the_receipts_that_a
             assert hall.scorer.feed.current.lost == 0
 
 
-def test_receipts_of_another_store_tell_nothing_of_this_one(tmp_path: Path) -> None:
+def test_receipts_of_another_store_are_ignored(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "event", until_round(2))
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal)
@@ -249,7 +249,7 @@ def said_by(table: TableJournal) -> TableState:
     return replace(state_message(config, table, Table(), "ready", len(table.unsent()), {}), device=DEVICES[0])
 
 
-def test_a_row_that_was_lost_has_come_back_and_is_altered_then_heals(tmp_path: Path) -> None:
+def test_a_row_that_was_lost_recovered_and_altered_is_repaired(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "event", [one for one in LOG if one != LOSING])
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         fill(journal, LOSING)
@@ -279,7 +279,7 @@ def receipt_of(hall: Hall, table: int) -> Receipt:
     return receipt(hall, table)
 
 
-def test_a_byte_that_changes_while_a_scorer_works_is_found_by_the_next_copy(tmp_path: Path) -> None:
+def test_a_byte_changed_while_a_scorer_works_is_found_by_the_next_copy(tmp_path: Path) -> None:
     folder, stick = event_folder(tmp_path / "event"), tmp_path / "stick"
     stick.mkdir()
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
@@ -305,7 +305,7 @@ def test_a_byte_that_changes_while_a_scorer_works_is_found_by_the_next_copy(tmp_
         assert reader.faults() == []
 
 
-def test_a_fact_is_stored_as_its_bytes_came(hall: Hall) -> None:
+def test_a_fact_is_stored_byte_for_byte(hall: Hall) -> None:
     """A signature covers the bytes. Otherwise unknown fields and the order of fields would be lost."""
     one = fact(1, 1, restored(1))
     hall.hear(one)
@@ -314,7 +314,7 @@ def test_a_fact_is_stored_as_its_bytes_came(hall: Hall) -> None:
     assert witness_of(hall.folder).name == "scorer.witness"
 
 
-def test_a_fact_that_its_device_has_not_signed_is_named_by_who_looks_again(tmp_path: Path) -> None:
+def test_verifying_a_store_finds_a_fact_with_a_wrong_signature(tmp_path: Path) -> None:
     other = SigningKey.new()
     forged = replace(LOG[3], signature=signed(LOG[3], other).signature)
     stranger = signed(LOG[5], other)

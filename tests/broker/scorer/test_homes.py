@@ -90,7 +90,7 @@ def older(tmp_path: Path) -> Path:
     return tmp_path / "older"
 
 
-def test_rulings_come_back_from_the_second_home_before_anything_is_counted(older: Path, tmp_path: Path) -> None:
+def test_rulings_are_recovered_from_the_second_home_before_anything_counts(older: Path, tmp_path: Path) -> None:
     (tmp_path / "second").mkdir()
     home = SecondHome(tmp_path / "second", NAME)
     rest = [one for one in whole_event() if one.fact.round == 4]
@@ -127,7 +127,7 @@ def numbers(facts: list[LogMessage]) -> str:
     )
 
 
-def test_rulings_come_back_from_the_tables_that_keep_them(older: Path, tmp_path: Path) -> None:
+def test_rulings_are_recovered_from_the_tables_that_store_them(older: Path, tmp_path: Path) -> None:
     """The whole way: scorer, a table's journal, and a restored scorer. The copy has the event's key."""
     with hall_in(older.with_name("event")) as hall:
         shutil.copy(hall.folder / "event.key", older / "event.key")
@@ -152,7 +152,7 @@ def test_rulings_come_back_from_the_tables_that_keep_them(older: Path, tmp_path:
         assert [*hall.scorer.state.snapshot().ranking] == standings
 
 
-def test_a_ruling_waits_for_those_before_it_and_a_new_one_takes_no_number_of_theirs(
+def test_a_recovered_ruling_waits_for_earlier_ones_and_new_ones_do_not_use_their_numbers(
     older: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with hall_in(older.with_name("event")) as hall:
@@ -187,7 +187,7 @@ def record_of(hall: Hall, number: int) -> KeptRecord:
     return next(record for table in (1, 2, 3, 4) for record in kept(hall, table) if record.id == id_)
 
 
-def test_a_ruling_whose_number_was_given_anew_is_told_and_does_not_count(older: Path) -> None:
+def test_a_recovered_ruling_whose_number_was_reused_is_reported_and_does_not_count(older: Path) -> None:
     with hall_in(older.with_name("event")) as hall:
         shutil.copy(hall.folder / "event.key", older / "event.key")
         rule(hall, 1)
@@ -200,7 +200,7 @@ def test_a_ruling_whose_number_was_given_anew_is_told_and_does_not_count(older: 
         assert hall.alerts()[-1] == ("ruling_too_late", 2)
 
 
-def test_no_table_can_make_a_ruling_or_alter_one(older: Path) -> None:
+def test_no_table_can_forge_or_alter_a_ruling(older: Path) -> None:
     with hall_in(older.with_name("event")) as hall:
         shutil.copy(hall.folder / "event.key", older / "event.key")
         rule(hall, 1)
@@ -215,7 +215,7 @@ def test_no_table_can_make_a_ruling_or_alter_one(older: Path) -> None:
         assert (rulings(hall.journal), {code for code, _ in hall.alerts()}) == ([], {"kept_unproven"})
 
 
-def test_a_table_cannot_read_what_it_keeps(older: Path) -> None:
+def test_a_table_cannot_read_the_records_it_stores(older: Path) -> None:
     with hall_in(older.with_name("event")) as hall:
         rule(hall, 1)
         (record,) = kept(hall, 2)
@@ -224,7 +224,7 @@ def test_a_table_cannot_read_what_it_keeps(older: Path) -> None:
         assert {one.text for one in hall.scorer.wire.newest(kind="kept")} == {None}
 
 
-def test_each_ruling_is_kept_by_the_table_that_it_is_about_and_by_others(older: Path) -> None:
+def test_each_ruling_is_stored_by_its_own_table_and_by_others(older: Path) -> None:
     with hall_in(older.with_name("event")) as hall:
         for number in (1, 2, 3):
             rule(hall, number)
@@ -237,7 +237,7 @@ def test_each_ruling_is_kept_by_the_table_that_it_is_about_and_by_others(older: 
     assert 3 in homes[3]
 
 
-def test_a_record_is_sealed_alike_each_time_so_that_tables_write_it_once() -> None:
+def test_a_record_is_sealed_the_same_way_each_time() -> None:
     seal = Seal(NAME, SigningKey.new())
     ruling = b'{"no":"ruling"}'
     assert seal.close((7, ruling), "id-1") == seal.close((7, ruling), "id-1")
@@ -288,7 +288,7 @@ DECIDED: Final = [
 @pytest.mark.parametrize(("acts", "left"), DECIDED)
 @pytest.mark.parametrize("numbers_taken", [1, 2, 3])
 @pytest.mark.parametrize("at_tables", [False, True])
-def test_what_was_decided_of_devices_comes_back_though_others_have_its_numbers_by_now(
+def test_device_records_are_recovered_although_their_numbers_were_reused(
     older: Path, tmp_path: Path, acts: list[tuple[str, str]], left: set[str], numbers_taken: int, *, at_tables: bool
 ) -> None:
     (tmp_path / "second").mkdir()
@@ -313,7 +313,7 @@ def test_what_was_decided_of_devices_comes_back_though_others_have_its_numbers_b
             assert speaking(hall) == left
 
 
-def test_a_changed_byte_of_a_ruling_heals_from_the_second_home(older: Path, tmp_path: Path) -> None:
+def test_a_changed_ruling_is_repaired_from_the_second_home(older: Path, tmp_path: Path) -> None:
     (tmp_path / "second").mkdir()
     folder, home = older.with_name("event"), SecondHome(tmp_path / "second", NAME)
     with hall_in(folder) as hall, SecondHomeWriter(home, older, print) as writer:
@@ -342,9 +342,7 @@ def alter_reasons(folder: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"seen by the arbiter", b"seen by the orbiter"))
 
 
-def test_what_a_table_has_played_by_a_ruling_that_is_missing_is_safe_and_counts_once_the_ruling_is_back(
-    tmp_path: Path,
-) -> None:
+def test_facts_that_depend_on_a_missing_ruling_are_kept_and_count_once_it_is_recovered(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "event", [])
     with hall_in(folder) as hall:
         hall.scorer.rulings.give(draft(hall.scorer.state, DealPlayed(played=3, result=None), (1, 1)), HEAD)
@@ -362,7 +360,7 @@ def test_what_a_table_has_played_by_a_ruling_that_is_missing_is_safe_and_counts_
         assert (told(hall.scorer.state), hall.alerts()) == (before, [])
 
 
-def test_where_it_is_missing_who_was_seated_in_the_final_the_scorer_goes_on_without_its_plays(tmp_path: Path) -> None:
+def test_without_the_seating_of_the_final_the_scorer_goes_on_without_its_plays(tmp_path: Path) -> None:
     folder, chance, said = event_folder(tmp_path / "event", [], staged_plan()), Random(2), dict[int, int]()
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal, staged_event())
@@ -378,7 +376,7 @@ def test_where_it_is_missing_who_was_seated_in_the_final_the_scorer_goes_on_with
         assert told(hall.scorer.state) == whole
 
 
-def test_what_is_decided_is_a_ruling_with_its_bytes(older: Path) -> None:
+def test_recovered_decisions_keep_their_bytes(older: Path) -> None:
     decided: list[Decided] = []
     with hall_in(older.with_name("event")) as hall:
         hall.journal.follow(lambda new, _: decided.extend(new))

@@ -62,7 +62,7 @@ def signed(message: dict[str, Any]) -> bytes:
 
 @COSTLY
 @given(seed=st.integers(0, 2**32))
-def test_whatever_an_admitted_device_signs_the_scorer_goes_on_and_a_restart_shows_the_same(seed: int) -> None:
+def test_whatever_a_device_signs_the_scorer_goes_on_and_a_restart_agrees(seed: int) -> None:
     chance = Random(seed)
     with TemporaryDirectory() as made, open_journal(folder := Path(made)) as journal:
         hall = make_hall(folder, journal)

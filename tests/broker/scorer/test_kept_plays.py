@@ -104,7 +104,7 @@ def answered(hall: Hall) -> dict[str, Any]:
     return answer
 
 
-def test_a_play_is_found_kept_and_its_table_told_how_much_is_proved(recorded: Hall) -> None:
+def test_a_play_is_found_and_stored_and_its_table_learns_how_much_is_proved(recorded: Hall) -> None:
     found = keep(recorded, laid())
     (kept,) = read_hands(recorded.folder)
     assert (kept.round, kept.table, kept.deal) == (1, TABLE, DEAL)
@@ -113,7 +113,7 @@ def test_a_play_is_found_kept_and_its_table_told_how_much_is_proved(recorded: Ha
     assert [topic for topic, _, retain in recorded.ear.said if "counted" in topic and retain] == []
 
 
-def test_nothing_that_counts_has_changed(recorded: Hall) -> None:
+def test_finding_a_play_changes_nothing_that_counts(recorded: Hall) -> None:
     before = recorded.scorer.snapshot
     keep(recorded, laid())
     after = recorded.scorer.snapshot
@@ -131,14 +131,14 @@ def test_nothing_that_counts_has_changed(recorded: Hall) -> None:
         (lambda _: {"east": LaidSeat(melds=((None,) * (MOST_UNREAD_IN_MELDS + 1),))}, "too_much_unread"),
     ],
 )
-def test_what_does_not_fit_is_said_by_one_code_and_nothing_is_kept(
+def test_tiles_that_do_not_fit_get_one_code_and_store_nothing(
     recorded: Hall, change: Callable[[Mapping[Seat, LaidSeat]], dict[str, LaidSeat]], code: str
 ) -> None:
     assert keep(recorded, laid(**change(played().laid)))["code"] == code
     assert read_hands(recorded.folder) == ()
 
 
-def test_no_meld_that_is_none_tells_a_face(recorded: Hall) -> None:
+def test_a_group_that_is_not_a_meld_reveals_no_face(recorded: Hall) -> None:
     own = [serial for row in event().order(DEAL)["east"] for serial in row]
     other = event().order(DEAL)["north"][0][0]
     alone = ({"east": LaidSeat(melds=((*two, other),))} for two in pairwise(own[:6]))
@@ -146,7 +146,7 @@ def test_no_meld_that_is_none_tells_a_face(recorded: Hall) -> None:
     assert said == {"no_play_fits"}
 
 
-def test_an_event_that_keeps_no_plays_looks_at_none(tmp_path: Path, journal: SqliteJournal) -> None:
+def test_an_event_that_stores_no_plays_searches_none(tmp_path: Path, journal: SqliteJournal) -> None:
     hall = started(tmp_path, journal, event())
     for seq, one in enumerate(steps(TABLE, 1, played().ending.outcome), 1):
         hall.hear(fact(TABLE, seq, one))
@@ -157,9 +157,7 @@ SERIALS: Final = st.none() | st.integers(1, 136)
 
 
 @given(st.sampled_from(SEATS), st.lists(st.lists(SERIALS, max_size=4).map(tuple), max_size=2).map(tuple))
-def test_whatever_melds_are_told_the_search_ends_with_a_play_or_a_code(
-    seat: Seat, melds: tuple[tuple[int | None, ...], ...]
-) -> None:
+def test_every_search_ends_with_a_play_or_a_code(seat: Seat, melds: tuple[tuple[int | None, ...], ...]) -> None:
     assume(sum(meld.count(None) for meld in melds) <= MOST_UNREAD_IN_MELDS)
     said = {**played().laid, seat: replace(played().laid[seat], melds=melds)}
     with suppress(RuleError):
@@ -167,13 +165,13 @@ def test_whatever_melds_are_told_the_search_ends_with_a_play_or_a_code(
 
 
 @pytest.mark.parametrize("wrong", [{"melds": [[0, 5, 6]]}, {"hand": [0]}, {"melds": [[1, 2, 3, 4, 5]]}])
-def test_a_gap_is_in_a_river_alone_and_a_meld_has_four_tiles_at_most(wrong: dict[str, Any]) -> None:
+def test_a_gap_is_only_in_a_river_and_a_meld_has_at_most_four_tiles(wrong: dict[str, Any]) -> None:
     assert convert({"river": [0, None, 136]}, LaidSeat).river == (0, None, 136)
     with pytest.raises(ValidationError):
         convert(wrong, LaidSeat)
 
 
-def test_a_search_that_fails_as_nobody_foresaw_is_answered_too(recorded: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_fails_unexpectedly_is_answered_too(recorded: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ValueError("nobody foresaw it")
 
@@ -183,20 +181,20 @@ def test_a_search_that_fails_as_nobody_foresaw_is_answered_too(recorded: Hall, m
     assert keep(recorded, laid())["steps"] == len(played().done)
 
 
-def test_before_there_is_a_result_nothing_is_looked_at(tmp_path: Path, journal: SqliteJournal) -> None:
+def test_no_play_is_searched_before_its_result(tmp_path: Path, journal: SqliteJournal) -> None:
     hall = started(tmp_path, journal)
     for seq, one in enumerate(steps(TABLE, 1, played().ending.outcome)[:-1], 1):
         hall.hear(fact(TABLE, seq, one))
     assert keep(hall, laid())["code"] == "play_unknown"
 
 
-def test_a_table_tells_it_so_often_and_no_more(recorded: Hall) -> None:
+def test_the_number_of_reports_per_play_is_limited(recorded: Hall) -> None:
     first = next_seq(recorded)
     recorded.hear(*(fact(TABLE, first + at, laid()) for at in range(MOST_LAID + 1)))
     assert recorded.ear.told(f"receipt/{TABLE}")["refused"][-1]["code"] == "too_many_facts"
 
 
-def test_a_scorer_that_starts_again_finds_what_is_not_kept_and_leaves_what_is(recorded: Hall) -> None:
+def test_a_restarted_scorer_searches_only_plays_that_are_not_stored(recorded: Hall) -> None:
     keep(recorded, laid())
     kept = read_hands(recorded.folder)
     write_hands(recorded.folder, ())
@@ -212,7 +210,7 @@ def searches(hall: Hall) -> list[Any]:
     return [json.loads(body)["answer"] for topic, body, _ in hall.ear.said if "counted" in topic]
 
 
-def test_what_is_told_again_is_searched_though_the_scorer_ends_before(recorded: Hall) -> None:
+def test_a_repeated_report_is_searched_after_the_scorer_ended_early(recorded: Hall) -> None:
     keep(recorded, laid())
     recorded.scorer._plays.close()
     with pytest.raises(RuntimeError):  # the scorer ends while it handles this
@@ -221,7 +219,7 @@ def test_what_is_told_again_is_searched_though_the_scorer_ends_before(recorded: 
     assert answer["code"] == "too_much_unread"
 
 
-def test_what_did_not_fit_is_searched_again_only_where_its_outcome_is_another(
+def test_a_play_that_did_not_fit_is_searched_again_only_with_another_outcome(
     recorded: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert keep(recorded, laid(east=LaidSeat(river=(None,) * (MOST_UNREAD + 1))))["code"] == "too_much_unread"
@@ -241,7 +239,7 @@ def test_an_answer_waits_for_a_connection(recorded: Hall) -> None:
     assert answer["steps"] == len(played().done)
 
 
-def test_plays_are_written_together_and_what_was_not_written_at_the_end(tmp_path: Path, journal: SqliteJournal) -> None:
+def test_plays_are_written_together_and_the_rest_at_the_end(tmp_path: Path, journal: SqliteJournal) -> None:
     seconds, written = Seconds(), list[int]()
     hall = started(tmp_path, journal, seconds=seconds)
     plays = hall.scorer._plays
@@ -264,7 +262,7 @@ def test_plays_are_written_together_and_what_was_not_written_at_the_end(tmp_path
     assert (written, len(read_hands(tmp_path))) == ([1, 1, 1, 3, 3], 4)
 
 
-def test_what_cannot_be_written_is_written_later(recorded: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plays_that_cannot_be_written_are_written_later(recorded: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -277,7 +275,7 @@ def test_what_cannot_be_written_is_written_later(recorded: Hall, monkeypatch: py
     assert len(read_hands(recorded.folder)) == 1
 
 
-def test_a_centre_keeps_plays_and_tells_no_table(recorded: Hall) -> None:
+def test_a_centre_stores_plays_and_answers_no_table(recorded: Hall) -> None:
     recorded.scorer._plays.answers = False
     recorded.hear(fact(TABLE, next_seq(recorded), laid()))
     assert (searches(recorded), len(read_hands(recorded.folder))) == ([], 1)

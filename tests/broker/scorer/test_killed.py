@@ -100,9 +100,7 @@ def lived(folder: Path, life: Life) -> tuple[set[str], Ear, bool]:
     return acknowledged, ear, False
 
 
-def test_wherever_a_scorer_is_killed_what_it_has_said_is_stored_and_what_is_sent_again_counts_once(
-    tmp_path: Path,
-) -> None:
+def test_wherever_a_scorer_is_killed_its_receipts_hold_and_resent_facts_count_once(tmp_path: Path) -> None:
     (tmp_path / "whole").mkdir()
     assert not lived(tmp_path / "whole", Life(inf))[2]
     with begun(tmp_path / "whole") as (hall, _):

@@ -34,7 +34,7 @@ def disk(tmp_path: Path) -> Disk:
     return Disk(tmp_path)
 
 
-def test_the_levels_follow_each_other_down_and_back(tmp_path: Path, disk: Disk) -> None:
+def test_the_levels_change_in_order_down_and_back(tmp_path: Path, disk: Disk) -> None:
     """With a reserve of 10 MB. Each line: MB used by others, and the level."""
     space = DiskSpace(tmp_path, disk)
     said = []
@@ -58,7 +58,7 @@ def test_the_levels_follow_each_other_down_and_back(tmp_path: Path, disk: Disk) 
     ]
 
 
-def test_the_reserve_has_a_size_that_suits_the_disk_and_is_nobody_elses(tmp_path: Path) -> None:
+def test_the_reserve_suits_the_size_of_the_disk_and_is_private(tmp_path: Path) -> None:
     assert DiskSpace(tmp_path, Disk(tmp_path, 10**12)).size == LARGEST
     space = DiskSpace(tmp_path, Disk(tmp_path, 8 * MEGABYTE))
     space.update()
@@ -68,7 +68,7 @@ def test_the_reserve_has_a_size_that_suits_the_disk_and_is_nobody_elses(tmp_path
 
 
 @given(st.lists(st.integers(0, 80), max_size=30))
-def test_whatever_others_do_the_desk_reads_only_before_anything_is_full_and_nothing_is_full_with_a_reserve(
+def test_the_desk_is_read_only_before_the_disk_is_full_and_no_disk_with_a_reserve_is(
     tmp_path_factory: pytest.TempPathFactory, steps: list[int]
 ) -> None:
     folder = tmp_path_factory.mktemp("disk")
@@ -84,7 +84,7 @@ def test_whatever_others_do_the_desk_reads_only_before_anything_is_full_and_noth
             assert (folder / RESERVE).exists()
 
 
-def test_who_watches_no_disk_has_room(hall: Hall) -> None:
+def test_a_scorer_without_disk_space_watch_always_has_space(hall: Hall) -> None:
     hall.scorer.step(timeout=0)
     assert (hall.scorer.feed.current.disk, hall.alerts()) == ("ample", [])
 
@@ -100,9 +100,7 @@ def own_disk(tmp_path: Path) -> Iterator[Path]:
         yield folder
 
 
-def test_on_a_real_disk_results_go_on_from_the_reserve_wait_when_it_is_used_and_come_back_by_themselves(
-    own_disk: Path,
-) -> None:
+def test_on_a_real_disk_results_use_the_reserve_then_wait_and_then_continue(own_disk: Path) -> None:
     ballast = Ballast(own_disk)
     with open_journal(own_disk) as journal:
         space = DiskSpace(own_disk)
@@ -135,7 +133,7 @@ def test_on_a_real_disk_results_go_on_from_the_reserve_wait_when_it_is_used_and_
         ]
 
 
-def test_a_disk_that_turns_read_only_is_full_until_it_is_writable(own_disk: Path) -> None:
+def test_a_read_only_disk_is_full_until_it_is_writable(own_disk: Path) -> None:
     space = DiskSpace(own_disk)
     levels = [space.update()]
     for way in ("ro", "rw"):
@@ -144,7 +142,7 @@ def test_a_disk_that_turns_read_only_is_full_until_it_is_writable(own_disk: Path
     assert levels == ["ample", "full", "ample"]
 
 
-def test_what_waited_when_the_connection_was_lost_comes_again_and_is_taken_once(own_disk: Path) -> None:
+def test_messages_that_waited_at_a_disconnection_are_resent_and_accepted_once(own_disk: Path) -> None:
     ballast = Ballast(own_disk)
     with open_journal(own_disk) as journal:
         hall = make_hall(own_disk, journal, space=DiskSpace(own_disk))

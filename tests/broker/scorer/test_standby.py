@@ -41,14 +41,14 @@ class Seen:
         self.watch.heard(have, PEER)
 
 
-def test_without_a_standby_nobody_waits_and_nothing_is_said() -> None:
+def test_without_a_standby_there_is_no_waiting_and_no_alert() -> None:
     seen = Seen()
     seen.watch.decided = 7
     seen.watch.wait()
     assert (seen.watch.state, seen.watch.concerns()) == (None, [])
 
 
-def test_the_desk_waits_until_the_standby_has_what_was_decided() -> None:
+def test_the_desk_waits_until_the_standby_has_its_decision() -> None:
     seen = Seen()
     seen.height = seen.watch.decided = 7
     seen.heard(6)
@@ -59,7 +59,7 @@ def test_the_desk_waits_until_the_standby_has_what_was_decided() -> None:
         waiting.result(PATIENCE_S)
 
 
-def test_nobody_waits_for_a_standby_that_is_not_heard_of() -> None:
+def test_the_desk_does_not_wait_for_a_silent_standby() -> None:
     seen = Seen()
     seen.heard(0)
     seen.height = seen.watch.decided = 7
@@ -68,7 +68,7 @@ def test_nobody_waits_for_a_standby_that_is_not_heard_of() -> None:
     assert seen.watch.state == (PEER.desk, 7, SILENT_S, False)
 
 
-def test_a_standby_that_has_yet_to_be_heard_of_is_missed_from_the_start_on() -> None:
+def test_a_standby_not_heard_yet_is_missed_from_the_start() -> None:
     seen = Seen()
     seen.watch.peer = PEER
     assert (seen.watch.state, seen.watch.concerns()) == ((PEER.desk, 0, 0.0, False), [])
@@ -76,7 +76,7 @@ def test_a_standby_that_has_yet_to_be_heard_of_is_missed_from_the_start_on() -> 
     assert [one.code for one in seen.watch.concerns()] == ["standby_lost"]
 
 
-def test_people_are_told_once_that_it_is_gone_and_once_that_it_is_back() -> None:
+def test_the_loss_and_the_return_of_a_standby_are_reported_once_each() -> None:
     seen = Seen()
     seen.heard(0)
     assert seen.watch.concerns() == []
@@ -88,7 +88,7 @@ def test_people_are_told_once_that_it_is_gone_and_once_that_it_is_back() -> None
     assert seen.watch.concerns() == []
 
 
-def test_it_is_told_to_take_over_once_it_has_everything_and_nothing_waits() -> None:
+def test_a_standby_may_take_over_once_it_has_everything_and_nothing_waits() -> None:
     seen = Seen()
     seen.height = 3
     seen.heard(2)
@@ -103,7 +103,7 @@ def test_it_is_told_to_take_over_once_it_has_everything_and_nothing_waits() -> N
     assert seen.watch.left(settled=True)
 
 
-def test_a_scorer_whose_standby_does_not_come_for_the_word_that_it_takes_over_goes_on() -> None:
+def test_a_scorer_whose_standby_does_not_ask_again_goes_on() -> None:
     seen = Seen()
     seen.height = 3
     seen.heard(3)
@@ -114,7 +114,7 @@ def test_a_scorer_whose_standby_does_not_come_for_the_word_that_it_takes_over_go
     assert (seen.watch.leaving, seen.watch.tell(), seen.watch.left(settled=True)) == (False, False, False)
 
 
-def test_a_standby_that_has_begun_anew_meanwhile_is_not_told_to_take_over() -> None:
+def test_a_standby_that_started_over_may_not_take_over() -> None:
     seen = Seen()
     seen.height = 3
     seen.heard(3)
@@ -124,7 +124,7 @@ def test_a_standby_that_has_begun_anew_meanwhile_is_not_told_to_take_over() -> N
     assert (seen.watch.tell(), seen.watch.handed_over) == (False, False)
 
 
-def test_a_standby_that_vanishes_meanwhile_keeps_the_scorer_from_leaving() -> None:
+def test_a_scorer_does_not_hand_over_to_a_standby_that_vanishes() -> None:
     seen = Seen()
     seen.height = 3
     seen.heard(2)
@@ -135,7 +135,7 @@ def test_a_standby_that_vanishes_meanwhile_keeps_the_scorer_from_leaving() -> No
         seen.watch.hand_over()
 
 
-def test_a_scorer_that_hands_over_takes_nothing_more_and_ends(hall: Hall) -> None:
+def test_a_scorer_that_hands_over_accepts_nothing_more_and_ends(hall: Hall) -> None:
     one, two, *_ = whole_log(1)
     hall.hear(one)
     height = hall.journal.height
@@ -156,7 +156,7 @@ def test_a_scorer_that_hands_over_takes_nothing_more_and_ends(hall: Hall) -> Non
 @pytest.mark.parametrize(
     ("known", "came", "enough"), [(0, 1, True), (1, 1, True), (4, 2, False), (4, 3, True), (5, 3, True)]
 )
-def test_more_than_half_of_the_tables_are_enough(known: int, came: int, enough: bool) -> None:  # noqa: FBT001 - a column
+def test_a_standby_takes_over_when_more_than_half_of_the_tables_come(known: int, came: int, enough: bool) -> None:  # noqa: FBT001 - a column
     takeover = Takeover(0.0)
     takeover.heard(0.0, known)
     for table in range(1, came + 1):
@@ -165,7 +165,7 @@ def test_more_than_half_of_the_tables_are_enough(known: int, came: int, enough: 
     assert takeover.reason == ("tables" if enough else "")
 
 
-def test_tables_that_came_before_the_first_was_heard_again_do_not_count() -> None:
+def test_tables_that_came_before_the_first_scorer_was_heard_again_do_not_count() -> None:
     takeover = Takeover(0.0)
     takeover.heard(0.0, 3)
     takeover.came(1)
@@ -177,7 +177,7 @@ def test_tables_that_came_before_the_first_was_heard_again_do_not_count() -> Non
 
 
 @pytest.mark.parametrize("back", [1.0, KNOWN_S + 1])  # after a restart, and after a longer outage
-def test_a_first_scorer_that_has_just_been_started_does_not_make_one_table_enough(back: float) -> None:
+def test_one_table_is_not_enough_although_a_restarted_scorer_hears_few(back: float) -> None:
     takeover = Takeover(0.0)
     takeover.heard(0.0, 9)
     takeover.heard(back, 0)  # it was restarted and has received no beat yet
@@ -191,18 +191,18 @@ def test_a_first_scorer_that_has_just_been_started_does_not_make_one_table_enoug
     assert [*reasons, takeover.reason] == ["", "tables"]
 
 
-def test_a_scorer_counts_tables_that_were_there_before_its_start(hall: Hall) -> None:
+def test_a_scorer_counts_tables_that_were_heard_before_its_start(hall: Hall) -> None:
     hall.hear(*(replace(state(table), version="0.1.0") for table in (1, 2, 3)), state(4, lifecycle="lost"))
     assert hall.scorer.tables_heard == 3
 
 
-def test_a_takeover_outranks_restarts_of_the_first() -> None:
+def test_a_takeover_outranks_restarts_of_the_first_scorer() -> None:
     first, second = Lease("f", 7 + 1), Lease("a", 7 + TAKEOVER + 1)
     assert first.yields_to(scorer_state(second.run, second.term))
     assert not second.yields_to(scorer_state(first.run, first.term))
 
 
-def test_the_other_machine_is_remembered_and_a_file_that_is_none_is_none(tmp_path: Path) -> None:
+def test_the_other_machine_is_stored_and_an_unreadable_file_is_ignored(tmp_path: Path) -> None:
     assert read_peer(tmp_path) is None
     write_peer(tmp_path, PEER)
     assert read_peer(tmp_path) == PEER
@@ -210,7 +210,7 @@ def test_the_other_machine_is_remembered_and_a_file_that_is_none_is_none(tmp_pat
     assert read_peer(tmp_path) is None
 
 
-def test_each_event_key_has_its_secret_which_is_not_the_key() -> None:
+def test_each_event_key_gives_its_own_secret_which_is_not_the_key() -> None:
     one, other = SigningKey.new(), SigningKey.new()
     assert secret_of(one) == secret_of(SigningKey.from_bytes(one.to_bytes()))
     assert len({secret_of(one), secret_of(other), one.to_bytes().hex()}) == 3

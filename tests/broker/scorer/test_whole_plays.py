@@ -219,14 +219,14 @@ def journals(draw: st.DrawFn) -> list[Row]:
 
 @given(journals(), st.sampled_from([0, 0, 0, 7, 30, None]))
 @OFTEN
-def test_a_journal_gives_play_by_play_what_it_gives_fact_by_fact(rows: list[Row], judged_from: int | None) -> None:
+def test_loading_play_by_play_equals_loading_fact_by_fact(rows: list[Row], judged_from: int | None) -> None:
     by_facts = fact_by_fact(rows, judged_from=judged_from)
     assert loaded(content_of(rows, judged_from=judged_from)) == loaded(by_facts)
 
 
 @given(journals())
 @COSTLY
-def test_a_room_that_is_loaded_is_the_one_that_has_lived_through_it(rows: list[Row]) -> None:
+def test_a_loaded_state_equals_the_state_that_received_the_messages(rows: list[Row]) -> None:
     lived, content = EventState(event()), content_of(rows)
     for message, at in rows:
         if isinstance(message, LogMessage):
@@ -251,9 +251,7 @@ def shown(room: EventState) -> object:
 
 @given(journals(), st.randoms(use_true_random=True))
 @COSTLY
-def test_who_starts_after_a_fact_was_repaired_sees_what_was_seen_when_it_had_come(
-    rows: list[Row], chance: Random
-) -> None:
+def test_a_restart_after_a_repaired_fact_shows_what_was_shown_before(rows: list[Row], chance: Random) -> None:
     """Facts after the missing one counted while it could not be read, and must not vanish at the next start."""
     places = [place for place, row in enumerate(rows) if isinstance(row.message, LogMessage)]
     repaired, left = rows.pop(chance.choice(places)), rows
@@ -281,9 +279,7 @@ def test_the_numbers_of_whole_plays_are_those_of_their_facts(rows: list[Row], mo
         assert facts.last(most) == [*facts][len(facts) - min(most, len(facts)) :]
 
 
-def test_ids_of_whole_plays_are_looked_up_where_they_are_stored_and_no_play_is_read_for_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_ids_of_whole_plays_are_looked_up_without_decoding_other_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     facts, reads = [one for table in event().tables for one in whole_log(table)], list[bytes]()
     places = {one.id: (one.table, one.seq) for one in facts} | {"of a row that was set aside": (1, 1)}
     intake = Intake(event(), content_of([Row(one, MINUTE) for one in facts]).messages)
@@ -302,7 +298,7 @@ def test_ids_of_whole_plays_are_looked_up_where_they_are_stored_and_no_play_is_r
     assert all(intake.has(one.id) for one in facts)
 
 
-def test_twice_as_many_facts_from_before_plays_were_judged_are_twice_the_work() -> None:
+def test_loading_twice_as_many_old_facts_takes_twice_the_work() -> None:
     def work(count: int) -> int:
         """Return how many steps it takes to load this many facts of a table."""
         room, steps_taken = EventState(event()), 0
@@ -323,7 +319,7 @@ def test_twice_as_many_facts_from_before_plays_were_judged_are_twice_the_work() 
     assert more - some < 1.5 * (some - nothing)
 
 
-def test_rulings_that_have_come_back_from_elsewhere_count() -> None:
+def test_recovered_rulings_count() -> None:
     """The second home and the tables return what an older copy of the store lacks."""
     facts, room = whole_log(1), EventState(event())
     for message in facts:
@@ -344,14 +340,14 @@ def whole(*facts: LogMessage) -> list[tuple[int, int]]:
     return [(one.first, one.result.seq) for one in messages if isinstance(one, WholePlay)]
 
 
-def test_a_play_as_planned_is_whole_unless_its_table_tells_anything_else_meanwhile() -> None:
+def test_a_play_as_planned_is_whole_unless_its_table_reports_anything_else_meanwhile() -> None:
     walls, *rest = steps(1)
     call = Call(round=walls.round, deal=walls.deal, open=True)
     assert whole(*log(1, call, walls, *rest, call)) == [(2, 1 + len(steps(1)))]
     assert whole(*log(1, walls, call, *rest)) == []
 
 
-def test_a_play_that_is_not_as_planned_is_left_to_be_judged() -> None:
+def test_a_play_not_as_planned_is_not_whole() -> None:
     facts = log(1, *steps(1))
     for place, one in enumerate(facts):
         if (other := altered(one, Random(1))) != one:
@@ -364,7 +360,7 @@ def test_a_play_that_is_not_as_planned_is_left_to_be_judged() -> None:
     assert whole(facts[0], facts[2], facts[1], *facts[3:]) == []
 
 
-def test_a_play_during_which_the_desk_has_ruled_is_left_to_be_judged() -> None:
+def test_a_play_during_a_ruling_of_the_desk_is_not_whole() -> None:
     facts, room = log(1, *steps(1)), EventState(event())
     taken: list[Recorded] = [*facts[:2], ruling(room, Void(), (2, 1)), *facts[2:]]
     rows = [Row(one, MINUTE) for one in taken]
@@ -372,13 +368,13 @@ def test_a_play_during_which_the_desk_has_ruled_is_left_to_be_judged() -> None:
     assert any(isinstance(one, WholePlay) for one in content_of([*rows[:2], *rows[3:]]).messages)
 
 
-def test_a_play_after_which_the_clock_of_its_table_was_wrong_is_told_with_the_right_times() -> None:
+def test_a_play_with_a_wrong_clock_after_it_gets_the_right_times() -> None:
     facts = [replace(one, at=MINUTE * (2 if one.seq == 1 else 1)) for one in log(1, *steps(1), *steps(1, 2))]
     rows = [Row(one, 2 * MINUTE) for one in facts]
     assert loaded(content_of(rows)) == loaded(fact_by_fact(rows))
 
 
-def test_a_play_as_planned_whose_points_do_not_follow_from_its_outcome_is_named_and_is_no_whole_one() -> None:
+def test_a_play_with_wrong_points_is_reported_and_not_whole() -> None:
     *said, last = log(1, *steps(1))
     assert isinstance(last.fact, Result)
     wrong = replace(last.fact, points={seat: -paid for seat, paid in last.fact.points.items()})
@@ -393,7 +389,7 @@ def test_a_play_as_planned_whose_points_do_not_follow_from_its_outcome_is_named_
 
 @given(st.integers(1, len(steps(1))), st.data())
 @COSTLY
-def test_a_play_with_another_byte_is_whole_only_if_it_says_what_its_facts_say(seq: int, chance: st.DataObject) -> None:
+def test_a_play_with_a_changed_byte_is_whole_only_if_its_facts_agree(seq: int, chance: st.DataObject) -> None:
     bodies = [encode(one) for one in log(1, *steps(1))]
     body = bytearray(bodies[seq - 1])
     place = chance.draw(st.integers(0, len(body) - 1))
@@ -406,7 +402,7 @@ def test_a_play_with_another_byte_is_whole_only_if_it_says_what_its_facts_say(se
 
 
 @pytest.mark.parametrize("key", ["type", "round", "deal", "profile", "players"])
-def test_a_play_of_which_a_fact_says_something_twice_is_judged_by_what_it_says_last(key: str) -> None:
+def test_a_fact_with_a_repeated_field_counts_with_the_last_value(key: str) -> None:
     told = log(1, *steps(1))
     last: dict[str, object] = {"type": "call", "round": 2, "deal": 2, "profile": "other", "players": {}}
     for at, message in enumerate(told):
@@ -426,7 +422,7 @@ def unfolded_all(content: JournalContent) -> Iterator[Recorded]:
         yield from one.messages() if isinstance(one, WholePlay) else (one,)
 
 
-def test_a_play_that_lay_otherwise_or_that_others_declared_is_no_whole_one() -> None:
+def test_a_play_in_another_form_or_declared_by_others_is_not_whole() -> None:
     walls, seated, confirmed, _, result = steps(1)
     assert isinstance(walls, Restored)
     others = {seat: declared(1, 1, seat) for seat in ("east", "south", "west", "north")}

@@ -13,7 +13,7 @@ from tests.broker.scorer.small import NAME
 from tests.patience import PATIENCE_S
 
 
-def test_trouble_is_said_once_then_now_and_then_until_it_is_over() -> None:
+def test_a_failure_is_reported_once_and_again_from_time_to_time_until_it_is_over() -> None:
     watch = BackupWatch(1000, 0)
     full, gone = BackupReport(well=False, text="full"), BackupReport(well=False, text="gone")
     assert watch.made(1) is None
@@ -25,7 +25,7 @@ def test_trouble_is_said_once_then_now_and_then_until_it_is_over() -> None:
     ]
 
 
-def test_a_copy_that_does_not_come_to_its_end_is_said() -> None:
+def test_a_copy_that_hangs_is_reported() -> None:
     watch = BackupWatch(1000, 0)
     assert [watch.check_overdue(3000), watch.check_overdue(3002)] == [None, watch._reported]
     assert watch._reported is not None
@@ -57,7 +57,7 @@ class Heard:
             return next(filter(wanted, self.reports))
 
 
-def test_a_stick_that_is_pulled_out_is_told_and_copies_go_on_when_it_is_back(
+def test_a_stick_pulled_out_is_reported_and_copies_continue_when_it_is_back(
     event: Path, stick: Path, tmp_path: Path
 ) -> None:
     heard = Heard()
@@ -72,7 +72,7 @@ def test_a_stick_that_is_pulled_out_is_told_and_copies_go_on_when_it_is_back(
     assert check_copy(choose_copy(stick, NAME)[0]).files["standings.csv"]
 
 
-def test_the_folder_under_a_stick_that_is_gone_is_not_filled(event: Path, stick: Path) -> None:
+def test_no_copy_is_made_into_the_empty_mount_point_of_a_missing_stick(event: Path, stick: Path) -> None:
     heard = Heard()
     worker = BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard)
     worker._was_elsewhere = True  # it was on another disk the last time
@@ -82,7 +82,7 @@ def test_the_folder_under_a_stick_that_is_gone_is_not_filled(event: Path, stick:
     assert list(stick.iterdir()) == []
 
 
-def test_a_stick_that_was_never_pushed_in_is_told_where_sticks_are_mounted(
+def test_a_stick_that_was_never_plugged_in_is_noticed_by_its_mount_point(
     event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_module, "MOUNTS", (stick.parent,))
@@ -92,9 +92,7 @@ def test_a_stick_that_was_never_pushed_in_is_told_where_sticks_are_mounted(
     assert list(stick.iterdir()) == []
 
 
-def test_a_copy_that_is_urgent_is_made_before_its_time(
-    event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_urgent_copy_is_made_early(event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_module, "CHECK_S", 0.01)
     made, asked = threading.Event(), iter([False, True])
 
@@ -108,16 +106,14 @@ def test_a_copy_that_is_urgent_is_made_before_its_time(
         assert made.wait(PATIENCE_S)
 
 
-def test_the_last_copy_is_made_when_the_scorer_ends(event: Path, stick: Path) -> None:
+def test_a_last_copy_is_made_when_the_scorer_ends(event: Path, stick: Path) -> None:
     with BackupWorker(event, NAME, stick, pause_s=1000, keep=2, clock=lambda: NOW, tell=Heard()):
         (event / "standings.csv").write_text("the last word")
     assert (choose_copy(stick, NAME)[0] / "standings.csv").read_text() == "the last word"
 
 
 @pytest.mark.parametrize("years", [10, -10])
-def test_a_wall_clock_that_jumps_makes_no_copy_late_and_keeps_none_from_being_told(
-    event: Path, stick: Path, years: int
-) -> None:
+def test_a_jumping_wall_clock_neither_causes_nor_hides_an_overdue_copy(event: Path, stick: Path, years: int) -> None:
     wall, passed, heard = [NOW], [100.0], Heard()
     worker = BackupWorker(
         event, NAME, stick, pause_s=60, keep=2, clock=lambda: wall[0], tell=heard, seconds=lambda: passed[0]

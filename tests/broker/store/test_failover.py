@@ -162,7 +162,7 @@ def hall(tmp_path: Path, server: Server) -> Iterator[Hall]:
         yield Hall(tmp_path, server, leaving)
 
 
-def test_the_standby_takes_over_from_a_scorer_that_was_killed_and_tells_its_alerts(hall: Hall) -> None:
+def test_the_standby_takes_over_from_a_killed_scorer_with_its_alerts(hall: Hall) -> None:
     active = hall.start("a")
     before = active.wait_for(r"^Desk: (\S+)", PATIENCE_S)
     standby = hall.start("b")
@@ -185,7 +185,7 @@ def test_the_standby_takes_over_from_a_scorer_that_was_killed_and_tells_its_aler
     hall.check()
 
 
-def test_a_frozen_scorer_that_wakes_up_behind_the_standby_writes_nothing_and_ends(hall: Hall, server: Server) -> None:
+def test_a_frozen_scorer_that_wakes_up_after_a_takeover_writes_nothing_and_ends(hall: Hall, server: Server) -> None:
     active = hall.start("a")
     active.wait_for(r"^Desk: ", PATIENCE_S)
     hall.until_safe(0.5)
@@ -208,7 +208,7 @@ def test_a_frozen_scorer_that_wakes_up_behind_the_standby_writes_nothing_and_end
     hall.check()
 
 
-def test_when_the_server_is_restarted_the_active_scorer_ends_one_alone_goes_on_and_nothing_is_lost(
+def test_after_a_restart_of_the_server_exactly_one_scorer_goes_on_and_nothing_is_lost(
     hall: Hall, server: Server
 ) -> None:
     active = hall.start("a")

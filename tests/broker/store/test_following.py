@@ -51,7 +51,7 @@ def equal(copy: EventCopy, first: SqliteJournal) -> bool:
 
 @COSTLY
 @given(st.lists(st.integers(0, 12), max_size=6))
-def test_wherever_it_stops_and_begins_again_the_copy_gets_the_same_rows(
+def test_wherever_it_is_interrupted_the_copy_gets_the_same_rows(
     tmp_path_factory: pytest.TempPathFactory, steps: list[int]
 ) -> None:
     base = tmp_path_factory.mktemp("law")
@@ -69,7 +69,7 @@ def test_wherever_it_stops_and_begins_again_the_copy_gets_the_same_rows(
                 assert equal(copy, first)
 
 
-def test_what_is_kept_beside_the_journal_comes_too_but_each_store_has_its_own_name(
+def test_values_beside_the_journal_are_copied_except_the_stores_own(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     with first.commit():
@@ -83,7 +83,7 @@ def test_what_is_kept_beside_the_journal_comes_too_but_each_store_has_its_own_na
     assert copy.journal.recorded_faults() == first.recorded_faults()
 
 
-def test_a_copy_of_what_was_a_copy_itself_lacks_no_refusal_after_a_restart(
+def test_a_copy_of_a_former_copy_lacks_no_refusal_after_a_restart(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     with first.commit():
@@ -98,7 +98,9 @@ def test_a_copy_of_what_was_a_copy_itself_lacks_no_refusal_after_a_restart(
         assert [row.id for row in again.journal.refused()] == ["refused-0001", "refused-0002"]
 
 
-def test_files_come_when_they_change_go_when_they_go_and_are_nobody_elses(copy: EventCopy, tmp_path: Path) -> None:
+def test_files_are_copied_when_changed_and_removed_when_removed_and_are_private(
+    copy: EventCopy, tmp_path: Path
+) -> None:
     one, other = tmp_path / "first", tmp_path / "second"
     (one / "tls").mkdir()
     (one / "event.toml").write_text("one")
@@ -117,9 +119,7 @@ def test_files_come_when_they_change_go_when_they_go_and_are_nobody_elses(copy: 
     assert {found[name].stat().st_mode & 0o077 for name in ("deals.key", "tls/ca.key")} == {0}
 
 
-def test_a_database_is_copied_as_it_is_at_one_moment_and_nothing_old_is_left_beside_it(
-    copy: EventCopy, tmp_path: Path
-) -> None:
+def test_a_database_is_copied_as_a_snapshot_and_no_old_files_stay_beside_it(copy: EventCopy, tmp_path: Path) -> None:
     for end in ("-wal", "-shm"):
         (tmp_path / "second" / f"people.sqlite{end}").write_bytes(b"of a process that was killed")
     with closing(sqlite3.connect(tmp_path / "first" / "people.sqlite", isolation_level=None)) as people:
@@ -132,7 +132,7 @@ def test_a_database_is_copied_as_it_is_at_one_moment_and_nothing_old_is_left_bes
         assert people.execute("SELECT name FROM accounts").fetchall() == [("anne",), ("bob",)]
 
 
-def test_a_store_that_went_on_alone_is_put_aside_whole_and_follows_from_the_beginning(
+def test_a_diverged_store_is_set_aside_and_copied_from_the_beginning(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     fill(first, *FACTS[:4])
@@ -149,7 +149,7 @@ def test_a_store_that_went_on_alone_is_put_aside_whole_and_follows_from_the_begi
         assert fingerprint(old) == before
 
 
-def test_a_row_that_was_altered_on_the_first_disk_is_copied_as_it_is_and_counted(
+def test_a_row_altered_on_the_first_disk_is_copied_unchanged_and_counted_as_altered(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     fill(first, *FACTS[:4])
@@ -160,13 +160,13 @@ def test_a_row_that_was_altered_on_the_first_disk_is_copied_as_it_is_and_counted
     assert [fault.height for fault in copy.journal.faults()] == [2]
 
 
-def test_nobody_else_works_on_a_store_that_follows(copy: EventCopy, tmp_path: Path) -> None:
+def test_no_scorer_can_use_a_store_while_it_is_a_copy(copy: EventCopy, tmp_path: Path) -> None:
     assert copy.journal.height == 0
     with pytest.raises(StoreInUse):
         SqliteJournal(tmp_path / "second" / STORE, NAME)
 
 
-def test_a_file_outside_of_the_folder_is_not_written(copy: EventCopy, tmp_path: Path) -> None:
+def test_a_copy_writes_no_file_outside_its_folder(copy: EventCopy, tmp_path: Path) -> None:
     copy.take(JournalPart(0, states={"../stolen": "1"}))
     with pytest.raises(FollowedDiffers):
         copy.take(JournalPart(0, files={"../stolen": b"x"}))

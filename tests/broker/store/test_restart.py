@@ -99,7 +99,7 @@ def told(hall: Hall) -> Told:
     return Told(alerts, times.queue(), dict(times.calling), dict(times.playing), dict(times.pausing), visits)
 
 
-def test_alerts_calls_and_clocks_are_after_a_restart_as_they_were_before(kept: Kept) -> None:
+def test_alerts_calls_and_clocks_are_the_same_after_a_restart(kept: Kept) -> None:
     with kept.journal() as journal:
         hall = make_hall(kept.folder, journal)
         heard(hall)
@@ -118,7 +118,7 @@ def test_alerts_calls_and_clocks_are_after_a_restart_as_they_were_before(kept: K
     assert before.alerts[1] == (NOW + minute * MINUTE, "gap", 4, {"number": 9})
 
 
-def test_a_gap_that_was_filled_is_told_no_more(kept: Kept) -> None:
+def test_a_filled_gap_is_not_reported_after_a_restart(kept: Kept) -> None:
     with kept.journal() as journal:
         hall = make_hall(kept.folder, journal)
         walls, *rest = whole_play(1)

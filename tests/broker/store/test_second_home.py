@@ -43,7 +43,7 @@ def home(tmp_path: Path) -> SecondHome:
     return SecondHome(tmp_path / "second", NAME)
 
 
-def test_what_was_written_is_read_again_and_nothing_is_there_twice(home: SecondHome) -> None:
+def test_written_decisions_are_read_again_and_stored_once(home: SecondHome) -> None:
     assert home.read() == []
     home.write(ENTRIES[:2])
     home.write(ENTRIES)
@@ -53,7 +53,7 @@ def test_what_was_written_is_read_again_and_nothing_is_there_twice(home: SecondH
 
 
 @pytest.mark.parametrize("cut", [1, 10, 30])
-def test_a_line_that_a_power_cut_left_half_hides_no_other(home: SecondHome, cut: int) -> None:
+def test_a_half_written_line_hides_no_other(home: SecondHome, cut: int) -> None:
     home.write(ENTRIES[:3])
     home.decisions.write_bytes(home.decisions.read_bytes()[:-cut])
     left = home.read()
@@ -62,14 +62,14 @@ def test_a_line_that_a_power_cut_left_half_hides_no_other(home: SecondHome, cut:
     assert sorted(home.read()) == ENTRIES
 
 
-def test_a_changed_byte_hides_its_line_alone(home: SecondHome) -> None:
+def test_a_changed_byte_hides_only_its_line(home: SecondHome) -> None:
     home.write(ENTRIES)
     whole = home.decisions.read_bytes()
     home.decisions.write_bytes(whole.replace(b'"ruling":2', b'"ruling":9'))
     assert home.read() == [ENTRIES[0], ENTRIES[1], *ENTRIES[3:]]
 
 
-def test_when_the_desk_is_told_that_it_is_done_it_is_written(home: SecondHome, tmp_path: Path) -> None:
+def test_a_decision_is_written_when_the_wait_ends(home: SecondHome, tmp_path: Path) -> None:
     heard = Heard()
     with SecondHomeWriter(home, tmp_path, heard) as writer:
         for entry in ENTRIES:
@@ -79,7 +79,7 @@ def test_when_the_desk_is_told_that_it_is_done_it_is_written(home: SecondHome, t
     assert heard.reports == []
 
 
-def test_a_disk_that_is_gone_is_told_and_makes_nobody_wait_and_gets_all_when_it_is_back(
+def test_a_missing_disk_is_reported_without_waiting_and_gets_everything_later(
     home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
@@ -103,7 +103,7 @@ def named(writer: SecondHomeWriter, _: object, lines: Sequence[WitnessLine]) -> 
     writer.queue_lines(lines)
 
 
-def test_all_rows_of_a_journal_are_named_there_too(home: SecondHome, tmp_path: Path) -> None:
+def test_all_rows_of_the_journal_are_listed_in_the_second_home(home: SecondHome, tmp_path: Path) -> None:
     log, heard = whole_event(), Heard()
     with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
         fill(journal, *log[:3])
@@ -116,7 +116,7 @@ def test_all_rows_of_a_journal_are_named_there_too(home: SecondHome, tmp_path: P
     assert heard.reports == []
 
 
-def test_rows_that_could_not_be_named_are_named_when_there_is_room_again(
+def test_witness_lines_that_could_not_be_written_are_written_later(
     home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
@@ -134,7 +134,7 @@ def test_rows_that_could_not_be_named_are_named_when_there_is_room_again(
     assert [*Witness(home.witness, read_only=True).lines()] == lines
 
 
-def test_names_for_which_there_was_no_room_in_memory_are_written_at_the_next_start(
+def test_witness_lines_dropped_for_lack_of_memory_are_written_at_the_next_start(
     home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
@@ -157,7 +157,7 @@ def test_names_for_which_there_was_no_room_in_memory_are_written_at_the_next_sta
 
 
 @pytest.mark.parametrize(("named_before", "expected"), [(3, 5), (7, 7)], ids=["older", "newer"])
-def test_where_the_disk_is_away_at_the_start_no_name_of_a_row_that_is_lost_is_forgotten(
+def test_a_disk_missing_at_the_start_keeps_its_lines_of_lost_rows(
     home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named_before: int, expected: int
 ) -> None:
     monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
@@ -179,9 +179,7 @@ def test_where_the_disk_is_away_at_the_start_no_name_of_a_row_that_is_lost_is_fo
     assert [*Witness(home.witness, read_only=True).lines()] == lines[:expected]
 
 
-def test_rows_are_named_where_a_power_cut_left_half_a_name_of_rows_that_are_gone(
-    home: SecondHome, tmp_path: Path
-) -> None:
+def test_rows_are_listed_after_a_half_written_line_of_lost_rows(home: SecondHome, tmp_path: Path) -> None:
     with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
         fill(journal, *whole_event()[:7])
         lines = journal.witness_lines()
