@@ -321,8 +321,8 @@ def _concerns_of_ruling(state: EventState, message: LogMessage, now: int) -> Ite
     if not isinstance(fact, Ruled):
         return
     values: dict[str, int | str] = {"kind": decision_kind(fact.decision), "deal": fact.deal, "round": fact.round}
-    more = {**values, "author": fact.author, "reason": fact.reason}
-    yield Concern("ruled_at_table", table, about=message.seq, values=more)
+    all_values = {**values, "author": fact.author, "reason": fact.reason}
+    yield Concern("ruled_at_table", table, about=message.seq, values=all_values)
     if state.book.deadline is not None and now > state.book.deadline:
         yield Concern("ruled_after_end", table, about=message.seq, values=values)
 
@@ -353,8 +353,8 @@ def _concerns_of_settled(state: EventState, message: LogMessage, result: Result)
         yield Concern("paper_differs", table, about=message.seq, values={"round": result.round})
         return
     values: dict[str, int | str] = {"round": result.round, "deal": result.deal, "kind": entry.kind}
-    more = {**values, "author": entry.author, "ruling": entry.id}
-    yield Concern("settled_before", table, about=message.seq, values=more)
+    all_values = {**values, "author": entry.author, "ruling": entry.id}
+    yield Concern("settled_before", table, about=message.seq, values=all_values)
 
 
 def _settled_by(entries: Sequence[RulingEntry]) -> RulingEntry | None:
@@ -389,8 +389,8 @@ def concerns_of_repeats(
     event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result
 ) -> Iterator[Concern]:
     """Yield the concern for players who have played this deal before."""
-    if again := seatings.repeating((message.table, fact.round), fact.deal, fact.players.values()):
-        names = ", ".join(event.players[one].name for one in again)
+    if repeating := seatings.repeating((message.table, fact.round), fact.deal, fact.players.values()):
+        names = ", ".join(event.players[one].name for one in repeating)
         yield Concern("player_repeats_deal", message.table, message.seq, {"names": names, "deal": fact.deal})
 
 

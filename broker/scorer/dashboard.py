@@ -391,10 +391,10 @@ TABLE = attrgetter("table")
 
 def _imp_in_all(play: CountedPlay, player: str, compared: Imp | None) -> Imp | None:
     """Return the total IMPs of a play for a player, or None if it is not compared and nothing was ruled."""
-    given = play.awards.get(player, 0) + play.instead.get(player, 0) - play.fines.get(player, 0)
-    if compared is None and play.points is not None and not (given and play.rulings):
+    ruled = play.awards.get(player, 0) + play.instead.get(player, 0) - play.fines.get(player, 0)
+    if compared is None and play.points is not None and not (ruled and play.rulings):
         return None
-    return json_imp(Fraction(compared or 0) + given)
+    return json_imp(Fraction(compared or 0) + ruled)
 
 
 def _imps(group: ComparisonGroup, table: int) -> dict[Seat, Imp]:

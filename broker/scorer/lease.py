@@ -164,9 +164,9 @@ class LeaseRequest:
             if self.outcome == "asking" and message.answers == self.run and stays:
                 self.outcome = "elsewhere"
         elif isinstance(message, ScorerAsked) and self.outcome == "asking":
-            self._asked(message, now)
+            self._handle_question(message, now)
 
-    def _asked(self, question: ScorerAsked, now: float) -> None:
+    def _handle_question(self, question: ScorerAsked, now: float) -> None:
         """Handle a question: our own, which comes after the retained messages, or that of another starting scorer."""
         if question.run != self.run:
             if question.starts and self._outranked_by(question):

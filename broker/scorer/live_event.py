@@ -170,7 +170,7 @@ class LiveEvent:
         clock: Callable[[], int],
         seconds: Callable[[], float],
         changed: Callable[[set[int]], None],
-        back: Callable[[Decided], None],
+        on_recovered: Callable[[Decided], None],
     ) -> None:
         self.journal, self._clock, self._seconds, self.pins = journal, clock, seconds, pins
         self.wire = WireLog()
@@ -192,7 +192,7 @@ class LiveEvent:
         replayed = replay_journal(self.state, counts, refused)
         self.alerts.load(chain(replayed, past_gaps(self.intake.books, stored), past_refusals(refused)))
         seal, record = Seal(event.name, key), self.devices.record
-        self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, back, record)
+        self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, on_recovered, record)
         admissions = self.devices.admissions
         admissions.number = max(admissions.number, self.homes.numbers.highest_given(DEVICES))
         self._counter = HandCounter(event)

@@ -190,7 +190,7 @@ class Scorer:
             clock=clock,
             seconds=seconds,
             changed=self._tables_changed,
-            back=self._apply_recovered,
+            on_recovered=self._apply_recovered,
         )
         self.live.alerts.note(concerns)
         self.live.handle_faults(stored.faults)
@@ -388,7 +388,7 @@ class Scorer:
         Raises ScorerReplaced once it is the active scorer.
         """
         self._leaving = self.standby.leaving
-        if self.standby.left(settled=not self._inbox.qsize()):
+        if self.standby.must_end(settled=not self._inbox.qsize()):
             self.publisher.moved = self.publisher.standby
             raise ScorerReplaced("the standby has taken over: this scorer has stopped writing")
         self.publisher.set_standby(peer.broker)

@@ -374,13 +374,13 @@ class Embargo:
         size, fractions = len(whole.entries.number), whole.profile.imp.method.value == "cross"
         totals = last.snapshot.ledger.totals.resized(size) if last else Totals.nothing(size, fractions=fractions)
         for before in (last,) if last else ():
-            gone = [deal for deal, had in before.parts.items() if parts.get(deal) != had]
-            _add(totals, before.snapshot, gone, -1)
+            removed = [deal for deal, parts_then in before.parts.items() if parts.get(deal) != parts_then]
+            _add(totals, before.snapshot, removed, -1)
             totals.adjust(
                 (Adjustment(one.name, -one.imp, -one.fine) for one in before.snapshot.adjustments), whole.entries
             )
-        come = [deal for deal, now in parts.items() if last is None or last.parts.get(deal) != now]
-        _add(totals, snapshot, come, 1)
+        added = [deal for deal, now in parts.items() if last is None or last.parts.get(deal) != now]
+        _add(totals, snapshot, added, 1)
         totals.adjust(snapshot.adjustments, whole.entries)
         return replace(snapshot, ledger=Ledger(whole.profile, whole.entries, totals, rows, unplayed))
 

@@ -195,7 +195,7 @@ class StandbyWatch:
                 self._confirmed_at = min(self._confirmed_at, self._seconds())
             return confirmed
 
-    def left(self, *, settled: bool) -> bool:
+    def must_end(self, *, settled: bool) -> bool:
         """Return whether this scorer has to end, because the standby was told. `settled`: nothing is waiting here."""
         if self.leaving and settled and self._standby_height >= self._height():
             self._has_all = True

@@ -101,8 +101,8 @@ def player_sections(event: Event, ledger: Ledger, adjustments: Sequence[Adjustme
     def of_stage(at: int) -> Ledger:
         return ledger.of_deals({deal for deal, stage in deals.items() if stage == at})
 
-    def rank(at: int, more: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
-        counted = of_stage(at).with_adjustments(more)
+    def rank(at: int, adjustments: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
+        counted = of_stage(at).with_adjustments(adjustments)
         others = unranked | (counted.entries.number.keys() - set(names))
         return player_standings(counted, previous=places, without_standing=others)
 
@@ -201,20 +201,20 @@ class TeamState:
         """
         before = event.brought("team")
 
-        def rank(at: int, more: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
+        def rank(at: int, extra: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
             keys = [key for key in self._played if event.stage_of_deal.get(key[0]) == at]
-            return self.ranked(keys, more, places, unranked | (self._teams.keys() - set(names)))
+            return self.ranked(keys, extra, places, unranked | (self._teams.keys() - set(names)))
 
         brought_in = (*before.adjustments, *self._of_teams(adjustments))
         return section_standings(event.plan.stages, event.team_sections, brought_in, self._profile, rank, before)
 
     def standings(self, event: Event, adjustments: Iterable[Adjustment], unranked: frozenset[str]) -> Ranking:
         """Rank all teams. `adjustments`: as in `sections`."""
-        given = tuple(adjustments)
-        if sections := self.sections(event, given, unranked):
+        all_adjustments = tuple(adjustments)
+        if sections := self.sections(event, all_adjustments, unranked):
             return whole_ranking(sections)
         before = event.brought("team")
-        return self.ranked(None, (*before.adjustments, *self._of_teams(given)), before.places, unranked)
+        return self.ranked(None, (*before.adjustments, *self._of_teams(all_adjustments)), before.places, unranked)
 
     def _of_teams(self, adjustments: Iterable[Adjustment]) -> list[Adjustment]:
         return [one._replace(name=self._team_of[one.name]) for one in adjustments if one.name in self._team_of]
@@ -222,14 +222,14 @@ class TeamState:
     def ranked(
         self,
         keys: Iterable[tuple[int, str]] | None = None,
-        more: Sequence[Adjustment] = (),
+        adjustments: Sequence[Adjustment] = (),
         places: PreviousPlaces | None = None,
         without: Collection[str] = (),
     ) -> Ranking:
-        """Rank teams by some deals and sections, or (None) by all. `more`: their IMPs that belong to no deal."""
+        """Rank teams by some deals and sections, or (None) by all. `adjustments`: their IMPs that belong to no deal."""
         played = (self._played[key] for key in sorted(self._played if keys is None else keys))
         return rank_teams(
-            played, self._entries, self._profile, previous=places, adjustments=more, without_standing=without
+            played, self._entries, self._profile, previous=places, adjustments=adjustments, without_standing=without
         )
 
 

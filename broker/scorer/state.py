@@ -162,15 +162,15 @@ class EventState:
 
         A play is added if it is next, as now planned, without rulings, and `are_valid` allows it. It causes no alerts.
         """
-        taken, judged, may_differ = list[WholePlay](), None, bool(self.book.entries)
+        added, judged, may_differ = list[WholePlay](), None, bool(self.book.entries)
         for play in plays:
             ruled = may_differ and (self.book.last(play.key) is not None or self._off_plan(play.key, play.players))
             if ruled or not are_valid((play,)) or not self.quarantine.take_whole(play):
                 judged = play
                 break
             self.tables.clock.take_whole(play)
-            taken.append(play)
-        self._take(taken)
+            added.append(play)
+        self._take(added)
         return judged
 
     def _take(self, plays: Sequence[WholePlay]) -> None:
@@ -509,8 +509,8 @@ class EventState:
         It is of the planned deal. If another deal was played, that deal's own form is assumed.
         """
         forms = self._forms.get(key, ())
-        if taken := self._taken_over.get(key):
-            forms += tuple((one.seq, one.fact.form) for one in taken.values() if isinstance(one.fact, Restored))
+        if admitted := self._taken_over.get(key):
+            forms += tuple((one.seq, one.fact.form) for one in admitted.values() if isinstance(one.fact, Restored))
         if not forms or deal != self.planned.places[key].deal:
             return self.planned.form(deal)
         before = [one for one in forms if result is None or one[0] < message_of_result(result).seq]
@@ -587,11 +587,11 @@ class EventState:
 
     def replanned(self, table: int) -> dict[int, int]:
         """Return the rounds in which a table has to play another deal than was planned, with those deals."""
-        here = self._ruled_at(table)
+        ruled = self._ruled_at(table)
         # A table refuses a plan that contradicts what it has played.
         now = {
             round_: result_of(self.results[table, round_]).deal if play.result else play.deal
-            for round_, play in here.items()
+            for round_, play in ruled.items()
         }
         return {round_: deal for round_, deal in now.items() if deal != self.planned.bookings[table, round_].deal}
 

@@ -224,14 +224,14 @@ class JournalContent(NamedTuple):
         faults = (*self.recorded_faults, *self.faults)
         return ((fault.table, fault.seq) for fault in faults if fault.table and fault.seq)
 
-    def with_decided(self, back: Sequence[Decided]) -> "JournalContent":
+    def with_decided(self, recovered: Sequence[Decided]) -> "JournalContent":
         """Return the same content, with decisions that were recovered."""
-        ids = {one.message.id for one in back}
+        ids = {one.message.id for one in recovered}
         return self._replace(
-            messages=[*self.messages, *(one.message for one in back)],
-            received=[*self.received, *(one.received_at for one in back)],
+            messages=[*self.messages, *(one.message for one in recovered)],
+            received=[*self.received, *(one.received_at for one in recovered)],
             faults=[fault for fault in self.faults if fault.id not in ids],
-            decided=[*self.decided, *back],
+            decided=[*self.decided, *recovered],
         ).in_order()
 
     def with_faults(self, faults: Sequence[Fault]) -> "JournalContent":
@@ -372,8 +372,8 @@ def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
 def _open_faults(journal: Reader, found: Iterable[Fault], content: JournalContent) -> Sequence[Fault]:
     """Return the faults found now and the losses recorded before, by name, without what was recovered."""
     lost = [fault for fault in content.recorded_faults if fault.code == LOST]
-    there = content.ids() if lost else set()
-    return (*journal.unrepaired(found), *(fault for fault in lost if fault.id not in there))
+    ids = content.ids() if lost else set()
+    return (*journal.unrepaired(found), *(fault for fault in lost if fault.id not in ids))
 
 
 class Verified(NamedTuple):

@@ -196,8 +196,8 @@ class Seatings:
         """Forget a fact that no longer counts."""
         fact, key = message.fact, (message.table, message.fact.round)
         if isinstance(fact, Seated):
-            left = {seq: players for seq, players in self._seated.pop(key, {}).items() if seq != message.seq}
-            self._seated |= {key: left} if left else {}
+            others = {seq: players for seq, players in self._seated.pop(key, {}).items() if seq != message.seq}
+            self._seated |= {key: others} if others else {}
         elif self._counted.get(key) is fact:
             del self._counted[key], self._of_deal[fact.deal][key]
             self._have_played.pop(fact.deal, None)
@@ -220,9 +220,9 @@ class Seatings:
         if deal not in self._have_played:
             results = self._of_deal.get(deal, {}).values()
             self._have_played[deal] = Counter(player for one in results for player in one.players.values())
-        had, counted = self._have_played[deal], self._counted.get(key)
+        times, counted = self._have_played[deal], self._counted.get(key)
         own = counted.players.values() if counted else ()
-        return tuple(sorted(one for one in players if had[one] - (one in own) > 0))
+        return tuple(sorted(one for one in players if times[one] - (one in own) > 0))
 
     def repeated(self, event: Event) -> set[int]:
         """Return the deals for which somebody has two results, or to which somebody has sat down again."""

@@ -88,8 +88,8 @@ def _state(path: Path) -> str:
     found = []
     for one in (path, path.with_name(f"{path.name}-wal")):
         with suppress(FileNotFoundError):
-            known = one.stat()
-            found.append(f"{known.st_ino}.{known.st_size}.{known.st_mtime_ns}")
+            status = one.stat()
+            found.append(f"{status.st_ino}.{status.st_size}.{status.st_mtime_ns}")
     return " ".join(found)
 
 
@@ -109,13 +109,13 @@ class FollowedEvent:
             new = islice(journal.whole_rows(have.height), ROWS_A_PART) if height > have.height else ()
             rows = [tuple(row) for row in new]
             refused = [*islice(journal.refused_after(have.refused), ROWS_A_PART)]
-            aside = journal.recorded_faults()
+            faults = journal.recorded_faults()
         states = {str(path.relative_to(self._folder)): _state(path) for path in files_of(self._folder, NOT_COPIED)}
         return JournalPart(
             height,
             rows,
             refused,
-            aside,
+            faults,
             about if _hash(about) != have.about else None,
             states if _hash(states) != have.files else None,
             dict(self._wanted([name for name in have.want if name in states])),
@@ -138,8 +138,8 @@ def _content(path: Path) -> bytes:
     with path.open("rb") as file:
         if file.read(len(SQLITE_HEADER)) != SQLITE_HEADER:
             return path.read_bytes()
-    with TemporaryDirectory() as beside:
-        copy = Path(beside) / path.name
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
         copy_file(path, copy)
         return copy.read_bytes()
 

@@ -611,10 +611,10 @@ class Journal(Reader):
         if row.id and self._connection.execute(self._same_refusal, same).first():
             return False
         if self._refusals[row.table] < MOST_REFUSALS:
-            kept = self._refused_bytes
-            fits = kept[row.table] + len(body) <= MOST_BYTES_OF_TABLE and kept.total() + len(body) <= MOST_BYTES_IN_ALL
+            size = self._refused_bytes
+            fits = size[row.table] + len(body) <= MOST_BYTES_OF_TABLE and size.total() + len(body) <= MOST_BYTES_IN_ALL
             body = body if fits else b""
-            kept[row.table] += len(body)
+            size[row.table] += len(body)
             self._refusals[row.table] += 1
             topic = row.topic[:LONGEST_TOPIC]
             values = {"received_at": row.received_at, "code": row.code, "topic": topic, "body": body}

@@ -91,7 +91,7 @@ _FACT: Final[msgspec.json.Decoder[StoredFact]] = msgspec.json.Decoder(StoredFact
 
 def facts_of(array: bytes) -> tuple[LogMessage, ...]:
     """Decode a JSON array of stored facts. Raises UNREADABLE if one of them is another kind of message."""
-    return tuple([kept.message() for kept in _FACTS.decode(array)])
+    return tuple([stored.message() for stored in _FACTS.decode(array)])
 
 
 _DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)

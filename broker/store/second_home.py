@@ -137,8 +137,8 @@ class SecondHomeWriter:
         with self._changed:
             wanted = len(self._entries)
             self._changed.wait_for(lambda: self._written >= wanted or self._failing, PATIENCE_S)
-            done, known = self._written >= wanted, bool(self._failing)
-        if not done and not known:
+            done, failing = self._written >= wanted, bool(self._failing)
+        if not done and not failing:
             self._report(f"{self._home.folder}: the disk does not respond")
         return done
 

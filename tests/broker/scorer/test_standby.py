@@ -97,10 +97,10 @@ def test_a_standby_may_take_over_once_it_has_everything_and_nothing_waits() -> N
     steps = []
     for have, settled in ((2, True), (3, False), (3, True)):
         seen.heard(have)
-        steps.append((seen.watch.left(settled=settled), seen.watch.tell()))
+        steps.append((seen.watch.must_end(settled=settled), seen.watch.tell()))
     assert steps == [(False, False), (False, False), (False, True)]
     seen.now += FAREWELL_S
-    assert seen.watch.left(settled=True)
+    assert seen.watch.must_end(settled=True)
 
 
 def test_a_scorer_whose_standby_does_not_ask_again_goes_on() -> None:
@@ -109,9 +109,9 @@ def test_a_scorer_whose_standby_does_not_ask_again_goes_on() -> None:
     seen.heard(3)
     seen.watch.hand_over()
     seen.now += FAREWELL_S + 1
-    assert not seen.watch.left(settled=True)
+    assert not seen.watch.must_end(settled=True)
     seen.now += LEAVING_S
-    assert (seen.watch.leaving, seen.watch.tell(), seen.watch.left(settled=True)) == (False, False, False)
+    assert (seen.watch.leaving, seen.watch.tell(), seen.watch.must_end(settled=True)) == (False, False, False)
 
 
 def test_a_standby_that_started_over_may_not_take_over() -> None:
@@ -119,7 +119,7 @@ def test_a_standby_that_started_over_may_not_take_over() -> None:
     seen.height = 3
     seen.heard(3)
     seen.watch.hand_over()
-    assert not seen.watch.left(settled=True)
+    assert not seen.watch.must_end(settled=True)
     seen.heard(0)
     assert (seen.watch.tell(), seen.watch.handed_over) == (False, False)
 
