@@ -267,7 +267,7 @@ class Reader:
             while some := [*islice(rows, ROWS_AT_ONCE)]:
                 yield Rows.of(some)
 
-    def name(self, faults: Iterable[Fault]) -> list[Fault]:
+    def identify_faults(self, faults: Iterable[Fault]) -> list[Fault]:
         """Return the faults completed with the table, number and id stored in their rows. Raises StoreError."""
         columns = self._tables.journal.c
         wanted = select(columns.table_no, columns.seq, columns.id).where(*self._of_event(self._tables.journal))
@@ -280,7 +280,7 @@ class Reader:
         return named
 
     def faults(self) -> list[Fault]:
-        """Return the faults of altered rows that were not repaired, completed by `name`. Raises StoreError.
+        """Return the faults of altered rows that were not repaired, completed by `identify_faults`. Raises StoreError.
 
         Only links are checked, so a row that was wrong when it was written is not found.
         """
@@ -291,10 +291,10 @@ class Reader:
         return self.unrepaired(found)
 
     def unrepaired(self, faults: Iterable[Fault]) -> list[Fault]:
-        """Return the faults that no other row repairs, completed by `name`. Raises StoreError."""
+        """Return the faults that no other row repairs, completed by `identify_faults`. Raises StoreError."""
         found = list(faults)
         repaired = self.repaired() if found else set()
-        return self.name(fault for fault in found if fault.height not in repaired)
+        return self.identify_faults(fault for fault in found if fault.height not in repaired)
 
     def recorded_faults(self) -> list[Fault]:
         """Return every fault ever recorded in this journal, repaired or not. Raises StoreError."""
