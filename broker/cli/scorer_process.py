@@ -447,10 +447,10 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
         pause_s=asked.backup_every * 60,
         keep=asked.backup_keep,
         clock=wall_clock_ms,
-        tell=work.report_backup,
-        further=(copies.copy_people,),
+        on_report=work.report_backup,
+        copiers=(copies.copy_people,),
         urgent=copies.ClosedAccounts(auth.store).news,
-        found=work.report_faults,
+        on_faults=work.report_faults,
     )
     return running.enter_context(worker)
 

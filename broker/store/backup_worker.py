@@ -91,8 +91,8 @@ class BackupWorker:
     """Copies the event in `folder` into `target`. A context manager: makes one copy at the start, and one at the end.
 
     `urgent` returns whether a copy is needed before the next one is due. `clock`: wall clock in ms, for the names of
-    copies; `seconds`: monotonic clock, for their age. `tell` is called with reports for the arbiters, on the worker's
-    thread or on that of the caller of `look`; `found` with the altered rows that a copy has shown.
+    copies; `seconds`: monotonic clock, for their age. `on_report` is called with reports for the arbiters, on the
+    worker's thread or on that of the caller of `look`; `on_faults` with the altered rows that a copy has shown.
     """
 
     def __init__(  # noqa: PLR0913 - one parameter per setting
@@ -104,15 +104,15 @@ class BackupWorker:
         pause_s: float,
         keep: int,
         clock: Callable[[], int],
-        tell: Callable[[BackupReport], None],
-        further: Sequence[Copier] = (),
+        on_report: Callable[[BackupReport], None],
+        copiers: Sequence[Copier] = (),
         urgent: Callable[[], bool] = lambda: False,
-        found: Callable[[Sequence[Fault]], None] = lambda _faults: None,
+        on_faults: Callable[[Sequence[Fault]], None] = lambda _faults: None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._folder, self._event, self._target, self._keep = folder, event, target, keep
-        self._pause_s, self._clock, self._on_report = pause_s, clock, tell
-        self._copiers, self._urgent, self._on_faults = further, urgent, found
+        self._pause_s, self._clock, self._on_report = pause_s, clock, on_report
+        self._copiers, self._urgent, self._on_faults = copiers, urgent, on_faults
         self._seconds = seconds
         self._watch = BackupWatch(int(pause_s * 1000), self._now_ms())
         self._lock = threading.Lock()

@@ -285,7 +285,14 @@ def test_a_byte_changed_while_a_scorer_works_is_found_by_the_next_copy(tmp_path:
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal)
         worker = BackupWorker(
-            folder, NAME, stick, pause_s=1, keep=1, clock=lambda: NOW, tell=print, found=hall.scorer.report_faults
+            folder,
+            NAME,
+            stick,
+            pause_s=1,
+            keep=1,
+            clock=lambda: NOW,
+            on_report=print,
+            on_faults=hall.scorer.report_faults,
         )
         worker.make_one()
         flip(folder, LOSING)

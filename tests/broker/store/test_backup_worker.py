@@ -61,7 +61,7 @@ def test_a_stick_pulled_out_is_reported_and_copies_continue_when_it_is_back(
     event: Path, stick: Path, tmp_path: Path
 ) -> None:
     heard = Heard()
-    with BackupWorker(event, NAME, stick, pause_s=0.01, keep=2, clock=lambda: NOW, tell=heard):
+    with BackupWorker(event, NAME, stick, pause_s=0.01, keep=2, clock=lambda: NOW, on_report=heard):
         stick.rename(tmp_path / "in a pocket")
         gone = heard.first(lambda report: "is the stick plugged in" in report.text)  # a copy under way ends otherwise
         assert not gone.well
@@ -74,7 +74,7 @@ def test_a_stick_pulled_out_is_reported_and_copies_continue_when_it_is_back(
 
 def test_no_copy_is_made_into_the_empty_mount_point_of_a_missing_stick(event: Path, stick: Path) -> None:
     heard = Heard()
-    worker = BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard)
+    worker = BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, on_report=heard)
     worker._was_elsewhere = True  # it was on another disk the last time
     worker.make_one()
     assert [report.well for report in heard.reports] == [False]
@@ -87,7 +87,7 @@ def test_a_stick_that_was_never_plugged_in_is_noticed_by_its_mount_point(
 ) -> None:
     monkeypatch.setattr(worker_module, "MOUNTS", (stick.parent,))
     heard = Heard()
-    BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, tell=heard).make_one()
+    BackupWorker(event, NAME, stick, pause_s=1, keep=2, clock=lambda: NOW, on_report=heard).make_one()
     assert [(report.well, "no disk is mounted" in report.text) for report in heard.reports] == [(False, True)]
     assert list(stick.iterdir()) == []
 
@@ -102,12 +102,12 @@ def test_an_urgent_copy_is_made_early(event: Path, stick: Path, monkeypatch: pyt
             made.set()
         return next(asked, False)
 
-    with BackupWorker(event, NAME, stick, pause_s=1000, keep=5, clock=lambda: NOW, tell=Heard(), urgent=urgent):
+    with BackupWorker(event, NAME, stick, pause_s=1000, keep=5, clock=lambda: NOW, on_report=Heard(), urgent=urgent):
         assert made.wait(PATIENCE_S)
 
 
 def test_a_last_copy_is_made_when_the_scorer_ends(event: Path, stick: Path) -> None:
-    with BackupWorker(event, NAME, stick, pause_s=1000, keep=2, clock=lambda: NOW, tell=Heard()):
+    with BackupWorker(event, NAME, stick, pause_s=1000, keep=2, clock=lambda: NOW, on_report=Heard()):
         (event / "standings.csv").write_text("the last word")
     assert (choose_copy(stick, NAME)[0] / "standings.csv").read_text() == "the last word"
 
@@ -116,7 +116,7 @@ def test_a_last_copy_is_made_when_the_scorer_ends(event: Path, stick: Path) -> N
 def test_a_jumping_wall_clock_neither_causes_nor_hides_an_overdue_copy(event: Path, stick: Path, years: int) -> None:
     wall, passed, heard = [NOW], [100.0], Heard()
     worker = BackupWorker(
-        event, NAME, stick, pause_s=60, keep=2, clock=lambda: wall[0], tell=heard, seconds=lambda: passed[0]
+        event, NAME, stick, pause_s=60, keep=2, clock=lambda: wall[0], on_report=heard, seconds=lambda: passed[0]
     )
     worker.make_one()
     wall[0] += years * YEAR_MS
