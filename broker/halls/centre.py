@@ -160,7 +160,7 @@ class Centre:
         self._has_fact = has
         self.halls: dict[str, Hall] = {}
         self.hall_of: dict[int, str] = {}
-        kept = journal.remembered(KEPT)  # read strictly: a hall that was revoked must not be let in again
+        kept = journal.stored_values(KEPT)  # read strictly: a hall that was revoked must not be let in again
         self._at = {name: msgspec.json.decode(text, type=HallPosition) for name, text in kept.items()}
         self._unkept: set[str] = set()
         """Halls of which rows have come, or that were revoked or admitted, which is not stored yet."""
@@ -394,7 +394,7 @@ class Centre:
     def keep(self) -> None:
         """Keep how far the halls have come, in the commit in which their rows are."""
         for hall in sorted(self._unkept):
-            self._journal.keep(f"{KEPT}{hall}", self._at[hall])
+            self._journal.set_struct(f"{KEPT}{hall}", self._at[hall])
         self._unkept.clear()
 
     @property

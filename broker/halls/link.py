@@ -152,7 +152,7 @@ class HallLink:
         """The number of a row, and when it was sent, for the first time: its receipt tells how busy the centre is."""
         self._beat_at = 0.0
         self._up = self._turned_away = False
-        self.has: RowsAtCentre | None = journal.kept(KEPT, RowsAtCentre).get("")
+        self.has: RowsAtCentre | None = journal.stored_structs(KEPT, RowsAtCentre).get("")
         """None until it is heard of for the first time."""
         self._kept = self.has
         self._heard: tuple[int, float] | None = None
@@ -305,7 +305,7 @@ class HallLink:
         if self.has and self.has != self._kept:
             self._kept = self.has
             with self._journal.commit():
-                self._journal.keep(KEPT, self.has)
+                self._journal.set_struct(KEPT, self.has)
 
     def _send_again(self, receipt: HallReceipt) -> None:
         """Go on where the centre is after all, and wait longer for its next receipt."""

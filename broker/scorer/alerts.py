@@ -500,8 +500,8 @@ class Attendance:
 
     def __init__(self, journal: Journal, clock: Callable[[], int], changed: Callable[[set[int]], None]) -> None:
         self._journal, self._clock, self._changed = journal, clock, changed
-        self._attending = {int(table): one for table, one in journal.kept(GOING, GoingToCall).items()}
-        self._seen = journal.kept(SEEN, SeenMark)
+        self._attending = {int(table): one for table, one in journal.stored_structs(GOING, GoingToCall).items()}
+        self._seen = journal.stored_structs(SEEN, SeenMark)
         self._shown: tuple[tuple[AlertView, ...], tuple[AlertView, ...]] = ((), ())
 
     # ---- calls ------------------------------------------------------------------------------
@@ -555,7 +555,7 @@ class Attendance:
 
     def _keep(self, table: int, goes: GoingToCall | None) -> None:
         with self._journal.commit():
-            self._journal.keep(f"{GOING}{table}", goes)
+            self._journal.set_struct(f"{GOING}{table}", goes)
         self._attending.pop(table, None)
         if goes:
             self._attending[table] = goes
@@ -589,7 +589,7 @@ class Attendance:
 
     def _store_mark(self, key: str, mark: SeenMark | None) -> None:
         with self._journal.commit():
-            self._journal.keep(f"{SEEN}{key}", mark)
+            self._journal.set_struct(f"{SEEN}{key}", mark)
         self._seen.pop(key, None)
         if mark:
             self._seen[key] = mark

@@ -374,7 +374,7 @@ class Devices:
         self.admissions = Admissions(records)
         self.unknown: dict[int, UnknownDevice] = {}
         """By table, the last device that spoke there without being admitted."""
-        self.serving = Serving(journal.kept(SERVES, Holder))
+        self.serving = Serving(journal.stored_structs(SERVES, Holder))
         self.states = TableStates()
         self.upgrades = Upgrades(journal, lambda: changed({*self.states.last}))
         self._watches = HealthWatch(), ClockWatch()
@@ -576,7 +576,7 @@ class Devices:
         return serves
 
     def _store_holder(self, table: int) -> None:
-        self._journal.keep(f"{SERVES}{table}", self.serving.holder(table))
+        self._journal.set_struct(f"{SERVES}{table}", self.serving.holder(table))
 
 
 OFFERED: Final = "upgrade"
@@ -599,7 +599,7 @@ class Upgrades:
         self._journal, self._changed = journal, changed
         self.desk: tuple[str | None, int] | None = None
         """The desk's address for tables: host (None: the broker's) and port. None: there is no desk."""
-        self.offered = journal.kept(OFFERED, Offered).get("")
+        self.offered = journal.stored_structs(OFFERED, Offered).get("")
 
     def offer(self, version: str, manifest: str) -> None:
         """Let all tables download a version."""
@@ -623,6 +623,6 @@ class Upgrades:
 
     def _store_holder(self, offered: Offered | None) -> None:
         with self._journal.commit():
-            self._journal.keep(OFFERED, offered)
+            self._journal.set_struct(OFFERED, offered)
         self.offered = offered
         self._changed()

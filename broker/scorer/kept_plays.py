@@ -120,7 +120,7 @@ class PlayFinder:
         """Search the stored plays whose search was not finished when the scorer last stopped. Raises BadEvent."""
         laid = {_key(one): one for one in stored if isinstance(one.fact, TilesLaid)}
         known = {(hand.table, hand.round) for hand in read_hands(self._folder)} if laid else set()
-        searched = self._journal.remembered(SEARCHED) if laid else {}
+        searched = self._journal.stored_values(SEARCHED) if laid else {}
 
         def is_done(key: PlayKey, message: LogMessage) -> bool:
             try:
@@ -238,7 +238,7 @@ class PlayFinder:
     def _commit_marks(self, marks: Mapping[str, str]) -> None:
         with self._journal.commit():
             for name, mark in marks.items():
-                self._journal.remember(SEARCHED + name, mark)
+                self._journal.set_value(SEARCHED + name, mark)
 
 
 def _key(message: LogMessage) -> PlayKey:

@@ -73,13 +73,13 @@ def new_lease() -> Lease:
 
 def kept_lease(journal: Journal) -> Lease | None:
     """Return the lease of the last scorer that used this store."""
-    return journal.kept(KEY, Lease).get("")
+    return journal.stored_structs(KEY, Lease).get("")
 
 
 def keep_lease(journal: Journal, lease: Lease) -> None:
     """Store the lease for the next start."""
     with journal.commit():
-        journal.keep(KEY, lease)
+        journal.set_struct(KEY, lease)
 
 
 def place_of(file: Path) -> str:

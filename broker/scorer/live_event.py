@@ -197,7 +197,7 @@ class LiveEvent:
         admissions.number = max(admissions.number, self.homes.numbers.highest_given(DEVICES))
         self._counter = HandCounter(event)
         halls, centre, passed = HallsFile(folder), read_centre(folder), self.intake.passed_over
-        if not halls.now() and journal.remembered(KEPT):
+        if not halls.now() and journal.stored_values(KEPT):
             raise missing_file(HALLS)
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None
         """The link to the centre, if this is a hall of a larger event."""

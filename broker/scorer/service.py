@@ -177,7 +177,7 @@ class Scorer:
         stored = with_second_home(journal, read_journal(journal, event), home, concerns.extend)
         if stored.judged_from is None:
             with journal.commit():
-                journal.remember(JUDGED_FROM, str(len(stored.messages)))
+                journal.set_value(JUDGED_FROM, str(len(stored.messages)))
         key = open_event_key(folder)
         pins = PinChecker(lambda check, right: self._post(partial(self._handle_pin_check, check, right=right)))
         self.live = LiveEvent(
@@ -201,9 +201,9 @@ class Scorer:
         if hall := self.live.hall:
             self._at_centre = FactsAtCentre(hall, journal, self.live.intake.books, seconds)
             self.publisher.centre_has = self._at_centre.of
-            if not journal.remembered(ELSEWHERE):  # the event stays a hall's, even if its file is lost
+            if not journal.stored_values(ELSEWHERE):  # the event stays a hall's, even if its file is lost
                 with journal.commit():
-                    journal.remember(ELSEWHERE, "[]")
+                    journal.set_value(ELSEWHERE, "[]")
         self._check_key()
         self.rulings = RulingService(event, self.state, journal, self.live.intake, clock, self._ruled, self.live.judged)
         self.rulings.known = partial(self.live.homes.numbers.highest_given, DESK)
@@ -216,13 +216,13 @@ class Scorer:
 
     def _check_key(self) -> None:
         """Alert the arbiters if the event's key has changed: tables that know the old key reject any other."""
-        known, key = self._journal.remembered(EVENT_KEY).get("", ""), self.publisher.key.public
+        known, key = self._journal.stored_values(EVENT_KEY).get("", ""), self.publisher.key.public
         if known == key:
             return
         if known:
             self.live.alerts.note((Concern("event_key_changed"),))
         with self._journal.commit():
-            self._journal.remember(EVENT_KEY, key)
+            self._journal.set_value(EVENT_KEY, key)
 
     def _begin(self, event: Event, folder: Path, stored: JournalContent) -> None:
         """Write the current standings, and admit the devices that the organiser has listed."""
@@ -431,7 +431,7 @@ class Scorer:
         if released is None or released == self.state.elsewhere:
             return
         with self._journal.commit():
-            self._journal.remember(ELSEWHERE, json.dumps(sorted(released)))
+            self._journal.set_value(ELSEWHERE, json.dumps(sorted(released)))
         self.publisher.plays_changed(self.state.release(released))
         self.publisher.standings_due.ask()
         self.dashboard.changed()

@@ -292,7 +292,7 @@ ELSEWHERE: Final = "elsewhere"
 
 def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
     """Return the stored deals that all halls have played, or None if there is one hall. Raises BadEvent."""
-    stored = journal.remembered(ELSEWHERE).get("")
+    stored = journal.stored_values(ELSEWHERE).get("")
     if stored and not event.among_halls:  # its deals would become public before others have played them
         raise missing_file(HALL)
     return frozenset(json.loads(stored or "[]")) if event.among_halls else None

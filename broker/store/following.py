@@ -105,7 +105,7 @@ class FollowedEvent:
             height = journal.last_height()
             if not journal.has_row(have.height, have.link):
                 return JournalPart(height, differs=True)
-            about = {key: value for key, value in journal.remembered("").items() if key not in KEYS_NOT_COPIED}
+            about = {key: value for key, value in journal.stored_values("").items() if key not in KEYS_NOT_COPIED}
             new = islice(journal.whole_rows(have.height), ROWS_A_PART) if height > have.height else ()
             rows = [tuple(row) for row in new]
             refused = [*islice(journal.refused_after(have.refused), ROWS_A_PART)]
@@ -159,7 +159,7 @@ class EventCopy:
 
     def _open(self) -> None:
         self.journal = SqliteJournal(self._folder / STORE, self._event)
-        self._refused = int(self.journal.remembered(REFUSED_UPTO).get("", "0"))
+        self._refused = int(self.journal.stored_values(REFUSED_UPTO).get("", "0"))
         self._about = b""
 
     def close(self) -> None:
@@ -206,10 +206,10 @@ class EventCopy:
             for upto, refused in part.refused:  # noqa: B007 - the last one's number is stored
                 self.journal.refuse(refused)
             if part.refused:
-                self.journal.remember(REFUSED_UPTO, str(upto))
+                self.journal.set_value(REFUSED_UPTO, str(upto))
             self.journal.put_aside(part.aside)
             for key, value in (part.about or {}).items():
-                self.journal.remember(key, value)
+                self.journal.set_value(key, value)
         self._refused = upto
         if part.about is not None:
             self._about = _hash(part.about)

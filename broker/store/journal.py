@@ -417,14 +417,14 @@ class Reader:
             yield from ((row[0], RefusedRow(*row[1:])) for row in rows)
             number = rows[-1][0]
 
-    def remembered(self, prefix: str) -> dict[str, str]:
+    def stored_values(self, prefix: str) -> dict[str, str]:
         """Return the values stored beside the journal under keys with this prefix, by the rest of the key."""
         return {key.removeprefix(prefix): value for key, value in self._about().items() if key.startswith(prefix)}
 
-    def kept(self, prefix: str, kind: type[T]) -> dict[str, T]:
+    def stored_structs(self, prefix: str, kind: type[T]) -> dict[str, T]:
         """Decode stored JSON values into structs, skipping those that cannot be decoded."""
         found: dict[str, T] = {}
-        for key, text in self.remembered(prefix).items():
+        for key, text in self.stored_values(prefix).items():
             with suppress(msgspec.DecodeError, UnicodeError):
                 if (value := msgspec.json.decode(text, type=kind | None)) is not None:
                     found[key] = value
@@ -432,7 +432,7 @@ class Reader:
 
     def judged_from(self) -> int | None:
         """Return how many messages were recorded before plays were first judged, or None if they never were."""
-        found = self.remembered(JUDGED_FROM).get("")
+        found = self.stored_values(JUDGED_FROM).get("")
         return None if found is None else int(found)
 
     def _fetch(self, table: Table, query: sa.Select[Any], what: str = "the journal cannot be read") -> Sequence[Any]:
@@ -629,16 +629,16 @@ class Journal(Reader):
         about = refused.c.id == bindparam("same_id"), refused.c.code == bindparam("same_code"), of_body
         return select(1).where(*self._of_event(refused), *about)
 
-    def remember(self, key: str, value: str) -> None:
+    def set_value(self, key: str, value: str) -> None:
         """Store a value beside the journal, replacing the key's previous value. Inside `commit` only."""
         about = self._tables.about
         existing = update(about).where(*self._of_event(about), about.c.key == key)
         if not self._connection.execute(existing.values(value=value)).rowcount:
             self._insert(about, {"key": key, "value": value})
 
-    def keep(self, key: str, value: msgspec.Struct | None) -> None:
-        """Store a struct (or None) as JSON under a key, like `remember`. Inside `commit` only."""
-        self.remember(key, msgspec.json.encode(value).decode())
+    def set_struct(self, key: str, value: msgspec.Struct | None) -> None:
+        """Store a struct (or None) as JSON under a key, like `set_value`. Inside `commit` only."""
+        self.set_value(key, msgspec.json.encode(value).decode())
 
     def messages(self) -> Iterator[Recorded]:
         """Yield all accepted messages in the order in which they were accepted. Raises StoreBroken."""
@@ -677,7 +677,7 @@ def copy_journal(source: Reader, target: Journal) -> int:
         for row in source.refused():
             target.refuse(row)
         if (judged_from := source.judged_from()) is not None:
-            target.remember(JUDGED_FROM, str(judged_from))
+            target.set_value(JUDGED_FROM, str(judged_from))
     if fingerprint(target) != fingerprint(source):
         raise StoreBroken("the copy of the journal differs from the original")
     return target.height

@@ -153,7 +153,7 @@ def test_a_restarted_scorer_knows_who_goes_and_what_was_seen(tmp_path: Path) -> 
         seen = alert(hall)
         ask(hall, lambda attended: attended.see(seen, *BO))
         with hall.journal.commit():
-            hall.journal.remember("goes/2", "nonsense")
+            hall.journal.set_value("goes/2", "nonsense")
     with open_hall(tmp_path) as again:
         again.hear(state(1, calling=True))
         assert card(again).attended == Attending(*ANNE, NOW)

@@ -269,7 +269,7 @@ def test_plays_that_cannot_be_written_are_written_later(recorded: Hall, monkeypa
     monkeypatch.setattr(kept_plays, "write_hands", fail)
     assert keep(recorded, laid())["steps"] == len(played().done)
     searched(recorded)
-    assert recorded.journal.remembered(SEARCHED) == {}
+    assert recorded.journal.stored_values(SEARCHED) == {}
     monkeypatch.undo()
     recorded.scorer._plays.close()
     assert len(read_hands(recorded.folder)) == 1

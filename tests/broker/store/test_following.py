@@ -73,12 +73,12 @@ def test_values_beside_the_journal_are_copied_except_the_stores_own(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     with first.commit():
-        first.remember("serves/1", "kiosk-0002")
-        first.remember("lease", "of the first")
+        first.set_value("serves/1", "kiosk-0002")
+        first.set_value("lease", "of the first")
         first.put_aside([Fault(ALTERED, 3, 1, 2, "fact-0003")])
     follow(copy, tmp_path / "first")
-    assert copy.journal.remembered("serves/") == {"1": "kiosk-0002"}
-    assert copy.journal.remembered("lease") == {}
+    assert copy.journal.stored_values("serves/") == {"1": "kiosk-0002"}
+    assert copy.journal.stored_values("lease") == {}
     assert copy.journal.store != first.store
     assert copy.journal.recorded_faults() == first.recorded_faults()
 
@@ -87,7 +87,7 @@ def test_a_copy_of_a_former_copy_lacks_no_refusal_after_a_restart(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     with first.commit():
-        first.remember(REFUSED_UPTO, "500")  # in the store that it was copied from
+        first.set_value(REFUSED_UPTO, "500")  # in the store that it was copied from
         first.refuse(RefusedRow(5, "unknown_table", "hm/x", b"{}", 9, 1, "refused-0001"))
     follow(copy, tmp_path / "first")
     copy.close()

@@ -72,19 +72,19 @@ def test_stored_values_are_the_last_of_each_key_and_not_part_of_the_journal(kept
         fill(first, LOG[0])
         with first.commit():
             for key, value in (("serves/1", "a"), ("serves/12", "b"), ("serves/1", "c"), ("served/1", "d")):
-                first.remember(key, value)
+                first.set_value(key, value)
     with kept.journal() as second:
-        assert second.remembered("serves/") == {"1": "c", "12": "b"}
+        assert second.stored_values("serves/") == {"1": "c", "12": "b"}
         assert [*second.messages()] == [LOG[0]]
 
 
 def test_stored_structs_are_read_again_and_unreadable_ones_skipped(kept: Kept) -> None:
     with kept.journal() as journal:
         with journal.commit():
-            journal.keep("lease/1", Lease("one", 1))
-            journal.keep("lease/2", None)
-            journal.remember("lease/3", "nonsense")
-        assert journal.kept("lease/", Lease) == {"1": Lease("one", 1)}
+            journal.set_struct("lease/1", Lease("one", 1))
+            journal.set_struct("lease/2", None)
+            journal.set_value("lease/3", "nonsense")
+        assert journal.stored_structs("lease/", Lease) == {"1": Lease("one", 1)}
 
 
 def test_a_store_keeps_its_identity(kept: Kept) -> None:

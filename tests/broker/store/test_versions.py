@@ -62,7 +62,7 @@ def test_a_store_of_version_1_gets_links_and_loses_nothing(old: Kept) -> None:
     with old.journal() as journal:
         check_messages([*journal.messages()])
         assert ([*journal.entries()], [*journal.refused()]) == (bodies, refused)
-        assert (journal.faults(), journal.remembered("seen/")) == ([], {"gap/1/2": "null"})
+        assert (journal.faults(), journal.stored_values("seen/")) == ([], {"gap/1/2": "null"})
         name = journal.store
     with old.reader() as reader:
         assert (reader.has_links, [*reader.entries()]) == (True, bodies)

@@ -233,7 +233,7 @@ def test_a_table_that_takes_nothing_for_a_time_lets_another_have_its_turn_and_go
 def test_what_is_offered_is_kept_in_the_store(room: UpgradeRoom, tmp_path: Path) -> None:
     offer = room.offer(tmp_path)
     room.hall.scorer.ask(lambda: room.hall.scorer.live.devices.upgrades.install([2]))
-    (kept,) = room.hall.scorer.ask(lambda: room.hall.journal.remembered(OFFERED)).values()
+    (kept,) = room.hall.scorer.ask(lambda: room.hall.journal.stored_values(OFFERED)).values()
     assert kept == f'{{"version":"0.3.0","manifest":"{offer.manifest}","install":[2]}}'
     assert room.hall.scorer.ask(lambda: Upgrades(room.hall.journal, lambda: None).offered) == Offered(
         "0.3.0", offer.manifest, (2,)
