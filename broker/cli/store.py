@@ -283,7 +283,7 @@ def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: S
             content, concerns = take_back(journal, content, SecondHome(second_home, event))
         content = content.with_faults(lost_since(journal, content, newer))
         with journal.commit():
-            journal.put_aside(content.faults)
+            journal.record_faults(content.faults)
     yield from (concern.text for concern in concerns)
     missing = [fault for fault in content.faults if fault.code == LOST]
     yield from (concern.text for concern in concerns_of_faults(content.faults))

@@ -225,7 +225,7 @@ class LiveEvent:
         if not faults:
             return
         with self.journal.commit():
-            self.journal.put_aside(faults)
+            self.journal.record_faults(faults)
         for fault in faults:
             self.intake.request_again(fault)
         self.alerts.note(concerns_of_faults(faults))

@@ -207,7 +207,7 @@ class EventCopy:
                 self.journal.refuse(refused)
             if part.refused:
                 self.journal.set_value(REFUSED_UPTO, str(upto))
-            self.journal.put_aside(part.aside)
+            self.journal.record_faults(part.aside)
             for key, value in (part.about or {}).items():
                 self.journal.set_value(key, value)
         self._refused = upto

@@ -521,7 +521,7 @@ class Journal(Reader):
             return
         if lost := self.lost(witness):
             with self.commit():
-                self.put_aside(lost)
+                self.record_faults(lost)
         witness.rewrite(self.witness_lines())
 
     def last_link(self) -> bytes:
@@ -585,7 +585,7 @@ class Journal(Reader):
         if len(self._batch) == ROWS_AT_ONCE:
             self._write()
 
-    def put_aside(self, faults: Iterable[Fault]) -> None:
+    def record_faults(self, faults: Iterable[Fault]) -> None:
         """Record faults, altered and lost rows alike, each only once. Inside `commit` only."""
         known = {(fault.code, fault.height, fault.id) for fault in self.recorded_faults()}
         for fault in faults:
@@ -670,7 +670,7 @@ def copy_journal(source: Reader, target: Journal) -> int:
         if source.has_links:
             for whole in source.whole_rows():
                 target.copy_row(whole)
-            target.put_aside(source.recorded_faults())
+            target.record_faults(source.recorded_faults())
         else:
             for received_at, body in source.entries():
                 target.append(message_of(body), received_at, body)

@@ -75,7 +75,7 @@ def test_values_beside_the_journal_are_copied_except_the_stores_own(
     with first.commit():
         first.set_value("serves/1", "kiosk-0002")
         first.set_value("lease", "of the first")
-        first.put_aside([Fault(ALTERED, 3, 1, 2, "fact-0003")])
+        first.record_faults([Fault(ALTERED, 3, 1, 2, "fact-0003")])
     follow(copy, tmp_path / "first")
     assert copy.journal.stored_values("serves/") == {"1": "kiosk-0002"}
     assert copy.journal.stored_values("lease") == {}

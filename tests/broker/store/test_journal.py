@@ -220,7 +220,7 @@ def test_a_copy_has_the_same_faults(kept: Kept, tmp_path_factory: pytest.TempPat
     other = SqliteJournal(tmp_path_factory.mktemp("other") / "x.sqlite", NAME)
     with closing(other), kept.journal() as journal:
         with journal.commit():
-            journal.put_aside(journal.faults())
+            journal.record_faults(journal.faults())
         copy_journal(journal, other)
         assert (other.faults(), other.recorded_faults()) == (journal.faults(), journal.recorded_faults())
 

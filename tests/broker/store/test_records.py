@@ -264,8 +264,8 @@ def test_rulings_of_the_desk_are_in_the_witness_too(tmp_path: Path) -> None:
 def test_recorded_faults_are_never_removed(kept: Kept) -> None:
     with kept.journal() as journal:
         with journal.commit():
-            journal.put_aside([Fault(LOST, 7, 1, 2, "id-00007")])
-            journal.put_aside([Fault(LOST, 7, 1, 2, "id-00007")])
+            journal.record_faults([Fault(LOST, 7, 1, 2, "id-00007")])
+            journal.record_faults([Fault(LOST, 7, 1, 2, "id-00007")])
         assert journal.recorded_faults() == [Fault(LOST, 7, 1, 2, "id-00007")]
     for statement in ("DELETE FROM set_aside", "UPDATE set_aside SET seq = 3"):
         with pytest.raises(Exception, match="append-only"):
