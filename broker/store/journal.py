@@ -517,7 +517,7 @@ class Journal(Reader):
         self._witness = witness
         if self.agrees_with(witness):
             last = witness.last()
-            witness.note(self.witness_lines(last.height if last else 0))
+            witness.append(self.witness_lines(last.height if last else 0))
             return
         if lost := self.lost(witness):
             with self.commit():
@@ -550,7 +550,7 @@ class Journal(Reader):
             raise
         lines, decisions, self._batch_lines, self._batch_decisions = self._batch_lines, self._batch_decisions, [], []
         if self._witness:
-            self._witness.note(lines)
+            self._witness.append(lines)
         if self._follower:
             self._follower(decisions, lines)
 

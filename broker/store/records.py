@@ -357,7 +357,7 @@ class Witness:
             return _read_line(whole[-1]) if whole else None
         return None
 
-    def note(self, lines: Iterable[WitnessLine]) -> bool:
+    def append(self, lines: Iterable[WitnessLine]) -> bool:
         """Append the lines of rows that are in the journal. Return whether they were written."""
         text = "".join("{} {} {} {} {}\n".format(*line) for line in lines).encode()
         if not text:
@@ -373,7 +373,7 @@ class Witness:
         with suppress(OSError):
             if self._file is not None:
                 os.ftruncate(self._file, 0)
-        return self.note(lines)
+        return self.append(lines)
 
     def sync(self) -> None:
         """Wait until all lines, and the file's name, are on the disk."""

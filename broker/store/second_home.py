@@ -184,7 +184,7 @@ class SecondHomeWriter:
                 lines = () if self._file_has_more else lines[lines.index(last) + 1 :]
             if self._file_has_more:
                 return
-            if not (witness.rewrite if self._rewrite else witness.note)(lines):
+            if not (witness.rewrite if self._rewrite else witness.append)(lines):
                 raise OSError("the witness file cannot be written")
         self._rewrite = False
 

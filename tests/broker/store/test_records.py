@@ -256,7 +256,7 @@ def test_a_witness_is_readable_only_by_its_owner(kept: Kept) -> None:
 def test_rulings_of_the_desk_are_in_the_witness_too(tmp_path: Path) -> None:
     line = WitnessLine.of(7, 0, 2, "ruling-0002", b"\1" * 32)
     with closing(Witness(tmp_path / "w")) as witness:
-        witness.note([line])
+        witness.append([line])
         assert (witness.last(), [*witness.lines()]) == (line, [line])
     assert Fault(LOST, *line[:4]) == Fault(LOST, 7, 0, 2, "ruling-0002")
 

@@ -166,7 +166,7 @@ def test_a_disk_missing_at_the_start_keeps_its_lines_of_lost_rows(
         fill(journal, *whole_event()[:7])
         lines = journal.witness_lines()
     with closing(Witness(home.witness)) as witness:
-        witness.note(lines[:named_before])
+        witness.append(lines[:named_before])
     home.folder.rename(tmp_path / "away")
     (tmp_path / "restored").mkdir()
     with closing(SqliteJournal(tmp_path / "restored" / STORE, NAME)) as journal:
@@ -184,7 +184,7 @@ def test_rows_are_listed_after_a_half_written_line_of_lost_rows(home: SecondHome
         fill(journal, *whole_event()[:7])
         lines = journal.witness_lines()
     with closing(Witness(home.witness)) as witness:
-        witness.note(lines)
+        witness.append(lines)
     home.witness.write_bytes(home.witness.read_bytes()[:-9])
     (tmp_path / "restored").mkdir()
     with closing(SqliteJournal(tmp_path / "restored" / STORE, NAME)) as journal:
