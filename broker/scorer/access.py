@@ -134,7 +134,7 @@ class Admissions:
         """Return whether a device may speak for a table."""
         return (table, device) in self._admitted
 
-    def knew(self, table: int, device: str) -> bool:
+    def has_record(self, table: int, device: str) -> bool:
         """Return whether a device was ever admitted or revoked at a table; one of the two records may be lost."""
         return (table, device) in self._decided
 

@@ -475,7 +475,7 @@ class Devices:
 
     def admit_listed(self, listed: Iterable[ListedDevice]) -> None:
         """Admit the listed devices in one commit, except those about which something was decided before."""
-        new = {(one.table, one.device): one for one in listed if not self.admissions.knew(one.table, one.device)}
+        new = {(one.table, one.device): one for one in listed if not self.admissions.has_record(one.table, one.device)}
         self.record(
             *(
                 DeviceAdmitted(**self._head(one.table, one.device), key=one.key, machine=one.machine)
