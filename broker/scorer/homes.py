@@ -282,7 +282,7 @@ def with_second_home(
     if home is None:
         return stored
     try:
-        stored, found = take_back(journal, stored, home)
+        stored, found = recover_decisions(journal, stored, home)
     except OSError as error:
         text = f"{home.folder}: {error.strerror or error}"
         found = [Concern("second_home_failed", values={"text": text})]
@@ -290,7 +290,9 @@ def with_second_home(
     return stored
 
 
-def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tuple[JournalContent, list[Concern]]:
+def recover_decisions(
+    journal: Journal, content: JournalContent, home: SecondHome
+) -> tuple[JournalContent, list[Concern]]:
     """Add to a journal the decisions that only its second home has, and find what is still missing.
 
     Call it before anything is computed from the journal, so that recovered decisions count as if never lost. Raises
