@@ -518,7 +518,7 @@ class Attendance:
         """Return whether an arbiter is on the way to this call of a table."""
         return call is not None and self.call(table, call.at) is not None
 
-    def go(self, table: int, since: int | None, seen: int, account: str, name: str) -> bool:
+    def attend(self, table: int, since: int | None, seen: int, account: str, name: str) -> bool:
         """Record that an arbiter goes to a call. `seen`: the `at` of whoever they saw going and replace; 0: nobody.
 
         Return whether this is new. Raises CallAttended if someone else goes.
@@ -528,10 +528,10 @@ class Attendance:
             return False
         self._refuse_unless(before, seen, table)
         now = max(self._clock(), before.at + 1 if before else 0)
-        self._keep(table, GoingToCall(Attending(account, name, now), since))
+        self._store(table, GoingToCall(Attending(account, name, now), since))
         return True
 
-    def stay(self, table: int, since: int | None, seen: int, account: str) -> bool:
+    def leave(self, table: int, since: int | None, seen: int, account: str) -> bool:
         """Record that an arbiter no longer goes to a call. Return whether this is new.
 
         Raises CallAttended if someone else goes.
@@ -540,25 +540,25 @@ class Attendance:
         if before is None:
             return False
         self._refuse_unless(before, seen if before.account == account else 0, table)
-        self._keep(table, None)
+        self._store(table, None)
         return True
 
     def apply(self, message: LogMessage) -> None:
         """Forget who went to a call that is over. If a clock is slow, a later call could have the same time."""
         if isinstance(message.fact, Call) and not message.fact.open and message.table in self._attending:
-            self._keep(message.table, None)
+            self._store(message.table, None)
 
     def _refuse_unless(self, before: Attending | None, seen: int, table: int) -> None:
         if (before.at if before else 0) != seen:
             name = before.name if before else "nobody"
             raise CallAttended(f"table {table}: {name} is going there now")
 
-    def _keep(self, table: int, goes: GoingToCall | None) -> None:
+    def _store(self, table: int, going: GoingToCall | None) -> None:
         with self._journal.commit():
-            self._journal.set_struct(f"{GOING}{table}", goes)
+            self._journal.set_struct(f"{GOING}{table}", going)
         self._attending.pop(table, None)
-        if goes:
-            self._attending[table] = goes
+        if going:
+            self._attending[table] = going
         self._changed({table})
 
     # ---- alerts -----------------------------------------------------------------------------
@@ -569,7 +569,7 @@ class Attendance:
             self._shown = stored, tuple(self._with_mark(alert) for alert in stored) if self._seen else stored
         return self._shown[1]
 
-    def see(self, alert: AlertView, account: str, name: str) -> bool:
+    def mark_seen(self, alert: AlertView, account: str, name: str) -> bool:
         """Record that someone has seen an alert, and earlier ones of its kind. The first to see it stays recorded.
 
         Return whether this is new.
@@ -580,7 +580,7 @@ class Attendance:
         self._store_mark(alert_key(alert), SeenMark(Attending(account, name, self._clock()), alert.at))
         return True
 
-    def unsee(self, alert: AlertView) -> bool:
+    def mark_unseen(self, alert: AlertView) -> bool:
         """Record that an alert was not seen after all. Return whether this is new."""
         if alert_key(alert) not in self._seen:
             return False

@@ -46,7 +46,7 @@ def card(hall: Hall) -> TableView:
 
 
 def go(hall: Hall, who: tuple[str, str], seen: int = 0) -> None:
-    ask(hall, lambda attended: attended.go(1, card(hall).calling_since, seen, *who))
+    ask(hall, lambda attended: attended.attend(1, card(hall).calling_since, seen, *who))
 
 
 def alert(hall: Hall, code: str = "unverified") -> AlertView:
@@ -72,16 +72,16 @@ def test_of_two_who_press_at_once_the_first_goes_and_the_second_may_take_over_kn
     go(hall, BO, seen=NOW)
     assert card(hall).attended == Attending(*BO, NOW + 1)
     with pytest.raises(CallAttended, match="Bo Lin"):
-        ask(hall, lambda attended: attended.stay(1, card(hall).calling_since, NOW, ANNE[0]))
+        ask(hall, lambda attended: attended.leave(1, card(hall).calling_since, NOW, ANNE[0]))
 
 
 def test_only_the_arbiter_who_goes_can_say_that_they_no_longer_do(hall: Hall) -> None:
     hall.hear(state(1, calling=True), call(1))
     go(hall, ANNE)
     with pytest.raises(CallAttended):
-        ask(hall, lambda attended: attended.stay(1, card(hall).calling_since, NOW, BO[0]))
+        ask(hall, lambda attended: attended.leave(1, card(hall).calling_since, NOW, BO[0]))
     for _ in range(2):
-        ask(hall, lambda attended: attended.stay(1, card(hall).calling_since, NOW, ANNE[0]))
+        ask(hall, lambda attended: attended.leave(1, card(hall).calling_since, NOW, ANNE[0]))
     assert (card(hall).attended, hall.ear.told("served/1")["arbiter_coming"]) == (None, False)
 
 
@@ -129,20 +129,20 @@ def test_a_later_call_has_nobody_whichever_call_was_known_only_from_the_state(ha
 def test_a_seen_alert_stays_seen_until_it_recurs(hall: Hall) -> None:
     hall.hear(fact(1, 1, restored(1, verified=False)))
     first = alert(hall)
-    ask(hall, lambda attended: attended.see(first, *ANNE))
-    ask(hall, lambda attended: attended.see(first, *BO))
+    ask(hall, lambda attended: attended.mark_seen(first, *ANNE))
+    ask(hall, lambda attended: attended.mark_seen(first, *BO))
     assert alert(hall).seen == Attending(*ANNE, NOW)
     hall.clock.read = lambda: NOW + 60_000
     hall.hear(fact(1, 2, restored(1, verified=False)))
     assert [one.seen is None for one in hall.scorer.feed.current.alerts] == [True, False]
-    ask(hall, lambda attended: attended.unsee(first))
+    ask(hall, lambda attended: attended.mark_unseen(first))
     assert alert(hall).seen is None
 
 
 def test_an_alert_that_recurs_before_the_button_is_pressed_stays_unseen(hall: Hall) -> None:
     attended = hall.scorer.live.attendance
     old, new = (AlertView(at, "table_lost", 1, "gone") for at in (NOW, NOW + 1))
-    attended.see(old, *ANNE)
+    attended.mark_seen(old, *ANNE)
     assert [one.seen is None for one in attended.alerts((new, old))] == [True, False]
 
 
@@ -151,7 +151,7 @@ def test_a_restarted_scorer_knows_who_goes_and_what_was_seen(tmp_path: Path) -> 
         hall.hear(state(1, calling=True), fact(1, 1, restored(1, verified=False)), call(2))
         go(hall, ANNE)
         seen = alert(hall)
-        ask(hall, lambda attended: attended.see(seen, *BO))
+        ask(hall, lambda attended: attended.mark_seen(seen, *BO))
         with hall.journal.commit():
             hall.journal.set_value("goes/2", "nonsense")
     with open_hall(tmp_path) as again:
