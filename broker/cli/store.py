@@ -17,7 +17,7 @@ from broker.people.anchors import CheckedAnchor, check_anchor
 from broker.people.copies import copy_people, restore_people
 from broker.protocol import wall_clock_ms
 from broker.scorer import Concern, Verified, concerns_of_faults, read_journal, verify_store
-from broker.scorer.homes import lost_since, recover_decisions
+from broker.scorer.homes import lost_since, recover_lost
 from broker.store import (
     ALTERED,
     BAD_SIGNATURE,
@@ -280,7 +280,7 @@ def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: S
         content = read_journal(journal, open_event(folder))
         concerns: list[Concern] = []
         if second_home is not None:
-            content, concerns = recover_decisions(journal, content, SecondHome(second_home, event))
+            content, concerns = recover_lost(journal, content, SecondHome(second_home, event))
         content = content.with_faults(lost_since(journal, content, newer))
         with journal.commit():
             journal.record_faults(content.faults)

@@ -142,7 +142,7 @@ class RecordsAtTables:
                 self.waiting[record.id] = decided
 
     def next(self, first_missing: Callable[[int], int], *, in_order: bool) -> Decided | None:
-        """Remove and return the next record to take back. With `in_order`, none above a missing number.
+        """Remove and return the next record to recover. With `in_order`, none above a missing number.
 
         Return None if there is none.
         """
@@ -154,9 +154,9 @@ class RecordsAtTables:
 
 
 class SecondHomes:
-    """Copies decisions to their second homes, and takes back those that are missing here. For the scorer's thread only.
+    """Copies decisions to their second homes, and recovers those that are missing here. For the scorer's thread only.
 
-    `count` applies a decision that was taken back. `record` stores a device record under the next number, if its own is
+    `count` applies a recovered decision. `record` stores a device record under the next number, if its own is
     already used. `seconds` is a monotonic clock.
     """
 
@@ -183,7 +183,7 @@ class SecondHomes:
         for decided in stored.decided:
             self._at_tables.add(decided)
         self._original_numbers: dict[str, int] = {}
-        """Original numbers of device records that were taken back under another number, by id."""
+        """Original numbers of device records recovered under another number, by id."""
         self.gaps_at = inf
         """When (s) `recover` stops waiting for missing earlier records."""
 
@@ -282,7 +282,7 @@ def with_second_home(
     if home is None:
         return stored
     try:
-        stored, found = recover_decisions(journal, stored, home)
+        stored, found = recover_lost(journal, stored, home)
     except OSError as error:
         text = f"{home.folder}: {error.strerror or error}"
         found = [Concern("second_home_failed", values={"text": text})]
@@ -290,9 +290,7 @@ def with_second_home(
     return stored
 
 
-def recover_decisions(
-    journal: Journal, content: JournalContent, home: SecondHome
-) -> tuple[JournalContent, list[Concern]]:
+def recover_lost(journal: Journal, content: JournalContent, home: SecondHome) -> tuple[JournalContent, list[Concern]]:
     """Add to a journal the decisions that only its second home has, and find what is still missing.
 
     Call it before anything is computed from the journal, so that recovered decisions count as if never lost. Raises
@@ -345,7 +343,7 @@ def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path])
 
 
 def concerns_of_recovered(recovered: Sequence[Decided]) -> Iterator[Concern]:
-    """Yield concerns that decisions were taken back from a second home."""
+    """Yield concerns that decisions were recovered from a second home."""
     numbers = ranges(one.message.number for one in recovered if isinstance(one.message, Ruling))
     if numbers:
         yield Concern("rulings_back", values={"numbers": numbers})
