@@ -314,7 +314,7 @@ class ArbiterAccess:
     ) -> None:
         """Take the event's key, the wall clock in ms, a monotonic clock in s, and the stored messages.
 
-        `start` begins to compare a PIN; the result is passed to `found`.
+        `start` begins to compare a PIN; the result is passed to `pin_checked`.
         """
         self._start = start
         self.sessions = SessionKey.of_event(event, key)
@@ -382,7 +382,7 @@ class ArbiterAccess:
         self._start(PinCheck(table, nonce, pin, hashed))
         raise PinWaits
 
-    def found(self, check: PinCheck, *, right: bool) -> None:
+    def pin_checked(self, check: PinCheck, *, right: bool) -> None:
         """Record whether a PIN is right, unless the PIN was changed meanwhile, and answer the waiting request."""
         visits = self._of(check.table)
         visits.checking = False
@@ -417,7 +417,7 @@ class ArbiterAccess:
     def check(self, message: LogMessage, began: int) -> None:
         """Refuse an arbiter's fact that its session does not allow. `began`: the number of its play's first fact.
 
-        Raises Refused, or PinWaits: then judge it again once `found` was called for its table.
+        Raises Refused, or PinWaits: then judge it again once `pin_checked` was called for its table.
         """
         fact = message.fact
         if message.signature is None:

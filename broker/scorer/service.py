@@ -483,7 +483,7 @@ class Scorer:
 
     def _handle_pin_check(self, check: PinCheck, *, right: bool) -> None:
         """Record whether a PIN is right, answer the table that asked, and judge the messages that waited for it."""
-        self.live.access.found(check, right=right)
+        self.live.access.pin_checked(check, right=right)
         self.publisher.pin(check.table)
         self._take(self.live.pins.released(check.table))
 
