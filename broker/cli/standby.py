@@ -26,7 +26,7 @@ from broker.people.copies import name_copied
 from broker.protocol import DESK_PORT, Beat, Refused, ScorerState, decode_on_topic, encode, open_event_key, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.protocol.tls import event_context
-from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
+from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, store_lease, stored_lease
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
 from broker.scorer.standby import SILENT_S, FollowAsked, FollowTold, Peer, Takeover, read_peer, secret_of, write_peer
@@ -245,10 +245,10 @@ class StandingBy:
 
     def _note(self, copy: EventCopy) -> Lease:
         """Keep that we are the active one, with a term that outranks the first scorer's; return that lease."""
-        kept, peer = kept_lease(copy.journal), read_peer(self._folder)
+        kept, peer = stored_lease(copy.journal), read_peer(self._folder)
         term = max(kept.term if kept else 0, self._told.term if self._told else 0)
         lease = Lease(uuid.uuid4().hex, term + TAKEOVER)
-        keep_lease(copy.journal, lease)
+        store_lease(copy.journal, lease)
         if peer:
             write_peer(self._folder, msgspec.structs.replace(peer, role="active"))
         return lease
@@ -395,7 +395,7 @@ def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address,
     scorer: until it tells of one it is asked again.
     """
     with closing(EventCopy(folder, event_name(folder))) as copy:
-        before, have = kept_lease(copy.journal) or Lease(""), copy.have
+        before, have = stored_lease(copy.journal) or Lease(""), copy.have
     if _desk_replaces(folder, peer, place, have, before):
         return True
     until = time.monotonic() + (ASKING_SHARED_S if shared else ASKING_S)

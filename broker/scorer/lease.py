@@ -71,12 +71,12 @@ def new_lease() -> Lease:
     return Lease(uuid.uuid4().hex)
 
 
-def kept_lease(journal: Journal) -> Lease | None:
+def stored_lease(journal: Journal) -> Lease | None:
     """Return the lease of the last scorer that used this store."""
     return journal.stored_structs(KEY, Lease).get("")
 
 
-def keep_lease(journal: Journal, lease: Lease) -> None:
+def store_lease(journal: Journal, lease: Lease) -> None:
     """Store the lease for the next start."""
     with journal.commit():
         journal.set_struct(KEY, lease)

@@ -47,7 +47,7 @@ from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over
 from broker.scorer.homes import with_second_home
 from broker.scorer.intake import IntakeVerdict
 from broker.scorer.kept_plays import PlayFinder
-from broker.scorer.lease import Lease, keep_lease, kept_lease, new_lease
+from broker.scorer.lease import Lease, new_lease, store_lease, stored_lease
 from broker.scorer.live_event import LOG_ENDS, LiveEvent, WireLog
 from broker.scorer.publisher import Publisher
 from broker.scorer.snapshot import Snapshot
@@ -195,7 +195,7 @@ class Scorer:
         self.live.alerts.note(concerns)
         self.live.handle_faults(stored.faults)
         self.publisher = Publisher(self.live, folder, key, clock, seconds, self.anchor)
-        self.publisher.lease = kept_lease(journal) or new_lease()
+        self.publisher.lease = stored_lease(journal) or new_lease()
         self._plays = PlayFinder(folder, self.state, journal, self.publisher.counted, self._post, seconds)
         self._plays.answers = self.live.centre is None
         if hall := self.live.hall:
@@ -309,7 +309,7 @@ class Scorer:
     def connect(self, address: Address, lease: Lease | None = None) -> None:
         """Connect to the broker as the event's only scorer."""
         lease = lease or new_lease()
-        keep_lease(self._journal, lease)
+        store_lease(self._journal, lease)
         self.publisher.lease = lease
         self.publisher.connect(address, self._inbox.put)
         if hall := self.live.hall:

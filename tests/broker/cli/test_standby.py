@@ -33,7 +33,7 @@ from broker.people.copies import open_people
 from broker.protocol import Beat, ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_id
 from broker.scorer import lease, space
-from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, keep_lease
+from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, store_lease
 from broker.scorer.space import DiskSpace
 from broker.scorer.standby import FollowAsked, FollowTold, Peer
 from broker.store import STORE, SqliteJournal
@@ -94,7 +94,7 @@ class Other:
 def folder(tmp_path: Path) -> Path:
     made = event_folder(tmp_path / "cup", [])
     with closing(SqliteJournal(made / STORE, NAME)) as journal:
-        keep_lease(journal, OURS)
+        store_lease(journal, OURS)
     return made
 
 

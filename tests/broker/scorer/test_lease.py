@@ -14,10 +14,10 @@ from broker.scorer.lease import (
     TAKEOVER,
     Lease,
     LeaseRequest,
-    keep_lease,
-    kept_lease,
     new_lease,
     place_of,
+    store_lease,
+    stored_lease,
 )
 from tests.broker.scorer.hall import Hall, open_journal
 from tests.broker.scorer.small import NAME
@@ -261,10 +261,10 @@ def test_its_own_state_is_ignored_when_it_comes_back(hall: Hall) -> None:
 def test_the_lease_is_stored(tmp_path: Path) -> None:
     lease = new_lease()
     with open_journal(tmp_path) as journal:
-        assert kept_lease(journal) is None
-        keep_lease(journal, lease)
+        assert stored_lease(journal) is None
+        store_lease(journal, lease)
     with open_journal(tmp_path) as journal:
-        assert kept_lease(journal) == lease
+        assert stored_lease(journal) == lease
 
 
 def test_a_copy_of_a_store_has_another_place(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from broker.errors import StandbyRefused
 from broker.event import save_event
 from broker.people import Actor, Authentication
 from broker.protocol.link import Address
-from broker.scorer.lease import TAKEOVER, Lease, keep_lease
+from broker.scorer.lease import TAKEOVER, Lease, store_lease
 from broker.scorer.standby import FollowAsked, FollowTold, Peer, read_peer, secret_of
 from broker.store import STORE, SqliteJournal
 from broker.store.following import EventCopy, Have
@@ -146,7 +146,7 @@ def test_a_machine_that_comes_back_learns_at_the_desk_whether_the_other_has_take
     room.copy.close()
     save_event(tmp_path / "second", plan(), deals(), registry())
     with closing(SqliteJournal(tmp_path / "second" / STORE, NAME)) as journal:
-        keep_lease(journal, Lease("run-before", term))
+        store_lease(journal, Lease("run-before", term))
     room.hall.scorer.publisher.lease = Lease("run-of-the-standby", 7 + TAKEOVER)
     peer, nowhere = Peer("active", room.server.url, "127.0.0.1:1", ""), Address("127.0.0.1", 1, "scorer", "-")
     place = StandbyPlace("", 1883, 8136)
