@@ -29,7 +29,7 @@ from broker.protocol.tls import event_context
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, store_lease, stored_lease
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
-from broker.scorer.standby import SILENT_S, FollowAsked, FollowTold, Peer, Takeover, read_peer, secret_of, write_peer
+from broker.scorer.standby import SILENT_S, FollowReply, FollowRequest, Peer, Takeover, read_peer, secret_of, write_peer
 from broker.store import STORE, SqliteJournal, database_of, event_name
 from broker.store.following import EventCopy, Have
 from broker.version import program_version
@@ -92,7 +92,7 @@ class FollowLine:
         self._path = f"{FOLLOW_PATH}?{urlencode({'event': event_name(folder)})}"
         self._connection: http.client.HTTPConnection | None = None
 
-    def ask(self, asked: FollowAsked, patience_s: float) -> FollowTold | None:
+    def ask(self, asked: FollowRequest, patience_s: float) -> FollowReply | None:
         """Return what is told; None where nobody answers in time. Raises StandbyRefused."""
         try:
             self._connection = self._connection or self._connect()
@@ -105,7 +105,7 @@ class FollowLine:
             body = answer.read()
             if answer.status in (http.client.FORBIDDEN, http.client.NOT_FOUND):
                 raise StandbyRefused(f"{self.host}:{self._port}: {body[:300].decode(errors='replace')}")
-            return msgspec.msgpack.decode(body, type=FollowTold)
+            return msgspec.msgpack.decode(body, type=FollowReply)
         except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
             if isinstance(error, StandbyRefused):
                 raise
@@ -144,7 +144,7 @@ class StandingBy:
         self._logins, self._start_broker, self._shared = logins, start_broker, shared
         self._line = FollowLine(folder, url)
         self._takeover = Takeover(time.monotonic())
-        self._told: FollowTold | None = None
+        self._told: FollowReply | None = None
         self._around: _Surroundings | None = None
         self._wanted = self._whole = False
         self._space, self._unwritten = DiskSpace(folder), ""
@@ -178,7 +178,7 @@ class StandingBy:
             self._wanted = True
         silent = self._takeover.silent(time.monotonic())
         host, broker, desk = self._place
-        asked = FollowAsked(copy.have, program_version(), host, broker, desk, self._line.host, self._wanted)
+        asked = FollowRequest(copy.have, program_version(), host, broker, desk, self._line.host, self._wanted)
         told = self._line.ask(asked, SHORT_PATIENCE_S if silent else PATIENCE_S)
         now = time.monotonic()
         if told:
@@ -195,7 +195,7 @@ class StandingBy:
         else:
             stop.wait(PAUSE_S)
 
-    def _try_to_take(self, copy: EventCopy, told: FollowTold, stop: Stop) -> None:
+    def _try_to_take(self, copy: EventCopy, told: FollowReply, stop: Stop) -> None:
         """Take in what was told, or say once why nothing can be written here."""
         unwritten = ""
         try:
@@ -210,7 +210,7 @@ class StandingBy:
         elif unwritten:
             stop.wait(UNWRITTEN_S)
 
-    def _take(self, copy: EventCopy, told: FollowTold) -> None:
+    def _take(self, copy: EventCopy, told: FollowReply) -> None:
         self._told = told
         here = f"{told.host}:{self._place.broker}"
         write_peer(self._folder, Peer("standby", self._url, f"{self._line.host}:{told.broker}", here))
@@ -415,7 +415,7 @@ def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address,
 def _desk_replaces(folder: Path, peer: Peer, place: StandbyPlace, have: Have, before: Lease) -> bool:
     """Return whether the desk of the other machine answers, and its scorer outranks the run before on this one."""
     with suppress(StandbyRefused), closing(FollowLine(folder, peer.desk)) as line:
-        told = line.ask(FollowAsked(have, program_version(), *place, line.host), SHORT_PATIENCE_S)
+        told = line.ask(FollowRequest(have, program_version(), *place, line.host), SHORT_PATIENCE_S)
         return told is not None and told.term > before.term
     return False
 

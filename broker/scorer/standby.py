@@ -74,7 +74,7 @@ def secret_of(key: SigningKey) -> str:
     return hmac.new(key.to_bytes(), b"homologue standby", hashlib.sha256).hexdigest()
 
 
-class FollowAsked(Struct, frozen=True, forbid_unknown_fields=True):
+class FollowRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A standby's request to its active scorer, repeated continually."""
 
     have: Have
@@ -89,7 +89,7 @@ class FollowAsked(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether it asks to become the active one."""
 
 
-class FollowTold(Struct, frozen=True, forbid_unknown_fields=True):
+class FollowReply(Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to a standby's request."""
 
     part: JournalPart
@@ -188,7 +188,7 @@ class StandbyWatch:
         """Whether the standby was told to become the active one."""
         return self._confirmed_at < inf
 
-    def tell(self) -> bool:
+    def confirm_handover(self) -> bool:
         """Return whether to tell the asking standby to take over. Once it is told, this scorer may only end."""
         with self._changed:
             if confirmed := self._has_all and self._standby_height >= self._height():

@@ -35,7 +35,7 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_i
 from broker.scorer import lease, space
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, store_lease
 from broker.scorer.space import DiskSpace
-from broker.scorer.standby import FollowAsked, FollowTold, Peer
+from broker.scorer.standby import FollowReply, FollowRequest, Peer
 from broker.store import STORE, SqliteJournal
 from broker.store.following import EventCopy, FollowedEvent, JournalPart
 from tests.broker.mqtt.brokers import make_broker
@@ -200,13 +200,13 @@ def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its
 ) -> None:
     """The first scorer may be started again just then: nobody answers it yet."""
     first = event_folder(tmp_path / "first", [])
-    told = list[FollowTold]()
+    told = list[FollowReply]()
 
-    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold | None:
+    def ask(_line: FollowLine, asked: FollowRequest, _patience_s: float) -> FollowReply | None:
         if told and not told[-1].part.states and asked.have.files:
             (folder / WISH).touch()
             return None
-        told.append(FollowTold(FollowedEvent(first, NAME).part(asked.have), OURS.term, 1883, "127.0.0.1", 0))
+        told.append(FollowReply(FollowedEvent(first, NAME).part(asked.have), OURS.term, 1883, "127.0.0.1", 0))
         return told[-1]
 
     monkeypatch.setattr(FollowLine, "ask", ask)
@@ -225,13 +225,13 @@ def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its
         assert line.request.replaced
 
 
-def handed_over_at_once(first: Path) -> Callable[..., FollowTold]:
+def handed_over_at_once(first: Path) -> Callable[..., FollowReply]:
     """Return what a standby is told that is to take over as soon as it has everything."""
 
-    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold:
+    def ask(_line: FollowLine, asked: FollowRequest, _patience_s: float) -> FollowReply:
         part = FollowedEvent(first, NAME).part(asked.have)
         has_all = bool(asked.have.files) and not part.states
-        return FollowTold(part, 1, 1883, "127.0.0.1", 0, handed_over=has_all)
+        return FollowReply(part, 1, 1883, "127.0.0.1", 0, handed_over=has_all)
 
     return ask
 
@@ -262,7 +262,7 @@ def test_a_standby_whose_disk_is_full_does_not_ask_and_is_handed_nothing_until_t
     first, rooms, seen = event_folder(tmp_path / "first", []), [10**9, 0, 0, 10**9], list[int]()
     tell, free = handed_over_at_once(first), 0
 
-    def ask(line: FollowLine, asked: FollowAsked, patience_s: float) -> FollowTold:
+    def ask(line: FollowLine, asked: FollowRequest, patience_s: float) -> FollowReply:
         seen.append(free)
         return tell(line, asked, patience_s)
 

@@ -97,7 +97,7 @@ def test_a_standby_may_take_over_once_it_has_everything_and_nothing_waits() -> N
     steps = []
     for have, settled in ((2, True), (3, False), (3, True)):
         seen.heard(have)
-        steps.append((seen.watch.must_end(settled=settled), seen.watch.tell()))
+        steps.append((seen.watch.must_end(settled=settled), seen.watch.confirm_handover()))
     assert steps == [(False, False), (False, False), (False, True)]
     seen.now += FAREWELL_S
     assert seen.watch.must_end(settled=True)
@@ -111,7 +111,7 @@ def test_a_scorer_whose_standby_does_not_ask_again_goes_on() -> None:
     seen.now += FAREWELL_S + 1
     assert not seen.watch.must_end(settled=True)
     seen.now += LEAVING_S
-    assert (seen.watch.leaving, seen.watch.tell(), seen.watch.must_end(settled=True)) == (False, False, False)
+    assert not (seen.watch.leaving or seen.watch.confirm_handover() or seen.watch.must_end(settled=True))
 
 
 def test_a_standby_that_started_over_may_not_take_over() -> None:
@@ -121,7 +121,7 @@ def test_a_standby_that_started_over_may_not_take_over() -> None:
     seen.watch.hand_over()
     assert not seen.watch.must_end(settled=True)
     seen.heard(0)
-    assert (seen.watch.tell(), seen.watch.handed_over) == (False, False)
+    assert (seen.watch.confirm_handover(), seen.watch.handed_over) == (False, False)
 
 
 def test_a_scorer_does_not_hand_over_to_a_standby_that_vanishes() -> None:
