@@ -46,9 +46,9 @@ from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard
 from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import with_second_home
 from broker.scorer.intake import IntakeVerdict
-from broker.scorer.kept_plays import PlayFinder
 from broker.scorer.lease import Lease, new_lease, store_lease, stored_lease
 from broker.scorer.live_event import LOG_ENDS, LiveEvent, WireLog
+from broker.scorer.play_finder import PlayFinder
 from broker.scorer.publisher import Publisher
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskSpace

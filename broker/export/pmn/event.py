@@ -16,7 +16,7 @@ from broker.rules import Deal, Profile, RiichiProfile, RuleError, seat_points, s
 from broker.rules.mcr import Action, Judge, PlayState, apply_action, open_play
 from broker.rulings import CountedPlay
 from broker.scorer import StoredEvent
-from broker.scorer.kept_plays import recorded_judge
+from broker.scorer.play_finder import recorded_judge
 from broker.scoring import ScoredPlay
 
 

@@ -111,7 +111,7 @@ def test_a_scorer_whose_standby_does_not_ask_again_goes_on() -> None:
     seen.now += FAREWELL_S + 1
     assert not seen.watch.must_end(settled=True)
     seen.now += LEAVING_S
-    assert not (seen.watch.leaving or seen.watch.confirm_handover() or seen.watch.must_end(settled=True))
+    assert (seen.watch.leaving, seen.watch.confirm_handover(), seen.watch.must_end(settled=True)) == (False,) * 3
 
 
 def test_a_standby_that_started_over_may_not_take_over() -> None:

@@ -81,7 +81,7 @@ def recorded_judge(play: CountedPlay) -> Judge:
     return judge
 
 
-def keep_plays(folder: Path, hands: Iterable[HandRecord]) -> None:
+def store_plays(folder: Path, hands: Iterable[HandRecord]) -> None:
     """Store how plays went with the event, replacing earlier records. Raises BadEvent, OSError."""
     records = {(one.round, one.table): one for one in (*read_hands(folder), *hands)}
     write_hands(folder, records.values())
@@ -224,7 +224,7 @@ class PlayFinder:
             if not self.unwritten:
                 return
             try:
-                keep_plays(self._folder, (hand for hand, _ in self.unwritten.values()))
+                store_plays(self._folder, (hand for hand, _ in self.unwritten.values()))
             except (BadEvent, OSError):
                 log.exception("plays_not_written", plays=len(self.unwritten))
                 return

@@ -19,9 +19,9 @@ from broker.event import Event, HandRecord, read_hands, write_hands
 from broker.protocol import SEATS, LaidSeat, Seat, TilesLaid
 from broker.rules import RuleError
 from broker.rules.mcr import FoundPlay, play_from_rivers
-from broker.scorer import kept_plays, standings_csv
+from broker.scorer import play_finder, standings_csv
 from broker.scorer.intake import MOST_LAID
-from broker.scorer.kept_plays import MOST_UNREAD, MOST_UNREAD_IN_MELDS, SEARCHED, WRITE_PAUSE_S
+from broker.scorer.play_finder import MOST_UNREAD, MOST_UNREAD_IN_MELDS, SEARCHED, WRITE_PAUSE_S
 from broker.sim.laid import LaidTiles, laid_play
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable
@@ -175,7 +175,7 @@ def test_a_search_that_fails_unexpectedly_is_answered_too(recorded: Hall, monkey
     def fail(*_: object) -> None:
         raise ValueError("nobody foresaw it")
 
-    monkeypatch.setattr(kept_plays, "find_play", fail)
+    monkeypatch.setattr(play_finder, "find_play", fail)
     assert keep(recorded, laid())["code"] == "play_not_kept"
     monkeypatch.undo()
     assert keep(recorded, laid())["steps"] == len(played().done)
@@ -225,7 +225,7 @@ def test_a_play_that_did_not_fit_is_searched_again_only_with_another_outcome(
     assert keep(recorded, laid(east=LaidSeat(river=(None,) * (MOST_UNREAD + 1))))["code"] == "too_much_unread"
     searched(recorded)
     assert searches(started(recorded.folder, recorded.journal)) == []
-    monkeypatch.setattr(kept_plays, "_mark", lambda message, _: f"{message.id} a-ruling-since")
+    monkeypatch.setattr(play_finder, "_mark", lambda message, _: f"{message.id} a-ruling-since")
     (answer,) = searches(started(recorded.folder, recorded.journal))
     assert answer["code"] == "too_much_unread"
 
@@ -266,7 +266,7 @@ def test_plays_that_cannot_be_written_are_written_later(recorded: Hall, monkeypa
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept_plays, "write_hands", fail)
+    monkeypatch.setattr(play_finder, "write_hands", fail)
     assert keep(recorded, laid())["steps"] == len(played().done)
     searched(recorded)
     assert recorded.journal.stored_values(SEARCHED) == {}
