@@ -215,9 +215,9 @@ class StandingBy:
         here = f"{told.host}:{self._place.broker}"
         write_peer(self._folder, Peer("standby", self._url, f"{self._line.host}:{told.broker}", here))
         try:
-            whole = copy.take(told.part)
+            whole = copy.store_part(told.part)
         except FollowedDiffers as differs:
-            click.echo(f"{differs.code}: {differs}: put aside as {copy.begin_anew()}")
+            click.echo(f"{differs.code}: {differs}: put aside as {copy.start_over()}")
             return
         if PEOPLE_FILE in told.part.files:
             name_copied(self._folder)  # else the audit log seems to have been cut off

@@ -44,7 +44,7 @@ from broker.store import (
     make_copy,
     open_at,
     open_journal,
-    refuse_taken,
+    refuse_nonempty,
     restore_copy,
     write_address,
 )
@@ -184,7 +184,7 @@ def _move(folder: Path, wanted: DatabaseAddress) -> int:
         closing(SqliteJournal(folder / STORE, event)) as source,
         closing(open_at(wanted, folder, event)) as target,
     ):
-        refuse_taken(target)
+        refuse_nonempty(target)
         height = copy_journal(source, target)
         write_address(folder, wanted)
     (folder / STORE).rename(folder / f"{STORE}.moved")

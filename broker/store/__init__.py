@@ -12,7 +12,7 @@ from broker.store.backup import (
     copy_names,
     make_copy,
     read_manifest,
-    refuse_taken,
+    refuse_nonempty,
     restore_copy,
 )
 from broker.store.backup_worker import BackupReport, BackupWorker

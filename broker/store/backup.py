@@ -30,7 +30,7 @@ from broker.read_ahead import SETTING, STORE
 from broker.store.journal import Journal, copy_journal
 from broker.store.location import DatabaseAddress, database_of, open_journal, open_reader
 from broker.store.records import WITNESS_SUFFIX, Fault, decoded
-from broker.store.sqlite import SqliteJournal, SqliteReader, give_new_name, open_for_reading
+from broker.store.sqlite import SqliteJournal, SqliteReader, open_for_reading, renew_identity
 
 MANIFEST: Final = "backup.json"
 
@@ -370,7 +370,7 @@ def _restore_file(path: Path, new: Path) -> None:
     new.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     copy_file(path, new)
     if new.name == STORE:
-        give_new_name(new)
+        renew_identity(new)
 
 
 def _into_database(source: Path, manifest: BackupManifest, folder: Path, database: DatabaseAddress) -> None:
@@ -378,11 +378,11 @@ def _into_database(source: Path, manifest: BackupManifest, folder: Path, databas
         closing(open_journal(folder, manifest.event, database)) as target,
         closing(SqliteReader(source / STORE, manifest.event)) as source_journal,
     ):
-        refuse_taken(target)
+        refuse_nonempty(target)
         copy_journal(source_journal, target)
 
 
-def refuse_taken(target: Journal) -> None:
+def refuse_nonempty(target: Journal) -> None:
     """Refuse to copy into a journal that is not empty. Raises RestoreTaken."""
     if target.height or list(target.refused()):
         raise RestoreTaken("the database has a journal of this event already: nothing was copied")

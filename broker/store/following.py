@@ -172,7 +172,7 @@ class EventCopy:
         files = _hash(self._states) if not self._missing else b""
         return Have(self.journal.height, self.journal.last_link(), self._refused, files, self._about, (*self._missing,))
 
-    def take(self, part: JournalPart) -> bool:
+    def store_part(self, part: JournalPart) -> bool:
         """Store a part. Return whether the copy is now complete. Raises FollowedDiffers, StoreError, OSError.
 
         If FollowedDiffers is raised, nothing of the part was stored.
@@ -233,7 +233,7 @@ class EventCopy:
             path.with_suffix(WITNESS_SUFFIX).unlink(missing_ok=True)
         write_private(path, body)
 
-    def begin_anew(self) -> Path:
+    def start_over(self) -> Path:
         """Set the store aside for people to inspect, and start with an empty one. Return the old one's folder."""
         self.journal.close()
         numbers = (f"{SET_ASIDE_PREFIX}-{number}" for number in range(1, 10_000))

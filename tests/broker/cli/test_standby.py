@@ -284,7 +284,7 @@ def test_a_standby_whose_disk_is_full_does_not_ask_and_is_handed_nothing_until_t
 def test_a_standby_that_cannot_write_says_why_and_follows_when_it_can(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first, take, fails = event_folder(tmp_path / "first", []), EventCopy.take, [True, True, False]
+    first, take, fails = event_folder(tmp_path / "first", []), EventCopy.store_part, [True, True, False]
 
     def take_or_fail(copy: EventCopy, part: JournalPart) -> bool:
         if fails[0]:
@@ -293,7 +293,7 @@ def test_a_standby_that_cannot_write_says_why_and_follows_when_it_can(
         return take(copy, part)
 
     monkeypatch.setattr(FollowLine, "ask", handed_over_at_once(first))
-    monkeypatch.setattr(EventCopy, "take", take_or_fail)
+    monkeypatch.setattr(EventCopy, "store_part", take_or_fail)
     monkeypatch.setattr(standby, "UNWRITTEN_S", 0.01)
     with ExitStack() as running:
         assert StandingBy(folder, "https://127.0.0.1:1", PLACE, nothing, nothing).run(Event(), running) is None

@@ -40,7 +40,7 @@ def follow(copy: EventCopy, folder: Path) -> None:
     """Request and store parts, encoded as messages, until nothing is missing."""
     for _ in range(50):
         part = msgspec.msgpack.encode(FollowedEvent(folder, NAME).part(copy.have))
-        if copy.take(msgspec.msgpack.decode(part, type=JournalPart)):
+        if copy.store_part(msgspec.msgpack.decode(part, type=JournalPart)):
             return
     raise AssertionError(copy.have)
 
@@ -142,7 +142,7 @@ def test_a_diverged_store_is_set_aside_and_copied_from_the_beginning(
     before = fingerprint(copy.journal)
     with pytest.raises(FollowedDiffers):
         follow(copy, tmp_path / "first")
-    aside = copy.begin_anew()
+    aside = copy.start_over()
     follow(copy, tmp_path / "first")
     assert equal(copy, first)
     with closing(SqliteReader(aside / STORE, NAME)) as old:
@@ -167,7 +167,7 @@ def test_no_scorer_can_use_a_store_while_it_is_a_copy(copy: EventCopy, tmp_path:
 
 
 def test_a_copy_writes_no_file_outside_its_folder(copy: EventCopy, tmp_path: Path) -> None:
-    copy.take(JournalPart(0, states={"../stolen": "1"}))
+    copy.store_part(JournalPart(0, states={"../stolen": "1"}))
     with pytest.raises(FollowedDiffers):
-        copy.take(JournalPart(0, files={"../stolen": b"x"}))
+        copy.store_part(JournalPart(0, files={"../stolen": b"x"}))
     assert not (tmp_path / "stolen").exists()

@@ -53,7 +53,7 @@ class Room:
     def follow(self) -> FollowReply:
         while True:
             told = msgspec.msgpack.decode(self.ask()[1], type=FollowReply)
-            if self.copy.take(told.part):
+            if self.copy.store_part(told.part):
                 self.ask()
                 return told
 
