@@ -42,7 +42,7 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Incoming
-from broker.store import FIRST_LINK, Decided, Journal, link_after, message_of
+from broker.store import FIRST_LINK, DeskDecision, Journal, link_after, message_of
 
 OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)
 """Rulings of no play that count wherever those players are compared."""
@@ -143,7 +143,7 @@ class Centre:
         planned: Callable[[], Event],
         file: HallsFile,
         journal: Journal,
-        decided: Sequence[Decided],
+        decided: Sequence[DeskDecision],
         has: Callable[[str], bool],
         clock: Callable[[], int],
         seconds: Callable[[], float],

@@ -36,7 +36,7 @@ from broker.store import (
     DESK,
     LOST,
     STORE,
-    Decided,
+    DeskDecision,
     Entry,
     Fault,
     Journal,
@@ -75,7 +75,7 @@ class Seal:
         sealed = nonce + self._cipher.encrypt(nonce, plain, self._event)
         return KeptRecord(id=id_, sealed=base64.b64encode(sealed).decode())
 
-    def open(self, record: KeptRecord) -> Decided | None:
+    def open(self, record: KeptRecord) -> DeskDecision | None:
         """Open a record returned by a table, or return None if it is not one of ours."""
         try:
             sealed = base64.b64decode(record.sealed, validate=True)
@@ -84,7 +84,7 @@ class Seal:
             message = message_of(body)
         except (ValueError, InvalidTag, StoreBroken):
             return None
-        return None if isinstance(message, LogMessage) else Decided(message, int(received_at), body)
+        return None if isinstance(message, LogMessage) else DeskDecision(message, int(received_at), body)
 
 
 class RecordsAtTables:
@@ -94,10 +94,10 @@ class RecordsAtTables:
         self._tables, self._seal = tuple(sorted(tables)), seal
         self._records: dict[int, dict[str, KeptRecord]] = {table: {} for table in self._tables}
         self._ids: set[str] = set()
-        self.waiting: dict[str, Decided] = {}
+        self.waiting: dict[str, DeskDecision] = {}
         """Records that have come back and wait for earlier ones."""
 
-    def add(self, decided: Decided) -> list[int]:
+    def add(self, decided: DeskDecision) -> list[int]:
         """Assign a record to its tables. Return which."""
         self._ids.add(decided.message.id)
         self.waiting.pop(decided.message.id, None)
@@ -107,7 +107,7 @@ class RecordsAtTables:
             self._records[table][record.id] = record
         return homes
 
-    def _homes(self, decided: Decided) -> list[int]:
+    def _homes(self, decided: DeskDecision) -> list[int]:
         """Return the table that a record is about, if any, and others in rotation until there are enough."""
         about = decided.message.table
         homes = [about] if about is not None and about in self._records else []
@@ -141,7 +141,7 @@ class RecordsAtTables:
             else:
                 self.waiting[record.id] = decided
 
-    def next(self, first_missing: Callable[[int], int], *, in_order: bool) -> Decided | None:
+    def next(self, first_missing: Callable[[int], int], *, in_order: bool) -> DeskDecision | None:
         """Remove and return the next record to recover. With `in_order`, none above a missing number.
 
         Return None if there is none.
@@ -167,7 +167,7 @@ class SecondHomes:
         tables: Iterable[int],
         seal: Seal,
         seconds: Callable[[], float],
-        count: Callable[[Decided], None],
+        count: Callable[[DeskDecision], None],
         record: Callable[[DeviceRecord], None],
     ) -> None:
         self._journal, self._seconds, self._count, self._record = journal, seconds, count, record
@@ -203,7 +203,7 @@ class SecondHomes:
         if self.writer:
             self.writer.wait()
 
-    def follow(self, decided: Sequence[Decided]) -> None:
+    def follow(self, decided: Sequence[DeskDecision]) -> None:
         """Copy the decisions of a commit to their second homes."""
         if self.writer:
             self.writer.queue_entries([(one.received_at, one.body) for one in decided])
@@ -233,7 +233,7 @@ class SecondHomes:
 
         `now` in s of the monotonic clock.
         """
-        recovered, concerns = list[Decided](), list[Concern]()
+        recovered, concerns = list[DeskDecision](), list[Concern]()
         while one := self._at_tables.next(self.numbers.first_missing, in_order=now < self.gaps_at):
             known = [other.message for other in self._decided]
             late = is_late(one.message, known, self._original_numbers)
@@ -299,12 +299,12 @@ def recover_lost(journal: Journal, content: JournalContent, home: SecondHome) ->
     known_ids = {one.message.id for one in content.decided}
     numbers = {source_and_number(one.message): one.message.id for one in content.decided}
     altered = {fault.id: fault.height for fault in content.faults if fault.code != LOST}
-    recovered, clashing = list[Decided](), list[Decided]()
+    recovered, clashing = list[DeskDecision](), list[DeskDecision]()
     for received_at, body in home.read():
         message = message_of(body)
         if isinstance(message, LogMessage) or message.id in known_ids:
             continue
-        decided = Decided(message, received_at, body)
+        decided = DeskDecision(message, received_at, body)
         (clashing if source_and_number(message) in numbers else recovered).append(decided)
         known_ids.add(message.id)
         numbers.setdefault(source_and_number(message), message.id)
@@ -320,14 +320,14 @@ def recover_lost(journal: Journal, content: JournalContent, home: SecondHome) ->
     return content, [*concerns_of_recovered(recovered), *concerns_of_clash(clashing)]
 
 
-def _renumbered(clashing: Iterable[Decided], known: Sequence[Ruling | DeviceRecord]) -> Iterator[Decided]:
+def _renumbered(clashing: Iterable[DeskDecision], known: Sequence[Ruling | DeviceRecord]) -> Iterator[DeskDecision]:
     """Yield the latest clashing device records with new numbers: device records are independent of one another."""
     highest = max((one.number for one in known if not isinstance(one, Ruling)), default=0)
     for one in clashing:
         if not isinstance(one.message, Ruling) and not is_late(one.message, known, {}):
             highest += 1
             message = replace(one.message, number=highest)
-            yield Decided(message, one.received_at, encode(message))
+            yield DeskDecision(message, one.received_at, encode(message))
 
 
 def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path]) -> list[Fault]:
@@ -342,7 +342,7 @@ def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path])
     return [*lost.values()]
 
 
-def concerns_of_recovered(recovered: Sequence[Decided]) -> Iterator[Concern]:
+def concerns_of_recovered(recovered: Sequence[DeskDecision]) -> Iterator[Concern]:
     """Yield concerns that decisions were recovered from a second home."""
     numbers = ranges(one.message.number for one in recovered if isinstance(one.message, Ruling))
     if numbers:
@@ -352,7 +352,7 @@ def concerns_of_recovered(recovered: Sequence[Decided]) -> Iterator[Concern]:
         yield Concern("admissions_back", values={"count": others})
 
 
-def concerns_of_clash(clashing: Iterable[Decided]) -> Iterator[Concern]:
+def concerns_of_clash(clashing: Iterable[DeskDecision]) -> Iterator[Concern]:
     """Yield a concern for each ruling that came back too late: its number was used again."""
     for one in clashing:
         if isinstance(one.message, Ruling):
@@ -370,15 +370,15 @@ class Numbers:
         self._known = {(table, seq) for table, seq in faults if table is not None and seq and table <= DESK}
         """Numbers known to have been given, whether or not their records are here."""
 
-    def add(self, decided: Decided) -> None:
+    def add(self, decided: DeskDecision) -> None:
         """Record a decision that is in the journal."""
         self._taken[source_and_number(decided.message)] = decided.message.id
 
-    def add_known(self, decided: Decided) -> None:
+    def add_known(self, decided: DeskDecision) -> None:
         """Record that a number was given, although its decision is not in the journal yet."""
         self._known.add(source_and_number(decided.message))
 
-    def has(self, decided: Decided) -> bool:
+    def has(self, decided: DeskDecision) -> bool:
         """Return whether a decision's number is used, by itself or by another one."""
         return source_and_number(decided.message) in self._taken
 

@@ -49,7 +49,7 @@ from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, past_gaps, past_refusals, replay_journal
-from broker.store import DEVICES, Decided, Fault, Journal, RefusedRow
+from broker.store import DEVICES, DeskDecision, Fault, Journal, RefusedRow
 
 TAKEN: Final = "taken"
 AGAIN: Final = "again"
@@ -170,7 +170,7 @@ class LiveEvent:
         clock: Callable[[], int],
         seconds: Callable[[], float],
         changed: Callable[[set[int]], None],
-        on_recovered: Callable[[Decided], None],
+        on_recovered: Callable[[DeskDecision], None],
     ) -> None:
         self.journal, self._clock, self._seconds, self.pins = journal, clock, seconds, pins
         self.wire = WireLog()

@@ -60,7 +60,7 @@ from broker.store import (
     DESK,
     JUDGED_FROM,
     BackupReport,
-    Decided,
+    DeskDecision,
     Fault,
     Journal,
     LogHead,
@@ -580,7 +580,7 @@ class Scorer:
         self.publisher.hurry()
         self._publish_standings()
 
-    def _committed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
+    def _committed(self, decided: Sequence[DeskDecision], lines: Sequence[WitnessLine]) -> None:
         """Copy decisions to their other homes after a commit."""
         if self.live.homes.writer:
             self.live.homes.writer.queue_lines(lines)
@@ -588,7 +588,7 @@ class Scorer:
             self.live.homes.follow(decided)
             self.standby.decided = lines[-1].height
 
-    def _apply_recovered(self, decided: Decided) -> None:
+    def _apply_recovered(self, decided: DeskDecision) -> None:
         """Apply a decision that was recovered from a second home."""
         if isinstance(decided.message, Ruling):
             self._ruled(decided.message, self.state.apply(decided.message, self.live.judged))

@@ -55,7 +55,7 @@ from broker.store import (
     LOST,
     UNREADABLE_ROW,
     WRONG_POINTS,
-    Decided,
+    DeskDecision,
     Fault,
     Reader,
     Recorded,
@@ -199,7 +199,7 @@ class JournalContent(NamedTuple):
     """Hashes of the facts without a successor, by table and number."""
     faults: Sequence[Fault]
     """Rows that do not count or are missing, and altered rows that still count."""
-    decided: Sequence[Decided]
+    decided: Sequence[DeskDecision]
     """Decisions of the desk, with their bytes."""
     recorded_faults: Sequence[Fault] = ()
     """All faults ever found, including those repaired since."""
@@ -224,7 +224,7 @@ class JournalContent(NamedTuple):
         faults = (*self.recorded_faults, *self.faults)
         return ((fault.table, fault.seq) for fault in faults if fault.table and fault.seq)
 
-    def with_decided(self, recovered: Sequence[Decided]) -> "JournalContent":
+    def with_decided(self, recovered: Sequence[DeskDecision]) -> "JournalContent":
         """Return the same content, with decisions that were recovered."""
         ids = {one.message.id for one in recovered}
         return self._replace(
@@ -305,7 +305,7 @@ class JournalLoader:
         self._judged_from, self._is_signed = judged_from, is_signed
         self._points = PointsCheck(event)
         self._plays = WholePlayFinder(event, self._points.are_right)
-        self._decided: list[Decided] = []
+        self._decided: list[DeskDecision] = []
         self.faults: list[Fault] = []
         """Faults of rows whose links fit."""
 
@@ -332,7 +332,7 @@ class JournalLoader:
             self.faults.append(Fault(UNREADABLE_ROW, height))
             return None
         if not isinstance(message, LogMessage):
-            self._decided.append(Decided(message, at, body))
+            self._decided.append(DeskDecision(message, at, body))
         elif isinstance(message.fact, Result) and not self._points.are_right(message.fact):
             self.faults.append(Fault(WRONG_POINTS, height))
             return None

@@ -52,7 +52,7 @@ from broker.store.records import (
     WITNESS_SUFFIX,
     WRONG_POINTS,
     AnchorPlace,
-    Decided,
+    DeskDecision,
     Entry,
     Fault,
     LogHead,

@@ -42,7 +42,7 @@ from broker.store.records import (
     DESK,
     LINK_DIGITS,
     LOST,
-    Decided,
+    DeskDecision,
     Entry,
     Fault,
     Recorded,
@@ -209,7 +209,7 @@ class RefusedRow:
     id: str | None = None
 
 
-Follower = Callable[[Sequence[Decided], Sequence[WitnessLine]], None]
+Follower = Callable[[Sequence[DeskDecision], Sequence[WitnessLine]], None]
 """Called after each commit with the desk's decisions in it, and the witness lines of all its rows."""
 
 JUDGED_FROM: Final = "judged_from"
@@ -510,7 +510,7 @@ class Journal(Reader):
         self._height, self._link = highest or (0, FIRST_LINK)
         self._batch: list[dict[str, object]] = []
         self._batch_lines: list[WitnessLine] = []
-        self._batch_decisions: list[Decided] = []
+        self._batch_decisions: list[DeskDecision] = []
 
     def _follow_witness(self, witness: Witness) -> None:
         """Set aside the rows that the witness lists but the journal lacks; update the witness. Raises StoreError."""
@@ -570,7 +570,7 @@ class Journal(Reader):
         link = link_after(self._link, self._height + 1, received_at, body)
         self._add(self._height + 1, received_at, table, seq, message.id, body, link, repairs)
         if not isinstance(message, LogMessage):
-            self._batch_decisions.append(Decided(message, received_at, body))
+            self._batch_decisions.append(DeskDecision(message, received_at, body))
 
     def copy_row(self, row: Sequence[Any]) -> None:
         """Copy a row of another journal unchanged, with its link, intact or not. Inside `commit` only."""

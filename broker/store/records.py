@@ -34,7 +34,7 @@ Entry = tuple[int, bytes]
 """When a message was accepted (wall clock, ms since 1970), and its body as it was received."""
 
 
-class Decided(NamedTuple):
+class DeskDecision(NamedTuple):
     """A decision of the desk, as recorded: a ruling or a device record, not a fact from a table."""
 
     message: Ruling | DeviceRecord

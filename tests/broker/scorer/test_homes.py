@@ -28,7 +28,7 @@ from broker.rulings.final import draft_stage
 from broker.scorer import open_stored_event
 from broker.scorer.homes import FEWEST_HOMES, Seal
 from broker.scorer.service import Scorer
-from broker.store import DEVICES, STORE, Decided, Journal, SqliteJournal
+from broker.store import DEVICES, STORE, DeskDecision, Journal, SqliteJournal
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
@@ -377,7 +377,7 @@ def test_without_the_seating_of_the_final_the_scorer_goes_on_without_its_plays(t
 
 
 def test_recovered_decisions_keep_their_bytes(older: Path) -> None:
-    decided: list[Decided] = []
+    decided: list[DeskDecision] = []
     with hall_in(older.with_name("event")) as hall:
         hall.journal.follow(lambda new, _: decided.extend(new))
         rule(hall, 1)

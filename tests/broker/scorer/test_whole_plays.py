@@ -42,7 +42,7 @@ from broker.scorer.intake import Intake
 from broker.scorer.quarantine import WAITS
 from broker.scorer.stored_event import JournalContent, JournalLoader, PastConcern, replay_journal
 from broker.scorer.whole_plays import FactsByNumber, StoredRows, WholePlay
-from broker.store import ALTERED, WRONG_POINTS, Decided, Fault, Recorded
+from broker.store import ALTERED, WRONG_POINTS, DeskDecision, Fault, Recorded
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, declared, event, fact, log, sent, steps, whole_log
 from tests.examples import COSTLY
@@ -326,7 +326,7 @@ def test_recovered_rulings_count() -> None:
         room.apply(message)
     rows = [Row(message, MINUTE) for message in facts]
     fined = ruling(room, FineRuled(takes={event().bookings[1, 1].players["west"]: 8}), (1, 1))
-    back = [Decided(fined, MINUTE, encode(fined))]
+    back = [DeskDecision(fined, MINUTE, encode(fined))]
     content = content_of([Row(one, MINUTE) for one in facts]).with_decided(back)
     again = EventState(event())
     replay_journal(again, content, ())
