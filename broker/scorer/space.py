@@ -26,7 +26,7 @@ READ_ONLY: Final[tuple[DiskLevel, ...]] = ("read_only", "full")
 RESERVE: Final = "disk-reserve"
 """Name of the reserve file in the event's folder."""
 
-LARGEST: Final = 32_000_000
+LARGEST_RESERVE: Final = 32_000_000
 """Bytes of the reserve, enough for some 9,000 plays. On a small disk it is an eighth of the disk instead."""
 
 WAIT_S: Final = 1.0
@@ -49,7 +49,7 @@ class DiskSpace:
 
     def __init__(self, folder: Path, room: Callable[[Path], tuple[int, int]] = disk_room) -> None:
         self._folder, self._file, self._room = folder, folder / RESERVE, room
-        self.size = min(LARGEST, room(folder)[1] // 8)
+        self.size = min(LARGEST_RESERVE, room(folder)[1] // 8)
         """Size of the reserve in bytes."""
         self.level: DiskLevel = "ample"
         self.waiting: list[Incoming] = []

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.scorer.space import LARGEST, RESERVE, DiskLevel, DiskSpace
+from broker.scorer.space import LARGEST_RESERVE, RESERVE, DiskLevel, DiskSpace
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import beat, fact, result, whole_log
 from tests.small_disk import MEGABYTE, Ballast, small_disk
@@ -59,7 +59,7 @@ def test_the_levels_change_in_order_down_and_back(tmp_path: Path, disk: Disk) ->
 
 
 def test_the_reserve_suits_the_size_of_the_disk_and_is_private(tmp_path: Path) -> None:
-    assert DiskSpace(tmp_path, Disk(tmp_path, 10**12)).size == LARGEST
+    assert DiskSpace(tmp_path, Disk(tmp_path, 10**12)).size == LARGEST_RESERVE
     space = DiskSpace(tmp_path, Disk(tmp_path, 8 * MEGABYTE))
     space.update()
     reserve = (tmp_path / RESERVE).stat()
