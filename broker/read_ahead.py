@@ -22,13 +22,13 @@ from typing import Final, NamedTuple
 STORE: Final = "scorer.sqlite"
 """An event's journal, in its folder."""
 
-SETTING: Final = "store.toml"
+ADDRESS_FILE: Final = "store.toml"
 """Where it is instead: in PostgreSQL (broker/store/location.py)."""
 
 
 def has_started(folder: Path) -> bool:
     """Return whether anything may have been recorded for the event in this folder."""
-    return (folder / STORE).exists() or (folder / SETTING).exists()
+    return (folder / STORE).exists() or (folder / ADDRESS_FILE).exists()
 
 
 FIRST_LINK: Final = bytes(32)
