@@ -290,7 +290,7 @@ def _unplayed(stored: StoredEvent, *, everything: bool) -> Iterator[UnplayedPlay
 
 
 def _beside(stored: StoredEvent) -> Iterator[OutsidePlays]:
-    return (OutsidePlays(one.name, one.fine, int(one.imp)) for one in stored.beside() if one.imp or one.fine)
+    return (OutsidePlays(one.name, one.fine, int(one.imp)) for one in stored.adjustments() if one.imp or one.fine)
 
 
 LARGEST: Final = 512 * 2**20

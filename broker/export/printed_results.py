@@ -315,7 +315,7 @@ def outside_plays_block(stored: StoredEvent, _: Translator) -> Iterator[PageBloc
     """Yield a block of the awards and fines that belong to no play, if there are any."""
     lines = tuple(
         note_line(f"{stored.event.players[one.name].name} {signed_text(one.imp - one.fine)}")
-        for one in stored.beside()
+        for one in stored.adjustments()
         if one.imp != one.fine
     )
     if lines:

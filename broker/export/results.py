@@ -101,7 +101,7 @@ def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[R
         laid = laid_at.get((play.deal, play.table))
         return _of_whom(stored, play.players[seat]) | (_details(stored, laid, seat, play.players[seat]) if laid else {})
 
-    beside = [row | _of_whom(stored, str(row["player"])) for row in outside_plays_rows(stored.beside())]
+    beside = [row | _of_whom(stored, str(row["player"])) for row in outside_plays_rows(stored.adjustments())]
     return [*result_rows(shown, unplayed, told), *beside]
 
 
@@ -179,7 +179,7 @@ def _ruled(laid: CountedPlay, play: ScoredPlay) -> Line:
 
 def _of_players(stored: StoredEvent, playing: set[str]) -> Iterator[Line]:
     """Yield what players have outside plays, and the players who are ranked without a play."""
-    event, beside = stored.event, {one.name: one for one in stored.beside()}
+    event, beside = stored.event, {one.name: one for one in stored.adjustments()}
     before = _carried(event.brought("individual"))
     guests = {one.id for one in event.guests}
     for player in sorted({*beside, *before, *guests, *event.players.keys() - playing}):

@@ -122,7 +122,7 @@ class StoredEvent(Struct, frozen=True):
             if play is not None and (embargoed or not self.embargoed(counted.deal)):
                 yield counted, play
 
-    def beside(self) -> tuple[Adjustment, ...]:
+    def adjustments(self) -> tuple[Adjustment, ...]:
         """Return the IMPs given and fined outside of plays, by player. They are not under embargo."""
         total: dict[str, Adjustment] = {}
         for one in self.room.adjustments():

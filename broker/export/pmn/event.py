@@ -149,7 +149,7 @@ def pmn_notes(stored: StoredEvent, *, embargoed: bool = False) -> Iterator[str]:
         if hand.unproved and (embargoed or not stored.embargoed(hand.deal)):
             where = f"Table {hand.table}, round {hand.round}, deal {hand.deal}"
             yield f"{where}: found from the rivers; {len(hand.unproved)} steps are the likeliest, not proved."
-    beside = [one for one in stored.beside() if one.imp or one.fine]
+    beside = [one for one in stored.adjustments() if one.imp or one.fine]
     if beside:
         lines = [_line(one.name, stored.event.players[one.name].name, int(one.imp), one.fine) for one in beside]
         yield "\n".join(("Of no play.", *lines))
