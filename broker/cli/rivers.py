@@ -35,7 +35,7 @@ def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool) -> 
                "south": {...}}, "winning": 45}
     """
     note_faces_shown(folder, "record rivers")
-    room = open_stored_event(folder).room
+    room = open_stored_event(folder).state
     try:
         play = room.play((table, round_))
     except KeyError:

@@ -55,7 +55,7 @@ class ExportSource:
         """The standings to export."""
         if self.standings is not None:
             return self.standings
-        return tuple(self.stored.room.snapshot().standings)
+        return tuple(self.stored.state.snapshot().standings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _standings(of: ExportSource) -> bytes:
 
 
 def _certificates(of: ExportSource) -> bytes:
-    event, teams = of.stored.event, of.stored.room.team_rows()
+    event, teams = of.stored.event, of.stored.state.team_rows()
     return certificates_pdf(event, teams or of.ranked, of.at, of.translator)
 
 
@@ -140,7 +140,7 @@ EXPORTS: Final = (
     Export(
         "team-standings.csv",
         CSV,
-        lambda of: standings.team_standings_csv(of.stored.room.team_rows()),
+        lambda of: standings.team_standings_csv(of.stored.state.team_rows()),
         of_teams=True,
     ),
     Export(

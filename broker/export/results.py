@@ -95,7 +95,7 @@ def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[R
     counted = list(stored.counted(embargoed=embargoed))
     laid_at = {(play.deal, play.table): laid for laid, play in counted}
     unplayed = [play for _, play in counted if play.points is None]
-    shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
+    shown = [group for group in stored.state.groups() if embargoed or not stored.embargoed(group.deal)]
 
     def told(play: ScoredPlay, seat: Seat) -> Row:
         laid = laid_at.get((play.deal, play.table))
@@ -146,7 +146,7 @@ def _lines(stored: StoredEvent, *, embargoed: bool) -> Iterator[Line]:
 
 def _line(stored: StoredEvent, planned: BookedPlay, play: ScoredPlay | None) -> Line:
     """Return the line of a planned play. `play` is what counts of it and may be public."""
-    laid, section = stored.room.play((planned.table, planned.round)), _section(stored.event, planned)
+    laid, section = stored.state.play((planned.table, planned.round)), _section(stored.event, planned)
     if play is None and laid.settled:  # a table may have played another deal, which is only revealed with its result
         return {"deal": planned.deal, "table": planned.table, "players": planned.players} | section
     line = {"deal": laid.deal, "table": laid.table, "players": laid.players} | section
@@ -208,7 +208,7 @@ NEXT_EVENT_HEADER: Final = ("event", "place", "team", "player", "name", "imp", *
 
 def next_event_lines(folder: Path, stored: StoredEvent) -> list[EarlierLine]:
     """Return the standings of an event that was loaded from `folder`, the best first; for teams with their players."""
-    event, room = stored.event, stored.room
+    event, room = stored.event, stored.state
     listed = {one.player.id: one for one in current_players(event, read_saved_players(folder, event.plan))}
     title = event.plan.title
     if teams := room.team_rows():

@@ -75,7 +75,7 @@ class StoredEvent(Struct, frozen=True):
 
     event: Event
     """The event as corrected by rulings."""
-    room: EventState
+    state: EventState
     deals: Mapping[int, DealRecord]
     hands: Mapping[tuple[int, int], HandRecord]
     """By round and table."""
@@ -94,8 +94,8 @@ class StoredEvent(Struct, frozen=True):
 
     def results(self) -> Iterator[tuple[LogMessage, Result]]:
         """Yield all results as they count, by round and table, except those of void or adjusted plays."""
-        for key, message in sorted(self.room.results.items(), key=lambda item: (item[0][1], item[0][0])):
-            play = self.room.play(key)
+        for key, message in sorted(self.state.results.items(), key=lambda item: (item[0][1], item[0][0])):
+            play = self.state.play(key)
             if isinstance(message.fact, Result) and play.points is not None and play.win is not None:
                 yield message, _counted_result(message.fact, play) if play.rulings else message.fact
 
@@ -104,10 +104,10 @@ class StoredEvent(Struct, frozen=True):
 
         The time is that of the table's result or, if there is none, of the ruling in its place.
         """
-        for key in sorted(self.room.touched(), key=lambda key: (key[1], key[0])):
-            play, result = self.room.play(key), self.room.results.get(key)
+        for key in sorted(self.state.touched(), key=lambda key: (key[1], key[0])):
+            play, result = self.state.play(key), self.state.results.get(key)
             if play.points is not None and play.win is not None:
-                entries = self.room.book.of(key)
+                entries = self.state.book.of(key)
                 yield (result.at if result else entries[-1].at if entries else 0), play
 
     def counted(self, *, embargoed: bool) -> Iterator[tuple[CountedPlay, ScoredPlay]]:
@@ -116,8 +116,8 @@ class StoredEvent(Struct, frozen=True):
         A play still to come is included if somebody was already given or fined something for it. Without `embargoed`,
         plays of deals that a table has still to play are left out.
         """
-        for key in sorted(self.room.touched(), key=lambda key: (key[1], key[0])):
-            counted = self.room.play(key)
+        for key in sorted(self.state.touched(), key=lambda key: (key[1], key[0])):
+            counted = self.state.play(key)
             play = counted.scored()
             if play is not None and (embargoed or not self.embargoed(counted.deal)):
                 yield counted, play
@@ -125,7 +125,7 @@ class StoredEvent(Struct, frozen=True):
     def adjustments(self) -> tuple[Adjustment, ...]:
         """Return the IMPs given and fined outside of plays, by player. They are not under embargo."""
         total: dict[str, Adjustment] = {}
-        for one in self.room.adjustments():
+        for one in self.state.adjustments():
             had = total.get(one.name, Adjustment(one.name))
             total[one.name] = Adjustment(one.name, had.imp + one.imp, had.fine + one.fine)
         return tuple(total[name] for name in sorted(total))
@@ -134,20 +134,20 @@ class StoredEvent(Struct, frozen=True):
         """Return the kind of the ruling that replaces a result, or an empty string if there is none."""
         if not play.settled or play.points is not None or play.source is None:
             return ""
-        return self.room.book.entries[play.source].kind
+        return self.state.book.entries[play.source].kind
 
     def sat(self, player: str, round_: int) -> str | None:
         """Return the substitute who sat in a player's seat in a round, or None if the player did."""
-        return self.room.snapshot().sat(player, round_)
+        return self.state.snapshot().sat(player, round_)
 
     @property
     def final(self) -> bool:
         """Whether the standings are final."""
-        return self.room.final
+        return self.state.final
 
     def embargoed(self, deal: int) -> bool:
         """Return whether a table has the deal still to play."""
-        return not self.room.complete(deal)
+        return not self.state.complete(deal)
 
 
 def _counted_result(result: Result, play: CountedPlay) -> Result:
@@ -166,21 +166,21 @@ def _counted_result(result: Result, play: CountedPlay) -> Result:
 def open_stored_event(folder: Path) -> StoredEvent:
     """Read an event and its store. Raises ScorerError, StoreError."""
     event = open_event(folder)
-    room = EventState(event)
+    state = EventState(event)
     with closing(open_reader(folder, event.name)) as journal:
         content = read_journal(journal, event)
         if lacks_ruling(content.faults):
             content = content.without(Intake(event, content.messages, faults=content.faults).unplanned)
-        room.elsewhere = content.elsewhere
-        room.load(
-            (one for _, one in _messages_to_load(content, room, lambda _: True)),
+        state.elsewhere = content.elsewhere
+        state.load(
+            (one for _, one in _messages_to_load(content, state, lambda _: True)),
             passed_over(journal.refused()),
             judged_from=content.judged_from,
             lost=content.lost(),
         )
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
-    par = read_par(folder) if room.final else None
-    return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands, par)
+    par = read_par(folder) if state.final else None
+    return StoredEvent(state.event, state, {deal.number: deal for deal in read_deals(folder)}, hands, par)
 
 
 PastConcern = tuple[int, Concern]

@@ -31,7 +31,7 @@ def event_records(
     """
     if isinstance(stored.event.profile, RiichiProfile):
         raise RuleError("no_riichi_record", "a record (PMN) has fan and a wall for each seat: it is none of riichi")
-    told, fouled = with_deals or stored.room.over, _fouled(stored)
+    told, fouled = with_deals or stored.state.over, _fouled(stored)
     for at, laid in stored.played():
         if deal in (None, laid.deal) and (embargoed or not stored.embargoed(laid.deal)):
             yield _record(stored, at, laid, faces=told and (laid.deal, laid.line) not in fouled)
@@ -39,7 +39,7 @@ def event_records(
 
 def _fouled(stored: StoredEvent) -> set[tuple[int, int]]:
     """Return deal and table of plays whose form is not the deal's own."""
-    plays = (play for group in stored.room.groups() for play in group.members)
+    plays = (play for group in stored.state.groups() for play in group.members)
     return {(play.deal, play.table) for play in plays if play.form != stored.event.form(play.deal)}
 
 

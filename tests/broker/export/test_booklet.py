@@ -38,7 +38,7 @@ def test_each_deal_has_a_page_with_all_four_trays_in_the_order_of_drawing(declar
 
 
 def test_dots_are_as_large_as_they_stand_for_tables_and_each_datum_has_a_stroke(declared: Path) -> None:
-    sheet = deal_sheet(open_stored_event(declared).room.snapshot(), 2)
+    sheet = deal_sheet(open_stored_event(declared).state.snapshot(), 2)
     drawn = SeatPoints(sheet, {}, dict.fromkeys(SEATS, "A seat"))
     canvas = Canvas(BytesIO(), pageCompression=0)
     drawn.wrap(800, 800)
@@ -61,7 +61,7 @@ def test_it_is_the_same_each_time_and_tells_who_leads_and_what_to_talk_about(dec
     made = booklet_pdf(stored, _, NOON)
     assert made == booklet_pdf(stored, _, NOON)
     cover = text_of(made)[0]
-    leader = stored.room.snapshot().standings[0].name
+    leader = stored.state.snapshot().standings[0].name
     assert [
         word for word in (leader, _("The most IMPs at one table"), _("Luck and strength")) if word not in cover
     ] == []

@@ -94,7 +94,7 @@ def test_rulings_come_back_and_count_as_they_did(tmp_path: Path) -> None:
     journal.close()
     new = again(folder)
     assert written(new) == written(folder)
-    assert open_stored_event(new).room.play((3, 3)).settled
+    assert open_stored_event(new).state.play((3, 3)).settled
 
 
 def test_a_ruling_on_what_the_event_does_not_have_is_refused(tmp_path: Path) -> None:
@@ -164,9 +164,9 @@ def test_a_team_event_has_the_standings_of_its_teams_where_it_has_those_of_playe
     for how in ("plain", "whole", "embargoed"):
         made = event_document(folder, stored, whole=how == "whole", embargoed=how == "embargoed")
         shown = told.get(how, rounds == 4)
-        assert made.team_standings == (stored.room.team_rows() if shown else ())
+        assert made.team_standings == (stored.state.team_rows() if shown else ())
         assert bool(made.standings) == shown
-    assert sorted(one.team for one in stored.room.team_rows()) == sorted(team_event.TEAMS)
+    assert sorted(one.team for one in stored.state.team_rows()) == sorted(team_event.TEAMS)
 
 
 def test_of_what_is_not_whole_no_event_is_made(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_printed_standings_have_a_column_for_country_and_club_where_anybody_s_is
 
 
 def test_the_standings_file_has_country_and_club_last(stored: StoredEvent) -> None:
-    rows = standing_rows(stored.room.snapshot().ranking, stored.event.players)
+    rows = standing_rows(stored.state.snapshot().ranking, stored.event.players)
     text = standings.standings_csv(rows, stored.event.origin_of)
     (line,) = [row for row in csv.DictReader(io.StringIO(text, newline="")) if row["player"] == GONE]
     assert [*line][-2:] == ["country", "club"]

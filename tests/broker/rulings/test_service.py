@@ -155,7 +155,7 @@ def test_a_copy_of_the_journal_and_a_reader_have_the_rulings_too(played: Hall, t
     other = SqliteJournal(folder / STORE, "cup")
     assert copy_journal(played.journal, other) == played.journal.height
     other.close()
-    assert told(open_stored_event(folder).room) == told(played.scorer.state)
+    assert told(open_stored_event(folder).state) == told(played.scorer.state)
 
 
 def test_the_effects_name_everybody_who_moves_and_nobody_else(played: Hall) -> None:

@@ -350,7 +350,7 @@ def test_facts_that_depend_on_a_missing_ruling_are_kept_and_count_once_it_is_rec
         hall.hear(*log(1, *steps_to(replace(result(1, 1), deal=3)), *steps(1, 2)))
         at_table, before = kept(hall, 1), told(hall.scorer.state)
     alter_reasons(folder)
-    assert open_stored_event(folder).room.plays_at(1) == 1
+    assert open_stored_event(folder).state.plays_at(1) == 1
     with hall_in(folder) as hall:
         assert (hall.scorer.state.plays_at(1), hall.scorer.state.apart_plays()) == (1, [])
         assert (hall.ear.told("receipt/1")["upto"], hall.ear.told("receipt/1")["gaps"]) == (10, [])

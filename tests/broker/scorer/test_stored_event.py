@@ -22,7 +22,10 @@ def test_the_stored_state_is_the_one_of_the_scorer(over: Path) -> None:
     for message in whole_event():
         room.apply(message)
     stored = open_stored_event(over)
-    assert (stored.room.results, list(stored.room.snapshot().ranking)) == (room.results, list(room.snapshot().ranking))
+    assert (stored.state.results, list(stored.state.snapshot().ranking)) == (
+        room.results,
+        list(room.snapshot().ranking),
+    )
     assert [(result.round, message.table) for message, result in stored.results()] == sorted(
         (round_, table) for table, round_ in room.results
     )
@@ -38,7 +41,7 @@ def test_a_read_only_folder_can_be_read(over: Path) -> None:
     (over / STORE).chmod(0o400)
     over.chmod(0o500)
     try:
-        assert open_stored_event(over).room.over
+        assert open_stored_event(over).state.over
     finally:
         over.chmod(0o700)
 
@@ -53,13 +56,13 @@ def test_a_running_scorer_is_not_hindered_and_its_latest_messages_are_read(tmp_p
             assert len(list(open_stored_event(folder).results())) == 12
             for message in last[1:]:
                 journal.append(message, 0)
-        assert open_stored_event(folder).room.over
+        assert open_stored_event(folder).state.over
     finally:
         journal.close()
 
 
 def test_a_folder_name_is_not_parsed_as_part_of_an_address(tmp_path: Path) -> None:
-    assert open_stored_event(event_folder(tmp_path / "cup 100% ? mode=rw#1")).room.over
+    assert open_stored_event(event_folder(tmp_path / "cup 100% ? mode=rw#1")).state.over
 
 
 def test_a_folder_without_a_store_is_reported(over: Path) -> None:

@@ -249,7 +249,7 @@ def test_a_restored_event_continues_and_its_tables_resend(event: Path, stick: Pa
     finally:
         first.close()
         second.close()
-    assert open_stored_event(tmp_path / "new").room.over
+    assert open_stored_event(tmp_path / "new").state.over
     assert [
         path.name for path in (tmp_path / "new").iterdir() if path.stat().st_mode & 0o077 and path.suffix != ".lock"
     ] == []
@@ -333,11 +333,11 @@ def test_a_journal_in_a_database_can_be_restored_into_either_kind_of_store(
         copy = copied(there.folder, stick)
     assert contents(copy).keys() == {*check_copy(copy).files, "backup.json"}
     restore_copy(copy, check_copy(copy), tmp_path / "here")
-    assert open_stored_event(tmp_path / "here").room.over
+    assert open_stored_event(tmp_path / "here").state.over
     other = DatabaseAddress(server.address(server.database()), str(there.folder / "store-password"))
     restore_copy(copy, check_copy(copy), tmp_path / "again", other)
     assert not (tmp_path / "again" / STORE).exists()
-    assert open_stored_event(tmp_path / "again").room.over
+    assert open_stored_event(tmp_path / "again").state.over
     with pytest.raises(RestoreTaken):
         restore_copy(copy, check_copy(copy), tmp_path / "third", other)
     assert not (tmp_path / "third").exists()

@@ -108,7 +108,7 @@ def test_an_altered_row_of_a_migrated_store_is_identified(old: Kept) -> None:
 
 def test_an_event_of_version_1_can_be_read_without_migration(old: Kept) -> None:
     stored = open_stored_event(old.folder)
-    assert (stored.room.plays_in, len(stored.room.book.entries)) == (12, 2)
+    assert (stored.state.plays_in, len(stored.state.book.entries)) == (12, 2)
     with old.reader() as reader:
         assert not reader.has_links
 

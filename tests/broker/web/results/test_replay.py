@@ -36,7 +36,7 @@ def test_published_files_have_the_replays_of_the_desk_and_none_before_faces_are_
 
     def files() -> dict[str, bytes]:
         stored = open_stored_event(folder)
-        return pages.files(stored.room.snapshot(), stored)
+        return pages.files(stored.state.snapshot(), stored)
 
     deal = played_step_by_step(declare(event_folder(tmp_path / "other")))
     shutil.copy(tmp_path / "other" / HANDS, folder)

@@ -33,7 +33,7 @@ def with_par(folder: Path) -> Path:
 
 def pages(folder: Path) -> dict[str, str]:
     """Return the pages of the deals, by language and number."""
-    files = PublishedPages(folder).files(open_stored_event(folder).room.snapshot())
+    files = PublishedPages(folder).files(open_stored_event(folder).state.snapshot())
     return {name: content.decode() for name, content in files.items() if "/deal-" in name}
 
 
@@ -61,7 +61,7 @@ def test_a_wall_stands_in_the_order_of_drawing(declared: Path) -> None:
 
 
 def test_par_of_another_deal_and_a_file_that_is_none_are_not_shown(declared: Path) -> None:
-    snapshot, deals = open_stored_event(declared).room.snapshot(), PlayedDeals(with_par(declared))
+    snapshot, deals = open_stored_event(declared).state.snapshot(), PlayedDeals(with_par(declared))
     shown = deals.of(snapshot, 1)
     assert shown
     assert [*shown.seats()] == list(SEATS)
