@@ -31,7 +31,7 @@ from broker.people import Authentication, PeopleError
 from broker.protocol import SILENT_S
 from broker.protocol.tls import event_context
 from broker.scorer import Verified, verify_store
-from broker.scorer.space import LARGEST, disk_room
+from broker.scorer.space import LARGEST_RESERVE, disk_room
 from broker.store import STORE, copy_names, database_of, read_manifest
 from broker.web.tables.devices import CLOCK_OFF_S, HOT_CELSIUS, LOW_MIB
 
@@ -243,7 +243,7 @@ def _secrets(folder: Path) -> Iterator[Finding]:
 
 def _disk(folder: Path) -> Iterator[Finding]:
     free = disk_room(folder)[0]
-    if free < 4 * LARGEST:
+    if free < 4 * LARGEST_RESERVE:
         yield Finding(
             "scorer_disk_low",
             f"{free // MIB} MiB are free for the event",

@@ -108,7 +108,7 @@ class CertificatesFollowed:
         try:
             if self._admissions.number != self._followed:
                 self._followed = self._admissions.number
-                self._certificates.follow(self._admissions.admits, self._admissions.knew)
+                self._certificates.follow(self._admissions.admits, self._admissions.has_record)
             if self._certificates.stamp != self._stamp:
                 self._stamp = self._certificates.stamp
                 self._desk.read_certificate()

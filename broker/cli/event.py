@@ -71,10 +71,10 @@ def plan_corrections(folder: Path) -> list[Finding]:
         return []
     except StoreError as problem:
         return [(problem.code, str(problem))]
-    was, now = stored.room.planned.plan, stored.event.plan
+    was, now = stored.state.planned.plan, stored.event.plan
     found = [f"the title: {now.title}, in {folder / EVENT} {was.title}"] if now.title != was.title else []
     for player in stored.event.corrections:
-        name, planned = stored.event.name_of(player), stored.room.planned.name_of(player)
+        name, planned = stored.event.name_of(player), stored.state.planned.name_of(player)
         other = f"{player}: {name}, in {folder / EVENT} {planned}"
         found.append(other if name != planned else f"{player} ({name}): country, club, numbers or parts of the name")
     found += [f"who plays: otherwise than in {folder / MOVEMENT}"] if stored.event.version else []

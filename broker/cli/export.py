@@ -85,7 +85,7 @@ def results_(source: Path, output: Path | None, profile: str, *, force: bool, ex
         stored = open_stored_event(source)
         _say_what_is_left_out(stored, all_of_it=embargoed)
         listed = results.event_result_rows(stored, embargoed=embargoed)
-        secret = embargoed and not stored.room.over
+        secret = embargoed and not stored.state.over
     deliver(
         encoded(results.results_csv(listed), output, excel=excel), output, source=source, force=force, secret=secret
     )
@@ -103,7 +103,7 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
     """
     stored = open_stored_event(folder)
     _say_what_is_left_out(stored, all_of_it=embargoed)
-    secret = embargoed and not stored.room.over
+    secret = embargoed and not stored.state.over
     deliver(results.play_lines(stored, embargoed=embargoed), output, source=folder, force=force, secret=secret)
 
 
@@ -133,7 +133,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool, 
     else:
         stored = open_stored_event(source)
         _say_provisional(stored)
-        ranked, event = tuple(stored.room.snapshot().standings), stored.event
+        ranked, event = tuple(stored.state.snapshot().standings), stored.event
     text = standings.standings_csv(ranked, event.origin_of if event else standings.no_origin)
     deliver(encoded(text, output, excel=excel), output, source=source, force=force)
 
@@ -248,7 +248,7 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
     stored = open_stored_event(folder)
     _say_what_is_left_out(stored, all_of_it=embargoed)
     listed = event.event_records(stored, with_deals=with_deals, embargoed=embargoed)
-    secret = (with_deals or embargoed) and not stored.room.over
+    secret = (with_deals or embargoed) and not stored.state.over
     if with_deals:
         note_faces_shown(folder, "export pmn")
     text = write_records(listed, event.pmn_notes(stored, embargoed=embargoed))
@@ -270,7 +270,7 @@ def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force:
     """
     source = _source(folder, language, anchor=anchor_of(folder), embargoed=embargoed)
     _say_what_is_left_out(source.stored, all_of_it=embargoed or which == "standings")
-    secret = embargoed and not source.stored.room.over
+    secret = embargoed and not source.stored.state.over
     deliver(BY_NAME[f"{which}.pdf"].content(source), output, source=folder, force=force, secret=secret)
     say_unprintable(source.stored.event)
 
@@ -291,7 +291,7 @@ def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, wh
     """
     stored = open_stored_event(folder)
     _say_what_is_left_out(stored, all_of_it=embargoed or whole)
-    secret = whole or (embargoed and not stored.room.over)
+    secret = whole or (embargoed and not stored.state.over)
     content = encode_document(event_document(folder, stored, whole=whole, embargoed=embargoed))
     if whole:
         note_faces_shown(folder, "export json")
@@ -311,7 +311,7 @@ def all_(folder: Path, language: str, output: Path | None, *, force: bool, embar
     """
     source = _source(folder, language, anchor=anchor_of(folder), embargoed=embargoed)
     _say_what_is_left_out(source.stored, all_of_it=embargoed)
-    secret = embargoed and not source.stored.room.over
+    secret = embargoed and not source.stored.state.over
     deliver(archive(source), output, source=folder, force=force, secret=secret)
     say_unprintable(source.stored.event)
 
@@ -324,9 +324,9 @@ def _source(folder: Path, language: str = "en", *, anchor: str = "", embargoed: 
 
 def _missing(stored: StoredEvent) -> str:
     """Return what provisional standings still wait for."""
-    if not stored.room.over:
-        return f"{stored.room.plays_in} of {len(stored.event.plan.plays)} plays have their result"
-    if stored.room.snapshot().doubles:
+    if not stored.state.over:
+        return f"{stored.state.plays_in} of {len(stored.event.plan.plays)} plays have their result"
+    if stored.state.snapshot().doubles:
         return "a play counts twice for some of its players, until an arbiter has ruled on it"
     return "the head arbiter has not declared them final"
 

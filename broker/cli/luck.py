@@ -36,7 +36,7 @@ def event_luck(folder: Path, *, than: str | None) -> None:
     homologue event luck my-event
     homologue event luck my-event --than p07 --json
     """
-    snapshot = open_part(open_stored_event(folder).room.snapshot())
+    snapshot = open_part(open_stored_event(folder).state.snapshot())
     found = event_strength(snapshot.ledger)
     if found is None:
         text = N_(
@@ -146,7 +146,7 @@ def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, 
 def _rated(path: Path) -> RatedEvent:
     """Read an event. Raises RuleError `not_whole`, `same_name` or about its files; ScorerError, StoreError."""
     with _folder(path) as folder:
-        snapshot = open_part(open_stored_event(folder).room.snapshot())
+        snapshot = open_part(open_stored_event(folder).state.snapshot())
     event = snapshot.event
     written = {player: event.name_of(player) for player in snapshot.ledger.entries.names}
     names = {player: name_key(name) for player, name in written.items()}

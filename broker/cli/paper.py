@@ -48,7 +48,7 @@ def event_sheets(
     stored = open_stored_event(folder) if has_started(folder) else None
     event = stored.event if stored else open_event(folder)
     deals = {deal.number: deal for deal in read_deals(folder)}
-    known = stored.room.snapshot().stand_ins if stored else ()
+    known = stored.state.snapshot().stand_ins if stored else ()
     made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
     with printed_spellings(event):
         deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
@@ -79,7 +79,7 @@ def event_seating(folder: Path, output: Path | None, kind: str, language: str, *
     homologue event seating my-cup --by tables --output by-table.pdf
     homologue event seating my-cup --cards --language fr --output cards.pdf
     """
-    now = open_stored_event(folder).room.snapshot() if has_started(folder) else None
+    now = open_stored_event(folder).state.snapshot() if has_started(folder) else None
     event = now.event if now else open_event(folder)
     plan, known = (now.seated_plan, now.stand_ins) if now else (event.plan, ())
     with printed_spellings(event):

@@ -113,4 +113,4 @@ def _content(folder: Path) -> tuple[Snapshot, StoredEvent | None]:
         stored = open_stored_event(folder)
     except StoreMissing:
         return EventState(open_event(folder)).snapshot(), None
-    return stored.room.snapshot(), stored
+    return stored.state.snapshot(), stored

@@ -13,7 +13,7 @@ from broker.export.pmn.check import VERBS
 from broker.rules import RuleError
 from broker.rules.mcr import FoundPlay, PlayStep
 from broker.scorer import open_stored_event
-from broker.scorer.kept_plays import LaidPlay, find_play, keep_plays
+from broker.scorer.play_finder import LaidPlay, find_play, store_plays
 
 
 @click.command("rivers", short_help="Reconstruct a play from its rivers and melds.")
@@ -35,16 +35,16 @@ def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool) -> 
                "south": {...}}, "winning": 45}
     """
     note_faces_shown(folder, "record rivers")
-    room = open_stored_event(folder).room
+    room = open_stored_event(folder).state
     try:
         play = room.play((table, round_))
     except KeyError:
         raise RuleError("play_unknown", f"table {table} has no result of MCR in round {round_}") from None
     found, hand = find_play(room.event, play, read_json(laid, LaidPlay))
     if save and found.irregular:
-        raise CommandError("play_irregular", "somebody drew out of turn: no record can tell this play")
+        raise CommandError("play_irregular", "somebody drew out of turn, so this play cannot be recorded")
     if save:
-        keep_plays(folder, (hand,))
+        store_plays(folder, (hand,))
     say("\n".join(_lines(found)), **_row(found))
 
 

@@ -50,7 +50,7 @@ from broker.protocol import HOST_PATTERN, LAST_PORT, wall_clock_ms
 from broker.protocol.link import Address
 from broker.protocol.tls import fingerprint_of
 from broker.scorer.alerts import Concern
-from broker.scorer.lease import LeaseLink, LeaseRequest, kept_lease, place_of
+from broker.scorer.lease import LeaseLink, LeaseRequest, place_of, stored_lease
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
 from broker.store import (
@@ -389,7 +389,7 @@ class JoinWire(Closing):
     def __init__(self, work: Scorer, journal: Journal, address: Address, *, place: str, alone: bool) -> None:
         """`alone`: no other scorer can be active there, for instance because the broker starts and ends with us."""
         self._work, self._address = work, address
-        request = LeaseRequest(kept_lease(journal), place, alone=alone)
+        request = LeaseRequest(stored_lease(journal), place, alone=alone)
         self._line = LeaseLink(work.state.planned.name, address, request)
         self._joined = False
 
@@ -450,10 +450,10 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
         pause_s=asked.backup_every * 60,
         keep=asked.backup_keep,
         clock=wall_clock_ms,
-        tell=work.report_backup,
-        further=(copies.copy_people,),
+        on_report=work.report_backup,
+        copiers=(copies.copy_people,),
         urgent=copies.ClosedAccounts(auth.store).news,
-        found=work.report_faults,
+        on_faults=work.report_faults,
     )
     return running.enter_context(worker)
 

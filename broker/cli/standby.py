@@ -26,10 +26,10 @@ from broker.people.copies import name_copied
 from broker.protocol import DESK_PORT, Beat, Refused, ScorerState, decode_on_topic, encode, open_event_key, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, transient_session_id
 from broker.protocol.tls import event_context
-from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
+from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, store_lease, stored_lease
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
-from broker.scorer.standby import SILENT_S, FollowAsked, FollowTold, Peer, Takeover, read_peer, secret_of, write_peer
+from broker.scorer.standby import SILENT_S, FollowReply, FollowRequest, Peer, Takeover, read_peer, secret_of, write_peer
 from broker.store import STORE, SqliteJournal, database_of, event_name
 from broker.store.following import EventCopy, Have
 from broker.version import program_version
@@ -92,7 +92,7 @@ class FollowLine:
         self._path = f"{FOLLOW_PATH}?{urlencode({'event': event_name(folder)})}"
         self._connection: http.client.HTTPConnection | None = None
 
-    def ask(self, asked: FollowAsked, patience_s: float) -> FollowTold | None:
+    def ask(self, asked: FollowRequest, patience_s: float) -> FollowReply | None:
         """Return the answer, or None if there is none in time. Raises StandbyRefused."""
         try:
             self._connection = self._connection or self._connect()
@@ -105,7 +105,7 @@ class FollowLine:
             body = answer.read()
             if answer.status in (http.client.FORBIDDEN, http.client.NOT_FOUND):
                 raise StandbyRefused(f"{self.host}:{self._port}: {body[:300].decode(errors='replace')}")
-            return msgspec.msgpack.decode(body, type=FollowTold)
+            return msgspec.msgpack.decode(body, type=FollowReply)
         except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
             if isinstance(error, StandbyRefused):
                 raise
@@ -144,7 +144,7 @@ class StandingBy:
         self._logins, self._start_broker, self._shared = logins, start_broker, shared
         self._line = FollowLine(folder, url)
         self._takeover = Takeover(time.monotonic())
-        self._told: FollowTold | None = None
+        self._told: FollowReply | None = None
         self._around: _Surroundings | None = None
         self._wanted = self._whole = False
         self._space, self._unwritten = DiskSpace(folder), ""
@@ -178,7 +178,7 @@ class StandingBy:
             self._wanted = True
         silent = self._takeover.silent(time.monotonic())
         host, broker, desk = self._place
-        asked = FollowAsked(copy.have, program_version(), host, broker, desk, self._line.host, self._wanted)
+        asked = FollowRequest(copy.have, program_version(), host, broker, desk, self._line.host, self._wanted)
         told = self._line.ask(asked, SHORT_PATIENCE_S if silent else PATIENCE_S)
         now = time.monotonic()
         if told:
@@ -195,7 +195,7 @@ class StandingBy:
         else:
             stop.wait(PAUSE_S)
 
-    def _try_to_take(self, copy: EventCopy, told: FollowTold, stop: Stop) -> None:
+    def _try_to_take(self, copy: EventCopy, told: FollowReply, stop: Stop) -> None:
         """Store what was received, or report once why nothing can be written here."""
         unwritten = ""
         try:
@@ -210,14 +210,14 @@ class StandingBy:
         elif unwritten:
             stop.wait(UNWRITTEN_S)
 
-    def _take(self, copy: EventCopy, told: FollowTold) -> None:
+    def _take(self, copy: EventCopy, told: FollowReply) -> None:
         self._told = told
         here = f"{told.host}:{self._place.broker}"
         write_peer(self._folder, Peer("standby", self._url, f"{self._line.host}:{told.broker}", here))
         try:
-            whole = copy.take(told.part)
+            whole = copy.store_part(told.part)
         except FollowedDiffers as differs:
-            click.echo(f"{differs.code}: {differs}: put aside as {copy.begin_anew()}")
+            click.echo(f"{differs.code}: {differs}: put aside as {copy.start_over()}")
             return
         if PEOPLE_FILE in told.part.files:
             name_copied(self._folder)  # otherwise the audit log would seem truncated
@@ -245,10 +245,10 @@ class StandingBy:
 
     def _note(self, copy: EventCopy) -> Lease:
         """Store that we are the active scorer, with a term that outranks the first scorer's. Return that lease."""
-        kept, peer = kept_lease(copy.journal), read_peer(self._folder)
+        kept, peer = stored_lease(copy.journal), read_peer(self._folder)
         term = max(kept.term if kept else 0, self._told.term if self._told else 0)
         lease = Lease(uuid.uuid4().hex, term + TAKEOVER)
-        keep_lease(copy.journal, lease)
+        store_lease(copy.journal, lease)
         if peer:
             write_peer(self._folder, msgspec.structs.replace(peer, role="active"))
         return lease
@@ -396,7 +396,7 @@ def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address,
     must know a scorer, and is asked again until it names one.
     """
     with closing(EventCopy(folder, event_name(folder))) as copy:
-        before, have = kept_lease(copy.journal) or Lease(""), copy.have
+        before, have = stored_lease(copy.journal) or Lease(""), copy.have
     if _desk_replaces(folder, peer, place, have, before):
         return True
     until = time.monotonic() + (ASKING_SHARED_S if shared else ASKING_S)
@@ -416,7 +416,7 @@ def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address,
 def _desk_replaces(folder: Path, peer: Peer, place: StandbyPlace, have: Have, before: Lease) -> bool:
     """Return whether the other machine's desk answers, and its scorer outranks the last run on this one."""
     with suppress(StandbyRefused), closing(FollowLine(folder, peer.desk)) as line:
-        told = line.ask(FollowAsked(have, program_version(), *place, line.host), SHORT_PATIENCE_S)
+        told = line.ask(FollowRequest(have, program_version(), *place, line.host), SHORT_PATIENCE_S)
         return told is not None and told.term > before.term
     return False
 

@@ -17,7 +17,7 @@ from broker.people.anchors import CheckedAnchor, check_anchor
 from broker.people.copies import copy_people, restore_people
 from broker.protocol import wall_clock_ms
 from broker.scorer import Concern, Verified, concerns_of_faults, read_journal, verify_store
-from broker.scorer.homes import lost_since, take_back
+from broker.scorer.homes import lost_since, recover_lost
 from broker.store import (
     ALTERED,
     BAD_SIGNATURE,
@@ -44,7 +44,7 @@ from broker.store import (
     make_copy,
     open_at,
     open_journal,
-    refuse_taken,
+    refuse_nonempty,
     restore_copy,
     write_address,
 )
@@ -184,7 +184,7 @@ def _move(folder: Path, wanted: DatabaseAddress) -> int:
         closing(SqliteJournal(folder / STORE, event)) as source,
         closing(open_at(wanted, folder, event)) as target,
     ):
-        refuse_taken(target)
+        refuse_nonempty(target)
         height = copy_journal(source, target)
         write_address(folder, wanted)
     (folder / STORE).rename(folder / f"{STORE}.moved")
@@ -280,10 +280,10 @@ def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: S
         content = read_journal(journal, open_event(folder))
         concerns: list[Concern] = []
         if second_home is not None:
-            content, concerns = take_back(journal, content, SecondHome(second_home, event))
+            content, concerns = recover_lost(journal, content, SecondHome(second_home, event))
         content = content.with_faults(lost_since(journal, content, newer))
         with journal.commit():
-            journal.put_aside(content.faults)
+            journal.record_faults(content.faults)
     yield from (concern.text for concern in concerns)
     missing = [fault for fault in content.faults if fault.code == LOST]
     yield from (concern.text for concern in concerns_of_faults(content.faults))

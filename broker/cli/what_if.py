@@ -48,10 +48,10 @@ def what_if_command(folder: Path, profile: str | None, **wishes: str | None) -> 
     stored = open_stored_event(folder)
     base = _other(stored.event.profile, profile) if profile else stored.event.profile
     said = {name: value for name, value in wishes.items() if value is not None}
-    if not stored.room.over:
-        plays = f"{stored.room.plays_in} of {len(stored.event.plan.plays)}"
+    if not stored.state.over:
+        plays = f"{stored.state.plays_in} of {len(stored.event.plan.plays)}"
         click.echo(f"provisional: {plays} plays have their result", err=True)
-    found = what_if(stored.room.fork(), changed_rules(base, said))
+    found = what_if(stored.state.fork(), changed_rules(base, said))
     names = {player.id: player.name for player in stored.event.players.values()}
     say("\n".join(_as_text(stored, found, said, names)), **_answer(stored, found, said, names))
 

@@ -55,7 +55,7 @@ class ExportSource:
         """The standings to export."""
         if self.standings is not None:
             return self.standings
-        return tuple(self.stored.room.snapshot().standings)
+        return tuple(self.stored.state.snapshot().standings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _standings(source: ExportSource) -> bytes:
 
 
 def _certificates(source: ExportSource) -> bytes:
-    event, teams = source.stored.event, source.stored.room.team_rows()
+    event, teams = source.stored.event, source.stored.state.team_rows()
     return certificates_pdf(event, teams or source.ranked, source.at, source.translator)
 
 
@@ -137,7 +137,7 @@ EXPORTS: Final = (
     Export("certificates.pdf", PDF, _certificates, at_the_end=True),
     Export("standings-table.csv", CSV, lambda src: standings.standings_csv(src.ranked, src.stored.event.origin_of)),
     Export(
-        "team-standings.csv", CSV, lambda src: standings.team_standings_csv(src.stored.room.team_rows()), of_teams=True
+        "team-standings.csv", CSV, lambda src: standings.team_standings_csv(src.stored.state.team_rows()), of_teams=True
     ),
     Export(
         "results.csv",

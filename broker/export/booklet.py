@@ -58,7 +58,7 @@ def booklet_pdf(stored: StoredEvent, _: Translator, at: datetime, *, anchor: str
 
 
 def _cover(stored: StoredEvent, _: Translator) -> PageBlock:
-    snapshot = stored.room.snapshot()
+    snapshot = stored.state.snapshot()
     leaders = [
         _("Place {place}: {name}, {imp} IMP", place=one.place, name=one.name, imp=signed_text(Fraction(one.imp)))
         for one in snapshot.standings[:LEADERS]
@@ -110,8 +110,8 @@ def _part(title: str, lines: Sequence[str]) -> Iterator[PageLine]:
 
 
 def _deals(stored: StoredEvent, _: Translator) -> Iterator[Flowable | PageBlock]:
-    snapshot = stored.room.snapshot()
-    blocks = travellers_by_deal(stored, _, stored.room.groups(), unplayed_notes(stored, _, embargoed=False))
+    snapshot = stored.state.snapshot()
+    blocks = travellers_by_deal(stored, _, stored.state.groups(), unplayed_notes(stored, _, embargoed=False))
     previous, names = 0, {seat: _(SEAT_NAMES[seat]) for seat in SEATS}
     for deal, block in blocks:
         if deal != previous:

@@ -185,9 +185,9 @@ def event_document(folder: Path, stored: StoredEvent, *, whole: bool = False, em
     again. Raises ScorerError, StoreError; RuleError and ExceptionGroup of RuleErrors if `players.csv` is invalid;
     OSError.
     """
-    public = whole or stored.room.over
+    public = whole or stored.state.over
     deals = [stored.deals[number] for number in sorted(stored.deals)]
-    event = stored.room.original if whole else stored.event  # if whole, the journal contains the plan's corrections
+    event = stored.state.original if whole else stored.event  # if whole, the journal contains the plan's corrections
     people = as_corrections(_listed(folder), event.corrections)
     return Document(
         whole=whole,
@@ -206,8 +206,8 @@ def event_document(folder: Path, stored: StoredEvent, *, whole: bool = False, em
         groups=tuple(_groups(stored, everything=whole or embargoed)),
         unplayed=tuple(_unplayed(stored, everything=whole or embargoed)),
         beside=tuple(_outside_plays(stored)),
-        standings=tuple(stored.room.snapshot().standings) if public or embargoed else (),
-        team_standings=stored.room.team_rows() if public or embargoed else (),
+        standings=tuple(stored.state.snapshot().standings) if public or embargoed else (),
+        team_standings=stored.state.team_rows() if public or embargoed else (),
     )
 
 
@@ -241,7 +241,7 @@ def _journal(folder: Path, stored: StoredEvent, *, whole: bool, embargoed: bool)
             message = None if whole else message_of(body)
             if isinstance(message, DeviceRecord):
                 continue
-            if isinstance(message, Ruling) and corrects_plan(stored.room.book, message.decision):
+            if isinstance(message, Ruling) and corrects_plan(stored.state.book, message.decision):
                 continue
             if message is None or embargoed or _is_public(stored, message):
                 yield JournalEntry(received_at, msgspec.Raw(body))
@@ -255,15 +255,15 @@ def _is_public(stored: StoredEvent, message: LogMessage | Ruling) -> bool:
         deal, key = message.fact.deal, (message.table, message.fact.round)
     deals = set() if deal is None else {deal}
     if key in stored.event.bookings:
-        deals.add(stored.room.play(key).deal)
-    return not any(map(stored.embargoed, deals)) if deals else stored.room.over
+        deals.add(stored.state.play(key).deal)
+    return not any(map(stored.embargoed, deals)) if deals else stored.state.over
 
 
 def _groups(stored: StoredEvent, *, everything: bool) -> Iterator[ComparedGroup]:
-    for group in stored.room.groups():
+    for group in stored.state.groups():
         if everything or not stored.embargoed(group.deal):
             datum = {seat: str(mean) for seat, mean in group.datum.items()}
-            plays = tuple(_play(one, stored.room.key_of(one.play)) for one in group.plays)
+            plays = tuple(_play(one, stored.state.key_of(one.play)) for one in group.plays)
             yield ComparedGroup(group.deal, group.form, datum, plays)
 
 
@@ -290,7 +290,7 @@ def _unplayed(stored: StoredEvent, *, everything: bool) -> Iterator[UnplayedPlay
 
 
 def _outside_plays(stored: StoredEvent) -> Iterator[OutsidePlays]:
-    return (OutsidePlays(one.name, one.fine, int(one.imp)) for one in stored.beside() if one.imp or one.fine)
+    return (OutsidePlays(one.name, one.fine, int(one.imp)) for one in stored.adjustments() if one.imp or one.fine)
 
 
 LARGEST: Final = 512 * 2**20

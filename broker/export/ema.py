@@ -118,11 +118,11 @@ class EmaReport(NamedTuple):
 def ema_report(stored: StoredEvent, entrants: Mapping[str, Entrant]) -> EmaReport:
     """Return the results of an event. Players who have not played are left out."""
     points = _points(stored)
-    ranked = [line for line in stored.room.snapshot().ranking if line.plays]
+    ranked = [line for line in stored.state.snapshot().ranking if line.plays]
     # Do not guess which part of a name is the family name.
     unlisted = {line.name: Entrant("", stored.event.name_of(line.name), "", "") for line in ranked}
     found = {player: entrants.get(player, one) for player, one in unlisted.items()}
-    sections = stored.room.snapshot().section_of
+    sections = stored.state.snapshot().section_of
     keys = {line.name: (-sections[line.name].stage if sections else 0, line.place) for line in ranked}
     in_order = sorted(keys.values())
     places = {name: 1 + bisect_left(in_order, key) for name, key in keys.items()}  # sections share places

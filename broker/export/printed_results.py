@@ -72,9 +72,9 @@ def standings_pdf(
 
     `listed`: the players' standings that may be public, if not the room's. Team standings are never under embargo.
     """
-    lines = stored.room.snapshot().standings if listed is None else listed
+    lines = stored.state.snapshot().standings if listed is None else listed
     heading, event = page_heading(stored, _, at, _("Standings"), anchor), stored.event
-    with_origins, teams = event.has_origins, stored.room.team_rows()
+    with_origins, teams = event.has_origins, stored.state.team_rows()
     origin = (PageCell(_("Country")), PageCell(_("Club"))) if with_origins else ()
     rows: list[Row] = [*teams, *lines]
     blocks = []
@@ -122,7 +122,7 @@ def travellers_pdf(
     stored: StoredEvent, _: Translator, at: datetime, *, embargoed: bool = False, anchor: str = ""
 ) -> bytes:
     """Return all travellers as PDF; those of deals that a table has still to play only if `embargoed`."""
-    shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
+    shown = [group for group in stored.state.groups() if embargoed or not stored.embargoed(group.deal)]
     deal_notes = unplayed_notes(stored, _, embargoed=embargoed)
     blocks = [block for _deal, block in travellers_by_deal(stored, _, shown, deal_notes)]
     note = (
@@ -134,7 +134,7 @@ def travellers_pdf(
         else _("No results yet: no deal has been played at all its tables.")
     )
     notes = [note_line(note), *_about_standing(stored.event, _), *par_note(stored, _)]
-    if blocks and not embargoed and not stored.room.over:
+    if blocks and not embargoed and not stored.state.over:
         notes.append(note_line(_("Deals that some tables have not yet played are left out.")))
     return pages_pdf(
         page_heading(stored, _, at, _("Travellers"), anchor),
@@ -150,7 +150,7 @@ def _plays_in(_: Translator, done: int, expected: int) -> str:
 
 def page_heading(stored: StoredEvent, _: Translator, at: datetime, kind: str, anchor: str) -> PageHeading:
     """Return the header of each page; `kind` is what the pages show."""
-    progress = _plays_in(_, stored.room.plays_in, len(stored.event.plan.plays))
+    progress = _plays_in(_, stored.state.plays_in, len(stored.event.plan.plays))
     return PageHeading(stored.event.plan.title, kind, stored.final, stored.event.profile.id, progress, at, _, anchor)
 
 
@@ -212,7 +212,7 @@ def _head(stored: StoredEvent, _: Translator, group: ComparisonGroup, number: in
         lay = N_("tiles as planned") if group.form == stored.event.form(group.deal) else N_("tiles in another order")
         details.append(_("group {number}: {lay}", number=number, lay=_(lay)))
     if stored.embargoed(group.deal):
-        details.append(_plays_in(_, stored.room.plays_of(group.deal), stored.room.expected(group.deal)))
+        details.append(_plays_in(_, stored.state.plays_of(group.deal), stored.state.expected(group.deal)))
     names = [_("Table"), _("Round")]
     for seat in SEATS:
         names += [_(SEAT_NAMES[seat]), _("Pts"), _("IMP")]
@@ -316,7 +316,7 @@ def outside_plays_block(stored: StoredEvent, _: Translator) -> Iterator[PageBloc
     """Yield a block of the awards and fines that belong to no play, if there are any."""
     lines = tuple(
         note_line(f"{stored.event.players[one.name].name} {signed_text(one.imp - one.fine)}")
-        for one in stored.beside()
+        for one in stored.adjustments()
         if one.imp != one.fine
     )
     if lines:

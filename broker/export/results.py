@@ -95,13 +95,13 @@ def event_result_rows(stored: StoredEvent, *, embargoed: bool = False) -> list[R
     pairs = list(stored.counted(embargoed=embargoed))
     counted_at = {(play.deal, play.table): counted for counted, play in pairs}
     unplayed = [play for _, play in pairs if play.points is None]
-    shown = [group for group in stored.room.groups() if embargoed or not stored.embargoed(group.deal)]
+    shown = [group for group in stored.state.groups() if embargoed or not stored.embargoed(group.deal)]
 
     def details(play: ScoredPlay, seat: Seat) -> Row:
         player, counted = play.players[seat], counted_at.get((play.deal, play.table))
         return _player_columns(stored, player) | (_play_columns(stored, counted, seat, player) if counted else {})
 
-    outside = [row | _player_columns(stored, str(row["player"])) for row in outside_plays_rows(stored.beside())]
+    outside = [row | _player_columns(stored, str(row["player"])) for row in outside_plays_rows(stored.adjustments())]
     return [*result_rows(shown, unplayed, details), *outside]
 
 
@@ -146,7 +146,7 @@ def _lines(stored: StoredEvent, *, embargoed: bool) -> Iterator[Line]:
 
 def _line(stored: StoredEvent, planned: BookedPlay, play: ScoredPlay | None) -> Line:
     """Return the line of a planned play. `play` is what counts of it and may be public."""
-    counted, section = stored.room.play((planned.table, planned.round)), _section(stored.event, planned)
+    counted, section = stored.state.play((planned.table, planned.round)), _section(stored.event, planned)
     if play is None and counted.settled:  # a table may have played another deal, which is only revealed with its result
         return {"deal": planned.deal, "table": planned.table, "players": planned.players} | section
     line = {"deal": counted.deal, "table": counted.table, "players": counted.players} | section
@@ -179,7 +179,7 @@ def _counted_fields(counted: CountedPlay, play: ScoredPlay) -> Line:
 
 def _player_lines(stored: StoredEvent, playing: set[str]) -> Iterator[Line]:
     """Yield what players have outside plays, and the players who are ranked without a play."""
-    event, outside = stored.event, {one.name: one for one in stored.beside()}
+    event, outside = stored.event, {one.name: one for one in stored.adjustments()}
     before = _carried(event.brought("individual"))
     guests = {one.id for one in event.guests}
     for player in sorted({*outside, *before, *guests, *event.players.keys() - playing}):
@@ -208,7 +208,7 @@ NEXT_EVENT_HEADER: Final = ("event", "place", "team", "player", "name", "imp", *
 
 def next_event_lines(folder: Path, stored: StoredEvent) -> list[EarlierLine]:
     """Return the standings of an event that was loaded from `folder`, the best first; for teams with their players."""
-    event, room = stored.event, stored.room
+    event, room = stored.event, stored.state
     listed = {one.player.id: one for one in current_players(event, read_saved_players(folder, event.plan))}
     title = event.plan.title
     if teams := room.team_rows():

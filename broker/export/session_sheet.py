@@ -241,5 +241,5 @@ def read_session(folder: Path, table: int, round_: int) -> StoredSession:
         raise RuleError("no_such_session", f"table {table} plays no riichi session in round {round_} of this event")
     ids = [booking.players[seat] for seat in SEATS]
     names = [stored.sat(one, round_) or stored.event.players[one].name for one in ids]
-    events = [event_from_message(fact.event) for fact in stored.room.tables.sessions.entries((table, round_))]
+    events = [event_from_message(fact.event) for fact in stored.state.tables.sessions.entries((table, round_))]
     return StoredSession(stored.event.session_rules(booking), names, events, stored.event)

@@ -42,7 +42,7 @@ from broker.protocol import (
     topics,
 )
 from broker.protocol.link import Incoming
-from broker.store import FIRST_LINK, Decided, Journal, link_after, message_of
+from broker.store import FIRST_LINK, DeskDecision, Journal, link_after, message_of
 
 OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)
 """Rulings about players rather than plays; they count wherever those players are compared."""
@@ -143,7 +143,7 @@ class Centre:
         planned: Callable[[], Event],
         file: HallsFile,
         journal: Journal,
-        decided: Sequence[Decided],
+        decided: Sequence[DeskDecision],
         has: Callable[[str], bool],
         clock: Callable[[], int],
         seconds: Callable[[], float],
@@ -160,7 +160,7 @@ class Centre:
         self._has_fact = has
         self.halls: dict[str, Hall] = {}
         self.hall_of: dict[int, str] = {}
-        kept = journal.remembered(KEPT)  # decoded strictly: a revoked hall must not be admitted again
+        kept = journal.stored_values(KEPT)  # decoded strictly: a revoked hall must not be admitted again
         self._at = {name: msgspec.json.decode(text, type=HallPosition) for name, text in kept.items()}
         self._unkept: set[str] = set()
         """Halls whose position has changed, by rows, revocation or admission, and is not stored yet."""
@@ -394,7 +394,7 @@ class Centre:
     def keep(self) -> None:
         """Store the halls' positions, in the same commit as their rows."""
         for hall in sorted(self._unkept):
-            self._journal.keep(f"{KEPT}{hall}", self._at[hall])
+            self._journal.set_struct(f"{KEPT}{hall}", self._at[hall])
         self._unkept.clear()
 
     @property

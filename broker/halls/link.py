@@ -153,7 +153,7 @@ class HallLink:
         """Number and time of a row that was sent for the first time: its receipt shows how busy the centre is."""
         self._beat_at = 0.0
         self._up = self._turned_away = False
-        self.has: RowsAtCentre | None = journal.kept(KEPT, RowsAtCentre).get("")
+        self.has: RowsAtCentre | None = journal.stored_structs(KEPT, RowsAtCentre).get("")
         """None until the first receipt ever."""
         self._kept = self.has
         self._heard: tuple[int, float] | None = None
@@ -306,7 +306,7 @@ class HallLink:
         if self.has and self.has != self._kept:
             self._kept = self.has
             with self._journal.commit():
-                self._journal.keep(KEPT, self.has)
+                self._journal.set_struct(KEPT, self.has)
 
     def _send_again(self, receipt: HallReceipt) -> None:
         """Go back to the row after the last one that the centre has, and wait longer for its next receipt."""

@@ -78,7 +78,7 @@ def _changed(journal: Reader, messages: int) -> tuple[Fault, ...]:
             pass
     faults = [fault for fault in found if fault.height <= messages and fault.code != LINK_ALTERED]
     healed = set(_healed(journal)) if faults else set()
-    return tuple(journal.name(fault for fault in faults if fault.height not in healed))
+    return tuple(journal.identify_faults(fault for fault in faults if fault.height not in healed))
 
 
 def _healed(journal: Reader) -> Iterator[int]:

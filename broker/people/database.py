@@ -176,7 +176,7 @@ class PeopleDatabase:
             if last and last.height >= lines[0].height:  # written by another process, or before a restart
                 named = {*witness.lines()}
                 lines = [line for line in lines if line not in named]
-            if witness.note(lines):
+            if witness.append(lines):
                 witness.sync()
                 self._noted.clear()
 
@@ -257,7 +257,7 @@ class SqlitePeople(PeopleDatabase):
                 with closing(Witness(witness)) as file:
                     if anew or file.last() is None:
                         file.rewrite(reversed([witness_line(*row) for row in connection.execute(query)]))
-                    file.note([START])
+                    file.append([START])
                     file.sync()
                 connection.exec_driver_sql("INSERT OR IGNORE INTO about VALUES ('witness', 'whole')")
             for row in connection.execute(query.limit(1)):

@@ -87,11 +87,11 @@ MOST_IN_ALL: Final = 30
 MOST_HELD: Final = 100
 """Facts of one table that wait until a PIN is judged. Its device resends any beyond these."""
 
-JUDGED_KEPT: Final = 100
+MOST_JUDGED: Final = 100
 """PIN verdicts remembered per table, so that the same PIN need not be compared again."""
 
 
-class _Seal(Struct, frozen=True):
+class _SignedPart(Struct, frozen=True):
     """The fields of a fact that are needed to verify its signature."""
 
     table: int
@@ -101,7 +101,7 @@ class _Seal(Struct, frozen=True):
     signature: str | None = None
 
 
-_SEALS = msgspec.json.Decoder(_Seal)
+_SIGNED_PARTS = msgspec.json.Decoder(_SignedPart)
 
 
 class Admissions:
@@ -110,7 +110,7 @@ class Admissions:
     def __init__(self, records: Iterable[object] = ()) -> None:
         """Start from the stored messages, ignoring those that are not device records."""
         self._admitted: dict[tuple[int, str], DeviceAdmitted] = {}
-        self._proven: set[str] = set()
+        self._verified: set[str] = set()
         """Hashes of the facts in this batch whose signature was verified."""
         self._hashes: dict[bytes, str] = {}
         """Hashes of the facts in this batch."""
@@ -134,42 +134,42 @@ class Admissions:
         """Return whether a device may speak for a table."""
         return (table, device) in self._admitted
 
-    def knew(self, table: int, device: str) -> bool:
+    def has_record(self, table: int, device: str) -> bool:
         """Return whether a device was ever admitted or revoked at a table; one of the two records may be lost."""
         return (table, device) in self._decided
 
     def all(self) -> Sequence[DeviceAdmitted]:
         """Return all admitted devices, by table."""
-        return [one for _, one in sorted(self._admitted.items())]
+        return [admission for _, admission in sorted(self._admitted.items())]
 
-    def prove(
+    def verify_batch(
         self,
         payloads: Sequence[bytes],
-        has_taken: Callable[[int, int, str], bool] = lambda _table, _number, _hash: False,
+        was_accepted: Callable[[int, int, str], bool] = lambda _table, _number, _hash: False,
     ) -> None:
         """Verify the facts of a batch together. A signature also covers the hash of the previous fact.
 
-        So if a device has made several facts in a row, its last signature proves them all. `has_taken` returns whether
-        the fact with a table, number and hash was accepted, and therefore verified, before: after a backlog a broker
-        sends many again.
+        So if a device has made several facts in a row, its last signature proves them all. `was_accepted` returns
+        whether the fact with a table, number and hash was accepted, and therefore verified, before: after a backlog a
+        broker sends many again.
         """
-        self._proven.clear()
+        self._verified.clear()
         self._hashes.clear()
         vouched: set[tuple[int, str | None, str]] = set()
         for payload in reversed(payloads):
             try:
-                seal = _SEALS.decode(stored_form(payload))  # only this part is signed
+                part = _SIGNED_PARTS.decode(stored_form(payload))  # only this part is signed
             except UNREADABLE:
                 continue
             digest = self._hashes[payload] = fact_hash(payload)
-            if has_taken(seal.table, seal.seq, digest):
-                self._proven.add(digest)
+            if was_accepted(part.table, part.seq, digest):
+                self._verified.add(digest)
                 continue
-            if (seal.table, seal.device, digest) not in vouched and not self._is_signed(seal, payload):
+            if (part.table, part.device, digest) not in vouched and not self._is_signed(part, payload):
                 continue
-            self._proven.add(digest)
-            if seal.before:
-                vouched.add((seal.table, seal.device, seal.before))
+            self._verified.add(digest)
+            if part.before:
+                vouched.add((part.table, part.device, part.before))
 
     def hash_of(self, payload: bytes) -> str:
         """Return the hash of a fact as it was received, computed only once."""
@@ -185,9 +185,9 @@ class Admissions:
         if not self._is_signed(given, payload):
             raise Refused("bad_signature", N_("the signature is not that of device {device}", device=given.device))
 
-    def _is_signed(self, seal: _Seal | LogMessage | PinGiven, payload: bytes) -> bool:
-        found = self._admitted.get((seal.table, seal.device or ""))
-        return found is not None and found.key is not None and is_signed_by(found.key, payload, seal.signature)
+    def _is_signed(self, part: _SignedPart | LogMessage | PinGiven, payload: bytes) -> bool:
+        admitted = self._admitted.get((part.table, part.device or ""))
+        return admitted is not None and admitted.key is not None and is_signed_by(admitted.key, payload, part.signature)
 
     def check(self, fact: LogMessage, payload: bytes, digest: str) -> None:
         """Refuse a fact that was not signed by a device admitted at its table. Raises Refused."""
@@ -201,7 +201,7 @@ class Admissions:
                 "unknown_device",
                 N_("device {device} is not admitted at table {table}", device=fact.device or "", table=fact.table),
             )
-        if digest not in self._proven and not self._is_signed(fact, payload):
+        if digest not in self._verified and not self._is_signed(fact, payload):
             raise Refused("bad_signature", N_("the signature is not that of device {device}", device=fact.device or ""))
 
 
@@ -226,33 +226,33 @@ class PinCheck:
 class PinChecker:
     """Compares PINs one after the other on its own thread, and holds back the facts that wait for the result."""
 
-    def __init__(self, found: Callable[[PinCheck, bool], None]) -> None:
-        """`found` is called on that thread."""
-        self._found = found
+    def __init__(self, on_result: Callable[[PinCheck, bool], None]) -> None:
+        """`on_result` is called on that thread."""
+        self._on_result = on_result
         self._held: dict[int, list[Incoming]] = {}
         """Facts held back, by table, in order. They are acknowledged, but no receipt lists them yet."""
         self._thread = ThreadPoolExecutor(1, "pin")
 
     def start(self, check: PinCheck) -> None:
         """Queue a comparison."""
-        self._thread.submit(lambda: self._found(check, check.is_right()))
+        self._thread.submit(lambda: self._on_result(check, check.is_right()))
 
     def close(self) -> None:
         """Cancel the queued comparisons."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def hold(self, table: int, first: Incoming) -> None:
+    def start_holding(self, table: int, first: Incoming) -> None:
         """Hold back a fact, and all later ones of its table."""
         self._held[table] = []
-        self.holds(first)
+        self.hold_if_waiting(first)
 
-    def holds(self, one: Incoming) -> bool:
+    def hold_if_waiting(self, message: Incoming) -> bool:
         """Return whether a message is a fact of a table that waits. If so, hold it back."""
-        place = parse_topic(one.topic) if self._held else None
+        place = parse_topic(message.topic) if self._held else None
         if place is None or place.topic is not LOG or place.table not in self._held:
             return False
         if len(held := self._held[place.table]) < MOST_HELD:
-            held.append(Incoming(one.topic, one.payload, lambda: None))
+            held.append(Incoming(message.topic, message.payload, lambda: None))
         return True
 
     def released(self, table: int) -> list[Incoming]:
@@ -277,7 +277,7 @@ class _TableVisits:
     """The last answer sent to the table."""
     checking: bool = False
     """Whether a PIN is being compared."""
-    asked: PinGiven | None = None
+    pending: PinGiven | None = None
     """The last request that has not been answered yet."""
 
     def opened(self, session: str) -> int:
@@ -294,7 +294,7 @@ class _TableVisits:
             if began < at < seq
         )
 
-    def nameless(self, seq: int) -> bool:
+    def let_in_without_session(self, seq: int) -> bool:
         """Return whether the arbiter at the table was let in before sessions had names."""
         last = max((at for at in self.visits if at < seq), default=None)
         return last is not None and isinstance(self.visits[last], LetIn) and self.visits[last].session is None
@@ -314,7 +314,7 @@ class ArbiterAccess:
     ) -> None:
         """Take the event's key, the wall clock in ms, a monotonic clock in s, and the stored messages.
 
-        `start` begins to compare a PIN; the result is passed to `found`.
+        `start` begins to compare a PIN; the result is passed to `pin_checked`.
         """
         self._start = start
         self.sessions = SessionKey.of_event(event, key)
@@ -325,7 +325,7 @@ class ArbiterAccess:
         self._tables: dict[int, _TableVisits] = {}
         self._wrong: deque[float] = deque(maxlen=MOST_IN_ALL)
         """Times of the last wrong PINs at any table."""
-        self._news: list[tuple[int, int]] = []
+        self._new_wrong: list[tuple[int, int]] = []
         for message in stored:
             if isinstance(message, LogMessage) and type(message.fact) in KINDS:
                 self.apply(message)
@@ -342,27 +342,27 @@ class ArbiterAccess:
 
     def wrong_pins(self) -> Iterator[tuple[int, int]]:
         """Yield, once, the tables with new wrong PINs, and their number since the last right one."""
-        news, self._news = self._news, []
-        yield from news
+        new, self._new_wrong = self._new_wrong, []
+        yield from new
 
     def _of(self, table: int) -> _TableVisits:
         return self._tables.setdefault(table, _TableVisits())
 
     # ---- PINs -------------------------------------------------------------------------------
 
-    def ask(self, asked: PinGiven) -> PinAnswer | None:
+    def ask(self, request: PinGiven) -> PinAnswer | None:
         """Judge a PIN entered at a table, and open a session if it is right. None: the answer comes later."""
         try:
-            code = self._judge(asked.table, asked.device, asked.session, asked.sealed)
+            code = self._judge(request.table, request.device, request.session, request.sealed)
         except PinWaits:
-            self._of(asked.table).asked = asked
+            self._of(request.table).pending = request
             return None
         session = None
         if code is None:
             until = self._clock() + SESSION_LIFETIME_MS
-            session = self.sessions.open(asked.table, BY_PIN, AT_THE_TABLE, asked.session, until)
-        answer = PinAnswer(asked=asked.session, session=session, code=code)
-        self._of(asked.table).answer = answer
+            session = self.sessions.open(request.table, BY_PIN, AT_THE_TABLE, request.session, until)
+        answer = PinAnswer(asked=request.session, session=session, code=code)
+        self._of(request.table).answer = answer
         return answer
 
     def _judge(self, table: int, device: str, nonce: str, sealed: str) -> str | None:
@@ -377,33 +377,33 @@ class ArbiterAccess:
         hashed = self.hashed()
         pin = self.pin_key.open(sealed, PinPlace(self._event, table, device, nonce))
         if hashed is None or pin is None:
-            return self._note(table, nonce, right=False)
+            return self._record_pin(table, nonce, right=False)
         visits.checking = True
         self._start(PinCheck(table, nonce, pin, hashed))
         raise PinWaits
 
-    def found(self, check: PinCheck, *, right: bool) -> None:
+    def pin_checked(self, check: PinCheck, *, right: bool) -> None:
         """Record whether a PIN is right, unless the PIN was changed meanwhile, and answer the waiting request."""
         visits = self._of(check.table)
         visits.checking = False
         if check.hashed == self.hashed():
-            self._note(check.table, check.nonce, right=right)
-        asked, visits.asked = visits.asked, None
-        if asked is not None:
-            self.ask(asked)
+            self._record_pin(check.table, check.nonce, right=right)
+        request, visits.pending = visits.pending, None
+        if request is not None:
+            self.ask(request)
 
-    def _note(self, table: int, nonce: str, *, right: bool) -> str | None:
+    def _record_pin(self, table: int, nonce: str, *, right: bool) -> str | None:
         """Remember whether a PIN was right. Return the refusal code if it was not."""
         visits = self._of(table)
         visits.judged[nonce] = None if right else "pin_wrong"
-        if len(visits.judged) > JUDGED_KEPT:
+        if len(visits.judged) > MOST_JUDGED:
             del visits.judged[next(iter(visits.judged))]
         if right:
             visits.wrong = 0
             return None
         visits.wrong, visits.wrong_at = visits.wrong + 1, self._seconds()
         self._wrong.append(visits.wrong_at)
-        self._news.append((table, visits.wrong))
+        self._new_wrong.append((table, visits.wrong))
         return "pin_wrong"
 
     def _locked_until(self, visits: _TableVisits) -> float:
@@ -417,7 +417,7 @@ class ArbiterAccess:
     def check(self, message: LogMessage, began: int) -> None:
         """Refuse an arbiter's fact that its session does not allow. `began`: the number of its play's first fact.
 
-        Raises Refused, or PinWaits: then judge it again once `found` was called for its table.
+        Raises Refused, or PinWaits: then judge it again once `pin_checked` was called for its table.
         """
         fact = message.fact
         if message.signature is None:
@@ -433,8 +433,8 @@ class ArbiterAccess:
         """Refuse a session that was not opened here for this author, or had ended before the fact `seq`."""
         session, visits = of.session, self._of(table)
         if session is None:
-            if isinstance(of, LetIn) or not visits.nameless(seq):
-                raise Refused("session_missing", N_("no arbiter had been let in for this action"))
+            if isinstance(of, LetIn) or not visits.let_in_without_session(seq):
+                raise Refused("session_missing", N_("no arbiter was let in for this action"))
             return
         proven = (
             author == AT_THE_TABLE if is_unproven(session) else self.sessions.verifies(session, table, author or "")

@@ -57,9 +57,9 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
         "The centre has more messages of this hall than the store here, which is an older copy. Tables send theirs "
         "again; compare your rulings with the centre’s."
     ),
-    "centre_refuses": N_("The centre has refused something that this hall sent. Ask its arbiters what."),
+    "centre_refuses": N_("The centre refused a message from this hall. Ask the centre’s arbiters which one."),
     "hall_revoked": N_("The centre no longer accepts messages from this hall. Ask its arbiters why."),
-    "hall_silent": N_("Hall {hall} is offline: it plays on, and sends its messages later."),
+    "hall_silent": N_("Hall {hall} is offline. Play continues there, and its messages will be sent later."),
     "hall_ruling_refused": N_("A ruling of hall {hall} does not count here: {what}. Rule here if it should."),
     "node_back": N_("Node {number} of the centre’s broker, {node}, is back."),
     "node_lost": N_("Node {number} of the centre’s broker, {node}, does not answer. Check whether that machine is on."),
@@ -69,7 +69,7 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
     "device_waits": N_(
         "Table {table}: a device that is not known is sending, {device}. Nothing from it counts until it is accepted."
     ),
-    "pin_wrong": N_("Table {table}: a wrong PIN was typed, {count} since the last right one. Ask there who it was."),
+    "pin_wrong": N_("Table {table}: a wrong PIN was entered ({count} since the last correct one). Ask who entered it."),
     "event_key_changed": N_(
         "The event’s key has changed: paired tables no longer trust this scorer. Restore event.key from a copy, or "
         "pair them again."
@@ -92,7 +92,7 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
     ),
     "overridden": N_("Table {table}: an arbiter let deal {deal} continue: {guards}. Reason: {reason}"),
     "seating_differs": N_("Table {table}: not seated as planned for deal {deal}."),
-    "player_repeats_deal": N_("Table {table}: {names} played deal {deal} before."),
+    "player_repeats_deal": N_("Table {table}: {names} already played deal {deal}."),
     "device_unwell": N_("Table {table}: {what}"),
     "device_well": N_("Table {table}: fixed: {what}"),
     "clock_ahead": N_("Table {table}: its clock is {span} ahead of this computer’s."),
@@ -106,47 +106,53 @@ ALERT_CODES: Final[Mapping[str, Message]] = {
     "scorer_disk_ample": N_("The scorer’s disk has enough space again."),
     "backup_failed": N_("Backup copies: {text}"),
     "backup_resumed": N_("Backup copies are working again."),
-    "store_shrunk": N_(
-        "Messages that were stored are missing: {count}. By table: {tables}. Rulings of the desk: {rulings}."
-    ),
+    "store_shrunk": N_("Stored messages are missing: {count}. By table: {tables}. Rulings from the desk: {rulings}."),
     "store_older": N_(
-        "The store is missing messages: table {table} has receipts up to {safe}, the store has {upto}. Was it "
-        "replaced by an older copy? Tables send theirs again."
+        "The store is missing messages: table {table} has receipts up to {safe}, but its "
+        "stored messages end at {upto}. Was the store replaced by an older copy? Tables will resend theirs."
     ),
-    "row_altered": N_("Table {table}: stored message {number} was changed on the disk. It is asked for again."),
-    "row_unreadable": N_("Table {table}: stored message {number} cannot be read. It is asked for again."),
-    "row_wrong_points": N_("Table {table}: stored result {number} has wrong points. It is asked for again."),
+    "row_altered": N_(
+        "Table {table}: stored message {number} was altered on disk. The table has been asked to resend it."
+    ),
+    "row_unreadable": N_(
+        "Table {table}: stored message {number} cannot be read. The table has been asked to resend it."
+    ),
+    "row_wrong_points": N_(
+        "Table {table}: stored result {number} has wrong points. The table has been asked to resend it."
+    ),
     "row_bad_signature": N_("Table {table}: stored message {number} is not signed by its device."),
-    "ruling_altered": N_("Ruling {number} of the desk was changed on the disk and does not count."),
+    "ruling_altered": N_("Desk ruling {number} was altered on disk and does not count."),
     "second_home_failed": N_("Rulings are not written to their second home: {text}"),
     "second_home_resumed": N_("Rulings are written to their second home again."),
     "standby_lost": N_("The standby {desk} is offline. If this machine fails now, nothing takes over."),
     "standby_back": N_("The standby {desk} is online again."),
     "standby_took_over": N_("This machine has taken over from {desk}. Check whether that one has failed."),
     "desk_port_taken": N_(
-        "The desk could not be opened: another program has its port on this machine. Results are stored all the same."
+        "The desk could not be opened: another program is using its port on this machine. Results are "
+        "still being stored."
     ),
     "desk_address_refused": N_(
-        "The desk could not be opened: this machine cannot use its address. Results are stored all the same."
+        "The desk could not be opened: this machine cannot use its address. Results are still being stored."
     ),
     "standby_behind": N_("There is no standby, or it is not up to date."),
-    "rulings_back": N_("Rulings {numbers} of the desk came back from their second home."),
-    "rulings_missing": N_("Rulings {numbers} of the desk are missing. Make them again if they do not come back."),
-    "ruling_late": N_("Ruling {number} of the desk came back after later ones. Restart the scorer to count it."),
+    "rulings_back": N_("Desk rulings {numbers} were recovered from their second home."),
+    "rulings_missing": N_("Desk rulings {numbers} are missing. Make them again if they are not recovered."),
+    "ruling_late": N_("Desk ruling {number} was recovered after later ones. Restart the scorer to apply it."),
     "ruling_too_late": N_(
-        "Ruling {number} by {author} came back after another was made, and does not count. Its reason: {reason}"
+        "Ruling {number} by {author} was recovered after another had taken its number, so it does not count. "
+        "Its reason: {reason}"
     ),
-    "admissions_back": N_("Decisions about devices that came back from their second home: {count}."),
+    "admissions_back": N_("Decisions about devices recovered from their second home: {count}."),
     "kept_unproven": N_("Table {table} returned a ruling of another event. Check its device."),
     "link_altered": N_(
-        "Table {table}: the proof of stored message {number} was changed on the disk. The message still counts."
+        "Table {table}: the checksum of stored message {number} was altered on disk. The message still counts."
     ),
-    "row_repaired": N_("Table {table}: message {number} was sent again and is stored."),
+    "row_repaired": N_("Table {table}: message {number} was resent and is now stored."),
     "arbiters_pin_set": N_("{who} set the arbiters’ PIN."),
     "pairing_opened": N_("{who} opened pairing codes for tables: {about}."),
     "pairing_taken": N_("Table {table}: a device was paired: {detail}."),
     "device_accepted": N_("Table {table}: {who} accepted the device {detail}."),
-    "faces_shown": N_("{who} was given the faces of deals: {about}."),
+    "faces_shown": N_("{who} was shown the faces of deals: {about}."),
     "account_added": N_("{who} created the account {about} ({detail})."),
     "account_disabled": N_("{who} disabled the account {about}."),
     "token_added": N_("{who} created the token {about} ({detail}) for another program."),
@@ -212,10 +218,10 @@ ROW_CODES: Final = frozenset({"row_altered", "row_unreadable", "row_wrong_points
 
 def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
     """Yield the concerns for faults of the store: one for everything that is missing, and one for each other row."""
-    gone = [fault for fault in faults if fault.code in GONE_CODES]
-    if gone:
-        tables, rulings = _numbers_by_table(gone), ranges(fault.seq or 0 for fault in gone if fault.table == DESK)
-        values: dict[str, int | str] = {"count": len(gone), "tables": tables or "-", "rulings": rulings or "-"}
+    missing = [fault for fault in faults if fault.code in GONE_CODES]
+    if missing:
+        tables, rulings = _numbers_by_table(missing), ranges(fault.seq or 0 for fault in missing if fault.table == DESK)
+        values: dict[str, int | str] = {"count": len(missing), "tables": tables or "-", "rulings": rulings or "-"}
         yield Concern("store_shrunk", values=values)
     for fault in faults:
         if fault.code not in ROW_CODES:
@@ -224,8 +230,8 @@ def concerns_of_faults(faults: Sequence[Fault]) -> Iterator[Concern]:
         if fault.table == DESK and fault.code != "link_altered":
             yield Concern("ruling_altered", about=fault.height, values=number)
         else:
-            whose = {} if fault.table else {"table": "?"}
-            yield Concern(fault.code, fault.table or None, about=fault.height, values={**number, **whose})
+            unknown_table = {} if fault.table else {"table": "?"}
+            yield Concern(fault.code, fault.table or None, about=fault.height, values={**number, **unknown_table})
 
 
 def _numbers_by_table(faults: Iterable[Fault]) -> str:
@@ -252,7 +258,7 @@ def concern_of_apart(fact: ApartFact) -> Concern:
     """Return the concern for a fact kept apart because it does not follow: one concern per play."""
     table, round_ = fact.key
     deal = fact.message.fact.deal
-    text = f"table {table}: what it says of round {round_}, deal {deal} does not follow, and is kept apart"
+    text = f"table {table}: its report of round {round_}, deal {deal} does not follow, and is kept apart"
     return Concern(fact.code, table, about=round_, values={"round": round_, "deal": deal}, found=text)
 
 
@@ -281,8 +287,8 @@ def concerns_without_repeats(state: EventState, message: LogMessage, now: int) -
         case Seated():
             found = _concerns_of_seats(event, state.tables.seatings, message, fact)
         case Overridden():
-            said: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
-            found = (Concern("overridden", message.table, about=message.seq, values=said),)
+            values: dict[str, int | str] = {"deal": fact.deal, "guards": ", ".join(fact.guards), "reason": fact.reason}
+            found = (Concern("overridden", message.table, about=message.seq, values=values),)
         case Ruled():
             found = _concerns_of_ruling(state, message, now)
         case RiichiRecorded():
@@ -315,8 +321,8 @@ def _concerns_of_ruling(state: EventState, message: LogMessage, now: int) -> Ite
     if not isinstance(fact, Ruled):
         return
     values: dict[str, int | str] = {"kind": decision_kind(fact.decision), "deal": fact.deal, "round": fact.round}
-    more = {**values, "author": fact.author, "reason": fact.reason}
-    yield Concern("ruled_at_table", table, about=message.seq, values=more)
+    all_values = {**values, "author": fact.author, "reason": fact.reason}
+    yield Concern("ruled_at_table", table, about=message.seq, values=all_values)
     if state.book.deadline is not None and now > state.book.deadline:
         yield Concern("ruled_after_end", table, about=message.seq, values=values)
 
@@ -347,8 +353,8 @@ def _concerns_of_settled(state: EventState, message: LogMessage, result: Result)
         yield Concern("paper_differs", table, about=message.seq, values={"round": result.round})
         return
     values: dict[str, int | str] = {"round": result.round, "deal": result.deal, "kind": entry.kind}
-    more = {**values, "author": entry.author, "ruling": entry.id}
-    yield Concern("settled_before", table, about=message.seq, values=more)
+    all_values = {**values, "author": entry.author, "ruling": entry.id}
+    yield Concern("settled_before", table, about=message.seq, values=all_values)
 
 
 def _settled_by(entries: Sequence[RulingEntry]) -> RulingEntry | None:
@@ -383,12 +389,12 @@ def concerns_of_repeats(
     event: Event, seatings: Seatings, message: LogMessage, fact: Seated | Result
 ) -> Iterator[Concern]:
     """Yield the concern for players who have played this deal before."""
-    if again := seatings.repeating((message.table, fact.round), fact.deal, fact.players.values()):
-        names = ", ".join(event.players[one].name for one in again)
+    if repeating := seatings.repeating((message.table, fact.round), fact.deal, fact.players.values()):
+        names = ", ".join(event.players[one].name for one in repeating)
         yield Concern("player_repeats_deal", message.table, message.seq, {"names": names, "deal": fact.deal})
 
 
-KEPT: Final = 50
+MOST_PER_CODE: Final = 50
 """Alerts stored per code, so that frequent alerts of one kind do not displace those of another."""
 
 MOST_AT_ONCE: Final = 20
@@ -405,7 +411,7 @@ class AlertBook:
     """The most recent alerts of each code, newest first, and the concerns not yet turned into alerts."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, list[tuple[int, AlertView]]] = {}
+        self._by_code: dict[str, list[tuple[int, AlertView]]] = {}
         self._number = count()
         self._newest_first: tuple[AlertView, ...] | None = ()
         self._last: dict[Kind, int] = {}
@@ -430,7 +436,7 @@ class AlertBook:
         new = dict(islice(fresh.items(), MOST_AT_ONCE))
         self._last.update(dict.fromkeys((*quiet, *new), now))
         for concern in new.values():
-            self._keep(now, concern)
+            self._add(now, concern)
         return tuple(new.values())
 
     def load(self, past: Iterable[tuple[int, Concern]]) -> None:
@@ -439,24 +445,26 @@ class AlertBook:
             (one.at, Concern(one.code, one.table, one.about, one.values, found=one.text))
             for one in reversed(self.newest_first())
         ]
-        self._kept.clear()
+        self._by_code.clear()
         for at, concern in sorted([*before, *past], key=itemgetter(0)):
-            self._keep(at, concern)
+            self._add(at, concern)
 
     def newest_first(self) -> tuple[AlertView, ...]:
         """Return the stored alerts, newest first."""
         if self._newest_first is None:
-            kept = sorted((one for of_code in self._kept.values() for one in of_code), key=itemgetter(0), reverse=True)
-            self._newest_first = tuple(alert for _, alert in kept)
+            entries = sorted(
+                (one for of_code in self._by_code.values() for one in of_code), key=itemgetter(0), reverse=True
+            )
+            self._newest_first = tuple(alert for _, alert in entries)
         return self._newest_first
 
-    def _keep(self, at: int, concern: Concern) -> None:
+    def _add(self, at: int, concern: Concern) -> None:
         alert = AlertView(at, concern.code, concern.table, concern.text, dict(concern.values), concern.about)
-        kept = self._kept.setdefault(concern.code, [])
-        kept.append((next(self._number), alert))
-        if len(kept) > KEPT:
-            of_table = Counter(one.table for _, one in kept)
-            del kept[max(range(len(kept)), key=lambda place: (of_table[kept[place][1].table], -place))]
+        stored = self._by_code.setdefault(concern.code, [])
+        stored.append((next(self._number), alert))
+        if len(stored) > MOST_PER_CODE:
+            of_table = Counter(one.table for _, one in stored)
+            del stored[max(range(len(stored)), key=lambda place: (of_table[stored[place][1].table], -place))]
         self._newest_first = None
 
 
@@ -492,25 +500,25 @@ class Attendance:
 
     def __init__(self, journal: Journal, clock: Callable[[], int], changed: Callable[[set[int]], None]) -> None:
         self._journal, self._clock, self._changed = journal, clock, changed
-        self._goes = {int(table): one for table, one in journal.kept(GOING, GoingToCall).items()}
-        self._seen = journal.kept(SEEN, SeenMark)
+        self._attending = {int(table): one for table, one in journal.stored_structs(GOING, GoingToCall).items()}
+        self._seen = journal.stored_structs(SEEN, SeenMark)
         self._shown: tuple[tuple[AlertView, ...], tuple[AlertView, ...]] = ((), ())
 
     # ---- calls ------------------------------------------------------------------------------
 
     def call(self, table: int, since: int | None) -> Attending | None:
         """Return who goes to a table's call. `since`: when it was opened, or None if unknown."""
-        found = self._goes.get(table)
+        found = self._attending.get(table)
         if found is None:
             return None
         opened_before = found.call is None and since is not None and since <= found.by.at
         return found.by if found.call == since or opened_before else None
 
-    def comes(self, table: int, call: Since | None) -> bool:
+    def is_attended(self, table: int, call: Since | None) -> bool:
         """Return whether an arbiter is on the way to this call of a table."""
         return call is not None and self.call(table, call.at) is not None
 
-    def go(self, table: int, since: int | None, seen: int, account: str, name: str) -> bool:
+    def attend(self, table: int, since: int | None, seen: int, account: str, name: str) -> bool:
         """Record that an arbiter goes to a call. `seen`: the `at` of whoever they saw going and replace; 0: nobody.
 
         Return whether this is new. Raises CallAttended if someone else goes.
@@ -520,10 +528,10 @@ class Attendance:
             return False
         self._refuse_unless(before, seen, table)
         now = max(self._clock(), before.at + 1 if before else 0)
-        self._keep(table, GoingToCall(Attending(account, name, now), since))
+        self._store(table, GoingToCall(Attending(account, name, now), since))
         return True
 
-    def stay(self, table: int, since: int | None, seen: int, account: str) -> bool:
+    def leave(self, table: int, since: int | None, seen: int, account: str) -> bool:
         """Record that an arbiter no longer goes to a call. Return whether this is new.
 
         Raises CallAttended if someone else goes.
@@ -532,36 +540,36 @@ class Attendance:
         if before is None:
             return False
         self._refuse_unless(before, seen if before.account == account else 0, table)
-        self._keep(table, None)
+        self._store(table, None)
         return True
 
     def apply(self, message: LogMessage) -> None:
         """Forget who went to a call that is over. If a clock is slow, a later call could have the same time."""
-        if isinstance(message.fact, Call) and not message.fact.open and message.table in self._goes:
-            self._keep(message.table, None)
+        if isinstance(message.fact, Call) and not message.fact.open and message.table in self._attending:
+            self._store(message.table, None)
 
     def _refuse_unless(self, before: Attending | None, seen: int, table: int) -> None:
         if (before.at if before else 0) != seen:
-            goes = before.name if before else "nobody"
-            raise CallAttended(f"table {table}: {goes} goes there by now")
+            name = before.name if before else "nobody"
+            raise CallAttended(f"table {table}: {name} is going there now")
 
-    def _keep(self, table: int, goes: GoingToCall | None) -> None:
+    def _store(self, table: int, going: GoingToCall | None) -> None:
         with self._journal.commit():
-            self._journal.keep(f"{GOING}{table}", goes)
-        self._goes.pop(table, None)
-        if goes:
-            self._goes[table] = goes
+            self._journal.set_struct(f"{GOING}{table}", going)
+        self._attending.pop(table, None)
+        if going:
+            self._attending[table] = going
         self._changed({table})
 
     # ---- alerts -----------------------------------------------------------------------------
 
-    def alerts(self, kept: tuple[AlertView, ...]) -> tuple[AlertView, ...]:
+    def alerts(self, stored: tuple[AlertView, ...]) -> tuple[AlertView, ...]:
         """Return the alerts with who has seen each."""
-        if self._shown[0] is not kept:
-            self._shown = kept, tuple(self._with_who(alert) for alert in kept) if self._seen else kept
+        if self._shown[0] is not stored:
+            self._shown = stored, tuple(self._with_mark(alert) for alert in stored) if self._seen else stored
         return self._shown[1]
 
-    def see(self, alert: AlertView, account: str, name: str) -> bool:
+    def mark_seen(self, alert: AlertView, account: str, name: str) -> bool:
         """Record that someone has seen an alert, and earlier ones of its kind. The first to see it stays recorded.
 
         Return whether this is new.
@@ -569,25 +577,25 @@ class Attendance:
         mark = self._seen.get(alert_key(alert))
         if mark is not None and mark.upto >= alert.at:
             return False
-        self._note(alert_key(alert), SeenMark(Attending(account, name, self._clock()), alert.at))
+        self._store_mark(alert_key(alert), SeenMark(Attending(account, name, self._clock()), alert.at))
         return True
 
-    def unsee(self, alert: AlertView) -> bool:
+    def mark_unseen(self, alert: AlertView) -> bool:
         """Record that an alert was not seen after all. Return whether this is new."""
         if alert_key(alert) not in self._seen:
             return False
-        self._note(alert_key(alert), None)
+        self._store_mark(alert_key(alert), None)
         return True
 
-    def _note(self, key: str, mark: SeenMark | None) -> None:
+    def _store_mark(self, key: str, mark: SeenMark | None) -> None:
         with self._journal.commit():
-            self._journal.keep(f"{SEEN}{key}", mark)
+            self._journal.set_struct(f"{SEEN}{key}", mark)
         self._seen.pop(key, None)
         if mark:
             self._seen[key] = mark
         self._shown = ((), ())
         self._changed(set())
 
-    def _with_who(self, alert: AlertView) -> AlertView:
+    def _with_mark(self, alert: AlertView) -> AlertView:
         mark = self._seen.get(alert_key(alert))
         return replace(alert, seen=mark.by) if mark and alert.at <= mark.upto else alert

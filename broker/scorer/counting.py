@@ -45,7 +45,7 @@ class HandCounter:
 
     def __init__(self, event: Event) -> None:
         self._event = event
-        self._asked: Counter[tuple[int, int, int]] = Counter()
+        self._counts: Counter[tuple[int, int, int]] = Counter()
         """Counts per play (table, round, deal). A restarted scorer begins again at zero."""
         self._last: dict[int, tuple[CountRequest, AnyCountAnswer]] = {}
         """The last request and answer of each table, so that a lost answer can be repeated."""
@@ -65,11 +65,11 @@ class HandCounter:
             self._refuse_before_the_end(request, facts, recorded)
         except Refused as refused:
             return NotCounted(code=refused.code)
-        self._asked[_play_of(request)] += 1
+        self._counts[_play_of(request)] += 1
         try:
             answer = self._counted(request, facts)
-        except RuleError as sealed:
-            return NotCounted(code=sealed.code)
+        except RuleError as error:
+            return NotCounted(code=error.code)
         self._last[request.table] = request, answer
         return answer
 
@@ -83,10 +83,10 @@ class HandCounter:
             raise Refused("not_declared", f"table {request.table} is not at round {request.round}")
         has_walls = (request.table, request.round) not in self._event.riichi
         if has_walls and _needs_walls(request) and not _restored(request, facts):
-            raise Refused("not_restored", f"whether the walls of round {request.round} were read is not told yet")
+            raise Refused("not_restored", f"it is not known yet whether the walls of round {request.round} were read")
         if request.round in recorded or _is_recorded(request, facts):
             raise Refused("play_has_result", f"round {request.round} has its result")
-        if self._asked[_play_of(request)] >= MOST_COUNTS:
+        if self._counts[_play_of(request)] >= MOST_COUNTS:
             raise Refused("counted_too_often", f"round {request.round} has had {MOST_COUNTS} counts")
 
     def _skips(self, request: CountRequest, facts: Collection[LogMessage], recorded: Collection[int]) -> bool:
@@ -103,8 +103,8 @@ class HandCounter:
         session = self._event.riichi.get((request.table, request.round))
         try:
             tiles = self._tiles(request, facts, session)
-        except RuleError as sealed:
-            return NotCounted(code=Refused("deal_sealed", str(sealed)).code)
+        except RuleError as error:
+            return NotCounted(code=Refused("deal_sealed", str(error)).code)
         if not is_whole_registry(tiles.faces):  # when an event is opened, only the tile sets of deals are checked
             return NotCounted(code=Refused("set_not_registered", "nobody has entered all tiles of this set").code)
         return answer_count(request, tiles, self._event.session_rules(session) if session else self._event.profile)

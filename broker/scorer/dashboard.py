@@ -33,8 +33,8 @@ from broker.scorer.snapshot import Snapshot, planned_play
 from broker.scorer.space import DiskLevel
 from broker.scorer.tables import RestoredWalls
 from broker.scorer.view import (
+    AdjustmentView,
     AnchorView,
-    BesideView,
     DashboardView,
     HallContact,
     PlayView,
@@ -43,11 +43,11 @@ from broker.scorer.view import (
     ViewFeed,
     Walls,
 )
-from broker.scorer.whole_plays import WholePlay, message_told
+from broker.scorer.whole_plays import WholePlay, message_of_result
 from broker.scoring import ComparisonGroup, exact_quotient, json_imp
 from broker.version import program_version
 
-SAID: Final = tuple({*TableState.__struct_fields__} & {*TableView.__struct_fields__} - {"table"})
+STATE_FIELDS: Final = tuple({*TableState.__struct_fields__} & {*TableView.__struct_fields__} - {"table"})
 """Fields of a table's card that are copied from its last state."""
 
 VIEW_PAUSE_S: Final = 0.05
@@ -57,7 +57,7 @@ VIEW_PAUSE_S: Final = 0.05
 class _ArrivalLine(NamedTuple):
     """A line, with everything it was made from."""
 
-    told: LogMessage | WholePlay
+    source: LogMessage | WholePlay
     group: ComparisonGroup | None
     provisional: bool
     named: tuple[tuple[StandIn, ...], Event]
@@ -84,7 +84,7 @@ class Arrivals(Sequence[PlayView]):
         `settled`: only these plays instead of all.
         """
         self.snapshot, self._lines = snapshot, lines
-        self._settled: _Settled = (*snapshot.results.told.values(), *snapshot.instead) if settled is None else settled
+        self._settled: _Settled = (*snapshot.results.by_key.values(), *snapshot.instead) if settled is None else settled
 
     def of_complete_deals(self) -> "Arrivals":
         """Return the plays of deals that all their tables have played."""
@@ -129,18 +129,18 @@ class Arrivals(Sequence[PlayView]):
             return self._line(self.snapshot.instead[play], None, *self.snapshot.ruled[play])
         return self._entered(play)
 
-    def _entered(self, told: LogMessage | WholePlay) -> PlayView:
-        key, event = _key_of(told), self.snapshot.event
+    def _entered(self, source: LogMessage | WholePlay) -> PlayView:
+        key, event = _key_of(source), self.snapshot.event
         if ruled := self.snapshot.ruled.get(key):
-            return self._line(told.at, result_of(message_told(told)), *ruled)
-        deal, named = self._deal(told), (self.snapshot.stand_ins, event)
+            return self._line(source.at, result_of(message_of_result(source)), *ruled)
+        deal, named = self._deal(source), (self.snapshot.stand_ins, event)
         group, provisional = self._group(key[0], deal), deal not in self.snapshot.complete
         last = self._lines.get(key)
-        if last and last.told is told and last.group is group and last[2:4] == (provisional, named):
+        if last and last.source is source and last.group is group and last[2:4] == (provisional, named):
             return last.play
-        counted = apply_rulings(planned_play(event, key), message_told(told), (), event.profile.awards)
-        play = self._line(told.at, None, counted)
-        self._lines[key] = _ArrivalLine(told, group, provisional, named, play)
+        counted = apply_rulings(planned_play(event, key), message_of_result(source), (), event.profile.awards)
+        play = self._line(source.at, None, counted)
+        self._lines[key] = _ArrivalLine(source, group, provisional, named, play)
         return play
 
     def _line(self, at: int, entered: Result | None, play: CountedPlay, kinds: tuple[str, ...] = ()) -> PlayView:
@@ -262,7 +262,7 @@ class Dashboard:
             deals_left_out=snapshot.left_out,
             follow_ups=self._count_follow_ups(),
             apart=sum(self._apart.values()),
-            beside=tuple(BesideView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
+            beside=tuple(AdjustmentView(one.name, int(one.imp) - one.fine, one.fine) for one in snapshot.adjustments),
             alerts=self._live.attendance.alerts(self._live.alerts.newest_first()),
             lost=sum(self._lost.values()) + len(self._live.homes.rulings_missing),
             centre=self._live.hall.view() if self._live.hall else None,
@@ -288,7 +288,7 @@ class Dashboard:
     def _lost_of(self, table: int) -> int:
         """Return how many stored facts of a table are lost, by the store's own faults or the table's receipts."""
         book = self._live.intake.books[table]
-        named = sum(height is None for height in book.wanted.values())
+        named = sum(height is None for height in book.requested.values())
         return named + max(0, self._live.devices.receipted(table) - book.upto)
 
     def _follow_halls(self, centre: Centre) -> None:
@@ -306,18 +306,18 @@ class Dashboard:
         if self._live.centre:
             self._follow_halls(self._live.centre)
         for table in self._stale & self._live.intake.books.keys():
-            card, last = self._card(table), self._cards.get(table)
-            if card != last:
+            card, before = self._card(table), self._cards.get(table)
+            if card != before:
                 self._cards[table] = card
                 self._count_in_hall(card)
-                if last:
-                    self._count_in_hall(last, -1)
+                if before:
+                    self._count_in_hall(before, -1)
             apart = sum(WAITS not in one.codes for one in self._live.state.apart_plays(table))
-            for kept, count in ((self._lost, self._lost_of(table)), (self._apart, apart)):
+            for counts, count in ((self._lost, self._lost_of(table)), (self._apart, apart)):
                 if count:
-                    kept[table] = count
+                    counts[table] = count
                 else:
-                    kept.pop(table, None)
+                    counts.pop(table, None)
         if self._stale:
             self._stale.clear()
             self._tables = tuple([self._cards[table] for table in self._event.tables])
@@ -346,28 +346,28 @@ class Dashboard:
 
     def _card(self, table: int) -> TableView:
         """Return a table's current card, with the values that the table reported last."""
-        live, room, said = self._live, self._live.state, self._live.devices.states.last.get(table)
-        key = table, said.round if said and said.round else self._next_round(table)
+        live, state, last = self._live, self._live.state, self._live.devices.states.last.get(table)
+        key = table, last.round if last and last.round else self._next_round(table)
         booking = self._event.bookings.get(key) or self._event.riichi.get(key)
-        seated = room.tables.seatings.of(key) or (booking and booking.players)
-        there = sitting_players(room.event, room.book, key[1], seated) if seated else {}
-        times = room.tables.times
+        seated = state.tables.seatings.of(key) or (booking and booking.players)
+        sitting = sitting_players(state.event, state.book, key[1], seated) if seated else {}
+        times = state.tables.times
         call, playing, pausing = (began.get(table) for began in (times.calling, times.playing, times.pausing))
         return TableView(
             table=table,
             gaps=live.intake.books[table].gaps(),
-            plays_in=room.plays_at(table),
+            plays_in=state.plays_at(table),
             plays_expected=self._event.expected_at[table],
-            players={seat: player.name for seat, player in there.items()},
+            players={seat: player.name for seat, player in sitting.items()},
             calling_since=call.at if call else None,
-            attended=live.attendance.call(table, call.at if call else None) if said and said.calling else None,
-            playing_since=playing.at if playing and said and playing.round == said.round else None,
+            attended=live.attendance.call(table, call.at if call else None) if last and last.calling else None,
+            playing_since=playing.at if playing and last and playing.round == last.round else None,
             pausing_since=pausing.at if pausing else None,
-            walls=_walls(self._event, times.restored.get(table), said),
+            walls=_walls(self._event, times.restored.get(table), last),
             silent=table in live.devices.liveness.silent,
             hall=self._contacts.get(live.centre.hall_of.get(table, "")) if live.centre else None,
-            other_version=said.version if said and said.version != program_version() else None,
-            **{name: getattr(said, name) for name in SAID} if said else {},
+            other_version=last.version if last and last.version != program_version() else None,
+            **{name: getattr(last, name) for name in STATE_FIELDS} if last else {},
         )
 
     def _next_round(self, table: int) -> int:
@@ -391,10 +391,10 @@ TABLE = attrgetter("table")
 
 def _imp_in_all(play: CountedPlay, player: str, compared: Imp | None) -> Imp | None:
     """Return the total IMPs of a play for a player, or None if it is not compared and nothing was ruled."""
-    given = play.awards.get(player, 0) + play.replacement_imps.get(player, 0) - play.fines.get(player, 0)
-    if compared is None and play.points is not None and not (given and play.rulings):
+    ruled = play.awards.get(player, 0) + play.replacement_imps.get(player, 0) - play.fines.get(player, 0)
+    if compared is None and play.points is not None and not (ruled and play.rulings):
         return None
-    return json_imp(Fraction(compared or 0) + given)
+    return json_imp(Fraction(compared or 0) + ruled)
 
 
 def _imps(group: ComparisonGroup, table: int) -> dict[Seat, Imp]:

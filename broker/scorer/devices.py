@@ -34,10 +34,10 @@ from broker.scorer.access import Admissions
 from broker.scorer.alerts import Concern
 from broker.store import Journal
 
-LOOK_S: Final = 1.0
+CHECK_S: Final = 1.0
 """Interval between checks for silent tables."""
 
-LONGEST_S: Final = 3 * LOOK_S
+LONGEST_S: Final = 3 * CHECK_S
 """Longest time between two checks that counts as listening. In a longer gap, this program was not running."""
 
 
@@ -45,7 +45,7 @@ class Liveness:
     """Tracks the tables that send a sign of life every few seconds, and those that have fallen silent."""
 
     def __init__(self) -> None:
-        self._listened, self._looked = 0.0, 0.0
+        self._listened, self._checked_at = 0.0, 0.0
         self._heard: dict[int, float] = {}
         self.silent: set[int] = set()
 
@@ -70,16 +70,16 @@ class Liveness:
         return table in self._heard
 
     @property
-    def there(self) -> int:
+    def heard_count(self) -> int:
         """The number of tables that are expected and not silent. Thread-safe."""
         return len({*tuple(self._heard)} - self.silent)
 
-    def look(self, now: float, *, listening: bool) -> set[int]:
+    def check(self, now: float, *, listening: bool) -> set[int]:
         """Return the tables that have newly fallen silent. `now` in s of a monotonic clock."""
-        passed = now - self._looked
-        if 0 <= passed < LOOK_S:
+        passed = now - self._checked_at
+        if 0 <= passed < CHECK_S:
             return set()
-        self._looked = now
+        self._checked_at = now
         if listening:
             self._listened += min(max(passed, 0), LONGEST_S)
         silent = {table for table, heard in self._heard.items() if self._listened - heard >= SILENT_S}
@@ -117,16 +117,16 @@ class TableStates:
             if before is not None and state.lifecycle in GONE:
                 return ()  # another device serves this table now
             self.last[state.table] = state
-            return self._another(before, state)
+            return self._second_device(before, state)
         if state.lifecycle == "lost":
             if state.start >= before.start and before.lifecycle not in GONE:
                 self.last[state.table] = replace(before, lifecycle="lost")
                 return (Concern("table_lost", state.table),)
-        elif (state.start, state.count) >= (before.start, before.count) or _put_back(before, state):
+        elif (state.start, state.count) >= (before.start, before.count) or _uses_older_journal(before, state):
             self.last[state.table] = state
         return ()
 
-    def _another(self, before: TableState | None, state: TableState) -> Iterable[Concern]:
+    def _second_device(self, before: TableState | None, state: TableState) -> Iterable[Concern]:
         if before is None:
             return ()
         pair = state.table, frozenset({before.device, state.device})
@@ -136,7 +136,7 @@ class TableStates:
         return (Concern("two_devices", state.table),)
 
 
-def _put_back(before: TableState, state: TableState) -> bool:
+def _uses_older_journal(before: TableState, state: TableState) -> bool:
     """Return whether a device that was gone uses an older copy of its journal, from which it counts its starts."""
     return before.lifecycle in GONE and state.start < before.start
 
@@ -158,9 +158,9 @@ class Holder(Struct, frozen=True):
 class Serving:
     """Tracks which device serves each table of an event."""
 
-    def __init__(self, kept: Mapping[str, Holder] = MappingProxyType({})) -> None:
+    def __init__(self, stored: Mapping[str, Holder] = MappingProxyType({})) -> None:
         """Start from the stored holders, by table."""
-        self._holders = {int(table): holder for table, holder in kept.items() if table.isdecimal()}
+        self._holders = {int(table): holder for table, holder in stored.items() if table.isdecimal()}
 
     def holder(self, table: int) -> Holder | None:
         """Return the holder of a table, to be stored for the next start of the scorer."""
@@ -168,13 +168,13 @@ class Serving:
 
     def waiting(self) -> dict[int, tuple[str, str]]:
         """Return the tables at which a device was refused, with the device that serves and the one refused."""
-        there = sorted(self._holders.items())
-        return {table: (one.device, one.refused) for table, one in there if one.refused is not None}
+        holders = sorted(self._holders.items())
+        return {table: (holder.device, holder.refused) for table, holder in holders if holder.refused is not None}
 
     def of(self, table: int) -> tuple[str | None, str | None]:
         """Return the device that serves a table, and the one refused last."""
-        found = self._holders.get(table)
-        return (found.device, found.refused) if found else (None, None)
+        holder = self._holders.get(table)
+        return (holder.device, holder.refused) if holder else (None, None)
 
     def hand_over(self, table: int, to: str) -> None:
         """Let the device `to`, refused last, serve the table, and refuse the former one instead. Raises NoDeviceWaits.
@@ -182,47 +182,49 @@ class Serving:
         To undo it, hand the table back. It does not matter whether either device is gone: the person who orders this
         can see both.
         """
-        found = self._holders.get(table)
-        if found is None or found.refused != to:
-            raise NoDeviceWaits(f"the device {to[:ID_SHOWN]} has not asked to serve table {table}, or serves it by now")
-        self._holders[table] = Holder(to, 0, refused=found.device)
+        holder = self._holders.get(table)
+        if holder is None or holder.refused != to:
+            raise NoDeviceWaits(
+                f"the device {to[:ID_SHOWN]} has not asked to serve table {table}, or already serves it"
+            )
+        self._holders[table] = Holder(to, 0, refused=holder.device)
 
     def forget(self, table: int, device: str) -> None:
         """Forget that a device serves its table, or waits to."""
-        found = self._holders.get(table)
-        if found is not None and found.device == device:
+        holder = self._holders.get(table)
+        if holder is not None and holder.device == device:
             del self._holders[table]
-        elif found is not None and found.refused == device:
-            self._holders[table] = replace(found, refused=None)
+        elif holder is not None and holder.refused == device:
+            self._holders[table] = replace(holder, refused=None)
 
     def refuses(self, table: int, device: str | None) -> bool:
         """Return whether a device's facts are refused. Those of a device that gives no id are not."""
-        found = self._holders.get(table)
-        return found is not None and device is not None and found.device != device
+        holder = self._holders.get(table)
+        return holder is not None and device is not None and holder.device != device
 
-    def lose(self, table: int) -> None:
+    def mark_gone(self, table: int) -> None:
         """Record that the device that serves a table is no longer heard, so that another one may be let in."""
         if table in self._holders:
             self._holders[table] = replace(self._holders[table], gone=True)
 
-    def found(self, table: int, device: str) -> None:
+    def mark_back(self, table: int, device: str) -> None:
         """Record that a device is heard again. It serves its table, unless another one was let in meanwhile."""
         if table in self._holders and self._holders[table].device == device:
             self._holders[table] = replace(self._holders[table], gone=False)
 
     def apply(self, state: TableState) -> bool:
         """Apply a device's state. Return whether the device serves its table."""
-        found, gone = self._holders.get(state.table), state.lifecycle in GONE
-        if found is None or (found.device != state.device and found.gone):
+        holder, gone = self._holders.get(state.table), state.lifecycle in GONE
+        if holder is None or (holder.device != state.device and holder.gone):
             if not gone:
                 self._holders[state.table] = Holder(state.device, state.start)
-            return found is None or not gone
-        if found.device != state.device:
+            return holder is None or not gone
+        if holder.device != state.device:
             if not gone:
-                self._holders[state.table] = replace(found, refused=state.device)
+                self._holders[state.table] = replace(holder, refused=state.device)
             return False
-        if state.start >= found.start or found.gone:  # the last will of an older start may arrive late
-            self._holders[state.table] = Holder(state.device, state.start, gone, found.refused)
+        if state.start >= holder.start or holder.gone:  # the last will of an older start may arrive late
+            self._holders[state.table] = Holder(state.device, state.start, gone, holder.refused)
         return True
 
     def concerns(self, state: TableState) -> Iterable[Concern]:
@@ -239,7 +241,7 @@ class ClockWatch:
 
     def __init__(self) -> None:
         self._reported: dict[int, str] = {}
-        self._news: dict[int, Concern] = {}
+        self._unreported: dict[int, Concern] = {}
 
     def apply(self, state: TableState, now: int) -> None:
         """Check the clock of a table that is there. `now` in ms since 1970, by our clock."""
@@ -247,19 +249,19 @@ class ClockWatch:
         if off is None:
             return
         concern = _clock_concern(state.table, off)
-        self._news.pop(state.table, None)
+        self._unreported.pop(state.table, None)
         if concern.code != self._reported.get(state.table, "clock_right"):
-            self._news[state.table] = concern
+            self._unreported[state.table] = concern
 
     def concerns(self) -> list[Concern]:
         """Return the news, one concern per table. They are repeated until `reported`."""
-        return list(self._news.values())
+        return list(self._unreported.values())
 
     def reported(self, concerns: Collection[Concern]) -> None:
         """Note which concerns (among others) were reported."""
         for concern in concerns:
-            if concern.code in CLOCK_CODES and concern.table in self._news:
-                self._reported[concern.table] = self._news.pop(concern.table).code
+            if concern.code in CLOCK_CODES and concern.table in self._unreported:
+                self._reported[concern.table] = self._unreported.pop(concern.table).code
 
 
 def _clock_concern(table: int, off: int) -> Concern:
@@ -270,7 +272,7 @@ def _clock_concern(table: int, off: int) -> Concern:
 
 
 HEALTH_CODES: Final = frozenset({"device_unwell", "device_well"})
-REPORTED_ELSEWHERE: Final = "refused"
+SKIPPED_PART: Final = "refused"
 """Health code that is left out, since the scorer itself reports what it refuses."""
 
 Health = Mapping[str, str]
@@ -285,32 +287,32 @@ class HealthWatch:
 
     def __init__(self) -> None:
         self._reported: dict[int, Health] = {}
-        self._news: dict[int, Health] = {}
+        self._unreported: dict[int, Health] = {}
         """The health of tables for which it differs from what was reported."""
         self._changes = count(1)
 
     def apply(self, state: TableState) -> None:
         """Apply a table's state."""
-        health = {part: code for part, code in state.health.items() if part != REPORTED_ELSEWHERE}
-        self._news.pop(state.table, None)
+        health = {part: code for part, code in state.health.items() if part != SKIPPED_PART}
+        self._unreported.pop(state.table, None)
         if health != self._reported.get(state.table, {}):
-            self._news[state.table] = health
+            self._unreported[state.table] = health
 
     def concerns(self) -> list[Concern]:
         """Return the news: for each table what fails and what works again. They are repeated until `reported`."""
-        return [concern for table, health in self._news.items() for concern in self._concerns(table, health)]
+        return [concern for table, health in self._unreported.items() for concern in self._concerns(table, health)]
 
     def reported(self, concerns: Collection[Concern]) -> None:
         """Note which concerns (among others) were reported. The rest come with a later batch."""
         for concern in concerns:
-            if concern.code not in HEALTH_CODES or concern.table not in self._news:
+            if concern.code not in HEALTH_CODES or concern.table not in self._unreported:
                 continue
-            health, before = self._news[concern.table], self._reported.get(concern.table, {})
+            health, before = self._unreported[concern.table], self._reported.get(concern.table, {})
             unwell = concern.code == "device_unwell"
             now = {**before, **health} if unwell else {part: code for part, code in before.items() if part in health}
             self._reported[concern.table] = now
             if now == health:
-                del self._news[concern.table]
+                del self._unreported[concern.table]
 
     def _concerns(self, table: int, health: Health) -> Iterator[Concern]:
         before = self._reported.get(table, {})
@@ -372,7 +374,7 @@ class Devices:
         self.admissions = Admissions(records)
         self.unknown: dict[int, UnknownDevice] = {}
         """By table, the last device that spoke there without being admitted."""
-        self.serving = Serving(journal.kept(SERVES, Holder))
+        self.serving = Serving(journal.stored_structs(SERVES, Holder))
         self.states = TableStates()
         self.upgrades = Upgrades(journal, lambda: changed({*self.states.last}))
         self._watches = HealthWatch(), ClockWatch()
@@ -415,8 +417,8 @@ class Devices:
         else:
             self.liveness.heard(state.table)
         if last.lifecycle in GONE and state.lifecycle not in GONE:  # an older state that arrived after the last will
-            self.serving.lose(state.table)
-            self._keep(state.table)
+            self.serving.mark_gone(state.table)
+            self._store_holder(state.table)
         health, clock = self._watches
         health.apply(self.states.last[state.table])  # a last will leaves the health as it was
         clock.apply(state, now)
@@ -437,30 +439,30 @@ class Devices:
         offset = None if beat.at is None else beat.at - now
         self.readings[table] = Reading(seconds, offset, beat.disk_mib, beat.celsius)
         if self.liveness.heard(table):
-            self.serving.found(table, beat.device)
-            self._keep(table)
+            self.serving.mark_back(table, beat.device)
+            self._store_holder(table)
             self.heard_again.add(table)
 
-    def look(self, now: float, *, listening: bool) -> list[Concern]:
+    def check(self, now: float, *, listening: bool) -> list[Concern]:
         """Return concerns for the tables that have fallen silent. `now` in s of a monotonic clock."""
-        silent = self.liveness.look(now, listening=listening)
+        silent = self.liveness.check(now, listening=listening)
         if silent:
             with self._journal.commit():
                 for table in silent:
-                    self.serving.lose(table)
-                    self._keep(table)
+                    self.serving.mark_gone(table)
+                    self._store_holder(table)
         return [Concern("table_silent", one, values={"seconds": SILENT_S}) for one in sorted(silent)]
 
     def _not_admitted(self, state: TableState) -> Iterable[Concern]:
-        table, before = state.table, self.unknown.get(state.table)
+        table, known = state.table, self.unknown.get(state.table)
         if state.lifecycle in GONE:
-            if before is not None and before.device == state.device:
+            if known is not None and known.device == state.device:
                 del self.unknown[table]
             return ()
         key = state.key if state.key is not None and device_of(state.key) == state.device else None
         self.unknown[table] = UnknownDevice(table, state.device, key)
         self.refused.add(table)
-        if before is not None and before.device == state.device:
+        if known is not None and known.device == state.device:
             return ()
         return (Concern("device_waits", table, values={"device": state.device[:ID_SHOWN]}),)
 
@@ -473,7 +475,7 @@ class Devices:
 
     def admit_listed(self, listed: Iterable[ListedDevice]) -> None:
         """Admit the listed devices in one commit, except those about which something was decided before."""
-        new = {(one.table, one.device): one for one in listed if not self.admissions.knew(one.table, one.device)}
+        new = {(one.table, one.device): one for one in listed if not self.admissions.has_record(one.table, one.device)}
         self.record(
             *(
                 DeviceAdmitted(**self._head(one.table, one.device), key=one.key, machine=one.machine)
@@ -516,11 +518,11 @@ class Devices:
                 self._journal.append(record, self._clock())
                 if isinstance(record, DeviceRevoked):
                     self.serving.forget(record.table, record.device)
-                    self._keep(record.table)
+                    self._store_holder(record.table)
         for record in numbered:
-            self.hold(record)
+            self.apply_decision(record)
 
-    def hold(self, record: DeviceRecord) -> None:
+    def apply_decision(self, record: DeviceRecord) -> None:
         """Apply a stored decision."""
         table, device = record.table, record.device
         if isinstance(record, DeviceAdmitted):
@@ -564,17 +566,17 @@ class Devices:
         """Let a table's waiting device serve it. Raises NoDeviceWaits."""
         with self._journal.commit():
             self.serving.hand_over(table, to)
-            self._keep(table)
+            self._store_holder(table)
         self._changed({table})
 
     def _serves(self, state: TableState) -> bool:
         before, serves = self.serving.holder(state.table), self.serving.apply(state)
         if self.serving.holder(state.table) != before:
-            self._keep(state.table)
+            self._store_holder(state.table)
         return serves
 
-    def _keep(self, table: int) -> None:
-        self._journal.keep(f"{SERVES}{table}", self.serving.holder(table))
+    def _store_holder(self, table: int) -> None:
+        self._journal.set_struct(f"{SERVES}{table}", self.serving.holder(table))
 
 
 OFFERED: Final = "upgrade"
@@ -597,20 +599,20 @@ class Upgrades:
         self._journal, self._changed = journal, changed
         self.desk: tuple[str | None, int] | None = None
         """The desk's address for tables: host (None: the broker's) and port. None: there is no desk."""
-        self.offered = journal.kept(OFFERED, Offered).get("")
+        self.offered = journal.stored_structs(OFFERED, Offered).get("")
 
     def offer(self, version: str, manifest: str) -> None:
         """Let all tables download a version."""
-        self._keep(Offered(version, manifest))
+        self._store_holder(Offered(version, manifest))
 
     def withdraw(self) -> None:
         """Withdraw the offer. Tables keep what they have installed."""
-        self._keep(None)
+        self._store_holder(None)
 
     def install(self, tables: Iterable[int]) -> None:
         """Let these tables install the offered version, as soon as no play is in progress there."""
         if self.offered is not None:
-            self._keep(replace(self.offered, install=tuple(sorted({*self.offered.install, *tables}))))
+            self._store_holder(replace(self.offered, install=tuple(sorted({*self.offered.install, *tables}))))
 
     def for_table(self, table: int) -> UpgradeOffer | None:
         """Return the offer for a table, if any."""
@@ -619,8 +621,8 @@ class Upgrades:
         version, manifest, install = self.offered.version, self.offered.manifest, table in self.offered.install
         return UpgradeOffer(version=version, manifest=manifest, host=self.desk[0], port=self.desk[1], install=install)
 
-    def _keep(self, offered: Offered | None) -> None:
+    def _store_holder(self, offered: Offered | None) -> None:
         with self._journal.commit():
-            self._journal.keep(OFFERED, offered)
+            self._journal.set_struct(OFFERED, offered)
         self.offered = offered
         self._changed()

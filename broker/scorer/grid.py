@@ -43,10 +43,10 @@ class GridRow(Struct, frozen=True):
         """Whether the table is offline and has facts that have not arrived."""
         return self.view.away and self.view.unsent > 0
 
-    def wants(self, now: int) -> tuple[Need, ...]:
+    def needs(self, now: int) -> tuple[Need, ...]:
         """Return the reasons to attend to the table at `now` (ms since 1970), most urgent first."""
         view, left = self.view, time_left_ms(self.view, now)
-        holds: dict[Need, object] = {
+        applies: dict[Need, object] = {
             "calling": view.calling,
             "walls": view.walls,
             "offline_unsent": self.offline_unsent,
@@ -56,7 +56,7 @@ class GridRow(Struct, frozen=True):
             "gaps": view.gaps,
             "unwell": view.health,
         }
-        return tuple(want for want in NEEDS if holds[want])
+        return tuple(need for need in NEEDS if applies[need])
 
 
 class Grid(Struct, frozen=True):
@@ -84,7 +84,7 @@ def urgent(rows: Iterable[GridRow], now: int) -> list[tuple[GridRow, tuple[Need,
 
     Rows of equal urgency are in the order of the tables, so that none moves while its reader looks for it.
     """
-    found = [(row, wants) for row in rows if (wants := row.wants(now))]
+    found = [(row, needs) for row in rows if (needs := row.needs(now))]
     return sorted(found, key=lambda one: (NEEDS.index(one[1][0]), _waited(one[0]), one[0].view.table))
 
 

@@ -35,7 +35,7 @@ class FactsAtCentre:
         """Return what the centre has of a table's facts, or None if the centre was never heard from."""
         return self._facts.get(table)
 
-    def tell(self, receipt: Callable[[int], None]) -> None:
+    def publish_changes(self, receipt: Callable[[int], None]) -> None:
         """Publish changed receipts, but not for a table with more facts on their way."""
         if self._link.has != self._rows:
             self._due.ask()
@@ -107,8 +107,8 @@ def note_judged(centre: Centre, verdicts: Iterable[IntakeVerdict]) -> None:
 
 def pass_over(centre: Centre, intake: Intake, journal: Journal, event: str, now: int) -> list[tuple[int, int]]:
     """Stop waiting for facts that halls have refused. Return the table and number of those that are new."""
-    told, centre.passed_over = centre.passed_over, []
-    new = [one for one in dict.fromkeys(told) if intake.pass_over(*one)]
+    refused, centre.passed_over = centre.passed_over, []
+    new = [fact for fact in dict.fromkeys(refused) if intake.pass_over(*fact)]
     if new:
         with journal.commit():
             for table, seq in new:

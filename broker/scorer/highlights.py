@@ -14,7 +14,7 @@ Kind = Literal["spread", "swing", "found"]
 TEXTS: Final[Mapping[Kind, Message]] = {
     "spread": N_("{seat} scored from {low} (table {lowest}) to {high} (table {highest})."),
     "swing": N_("{imp} IMP for {name}, {seat} at table {table}."),
-    "found": N_("Only {name} won as {seat}: a hand of {value} at table {table}, of {tables} tables."),
+    "found": N_("Of {tables} tables, only {name} won as {seat}: a hand of {value} at table {table}."),
 }
 
 TITLES: Final[Mapping[Kind, Message]] = {
@@ -88,16 +88,16 @@ def _points(scored: tuple[int | None, PlayLine]) -> int:
 def _swing(deal: int, seat: Seat, play: PlayLine) -> Highlight:
     line = play.seats[seat]
     imp = line.imp or 0
-    return Highlight("swing", deal, seat, Fraction(imp), {"imp": imp, "name": _who(line), "table": play.table})
+    return Highlight("swing", deal, seat, Fraction(imp), {"imp": imp, "name": _player_name(line), "table": play.table})
 
 
 def _found(deal: int, seat: Seat, play: PlayLine, tables: int) -> Highlight:
     line = play.seats[seat]
     value = line.hand_value or 0
-    told = {"name": _who(line), "value": value, "table": play.table, "tables": tables}
-    return Highlight("found", deal, seat, Fraction(value), told)
+    values = {"name": _player_name(line), "value": value, "table": play.table, "tables": tables}
+    return Highlight("found", deal, seat, Fraction(value), values)
 
 
-def _who(line: SeatLine) -> str:
+def _player_name(line: SeatLine) -> str:
     """Return the name of who played, which may be a substitute."""
     return line.sat or line.name

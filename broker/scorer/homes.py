@@ -36,7 +36,7 @@ from broker.store import (
     DESK,
     LOST,
     STORE,
-    Decided,
+    DeskDecision,
     Entry,
     Fault,
     Journal,
@@ -45,7 +45,7 @@ from broker.store import (
     SqliteReader,
     Witness,
     message_of,
-    sequence_of,
+    source_and_number,
 )
 
 PATIENCE_WITH_GAPS_S: Final = 60.0
@@ -75,7 +75,7 @@ class Seal:
         sealed = nonce + self._cipher.encrypt(nonce, plain, self._event)
         return KeptRecord(id=id_, sealed=base64.b64encode(sealed).decode())
 
-    def open(self, record: KeptRecord) -> Decided | None:
+    def open(self, record: KeptRecord) -> DeskDecision | None:
         """Open a record returned by a table, or return None if it is not one of ours."""
         try:
             sealed = base64.b64decode(record.sealed, validate=True)
@@ -84,20 +84,20 @@ class Seal:
             message = message_of(body)
         except (ValueError, InvalidTag, StoreBroken):
             return None
-        return None if isinstance(message, LogMessage) else Decided(message, int(received_at), body)
+        return None if isinstance(message, LogMessage) else DeskDecision(message, int(received_at), body)
 
 
-class KeptAtTables:
+class RecordsAtTables:
     """The records that each table stores for the scorer."""
 
     def __init__(self, tables: Iterable[int], seal: Seal) -> None:
         self._tables, self._seal = tuple(sorted(tables)), seal
         self._records: dict[int, dict[str, KeptRecord]] = {table: {} for table in self._tables}
         self._ids: set[str] = set()
-        self.waiting: dict[str, Decided] = {}
+        self.waiting: dict[str, DeskDecision] = {}
         """Records that have come back and wait for earlier ones."""
 
-    def add(self, decided: Decided) -> list[int]:
+    def add(self, decided: DeskDecision) -> list[int]:
         """Assign a record to its tables. Return which."""
         self._ids.add(decided.message.id)
         self.waiting.pop(decided.message.id, None)
@@ -107,11 +107,11 @@ class KeptAtTables:
             self._records[table][record.id] = record
         return homes
 
-    def _homes(self, decided: Decided) -> list[int]:
+    def _homes(self, decided: DeskDecision) -> list[int]:
         """Return the table that a record is about, if any, and others in rotation until there are enough."""
         about = decided.message.table
         homes = [about] if about is not None and about in self._records else []
-        start = sequence_of(decided.message)[1]
+        start = source_and_number(decided.message)[1]
         for place in range(len(self._tables)):
             if len(homes) >= FEWEST_HOMES:
                 break
@@ -121,16 +121,16 @@ class KeptAtTables:
 
     def records(self, table: int) -> tuple[KeptRecord, ...]:
         """Return the records for a table: all, or the newest that fit into a message."""
-        kept: list[KeptRecord] = []
+        records: list[KeptRecord] = []
         left = LARGEST
         for record in reversed(self._records[table].values()):
             left -= len(record.sealed) + len(record.id) + 50
-            if left < 0 or len(kept) == MOST_STORED_RECORDS:
+            if left < 0 or len(records) == MOST_STORED_RECORDS:
                 break
-            kept.append(record)
-        return tuple(reversed(kept))
+            records.append(record)
+        return tuple(reversed(records))
 
-    def come_back(self, table: int, records: Iterable[KeptRecord]) -> Iterator[Concern]:
+    def receive(self, table: int, records: Iterable[KeptRecord]) -> Iterator[Concern]:
         """Add records returned by a table to `waiting`. Yield concerns for records that are not ours."""
         for record in records:
             if record.id in self._ids or record.id in self.waiting:
@@ -141,22 +141,22 @@ class KeptAtTables:
             else:
                 self.waiting[record.id] = decided
 
-    def next(self, first_missing: Callable[[int], int], *, in_order: bool) -> Decided | None:
-        """Remove and return the next record to take back. With `in_order`, none above a missing number.
+    def next(self, first_missing: Callable[[int], int], *, in_order: bool) -> DeskDecision | None:
+        """Remove and return the next record to recover. With `in_order`, none above a missing number.
 
         Return None if there is none.
         """
-        for decided in sorted(self.waiting.values(), key=lambda one: sequence_of(one.message)):
-            whose, number = sequence_of(decided.message)
-            if not in_order or number <= first_missing(whose):
+        for decided in sorted(self.waiting.values(), key=lambda one: source_and_number(one.message)):
+            source, number = source_and_number(decided.message)
+            if not in_order or number <= first_missing(source):
                 return self.waiting.pop(decided.message.id)
         return None
 
 
 class SecondHomes:
-    """Copies decisions to their second homes, and takes back those that are missing here. For the scorer's thread only.
+    """Copies decisions to their second homes, and recovers those that are missing here. For the scorer's thread only.
 
-    `count` applies a decision that was taken back. `record` stores a device record under the next number, if its own is
+    `count` applies a recovered decision. `record` stores a device record under the next number, if its own is
     already used. `seconds` is a monotonic clock.
     """
 
@@ -167,7 +167,7 @@ class SecondHomes:
         tables: Iterable[int],
         seal: Seal,
         seconds: Callable[[], float],
-        count: Callable[[Decided], None],
+        count: Callable[[DeskDecision], None],
         record: Callable[[DeviceRecord], None],
     ) -> None:
         self._journal, self._seconds, self._count, self._record = journal, seconds, count, record
@@ -177,15 +177,15 @@ class SecondHomes:
         self.rulings_missing = self.numbers.missing(DESK)
         """Numbers of rulings that are known to have been given but are nowhere."""
         self._altered = {one.id: one.height for one in stored.faults if one.id and one.code != LOST}
-        self._kept = KeptAtTables(tables, seal)
-        self.due: set[int] = set()
+        self._at_tables = RecordsAtTables(tables, seal)
+        self.tables_to_publish: set[int] = set()
         """Tables that have more records to store."""
         for decided in stored.decided:
-            self._kept.add(decided)
-        self._came_as: dict[str, int] = {}
-        """Original numbers of device records that were taken back under another number, by id."""
+            self._at_tables.add(decided)
+        self._original_numbers: dict[str, int] = {}
+        """Original numbers of device records recovered under another number, by id."""
         self.gaps_at = inf
-        """When (s) `take_back` stops waiting for missing earlier records."""
+        """When (s) `recover` stops waiting for missing earlier records."""
 
     def missing(self) -> Iterator[Concern]:
         """Yield a concern for rulings that are nowhere: numbers below others that nobody has."""
@@ -195,80 +195,80 @@ class SecondHomes:
     def write_to(self, writer: SecondHomeWriter) -> None:
         """Write all decisions, past and future, to another disk."""
         self.writer = writer
-        writer.keep([(one.received_at, one.body) for one in self._decided])
-        writer.begin(self._journal)
+        writer.queue_entries([(one.received_at, one.body) for one in self._decided])
+        writer.queue_journal(self._journal)
 
     def wait(self) -> None:
         """Wait until all decisions are on the other disk, if there is one and it responds. Thread-safe."""
         if self.writer:
             self.writer.wait()
 
-    def follow(self, decided: Sequence[Decided]) -> None:
+    def follow(self, decided: Sequence[DeskDecision]) -> None:
         """Copy the decisions of a commit to their second homes."""
         if self.writer:
-            self.writer.keep([(one.received_at, one.body) for one in decided])
+            self.writer.queue_entries([(one.received_at, one.body) for one in decided])
         for one in decided:
             self._decided.append(one)
-            self.numbers.take(one)
-            self.due.update(self._kept.add(one))
+            self.numbers.add(one)
+            self.tables_to_publish.update(self._at_tables.add(one))
         self.rulings_missing = self.numbers.missing(DESK)
 
     def records(self, table: int) -> tuple[KeptRecord, ...]:
         """Return the records that a table has to store."""
-        return self._kept.records(table)
+        return self._at_tables.records(table)
 
-    def come_back(self, message: KeptBack) -> list[Concern]:
+    def receive(self, message: KeptBack) -> list[Concern]:
         """Accept records that a table has stored and this scorer may lack. Return concerns."""
-        before = len(self._kept.waiting)
-        found = [*self._kept.come_back(message.table, message.records)]
-        if len(self._kept.waiting) > before:
+        before = len(self._at_tables.waiting)
+        found = [*self._at_tables.receive(message.table, message.records)]
+        if len(self._at_tables.waiting) > before:
             self.gaps_at = self._seconds() + PATIENCE_WITH_GAPS_S
-            for one in self._kept.waiting.values():
-                self.numbers.know(one)
+            for one in self._at_tables.waiting.values():
+                self.numbers.add_known(one)
             self.rulings_missing = self.numbers.missing(DESK)
-        return found + self.take_back(self._seconds())
+        return found + self.recover(self._seconds())
 
-    def take_back(self, now: float) -> list[Concern]:
+    def recover(self, now: float) -> list[Concern]:
         """Take back the waiting records: in order, unless the missing ones do not come in time. Return concerns.
 
         `now` in s of the monotonic clock.
         """
-        back, found = list[Decided](), list[Concern]()
-        while one := self._kept.next(self.numbers.first_missing, in_order=now < self.gaps_at):
-            decided = [other.message for other in self._decided]
-            late = is_late(one.message, decided, self._came_as)
-            if self.numbers.has(one) or (not late and is_late(one.message, decided, {})):
-                found += concerns_of_clash([one])
-                old = late or is_late(one.message, (other.message for other in self._kept.waiting.values()), {})
+        recovered, concerns = list[DeskDecision](), list[Concern]()
+        while one := self._at_tables.next(self.numbers.first_missing, in_order=now < self.gaps_at):
+            known = [other.message for other in self._decided]
+            late = is_late(one.message, known, self._original_numbers)
+            if self.numbers.has(one) or (not late and is_late(one.message, known, {})):
+                concerns += concerns_of_clash([one])
+                old = late or is_late(one.message, (other.message for other in self._at_tables.waiting.values()), {})
                 if not isinstance(one.message, Ruling) and not old:  # device records are independent of one another
-                    self._came_as[one.message.id] = one.message.number
+                    self._original_numbers[one.message.id] = one.message.number
                     self._record(one.message)
-                    back.append(one)
+                    recovered.append(one)
                 continue
             altered = self._altered.pop(one.message.id, None)
             with self._journal.commit():
                 self._journal.append(one.message, one.received_at, one.body, repairs=altered)
-            back.append(one)
+            recovered.append(one)
             if late:  # it will count in its place when the journal is read again
                 number = one.message.number
-                found.append(Concern("ruling_late", about=number, values={"number": number}))
+                concerns.append(Concern("ruling_late", about=number, values={"number": number}))
             else:
                 self._count(one)
-        if back:
-            found += (*concerns_of_return(back), *self.missing())
-        if not self._kept.waiting:
+        if recovered:
+            concerns += (*concerns_of_recovered(recovered), *self.missing())
+        if not self._at_tables.waiting:
             self.gaps_at = inf
-        return found
+        return concerns
 
 
 def is_late(
-    message: Ruling | DeviceRecord, others: Iterable[Ruling | DeviceRecord], came_as: Mapping[str, int]
+    message: Ruling | DeviceRecord, others: Iterable[Ruling | DeviceRecord], numbers: Mapping[str, int]
 ) -> bool:
     """Return whether a later decision may depend on this one. For a device record, only those about the same device do.
 
-    `came_as`: original numbers, by id, of records that now have others.
+    `numbers`: original numbers, by id, of records that now have others.
     """
-    after = [one for one in others if came_as.get(one.id, one.number) >= message.number and one.id != message.id]
+    after = [one for one in others if numbers.get(one.id, one.number) >= message.number and one.id != message.id]
     if isinstance(message, Ruling):
         return any(isinstance(one, Ruling) for one in after)
     about = message.table, message.device
@@ -282,7 +282,7 @@ def with_second_home(
     if home is None:
         return stored
     try:
-        stored, found = take_back(journal, stored, home)
+        stored, found = recover_lost(journal, stored, home)
     except OSError as error:
         text = f"{home.folder}: {error.strerror or error}"
         found = [Concern("second_home_failed", values={"text": text})]
@@ -290,44 +290,44 @@ def with_second_home(
     return stored
 
 
-def take_back(journal: Journal, content: JournalContent, home: SecondHome) -> tuple[JournalContent, list[Concern]]:
+def recover_lost(journal: Journal, content: JournalContent, home: SecondHome) -> tuple[JournalContent, list[Concern]]:
     """Add to a journal the decisions that only its second home has, and find what is still missing.
 
     Call it before anything is computed from the journal, so that recovered decisions count as if never lost. Raises
     StoreError, OSError.
     """
-    there = {one.message.id for one in content.decided}
-    numbers = {sequence_of(one.message): one.message.id for one in content.decided}
+    known_ids = {one.message.id for one in content.decided}
+    numbers = {source_and_number(one.message): one.message.id for one in content.decided}
     altered = {fault.id: fault.height for fault in content.faults if fault.code != LOST}
-    back, clashing = list[Decided](), list[Decided]()
+    recovered, clashing = list[DeskDecision](), list[DeskDecision]()
     for received_at, body in home.read():
         message = message_of(body)
-        if isinstance(message, LogMessage) or message.id in there:
+        if isinstance(message, LogMessage) or message.id in known_ids:
             continue
-        decided = Decided(message, received_at, body)
-        (clashing if sequence_of(message) in numbers else back).append(decided)
-        there.add(message.id)
-        numbers.setdefault(sequence_of(message), message.id)
-    back += _renumbered(clashing, [one.message for one in (*content.decided, *back, *clashing)])
+        decided = DeskDecision(message, received_at, body)
+        (clashing if source_and_number(message) in numbers else recovered).append(decided)
+        known_ids.add(message.id)
+        numbers.setdefault(source_and_number(message), message.id)
+    recovered += _renumbered(clashing, [one.message for one in (*content.decided, *recovered, *clashing)])
     with journal.commit():
-        for one in back:
+        for one in recovered:
             journal.append(one.message, one.received_at, one.body, repairs=altered.get(one.message.id))
-    content = content.with_decided(back)
+    content = content.with_decided(recovered)
     witness = Witness(home.witness, read_only=True)
     known = {(fault.id, fault.code) for fault in content.faults}
     lost = [] if journal.agrees_with(witness) else journal.lost(witness)
     content = content.with_faults([fault for fault in lost if (fault.id, fault.code) not in known])
-    return content, [*concerns_of_return(back), *concerns_of_clash(clashing)]
+    return content, [*concerns_of_recovered(recovered), *concerns_of_clash(clashing)]
 
 
-def _renumbered(clashing: Iterable[Decided], known: Sequence[Ruling | DeviceRecord]) -> Iterator[Decided]:
+def _renumbered(clashing: Iterable[DeskDecision], known: Sequence[Ruling | DeviceRecord]) -> Iterator[DeskDecision]:
     """Yield the latest clashing device records with new numbers: device records are independent of one another."""
     highest = max((one.number for one in known if not isinstance(one, Ruling)), default=0)
     for one in clashing:
         if not isinstance(one.message, Ruling) and not is_late(one.message, known, {}):
             highest += 1
             message = replace(one.message, number=highest)
-            yield Decided(message, one.received_at, encode(message))
+            yield DeskDecision(message, one.received_at, encode(message))
 
 
 def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path]) -> list[Fault]:
@@ -342,17 +342,17 @@ def lost_since(journal: Journal, content: JournalContent, newer: Iterable[Path])
     return [*lost.values()]
 
 
-def concerns_of_return(back: Sequence[Decided]) -> Iterator[Concern]:
-    """Yield concerns that decisions were taken back from a second home."""
-    numbers = ranges(one.message.number for one in back if isinstance(one.message, Ruling))
+def concerns_of_recovered(recovered: Sequence[DeskDecision]) -> Iterator[Concern]:
+    """Yield concerns that decisions were recovered from a second home."""
+    numbers = ranges(one.message.number for one in recovered if isinstance(one.message, Ruling))
     if numbers:
         yield Concern("rulings_back", values={"numbers": numbers})
-    others = len(back) - sum(isinstance(one.message, Ruling) for one in back)
+    others = len(recovered) - sum(isinstance(one.message, Ruling) for one in recovered)
     if others:
         yield Concern("admissions_back", values={"count": others})
 
 
-def concerns_of_clash(clashing: Iterable[Decided]) -> Iterator[Concern]:
+def concerns_of_clash(clashing: Iterable[DeskDecision]) -> Iterator[Concern]:
     """Yield a concern for each ruling that came back too late: its number was used again."""
     for one in clashing:
         if isinstance(one.message, Ruling):
@@ -362,39 +362,39 @@ def concerns_of_clash(clashing: Iterable[Decided]) -> Iterator[Concern]:
 
 
 class Numbers:
-    """The numbers used in each sequence of decisions (see `sequence_of`)."""
+    """The numbers used in each sequence of decisions (see `source_and_number`)."""
 
     def __init__(self, content: JournalContent) -> None:
-        self._taken = {sequence_of(one.message): one.message.id for one in content.decided}
+        self._taken = {source_and_number(one.message): one.message.id for one in content.decided}
         faults = ((fault.table, fault.seq) for fault in content.faults)
         self._known = {(table, seq) for table, seq in faults if table is not None and seq and table <= DESK}
         """Numbers known to have been given, whether or not their records are here."""
 
-    def take(self, decided: Decided) -> None:
+    def add(self, decided: DeskDecision) -> None:
         """Record a decision that is in the journal."""
-        self._taken[sequence_of(decided.message)] = decided.message.id
+        self._taken[source_and_number(decided.message)] = decided.message.id
 
-    def know(self, decided: Decided) -> None:
+    def add_known(self, decided: DeskDecision) -> None:
         """Record that a number was given, although its decision is not in the journal yet."""
-        self._known.add(sequence_of(decided.message))
+        self._known.add(source_and_number(decided.message))
 
-    def has(self, decided: Decided) -> bool:
+    def has(self, decided: DeskDecision) -> bool:
         """Return whether a decision's number is used, by itself or by another one."""
-        return sequence_of(decided.message) in self._taken
+        return source_and_number(decided.message) in self._taken
 
-    def highest(self, whose: int) -> int:
+    def highest(self, source: int) -> int:
         """Return the highest number that is used."""
-        return max((number for of, number in self._taken if of == whose), default=0)
+        return max((number for other, number in self._taken if other == source), default=0)
 
-    def first_missing(self, whose: int) -> int:
+    def first_missing(self, source: int) -> int:
         """Return the lowest number that is not used."""
-        return next(number for number in count(1) if (whose, number) not in self._taken)
+        return next(number for number in count(1) if (source, number) not in self._taken)
 
-    def given(self, whose: int) -> int:
+    def highest_given(self, source: int) -> int:
         """Return the highest number known to have been given."""
-        return max((number for of, number in self._known if of == whose), default=self.highest(whose))
+        return max((number for other, number in self._known if other == source), default=self.highest(source))
 
-    def missing(self, whose: int) -> list[int]:
+    def missing(self, source: int) -> list[int]:
         """Return the missing numbers: those below others, or known to have been given."""
-        last = max(self.given(whose), self.highest(whose))
-        return [number for number in range(1, last + 1) if (whose, number) not in self._taken]
+        last = max(self.highest_given(source), self.highest(source))
+        return [number for number in range(1, last + 1) if (source, number) not in self._taken]

@@ -94,7 +94,7 @@ class IntakeVerdict:
     code: str | None = None
     text: str = ""
     new: bool = False
-    again: bool = False
+    known_flood: bool = False
     """Whether arbiters already know that there are too many of this kind."""
     hash: str = ""
     """The hash of a new fact."""
@@ -106,21 +106,21 @@ class IntakeVerdict:
 class TableBook:
     """The state of one table's sequence of facts."""
 
-    taken: FactsByNumber = field(default_factory=FactsByNumber)
+    accepted: FactsByNumber = field(default_factory=FactsByNumber)
     refused: list[Refusal] = field(default_factory=list)
-    seen: dict[int, None] = field(default_factory=dict)
+    recent: dict[int, None] = field(default_factory=dict)
     """Numbers recently accepted or seen again, the latest last."""
     upto: int = 0
     """The highest number that was accepted."""
     missing: set[int] = field(default_factory=set)
     """Numbers below `upto` that were not accepted."""
-    wanted: dict[int, int | None] = field(default_factory=dict)
+    requested: dict[int, int | None] = field(default_factory=dict)
     """Numbers of facts whose stored rows were altered or lost, with the heights of the rows that are still there."""
     passed_over: set[int] = field(default_factory=set)
     """Numbers that nobody waits for, because they were refused for exceeding a limit."""
     hashes: dict[int, str] = field(default_factory=dict)
     """Hashes of the accepted facts that no later fact names as its predecessor."""
-    misplaced: set[str] = field(default_factory=set)
+    rejected_hashes: set[str] = field(default_factory=set)
     """Hashes of facts refused because they do not fit the chain. Facts that follow them do not fit either."""
 
     @property
@@ -130,29 +130,31 @@ class TableBook:
 
     def has(self, seq: int, digest: str) -> bool:
         """Return whether a fact with this number and hash was accepted, and is stored intact."""
-        if seq > self.upto or seq not in self.taken or seq in self.wanted:
+        if seq > self.upto or seq not in self.accepted or seq in self.requested:
             return False
-        after = self.taken.at(seq + 1)
+        after = self.accepted.at(seq + 1)
         return digest == (after.before if after and after.before else self.hashes.get(seq))
 
     def follows(self, message: LogMessage, digest: str) -> bool:
         """Return whether a fact fits between its neighbours. Each fact names the hash of the one before it."""
-        before, after = self.hashes.get(message.seq - 1), self.taken.at(message.seq + 1)
+        before, after = self.hashes.get(message.seq - 1), self.accepted.at(message.seq + 1)
         if after is not None and after.before not in (None, digest):
             return False
-        return message.before is None or (message.before not in self.misplaced and before in (None, message.before))
+        return message.before is None or (
+            message.before not in self.rejected_hashes and before in (None, message.before)
+        )
 
-    def misplace(self, digest: str) -> None:
+    def reject_hash(self, digest: str) -> None:
         """Remember a fact that does not fit the chain, so that facts following it are refused, too."""
-        if len(self.misplaced) >= MOST_MISSING:
-            self.misplaced.clear()
-        self.misplaced.add(digest)
+        if len(self.rejected_hashes) >= MOST_MISSING:
+            self.rejected_hashes.clear()
+        self.rejected_hashes.add(digest)
 
     def take(self, message: LogMessage, digest: str | None = None) -> None:
         """Record an accepted fact."""
         seq = message.seq
-        self.taken.take(message)
-        after = self.taken.at(seq + 1)
+        self.accepted.take(message)
+        after = self.accepted.at(seq + 1)
         if digest and (after is None or after.before is None):
             self.hashes[seq] = digest
         if message.before:
@@ -165,45 +167,47 @@ class TableBook:
             self.missing.discard(seq)
         self.passed_over.discard(seq)
         if self.refused:
-            self.refused = [kept for kept in self.refused if (kept.seq, kept.id) != (seq, message.id)]
+            self.refused = [one for one in self.refused if (one.seq, one.id) != (seq, message.id)]
 
     def loaded(self) -> None:
         """Complete the book after it was filled from the store with accepted and refused facts."""
-        self.upto = self.taken.highest
-        if len(self.taken) < self.upto:
-            self.missing = set(range(1, self.upto + 1)) - self.taken.keys()
-        named = {seq for seq in self.hashes if (after := self.taken.at(seq + 1)) and after.before}
-        self.hashes = {seq: digest for seq, digest in self.hashes.items() if seq not in named}
-        self.refused = [one for one in self.refused if one.seq not in self.taken or self.taken.id_of(one.seq) != one.id]
-        self.passed_over -= self.taken.keys()
-        self.seen = dict.fromkeys(self.taken.last(MOST_LISTED))
+        self.upto = self.accepted.highest
+        if len(self.accepted) < self.upto:
+            self.missing = set(range(1, self.upto + 1)) - self.accepted.keys()
+        followed = {seq for seq in self.hashes if (after := self.accepted.at(seq + 1)) and after.before}
+        self.hashes = {seq: digest for seq, digest in self.hashes.items() if seq not in followed}
+        self.refused = [
+            one for one in self.refused if one.seq not in self.accepted or self.accepted.id_of(one.seq) != one.id
+        ]
+        self.passed_over -= self.accepted.keys()
+        self.recent = dict.fromkeys(self.accepted.last(MOST_LISTED))
 
-    def want(self, seq: int, height: int | None) -> None:
+    def request_again(self, seq: int, height: int | None) -> None:
         """Ask the table for a fact again. `height`: of its row in the store, or None if there is no such row.
 
         If a row was lost, recovered and then altered, this is called twice: the fact that comes repairs the altered
         row.
         """
-        self.wanted[seq] = self.wanted.get(seq) if height is None else height
-        if seq not in self.taken and height is not None:  # beyond its last fact, a table resends lost ones unasked
+        self.requested[seq] = self.requested.get(seq) if height is None else height
+        if seq not in self.accepted and height is not None:  # beyond its last fact, a table resends lost ones unasked
             self.missing.update(range(self.upto + 1, seq + 1))
             self.missing.add(seq)
             self.upto = max(self.upto, seq)
 
-    def see(self, seq: int) -> None:
+    def mark_recent(self, seq: int) -> None:
         """Move a number to the end of the list for the next receipt."""
-        self.seen.pop(seq, None)
-        self.seen[seq] = None
-        while len(self.seen) > MOST_LISTED:
-            del self.seen[next(iter(self.seen))]
+        self.recent.pop(seq, None)
+        self.recent[seq] = None
+        while len(self.recent) > MOST_LISTED:
+            del self.recent[next(iter(self.recent))]
 
-    def latest(self) -> tuple[Taken, ...]:
+    def recent_facts(self) -> tuple[Taken, ...]:
         """Return the facts most recently accepted or seen again."""
-        return tuple(Taken(seq=seq, id=self.taken.id_of(seq)) for seq in self.seen)
+        return tuple(Taken(seq=seq, id=self.accepted.id_of(seq)) for seq in self.recent)
 
-    def asked_for(self) -> tuple[int, ...]:
+    def requested_numbers(self) -> tuple[int, ...]:
         """Return the numbers of stored facts that the table is asked to send again."""
-        return tuple(sorted(self.wanted)[:MOST_LISTED])
+        return tuple(sorted(self.requested)[:MOST_LISTED])
 
     def lacks_before(self, seq: int) -> bool:
         """Return whether an earlier fact may still arrive, such as the one that let an arbiter in."""
@@ -227,35 +231,39 @@ def kind_of(fact: Fact) -> str:
 
 
 class Quotas:
-    """Counts each table's facts per round and kind. `taken` returns the accepted facts of a table in a round."""
+    """Counts each table's facts per round and kind. `accepted` returns the accepted facts of a table in a round."""
 
-    def __init__(self, taken: Callable[[int, int], Iterable[LogMessage]]) -> None:
-        self._taken = taken
-        self._told: dict[tuple[int, int], Counter[str]] = {}
+    def __init__(self, accepted: Callable[[int, int], Iterable[LogMessage]]) -> None:
+        self._accepted = accepted
+        self._counts: dict[tuple[int, int], Counter[str]] = {}
         """Counts by table and round, for those that were needed since the start."""
 
     def count(self, message: LogMessage) -> None:
         """Count an accepted fact."""
-        if (told := self._told.get((message.table, message.fact.round))) is not None:
-            told[kind_of(message.fact)] += 1
+        if (counts := self._counts.get((message.table, message.fact.round))) is not None:
+            counts[kind_of(message.fact)] += 1
 
-    def _told_in(self, table: int, round_: int) -> Counter[str]:
-        if (table, round_) not in self._told:
-            self._told[table, round_] = Counter(kind_of(one.fact) for one in self._taken(table, round_))
-        return self._told[table, round_]
+    def _counts_in(self, table: int, round_: int) -> Counter[str]:
+        if (table, round_) not in self._counts:
+            self._counts[table, round_] = Counter(kind_of(one.fact) for one in self._accepted(table, round_))
+        return self._counts[table, round_]
 
     def check(self, message: LogMessage, *, session: bool) -> None:
         """Refuse a fact that exceeds its limit. `session`: the round is a riichi session. Raises Refused."""
         table, kind = message.table, kind_of(message.fact)
-        told = self._told_in(table, message.fact.round)[kind]
+        count = self._counts_in(table, message.fact.round)[kind]
         if isinstance(message.fact, Ruled):
-            if told >= MOST_RULED:
-                text = N_("table {table} has ruled {count} times here: rule at the desk", table=table, count=told)
+            if count >= MOST_RULED:
+                text = N_(
+                    "table {table} has already made {count} rulings on this play: rule at the desk instead",
+                    table=table,
+                    count=count,
+                )
                 raise Refused("too_many_rulings", text)
             return
         most = MOST_IN_A_SESSION if session and kind != COUNTED_TOGETHER else MOST_OF_A_KIND
-        if told >= (MOST_LAID if isinstance(message.fact, TilesLaid) else most):
-            text = N_("table {table} has reported this {count} times in one round", table=table, count=told)
+        if count >= (MOST_LAID if isinstance(message.fact, TilesLaid) else most):
+            text = N_("table {table} has reported this {count} times in one round", table=table, count=count)
             raise Refused("too_many_facts", text)
 
 
@@ -265,7 +273,7 @@ class Intake:
     def __init__(
         self,
         event: Event,
-        taken: Sequence[Recorded | WholePlay],
+        stored: Sequence[Recorded | WholePlay],
         refused: Iterable[RefusedRow] = (),
         refuses: Callable[[int, str | None], bool] = lambda _table, _device: False,
         admissions: Admissions | None = None,
@@ -291,56 +299,56 @@ class Intake:
         """Whether there are whole plays."""
         self.place_of: Callable[[str], tuple[int, int] | None] = lambda _id: None
         """Returns the table and number stored with an id, needed to look up the ids of whole plays."""
-        self._quotas = Quotas(lambda table, round_: self.books[table].taken.of_round(round_))
-        self._too_much: set[tuple[int, int, str]] = set()
+        self._quotas = Quotas(lambda table, round_: self.books[table].accepted.of_round(round_))
+        self._known_floods: set[tuple[int, int, str]] = set()
         """Table, round and kind of facts that arbiters know to be too many."""
         self._replanned: set[tuple[int, int, int]] = set()
         """Table, round and deal of plays in which a ruling has replaced the planned deal."""
         self._seated_anew: dict[tuple[int, int], list[set[str]]] = {}
         """By table and round, the players seated there by changes of the plan, whether or not those still count."""
-        self.without_place: list[LogMessage] = []
+        self.unplanned: list[LogMessage] = []
         """Facts that do not fit the plan while a ruling is missing. They are stored, and count once it is back."""
         self._lacks_ruling = lacks_ruling(faults)
         for row in refused:
             if row.seq is not None and row.id is not None and row.table in self.books and row.code != "wrong_event":
-                self._list(row.table, Refusal(seq=row.seq, id=row.id, code=row.code))
-        for message in taken:
+                self._list_refusal(row.table, Refusal(seq=row.seq, id=row.id, code=row.code))
+        for message in stored:
             if isinstance(message, Ruling):  # first: a recovered one is stored after the facts that need it
                 self.rule(message)
-        self._load(taken, heads)
+        self._load(stored, heads)
         for fault in faults:
-            self.want(fault)
+            self.request_again(fault)
 
-    def _load(self, taken: Sequence[Recorded | WholePlay], heads: Mapping[tuple[int, int], str]) -> None:
+    def _load(self, stored: Sequence[Recorded | WholePlay], heads: Mapping[tuple[int, int], str]) -> None:
         """Record the stored messages. Raises BadEvent."""
         bookings, books = self._event.bookings, self.books
-        for message in taken:
+        for message in stored:
             if isinstance(message, WholePlay):
-                books[message.key[0]].taken.take_whole(message)
+                books[message.key[0]].accepted.take_whole(message)
                 self._has_whole = True
             elif isinstance(message, LogMessage):
                 fact = message.fact
                 booking = bookings.get((message.table, fact.round))
                 as_booked = booking is not None and booking.deal == fact.deal and not isinstance(fact, Result)
                 if not as_booked and not self._fits(message):
-                    self._find_no_place(message)
-                books[message.table].taken.take(message)
+                    self._hold_unplanned(message)
+                books[message.table].accepted.take(message)
                 self._ids.add(message.id)
         for (table, seq), digest in heads.items():
             books[table].hashes[seq] = digest
         for book in books.values():
             book.loaded()
 
-    def _find_no_place(self, message: LogMessage) -> None:
+    def _hold_unplanned(self, message: LogMessage) -> None:
         if not self._lacks_ruling or message.table not in self.books:
-            text = f"the store has fact {message.seq} of table {message.table}, which the plan has no place for"
+            text = f"the store has fact {message.seq} of table {message.table}, which does not fit the plan"
             raise BadEvent(text)
-        self.without_place.append(message)
+        self.unplanned.append(message)
 
-    def want(self, fault: Fault) -> None:
+    def request_again(self, fault: Fault) -> None:
         """Ask for the fact that a fault concerns, if it is a table's."""
         if fault.table in self.books and fault.seq is not None and fault.code != LINK_ALTERED:
-            self.books[fault.table].want(fault.seq, None if fault.code == LOST else fault.height)
+            self.books[fault.table].request_again(fault.seq, None if fault.code == LOST else fault.height)
 
     def _fits(self, message: LogMessage) -> bool:
         """Return whether the plan, which may have been changed, still has the play and the players of a stored fact."""
@@ -364,9 +372,11 @@ class Intake:
         if id_ in self._ids or not self._has_whole:
             return id_ in self._ids
         table, seq = self.place_of(id_) or (0, 0)
-        return table in self.books and seq in self.books[table].taken and self.books[table].taken.id_of(seq) == id_
+        return (
+            table in self.books and seq in self.books[table].accepted and self.books[table].accepted.id_of(seq) == id_
+        )
 
-    def has_taken(self, table: int, seq: int, digest: str) -> bool:
+    def has_accepted(self, table: int, seq: int, digest: str) -> bool:
         """Return whether a fact was accepted, by its table, number and hash."""
         return table in self.books and self.books[table].has(seq, digest)
 
@@ -376,22 +386,22 @@ class Intake:
         if isinstance(ruling.decision, DealPlayed) and ruling.table and ruling.round:
             self._replanned.add((ruling.table, ruling.round, ruling.decision.played))
         elif isinstance(ruling.decision, PlanChanged):
-            self._players.update(one.id for one in ruling.decision.entered)
-            for one in ruling.decision.plays:
-                fours = self._seated_anew.setdefault((one.table, one.round), [])
-                fours.append(set(one.players.values()))
+            self._players.update(play.id for play in ruling.decision.entered)
+            for play in ruling.decision.plays:
+                seatings = self._seated_anew.setdefault((play.table, play.round), [])
+                seatings.append(set(play.players.values()))
 
-    def placed(self) -> list[LogMessage]:
+    def newly_planned(self) -> list[LogMessage]:
         """Return, once, the facts that did not fit the plan before and do now."""
-        found = [one for one in self.without_place if self._fits(one)]
-        self.without_place = [one for one in self.without_place if one not in found]
+        found = [one for one in self.unplanned if self._fits(one)]
+        self.unplanned = [one for one in self.unplanned if one not in found]
         return found
 
     def take(self, message: LogMessage, digest: str) -> None:
         """Record a fact, with its hash, that is (about to be) in the journal."""
         book = self.books[message.table]
         book.take(message, digest)
-        book.see(message.seq)
+        book.mark_recent(message.seq)
         self._ids.add(message.id)
         if self.access is not None:
             self.access.apply(message)
@@ -401,7 +411,7 @@ class Intake:
         """Yield the table and number of each refused fact that nobody waits for."""
         for table, book in self.books.items():
             refused = {one.seq for one in book.refused if one.code not in UNEXPLAINED}
-            yield from ((table, seq) for seq in sorted((book.passed_over | refused) - book.taken.keys()))
+            yield from ((table, seq) for seq in sorted((book.passed_over | refused) - book.accepted.keys()))
 
     def refused(self) -> Iterator[tuple[int, int]]:
         """Return the table and number of each fact that was refused and not accepted since."""
@@ -410,7 +420,7 @@ class Intake:
     def pass_over(self, table: int, seq: int) -> bool:
         """Stop waiting for a fact that a hall has refused. Return whether this is new."""
         book = self.books.get(table)
-        if book is None or seq in book.taken or seq in book.passed_over or len(book.passed_over) >= MOST_PASSED:
+        if book is None or seq in book.accepted or seq in book.passed_over or len(book.passed_over) >= MOST_PASSED:
             return False
         book.passed_over.add(seq)
         return True
@@ -427,17 +437,19 @@ class Intake:
             if isinstance(message, LogMessage) and message.event == self._event.name and message.table in self.books:
                 if refused.code == SESSION_UNKNOWN and self.books[message.table].lacks_before(message.seq):
                     return IntakeVerdict(message)  # neither accepted nor refused: its table sends it again
-                self._list(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
-                return IntakeVerdict(message, refused.code, refused.text, again=self._known(message, refused.code))
+                self._list_refusal(message.table, Refusal(seq=message.seq, id=message.id, code=refused.code))
+                return IntakeVerdict(
+                    message, refused.code, refused.text, known_flood=self._is_known_flood(message, refused.code)
+                )
             return IntakeVerdict(message, refused.code, refused.text)
 
-    def _known(self, message: LogMessage, code: str) -> bool:
+    def _is_known_flood(self, message: LogMessage, code: str) -> bool:
         """Return whether it was already known that a table sends too many facts of a kind."""
         if code not in OVER_QUOTA:
             return False
         about = message.table, message.fact.round, kind_of(message.fact)
-        known = about in self._too_much
-        self._too_much.add(about)
+        known = about in self._known_floods
+        self._known_floods.add(about)
         return known
 
     def _judge(self, message: Message, payload: bytes) -> IntakeVerdict:
@@ -477,26 +489,28 @@ class Intake:
         # The sender is not compared: a dead device's facts are sent by the device that has taken over its journal.
         message = replace(message, sender=None)
         book = self.books[message.table]
-        before = book.taken.at(message.seq)
+        before = book.accepted.at(message.seq)
         if before is not None and is_same_fact(before, message):
-            book.see(message.seq)
+            book.mark_recent(message.seq)
             return IntakeVerdict(message)
         if before is not None:
-            book.misplace(digest)
+            book.reject_hash(digest)
             raise Refused(
-                "conflict", f"fact {message.seq} of table {message.table} is already there, and says otherwise"
+                "conflict", f"fact {message.seq} of table {message.table} was already received with different content"
             )
         if self.has(message.id):
             raise Refused("id_reused", N_("message {id} was already received with a different number", id=message.id))
         if not book.follows(message, digest):
-            book.misplace(digest)
+            book.reject_hash(digest)
             raise Refused(
                 "chain_broken",
                 N_("message {number} does not follow the messages stored before and after it", number=message.seq),
             )
-        if message.seq > len(book.taken) + len(book.passed_over) + MOST_MISSING:
+        if message.seq > len(book.accepted) + len(book.passed_over) + MOST_MISSING:
             text = N_(
-                "message {number} is too far ahead; received so far: {count}", number=message.seq, count=len(book.taken)
+                "message {number} is too far ahead; received so far: {count}",
+                number=message.seq,
+                count=len(book.accepted),
             )
             raise Refused("seq_out_of_range", text)
         self._check_play(message)
@@ -510,7 +524,7 @@ class Intake:
             return
         began = message.seq
         if isinstance(message.fact, Result) and message.fact.fines:
-            of_play = self.books[message.table].taken.of_round(message.fact.round)
+            of_play = self.books[message.table].accepted.of_round(message.fact.round)
             began = min((one.seq for one in of_play), default=began)
         self.access.check(message, began)
 
@@ -546,7 +560,8 @@ class Intake:
         named, exactly = set(players_named(fact.decision)), isinstance(fact.decision, Adjusted)
         if not any(named == here if exactly else named <= here for here in self._seatings((table, fact.round))):
             raise Refused(
-                "wrong_players", "what is ruled at a table is of the players of its play, adjusted of all four"
+                "wrong_players",
+                "a ruling at a table may name only players of its play, and an adjustment must name all four",
             )
         if isinstance(fact.decision, FineRuled):
             self._check_penalty(fact.decision)
@@ -602,10 +617,10 @@ class Intake:
                 "wrong_points", N_("the points do not match that outcome; they should be {right}", right=right)
             )
 
-    def _list(self, table: int, refusal: Refusal) -> None:
+    def _list_refusal(self, table: int, refusal: Refusal) -> None:
         """List a refused fact for the receipt, with its latest code only: an older one would mislead its table."""
         book, about = self.books[table], (refusal.seq, refusal.id)
-        book.refused = [*(kept for kept in book.refused if (kept.seq, kept.id) != about), refusal][-MOST_LISTED:]
+        book.refused = [*(one for one in book.refused if (one.seq, one.id) != about), refusal][-MOST_LISTED:]
         if refusal.code in OVER_QUOTA and len(book.passed_over) < MOST_PASSED:
             book.passed_over.add(refusal.seq)
 

@@ -71,15 +71,15 @@ def new_lease() -> Lease:
     return Lease(uuid.uuid4().hex)
 
 
-def kept_lease(journal: Journal) -> Lease | None:
+def stored_lease(journal: Journal) -> Lease | None:
     """Return the lease of the last scorer that used this store."""
-    return journal.kept(KEY, Lease).get("")
+    return journal.stored_structs(KEY, Lease).get("")
 
 
-def keep_lease(journal: Journal, lease: Lease) -> None:
+def store_lease(journal: Journal, lease: Lease) -> None:
     """Store the lease for the next start."""
     with journal.commit():
-        journal.keep(KEY, lease)
+        journal.set_struct(KEY, lease)
 
 
 def place_of(file: Path) -> str:
@@ -164,9 +164,9 @@ class LeaseRequest:
             if self.outcome == "asking" and message.answers == self.run and stays:
                 self.outcome = "elsewhere"
         elif isinstance(message, ScorerAsked) and self.outcome == "asking":
-            self._asked(message, now)
+            self._handle_question(message, now)
 
-    def _asked(self, question: ScorerAsked, now: float) -> None:
+    def _handle_question(self, question: ScorerAsked, now: float) -> None:
         """Handle a question: our own, which comes after the retained messages, or that of another starting scorer."""
         if question.run != self.run:
             if question.starts and self._outranked_by(question):
@@ -205,13 +205,13 @@ class LeaseRequest:
 class ScorerChannel(Closing):
     """A separate connection to a broker, over which scorers talk to each other. It leaves no session behind."""
 
-    def __init__(self, event: str, address: Address, name: str, *heard: Topic) -> None:
+    def __init__(self, event: str, address: Address, name: str, *subscribed: Topic) -> None:
         """Begin to connect. Most of the time nothing answers."""
         self._event, self._address = event, address
-        self._news: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
-        where = [topic.at(event) for topic in heard]
+        self._inbox: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
+        topics = [topic.at(event) for topic in subscribed]
         self._link = Link(
-            address, transient_session_id(f"homologue-{event}-{name}"), where, self._news.put, persistent=False
+            address, transient_session_id(f"homologue-{event}-{name}"), topics, self._inbox.put, persistent=False
         )
         self._link.start()
 
@@ -221,8 +221,8 @@ class ScorerChannel(Closing):
 
     def heard(self) -> Iterator[Message | LinkChanged]:
         """Yield the received messages, except those of scorers that we cannot decode."""
-        while not self._news.empty():
-            item = self._news.get()
+        while not self._inbox.empty():
+            item = self._inbox.get()
             if isinstance(item, LinkChanged):
                 yield item
                 continue
@@ -230,7 +230,7 @@ class ScorerChannel(Closing):
             with suppress(Refused):
                 yield decode_on_topic(item.topic, item.payload)[1]
 
-    def say(self, topic: Topic, message: Message) -> None:
+    def publish(self, topic: Topic, message: Message) -> None:
         """Publish a message to the other scorers."""
         self._link.publish(topic.at(self._event), encode(message), retain=topic.retain)
 
@@ -255,7 +255,7 @@ class LeaseLink(ScorerChannel):
                 if item.why:
                     self._fail(item.why)
         if self.request.may_ask(now):
-            self.say(topics.SCORER_ASKED, self.request.question(self._event))
+            self.publish(topics.SCORER_ASKED, self.request.question(self._event))
         outcome = self.request.look(now)
         if self.request.deaf(now):
             self._fail(LinkRefused("the broker does not deliver what is published; trying again"))
@@ -264,10 +264,10 @@ class LeaseLink(ScorerChannel):
             raise ScorerActive(f"another scorer is active on {self._event} at the broker {where}")
         return self.request.lease if outcome == "taken" else None
 
-    def _fail(self, why: LinkDown) -> None:
-        if str(why) != self.failure:
-            self.failure = str(why)
-            log.warning(why.code, why=str(why))
+    def _fail(self, reason: LinkDown) -> None:
+        if str(reason) != self.failure:
+            self.failure = str(reason)
+            log.warning(reason.code, why=str(reason))
 
 
 class OtherBroker(ScorerChannel):
@@ -279,7 +279,7 @@ class OtherBroker(ScorerChannel):
     def __init__(self, event: str, address: Address, lease: Lease, state: Callable[[], ScorerState]) -> None:
         """`state` returns the state to publish there."""
         self._lease, self._state = lease, state
-        self._ask_at = self._say_at = inf
+        self._ask_at = self._publish_at = inf
         super().__init__(event, address, "other", topics.SCORER)
 
     def look(self, now: float) -> None:
@@ -290,13 +290,13 @@ class OtherBroker(ScorerChannel):
         mine = self._lease
         for item in self.heard():
             if isinstance(item, LinkChanged):
-                self._ask_at, self._say_at = (now, now + AGAIN_S) if item.up else (inf, inf)
+                self._ask_at, self._publish_at = (now, now + AGAIN_S) if item.up else (inf, inf)
             elif isinstance(item, ScorerState) and item.answers == mine.run and mine.yields_to(item):
-                raise ScorerReplaced("the other machine's scorer has taken over: this one writes no more")
+                raise ScorerReplaced("the other machine's scorer has taken over: this one has stopped writing")
         if now >= self._ask_at:
             self._ask_at = now + REPEAT_S
             question = ScorerAsked(id=uuid.uuid4().hex, event=self._event, run=mine.run, term=mine.term, starts=False)
-            self.say(topics.SCORER_ASKED, question)
-        if now >= self._say_at:
-            self._say_at = now + REPEAT_S
-            self.say(topics.SCORER, self._state())
+            self.publish(topics.SCORER_ASKED, question)
+        if now >= self._publish_at:
+            self._publish_at = now + REPEAT_S
+            self.publish(topics.SCORER, self._state())

@@ -49,7 +49,7 @@ from broker.scorer.intake import Intake, IntakeVerdict
 from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
 from broker.scorer.state import EventState
 from broker.scorer.stored_event import JournalContent, past_gaps, past_refusals, replay_journal
-from broker.store import DEVICES, Decided, Fault, Journal, RefusedRow
+from broker.store import DEVICES, DeskDecision, Fault, Journal, RefusedRow
 
 TAKEN: Final = "taken"
 AGAIN: Final = "again"
@@ -65,7 +65,7 @@ class WireMetrics:
         self.registry = CollectorRegistry()
         self._messages = Counter(
             "homologue_messages",
-            "Messages of tables, by what became of them: taken, again (it was there already), or why refused",
+            "Messages from tables by outcome: taken, again (duplicate), or the code of the refusal",
             ["result"],
             registry=self.registry,
         )
@@ -87,7 +87,7 @@ class WireMetrics:
             self._receipts.observe(max(0.0, now - one.received_at))
 
 
-MESSAGES_KEPT: Final = 1_000
+MOST_MESSAGES: Final = 1_000
 LONGEST_TEXT: Final = 2_000
 """Bytes stored of each message, so that a thousand of them take at most two megabytes."""
 
@@ -117,7 +117,7 @@ class WireLog:
 
     def __init__(self) -> None:
         self.metrics = WireMetrics()
-        self._kept: deque[WireMessage] = deque(maxlen=MESSAGES_KEPT)
+        self._messages: deque[WireMessage] = deque(maxlen=MOST_MESSAGES)
         self._number = 0
 
     def note(self, at: int, way: Literal["in", "out"], topic: str, payload: bytes, code: str | None = None) -> None:
@@ -127,12 +127,12 @@ class WireLog:
         kind = place.topic.name if place else ""
         text = None if kind in WITHHELD else payload[:LONGEST_TEXT].decode("utf-8", "replace")
         table = place.table if place else None
-        self._kept.append(WireMessage(self._number, at, way, topic[:200], kind, table, len(payload), text, code))
+        self._messages.append(WireMessage(self._number, at, way, topic[:200], kind, table, len(payload), text, code))
 
     def newest(self, *, kind: str = "", table: int | None = None, text: str = "") -> Iterator[WireMessage]:
         """Yield messages, newest first, filtered by kind of topic, table, or text in the topic, message or code."""
         wanted = text.casefold()
-        for one in reversed(tuple(self._kept)):
+        for one in reversed(tuple(self._messages)):
             if kind and one.kind != kind:
                 continue
             if table is not None and one.table != table:
@@ -170,7 +170,7 @@ class LiveEvent:
         clock: Callable[[], int],
         seconds: Callable[[], float],
         changed: Callable[[set[int]], None],
-        back: Callable[[Decided], None],
+        on_recovered: Callable[[DeskDecision], None],
     ) -> None:
         self.journal, self._clock, self._seconds, self.pins = journal, clock, seconds, pins
         self.wire = WireLog()
@@ -186,18 +186,18 @@ class LiveEvent:
             event, stored.messages, refused, serving.refuses, self.devices.admissions, stored.heads, stored.faults
         )
         self.intake.access, self.intake.place_of = self.access, journal.place_of
-        self.counted: list[LogMessage] = []
+        self.newly_counted: list[LogMessage] = []
         """Facts that have begun to count since the last answer."""
-        counts = stored.without(self.intake.without_place)
+        counts = stored.without(self.intake.unplanned)
         replayed = replay_journal(self.state, counts, refused)
         self.alerts.load(chain(replayed, past_gaps(self.intake.books, stored), past_refusals(refused)))
         seal, record = Seal(event.name, key), self.devices.record
-        self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, back, record)
+        self.homes = SecondHomes(journal, stored, event.tables, seal, seconds, on_recovered, record)
         admissions = self.devices.admissions
-        admissions.number = max(admissions.number, self.homes.numbers.given(DEVICES))
+        admissions.number = max(admissions.number, self.homes.numbers.highest_given(DEVICES))
         self._counter = HandCounter(event)
         halls, centre, passed = HallsFile(folder), read_centre(folder), self.intake.passed_over
-        if not halls.now() and journal.remembered(KEPT):
+        if not halls.now() and journal.stored_values(KEPT):
             raise missing_file(HALLS)
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None
         """The link to the centre, if this is a hall of a larger event."""
@@ -212,36 +212,36 @@ class LiveEvent:
 
     def take(self, batch: Sequence[Incoming], now: int, centre: Centre | None = None) -> list[IntakeVerdict]:
         """Judge and store a batch, and return the verdicts. `centre`: also store how far its halls have been read."""
-        facts = [one.payload for one in batch if one.topic.endswith(LOG_ENDS)]
-        self.devices.admissions.prove(facts, self.intake.has_taken)
+        facts = [message.payload for message in batch if message.topic.endswith(LOG_ENDS)]
+        self.devices.admissions.verify_batch(facts, self.intake.has_accepted)
         with self.journal.commit():
-            verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
+            verdicts = [verdict for message in batch if (verdict := self._judge(message, now))]
             if centre:
                 centre.keep()
         return verdicts
 
-    def set_aside(self, faults: Sequence[Fault]) -> None:
+    def handle_faults(self, faults: Sequence[Fault]) -> None:
         """Record faults of the store, ask the tables for the affected facts, and alert the arbiters."""
         if not faults:
             return
         with self.journal.commit():
-            self.journal.put_aside(faults)
+            self.journal.record_faults(faults)
         for fault in faults:
-            self.intake.want(fault)
+            self.intake.request_again(fault)
         self.alerts.note(concerns_of_faults(faults))
 
-    def _judge(self, one: Incoming, now: int) -> IntakeVerdict | None:
+    def _judge(self, message: Incoming, now: int) -> IntakeVerdict | None:
         """Judge one message, and store it. None: it waits for a PIN, as do later facts of its table."""
-        if self.pins.holds(one):
+        if self.pins.hold_if_waiting(message):
             return None
-        verdict = self.intake.judge(one.topic, one.payload)
+        verdict = self.intake.judge(message.topic, message.payload)
         if verdict.waits and isinstance(verdict.message, LogMessage):
-            self.pins.hold(verdict.message.table, one)
+            self.pins.start_holding(verdict.message.table, message)
             return None
-        self._take_up(one, verdict, now)
+        self._store(message, verdict, now)
         return verdict
 
-    def _take_up(self, one: Incoming, verdict: IntakeVerdict, now: int) -> None:
+    def _store(self, one: Incoming, verdict: IntakeVerdict, now: int) -> None:
         """Store a judged message, or its refusal."""
         message = verdict.message
         if isinstance(message, Beat) and not verdict.code:
@@ -258,23 +258,23 @@ class LiveEvent:
             _log(fact, verdict)
         if verdict.code:
             self._refuse(one, fact, verdict, now)
-        elif fact and (verdict.new or fact.seq in self.intake.books[fact.table].wanted):
-            self._keep(fact, now, stored_form(one.payload), verdict)
+        elif fact and (verdict.new or fact.seq in self.intake.books[fact.table].requested):
+            self._store_fact(fact, now, stored_form(one.payload), verdict)
 
     def _refuse(self, one: Incoming, fact: LogMessage | None, verdict: IntakeVerdict, now: int) -> None:
         """Store a refusal with its reason."""
         place = topics.parse_topic(one.topic)
         about = (place.table if place else None, fact.seq if fact else None, fact.id if fact else None)
         is_new = self.journal.refuse(RefusedRow(now, verdict.code or "", one.topic, one.payload, *about))
-        if is_new and not verdict.again:
+        if is_new and not verdict.known_flood:
             self.alerts.note((concern_of_refusal(one.topic, place, verdict),))
 
-    def _keep(self, fact: LogMessage, now: int, body: bytes, verdict: IntakeVerdict) -> None:
+    def _store_fact(self, fact: LogMessage, now: int, body: bytes, verdict: IntakeVerdict) -> None:
         """Store a fact, or store it again if its row was altered or lost."""
-        wanted = self.intake.books[fact.table].wanted
-        if fact.seq in wanted:
+        requested = self.intake.books[fact.table].requested
+        if fact.seq in requested:
             self.alerts.note((Concern("row_repaired", fact.table, about=fact.seq, values={"number": fact.seq}),))
-        self.journal.append(fact, now, body, repairs=wanted.pop(fact.seq, None))
+        self.journal.append(fact, now, body, repairs=requested.pop(fact.seq, None))
         if verdict.new:
             self.intake.take(fact, verdict.hash)
 
@@ -289,10 +289,10 @@ class LiveEvent:
         if verdict.new:
             deals = self.state.apply_fact(self.state.tables.clock.corrected(message, now), self.judged)
             before = message.seq - 1
-            if before and before not in book.taken and before not in book.passed_over:
+            if before and before not in book.accepted and before not in book.passed_over:
                 self.alerts.note((concern_of_gap(message.table, message.seq),))
             return deals
-        if verdict.code and verdict.code not in UNEXPLAINED and message.seq not in book.taken:
+        if verdict.code and verdict.code not in UNEXPLAINED and message.seq not in book.accepted:
             return self.state.pass_over(message.table, message.seq, self.judged)
         return ()
 
@@ -301,18 +301,18 @@ class LiveEvent:
         if isinstance(one, ApartFact):
             self.alerts.note((concern_of_apart(one),))
             return
-        self.counted.append(one)
+        self.newly_counted.append(one)
         self.attendance.apply(one)
         self.alerts.note(concerns_of_fact(self.state, one, self._clock()))
 
-    def look(self, now: float) -> list[Concern]:
+    def check(self, now: float) -> list[Concern]:
         """Return alerts about what nobody reports: silent tables and halls, and decisions recovered from second homes.
 
         `now` in s of a monotonic clock.
         """
-        found = self.devices.look(now, listening=self.connected)
+        found = self.devices.check(now, listening=self.connected)
         if now >= self.homes.gaps_at:
-            found += self.homes.take_back(now)
+            found += self.homes.recover(now)
         if self.centre:
             found += (concern_of_hall("hall_silent", hall) for hall in self.centre.look())
         return found

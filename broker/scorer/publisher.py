@@ -74,7 +74,7 @@ LARGE_EVENT: Final = 400
 
 PAUSE_S: Final = 1.0
 
-REST: Final = 9
+REST_FACTOR: Final = 9
 """After work that grows with the event's size, the pause is this many times as long as the work took."""
 
 LONGEST_REST_S: Final = 30.0
@@ -85,7 +85,7 @@ LONGEST_PLAY: Final = 640
 MOST_PLAYS: Final = topics.TRAVELLER.limit // LONGEST_PLAY
 """Most plays in a traveller. A larger one has no plays until its deal is over, as each result would repeat them all."""
 
-LARGEST: Final = max(topic.limit for topic in topics.TOPICS)
+LARGEST_MESSAGE: Final = max(topic.limit for topic in topics.TOPICS)
 """Bytes of the largest message. A broker closes the connection of a client that sends more."""
 
 SHORTEST_LINE: Final = 100
@@ -130,7 +130,7 @@ class Throttle:
     def done(self) -> None:
         """Record that the work is done, and extend the pause by the time it took."""
         if self._pause_s:
-            rest = min(REST * (self._spent() - self._began), LONGEST_REST_S)
+            rest = min(REST_FACTOR * (self._spent() - self._began), LONGEST_REST_S)
             self._earliest = max(self._earliest, self._seconds() + rest)
 
 
@@ -179,18 +179,18 @@ class Publisher:
         self.link: Link | None = None
         self._failure = ""
         """The last logged reason why there is no connection."""
-        self._again = deque[int]()
+        self._deals_to_repeat = deque[int]()
         """Deals still to be published again after a connection was made."""
         self._calls: dict[int, tuple[int, bool]] = {}
         """By table, how many calls come before its own and whether an arbiter comes, as last published."""
         self._numbers: defaultdict[int, Iterator[int]] = defaultdict(partial(count, 1))
         """Message counters: for each table, and (0) for messages to all."""
-        self._untold: set[int] = set()
+        self._stale_travellers: set[int] = set()
         """Deals whose plays have changed since their travellers were published."""
         self._public = PublicPart()
         self.large = is_large(live.state.planned)
         self.standings_due = Throttle(PAUSE_S if self.large else 0.0, seconds)
-        self._begun: Iterator[Concern | None] | None = None
+        self._unfinished: Iterator[Concern | None] | None = None
         """The unfinished preparation of what shows all players."""
 
     # ---- the connection ---------------------------------------------------------------------
@@ -206,7 +206,7 @@ class Publisher:
             address,
             client_id=session_id(f"homologue-{self._name}-scorer", self.folder),
             topics=[topic.at(self._name) for topic in (*scorer_reads, *of_halls)],
-            on_event=partial(self._told, received),
+            on_event=partial(self._received, received),
             will=Will(topics.SCORER.at(self._name), encode(self._scorer_state("gone"))),
             persistent=not self._at_centre,  # halls resend, so the broker need not queue messages for hours
         )
@@ -216,25 +216,25 @@ class Publisher:
         """Disconnect from the broker."""
         if self.link:
             if self._beat_at < inf:
-                self._say_state("gone")
+                self._publish_state("gone")
             self.link.stop()
 
-    def _told(self, received: Callable[[Incoming | LinkChanged], None], item: Incoming | LinkChanged) -> None:
+    def _received(self, received: Callable[[Incoming | LinkChanged], None], item: Incoming | LinkChanged) -> None:
         """Answer another scorer's question at once, whatever else there is to do: else it would take us for dead."""
         if not isinstance(item, Incoming) or item.topic != topics.SCORER_ASKED.at(self._name):
             received(item)
             return
         item.acknowledge()
         with suppress(Refused):
-            self._say_state("active", decode(ScorerAsked, item.payload).run)
+            self._publish_state("active", decode(ScorerAsked, item.payload).run)
 
     def beat(self, now: float) -> None:
         """Publish a beat, if one is due. `now` in s of a monotonic clock."""
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S
-            self._say_state("active")
+            self._publish_state("active")
 
-    def is_of_a_scorer(self, one: Incoming) -> bool:
+    def is_scorer_state(self, one: Incoming) -> bool:
         """Return whether a message is the state of a scorer, such as our own coming back. Raises ScorerReplaced.
 
         If it says that its scorer is gone, publish our state again: otherwise the broker would retain it, and tables
@@ -244,17 +244,17 @@ class Publisher:
             return False
         one.acknowledge()
         with suppress(Refused):
-            said = decode(ScorerState, one.payload)
-            if self.lease.yields_to(said):
+            state = decode(ScorerState, one.payload)
+            if self.lease.yields_to(state):
                 self._beat_at = inf  # nor publish that we are gone: the other one is active
                 raise ScorerReplaced(
-                    "another scorer has become active while this one was away; this one writes no more"
+                    "another scorer became active while this one was away; this one has stopped writing"
                 )
-            if said.lifecycle == "gone":
+            if state.lifecycle == "gone":
                 self._beat_at = 0.0
         return True
 
-    def _say_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> None:
+    def _publish_state(self, lifecycle: Literal["active", "gone"], answers: str | None = None) -> None:
         if self.link:  # not logged: of no use there
             message, topic = self._scorer_state(lifecycle, answers), topics.SCORER
             self.link.publish(topic.at(self._name), encode(message), retain=topic.retain)
@@ -267,11 +267,11 @@ class Publisher:
         """Return the fields common to messages for a table, with its next number."""
         return {**self._header(next(self._numbers[table])), "table": table}
 
-    def place_standby(self, broker: str) -> None:
+    def set_standby(self, broker: str) -> None:
         """Publish the address of the standby's broker to tables."""
         if broker != self.standby:
             self.standby = broker
-            self._say_state("active")
+            self._publish_state("active")
 
     def state_elsewhere(self, broker: str) -> ScorerState:
         """Return the state to publish at another broker: that we are active, and where tables find us."""
@@ -295,16 +295,16 @@ class Publisher:
         if change.why and str(change.why) != self._failure:
             log.warning(change.why.code, why=str(change.why))
         self._failure = str(change.why)
-        self._again = deque(self._state.planned.expected if change.up else ())
+        self._deals_to_repeat = deque(self._state.planned.expected if change.up else ())
         if change.up:
             self._beat_at = 0.0
-            self._public.begin(self._again)
+            self._public.begin(self._deals_to_repeat)
 
     def publish_again(self) -> None:
         """Publish a few of the deals due after a new connection, so that receipts need not wait for all of them."""
         deals, began = list[int](), self._seconds()
-        while self._again and (not deals or self._seconds() - began < SLICE_S):
-            deals.append(self._again.popleft())
+        while self._deals_to_repeat and (not deals or self._seconds() - began < SLICE_S):
+            deals.append(self._deals_to_repeat.popleft())
             self._traveller(deals[-1])
         if deals:
             self._public_travellers(deals)
@@ -323,17 +323,17 @@ class Publisher:
             store=self._store,
             upto=book.upto,
             gaps=book.gaps(),
-            taken=book.latest(),
+            taken=book.recent_facts(),
             refused=tuple(book.refused),
             head=book.head,
-            wanted=book.asked_for(),
+            wanted=book.requested_numbers(),
             anchor=self._anchor(),
             version=self._version,
             centre=self.centre_has(table),
         )
         self._publish(topics.RECEIPT, self.key.sign(message), table=table)
 
-    def kept(self, table: int) -> None:
+    def records(self, table: int) -> None:
         """Publish the records that a table has to store for us. It returns any others it has."""
         if self._at_centre:
             return
@@ -384,8 +384,8 @@ class Publisher:
         """
         if self._at_centre:
             return
-        times, devices, comes = self._state.tables.times, self._live.devices, self._live.attendance.comes
-        calls = {table: (before, comes(table, times.calling[table])) for before, table in enumerate(times.queue())}
+        times, devices, attended = self._state.tables.times, self._live.devices, self._live.attendance.is_attended
+        calls = {table: (before, attended(table, times.calling[table])) for before, table in enumerate(times.queue())}
         moved = {table for table, _ in calls.items() ^ self._calls.items()}
         self._calls = calls
         for table in sorted(moved.union(tables).intersection(self._state.planned.tables)):
@@ -419,10 +419,10 @@ class Publisher:
         )
         self._publish(topics.PIN, self.key.sign(message), table=table)
 
-    def counted(self, asked: CountRequest | LogMessage, answer: AnyCountAnswer | PlayFound) -> None:
+    def counted(self, request: CountRequest | LogMessage, answer: AnyCountAnswer | PlayFound) -> None:
         """Send a table the value of a hand, or what was found of the play whose tiles it has read."""
-        message = Counted(**self._to(asked.table), asked=asked.id, answer=answer)
-        self._publish(topics.COUNTED, message, table=asked.table)
+        message = Counted(**self._to(request.table), asked=request.id, answer=answer)
+        self._publish(topics.COUNTED, message, table=request.table)
 
     # ---- to arbiters, and in public ---------------------------------------------------------
 
@@ -433,7 +433,7 @@ class Publisher:
         """
         changed = sorted(deals)
         if self.large:
-            self._untold.update(changed)
+            self._stale_travellers.update(changed)
         else:
             for deal in changed:
                 self._traveller(deal)
@@ -448,39 +448,39 @@ class Publisher:
     @property
     def busy(self) -> bool:
         """Whether there is unfinished work on messages about all players or all deals."""
-        return self._begun is not None or bool(self._again)
+        return self._unfinished is not None or bool(self._deals_to_repeat)
 
     def standings_if_due(self, *, whole: bool = False) -> Iterable[Concern]:
         """Publish the standings if they are due, in a large event no more often than they are read. Return concerns.
 
         In a large event, do a slice of the work (the rest follows in later calls), or, with `whole`, all of it.
         """
-        if self._begun is None and self.standings_due.due():
-            self._begun = self._all_told()
+        if self._unfinished is None and self.standings_due.due():
+            self._unfinished = self._publish_all()
         began, found = self._seconds(), list[Concern]()
-        for concern in self._begun or ():
+        for concern in self._unfinished or ():
             found += [concern] if concern else []
             if self.large and not whole and self._seconds() - began >= SLICE_S:
                 return found
-        if self._begun is not None:
-            self._begun = None
+        if self._unfinished is not None:
+            self._unfinished = None
             self.standings_due.done()
         return found
 
     def hurry(self) -> None:
         """Let pending standings be published at once, starting again from the beginning."""
-        self.standings_due.waiting |= self._begun is not None
-        self._begun = None
+        self.standings_due.waiting |= self._unfinished is not None
+        self._unfinished = None
         self.standings_due.hurry()
 
-    def forget(self) -> None:
+    def cancel(self) -> None:
         """Cancel the publishing of standings."""
-        self._begun, self.standings_due.waiting = None, False
+        self._unfinished, self.standings_due.waiting = None, False
 
-    def _all_told(self) -> Iterator[Concern | None]:
+    def _publish_all(self) -> Iterator[Concern | None]:
         """Publish everything that shows all players, and write the file, step by step. Yield concerns."""
-        for deal in sorted(self._untold):
-            self._untold.discard(deal)
+        for deal in sorted(self._stale_travellers):
+            self._stale_travellers.discard(deal)
             self._traveller(deal)
             yield None
         self.standings()
@@ -512,10 +512,10 @@ class Publisher:
             final=state.final,
             plays_in=state.plays_in,
             plays_expected=len(state.planned.plan.plays),
-            rows=tuple(state.snapshot().standings[: LARGEST // SHORTEST_LINE]),
+            rows=tuple(state.snapshot().standings[: LARGEST_MESSAGE // SHORTEST_LINE]),
             teams=state.team_rows(),
         )
-        self._publish(topics.STANDINGS, _as_fits(message))
+        self._publish(topics.STANDINGS, _cut_to_fit(message))
 
     def ruling(self, ruling: Ruling) -> None:
         """Publish a ruling made at the desk."""
@@ -573,7 +573,7 @@ class Publisher:
             expected=self._state.expected(deal),
             plays=self._compared_plays(deal) if complete else (),
         )
-        self._publish_openly(topics.PUBLIC_TRAVELLER, message, deal=deal)
+        self._publish_public(topics.PUBLIC_TRAVELLER, message, deal=deal)
 
     def _public_standings(self) -> None:
         """Publish the standings of deals not under embargo, if they have changed, or become final or provisional."""
@@ -586,11 +586,11 @@ class Publisher:
             final=final,
             plays_in=sum(self._state.planned.expected[deal] for deal in open_part.complete),
             plays_expected=len(self._state.planned.plan.plays),
-            rows=tuple(open_part.standings[: LARGEST // SHORTEST_LINE]),
+            rows=tuple(open_part.standings[: LARGEST_MESSAGE // SHORTEST_LINE]),
         )
-        self._publish_openly(topics.PUBLIC_STANDINGS, _as_fits(message))
+        self._publish_public(topics.PUBLIC_STANDINGS, _cut_to_fit(message))
 
-    def _publish_openly(self, topic: Topic, message: PublicMessage, *, deal: int | None = None) -> None:
+    def _publish_public(self, topic: Topic, message: PublicMessage, *, deal: int | None = None) -> None:
         """Publish a public message, if it says anything new, with a number and an id of its own sequence."""
         if numbered := self._public.numbered(topic.at(self._name, deal=deal), message):
             self._publish(topic, numbered, deal=deal)
@@ -602,8 +602,8 @@ class Publisher:
             return
         for receipt in centre.receipts(self._live.journal.height, self.key):
             self._publish(topics.HALL_RECEIPT, receipt, hall=receipt.hall)
-        if word := centre.word(self._state.snapshot().complete, self._live.journal.height, self.key):
-            self._publish(topics.CENTRE, word)
+        if message := centre.word(self._state.snapshot().complete, self._live.journal.height, self.key):
+            self._publish(topics.CENTRE, message)
 
     def _publish(
         self,
@@ -616,13 +616,13 @@ class Publisher:
     ) -> None:
         address, payload = topic.at(self._name, table=table, deal=deal, hall=hall), encode(message)
         self._live.wire.note(self._clock(), "out", address, payload)
-        if len(payload) > LARGEST:
+        if len(payload) > LARGEST_MESSAGE:
             log.error("message_too_large", topic=address, bytes=len(payload))
         elif self.link:
             self.link.publish(address, payload, retain=topic.retain)
 
 
-def _as_fits(message: AnyStandings) -> AnyStandings:
+def _cut_to_fit(message: AnyStandings) -> AnyStandings:
     """Return standings with as many lines, from the first place on, as fit into a message."""
     while message.rows and (size := len(encode(message))) > topics.STANDINGS.limit:
         message = replace(

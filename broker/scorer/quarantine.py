@@ -112,6 +112,9 @@ class ApartDecisions(Struct, frozen=True):
 
 NOTHING_DECIDED: Final = ApartDecisions()
 
+PlaysCheck = Callable[[Sequence[WholePlay]], bool]
+"""Returns whether whole plays of one table are valid."""
+
 Judged = LogMessage | ApartFact
 """A fact that counts from now on, or the first fact of a play that is kept apart for a reason."""
 
@@ -119,8 +122,8 @@ Judged = LogMessage | ApartFact
 class _TableFacts:
     """One table's facts about plays in the order of their numbers, and those among them that are kept apart."""
 
-    def __init__(self, sequence: TableSequence, decided: ApartDecisions = NOTHING_DECIDED) -> None:
-        self._sequence, self._decided = sequence, decided
+    def __init__(self, sequence: TableSequence, decisions: ApartDecisions = NOTHING_DECIDED) -> None:
+        self._sequence, self._decisions = sequence, decisions
         self._facts: list[LogMessage | WholePlay] = []
         """In order. A whole play stands for its facts until they are asked for; everything before it was judged."""
         self._whole = False
@@ -140,28 +143,28 @@ class _TableFacts:
         """No number up to this one is waited for either, because the head arbiter has decided what counts."""
         self.apart: dict[str, ApartFact] = {}
         """Facts kept apart, by id."""
-        self._told: set[tuple[int, str]] = set()
+        self._reported: set[tuple[int, str]] = set()
         """Round and code of what was already reported as kept apart."""
         self.late = False
         """Whether a fact has arrived after later ones were judged."""
 
-    def again(self, sequence: TableSequence, decided: ApartDecisions) -> "_TableFacts":
+    def copy_to_judge(self, sequence: TableSequence, decisions: ApartDecisions) -> "_TableFacts":
         """Return a copy of the table that will be judged again from its first fact on."""
-        new = _TableFacts(sequence, decided)
+        new = _TableFacts(sequence, decisions)
         new._facts, new._highest, new._missing = [*self.facts], self._highest, self._missing
         new._passed, new._settled, new.apart = self._passed, self._settled, dict(self.apart)
-        new._told, new._lost = {*self._told}, self._lost  # _told is copied, since a ruling may only be tried
-        here = decided.taken | decided.discarded
-        new._decided_upto = max((one.seq for one in self.facts if one.id in here), default=0) if here else 0
+        new._reported, new._lost = {*self._reported}, self._lost  # copied, since a ruling may only be tried
+        named = decisions.taken | decisions.discarded
+        new._decided_upto = max((one.seq for one in self.facts if one.id in named), default=0) if named else 0
         return new
 
     @property
     def facts(self) -> Sequence[LogMessage]:
         """All facts about plays, in the order of their numbers."""
         if self._whole:
-            there, self._whole = len(self._facts), False
+            count, self._whole = len(self._facts), False
             self._facts = [*unfolded(self._facts)]
-            self._judged += len(self._facts) - there
+            self._judged += len(self._facts) - count
         return cast("list[LogMessage]", self._facts)
 
     def note(self, seq: int) -> None:
@@ -178,11 +181,11 @@ class _TableFacts:
         if len(self._passed) < MOST_PASSED:
             self._passed.add(seq)
 
-    def lose(self, seq: int) -> None:
+    def mark_lost(self, seq: int) -> None:
         """Record that the fact with a number was stored but cannot be read."""
         self._lost.add(seq)
 
-    def keep(self, message: LogMessage) -> None:
+    def insert(self, message: LogMessage) -> None:
         """Insert a fact in the order of numbers."""
         facts = self.facts
         if not facts or facts[-1].seq < message.seq:
@@ -227,7 +230,7 @@ class _TableFacts:
 
     def count(self, message: LogMessage) -> None:
         """Add a fact that counts, whether or not it follows. It is judged together with the next one."""
-        self.keep(message)
+        self.insert(message)
         self._settled = self._highest
         self.late = True
 
@@ -258,10 +261,10 @@ class _TableFacts:
             self._sequence.leave_open(before.fact.round if before else 0, after.fact.round)
 
     def _judge(self, message: LogMessage) -> Sequence[Judged]:
-        if message.id not in self.apart or message.id in self._decided.taken:
+        if message.id not in self.apart or message.id in self._decisions.taken:
             self._sequence.add(message.fact)
             return ()
-        if message.id in self._decided.discarded:
+        if message.id in self._decisions.discarded:
             return ()
         return self._follow(message)
 
@@ -272,9 +275,9 @@ class _TableFacts:
         except OutOfSequence as error:
             apart = self.apart[message.id] = ApartFact(message, error.code)
             about = message.fact.round, error.code
-            if about in self._told:
+            if about in self._reported:
                 return ()
-            self._told.add(about)
+            self._reported.add(about)
             return (apart,)
         self.apart.pop(message.id, None)
         return (message,)
@@ -283,20 +286,21 @@ class _TableFacts:
 class Quarantine:
     """All tables of an event.
 
-    `passed` returns whether arbiters have ever ruled on a play, `decided` what was decided about a table's facts.
+    `may_skip` returns whether a table may have been told to skip a play. `decisions_of` returns the decisions on a
+    table's facts.
     """
 
     def __init__(
-        self, event: Event, passed: Callable[[PlayKey], bool], decided: Callable[[int], ApartDecisions]
+        self, event: Event, may_skip: Callable[[PlayKey], bool], decisions_of: Callable[[int], ApartDecisions]
     ) -> None:
-        self._event, self._passed, self._decided = event, passed, decided
+        self._event, self._may_skip, self._decisions_of = event, may_skip, decisions_of
         self._tables: dict[int, _TableFacts] = {}
         self.late: set[int] = set()
         """Tables with facts that arrived after later ones were judged."""
 
-    def copy(self, passed: Callable[[PlayKey], bool], decided: Callable[[int], ApartDecisions]) -> "Quarantine":
+    def copy(self, may_skip: Callable[[PlayKey], bool], decisions_of: Callable[[int], ApartDecisions]) -> "Quarantine":
         """Return a copy in which rulings can be tried."""
-        new = Quarantine(self._event, passed, decided)
+        new = Quarantine(self._event, may_skip, decisions_of)
         new._tables = dict(self._tables)
         return new
 
@@ -313,7 +317,7 @@ class Quarantine:
         table.note(message.seq)
         if of_play:
             table.apart[message.id] = ApartFact(message, WAITS)
-            table.keep(message)
+            table.insert(message)
         if table.late:
             self.late.add(message.table)
         follows = () if table.late else table.advance()
@@ -324,13 +328,13 @@ class Quarantine:
         table = play.key[0]
         return (self._tables.get(table) or self._table(table)).take_whole(play)
 
-    def take_all(self, plays: Sequence[WholePlay], may: Callable[[Sequence[WholePlay]], bool]) -> bool:
-        """Accept plays that are the next of their tables, all or none. `may`: whether those of one table are valid."""
+    def take_all(self, plays: Sequence[WholePlay], are_valid: PlaysCheck) -> bool:
+        """Accept plays that are the next of their tables, all or none."""
         at_tables = defaultdict[int, list[WholePlay]](list)
         for play in plays:
             at_tables[play.key[0]].append(play)
         tables = [(self._table(table), here) for table, here in at_tables.items()]
-        if not all(may(here) and table.may_take(here) for table, here in tables):
+        if not all(are_valid(here) and table.may_take(here) for table, here in tables):
             return False
         for table, here in tables:
             table.take_all(here)
@@ -350,9 +354,9 @@ class Quarantine:
             table.count(message)
         return chain((message,), self.judge_again(message.table)) if table.apart else (message,)
 
-    def lose(self, table: int, seq: int) -> None:
+    def mark_lost(self, table: int, seq: int) -> None:
         """Record, before later facts are added, that a fact was stored but can no longer be read."""
-        self._table(table).lose(seq)
+        self._table(table).mark_lost(seq)
 
     def pass_over(self, table: int, seq: int) -> Iterator[Judged]:
         """Stop waiting for a fact that was refused. Yield what this changes."""
@@ -362,10 +366,10 @@ class Quarantine:
 
     def judge_again(self, table: int) -> Iterator[Judged]:
         """Judge a table's facts again after a ruling. Yield what this changes."""
-        found = self._tables.get(table)
-        if found is not None and found.apart:
-            self._tables[table] = again = found.again(self._sequence(table), self._decided(table))
-            yield from again.advance()
+        before = self._tables.get(table)
+        if before is not None and before.apart:
+            self._tables[table] = now = before.copy_to_judge(self._sequence(table), self._decisions_of(table))
+            yield from now.advance()
 
     # ---- read models ------------------------------------------------------------------------
 
@@ -395,22 +399,22 @@ class Quarantine:
     def _apart_at(
         self, number: int, undecided: Callable[[PlayKey, list[ApartFact]], list[ApartFact]]
     ) -> Iterator[ApartPlay]:
-        table, told = self._tables[number], defaultdict[int, set[str]](set)
-        apart = defaultdict[int, list[ApartFact]](list)
+        table, kinds_sent = self._tables[number], defaultdict[int, set[str]](set)
+        by_round = defaultdict[int, list[ApartFact]](list)
         for fact in sorted(table.apart.values(), key=lambda one: one.message.seq):
-            apart[fact.key[1]].append(fact)
+            by_round[fact.key[1]].append(fact)
         for one in table.facts:
-            if one.fact.round in apart:
-                told[one.fact.round].add(fact_kind(one.fact))
-        missing_numbers = tuple(table.missing) if apart else ()
-        for round_, there in apart.items():
-            facts = undecided((number, round_), there)
+            if one.fact.round in by_round:
+                kinds_sent[one.fact.round].add(fact_kind(one.fact))
+        missing_numbers = tuple(table.missing) if by_round else ()
+        for round_, apart in by_round.items():
+            facts = undecided((number, round_), apart)
             if not facts:
                 continue
             last = facts[-1].message.fact
             steps = ("confirmed",) if (number, round_) in self._event.riichi else ("restored", "seated", "confirmed")
             ends = isinstance(last, Result | RiichiRecorded)
-            missing = tuple(step for step in steps if ends and step not in told[round_])
+            missing = tuple(step for step in steps if ends and step not in kinds_sent[round_])
             waits = missing_numbers if any(one.code == WAITS for one in facts) else ()
             yield ApartPlay(number, round_, last.deal, tuple(facts), missing, waits)
 
@@ -431,4 +435,4 @@ class Quarantine:
         rounds = sorted(self._event.rounds_of(table) | sessions)
         rules = self._event.profile
         nearest = isinstance(rules, Profile) and rules.payments.several_hu.value == "nearest"
-        return TableSequence(rounds, sessions, lambda round_: self._passed((table, round_)), nearest=nearest)
+        return TableSequence(rounds, sessions, lambda round_: self._may_skip((table, round_)), nearest=nearest)

@@ -46,9 +46,9 @@ from broker.scorer.dashboard import VIEW_PAUSE_S, Dashboard
 from broker.scorer.hall_rows import FactsAtCentre, adopt, note_judged, pass_over, rows_of_halls
 from broker.scorer.homes import with_second_home
 from broker.scorer.intake import IntakeVerdict
-from broker.scorer.kept_plays import PlayFinder
-from broker.scorer.lease import Lease, keep_lease, kept_lease, new_lease
+from broker.scorer.lease import Lease, new_lease, store_lease, stored_lease
 from broker.scorer.live_event import LOG_ENDS, LiveEvent, WireLog
+from broker.scorer.play_finder import PlayFinder
 from broker.scorer.publisher import Publisher
 from broker.scorer.snapshot import Snapshot
 from broker.scorer.space import DiskSpace
@@ -60,7 +60,7 @@ from broker.store import (
     DESK,
     JUDGED_FROM,
     BackupReport,
-    Decided,
+    DeskDecision,
     Fault,
     Journal,
     LogHead,
@@ -100,10 +100,10 @@ class PendingCall(Generic[T]):
             if refusal:
                 raise refusal
             return partial(self.answer.set_result, self._work())
-        except (Refused, ScorerError) as refused:
-            return partial(self.answer.set_exception, refused)
-        except BaseException as broken:
-            self.answer.set_exception(broken)
+        except (Refused, ScorerError) as error:
+            return partial(self.answer.set_exception, error)
+        except BaseException as error:
+            self.answer.set_exception(error)
             raise
 
     def wait(self) -> T:
@@ -113,7 +113,7 @@ class PendingCall(Generic[T]):
         except TimeoutError:
             if self.answer.cancel():
                 raise ScorerBusy("the scorer is busy: nothing was done, try again") from None
-            raise ScorerBusy("the scorer is slow to answer: look whether it was done before you try again") from None
+            raise ScorerBusy("the scorer is slow to answer: check whether it was done before you try again") from None
 
 
 class OwnCall(PendingCall[None]):
@@ -173,13 +173,13 @@ class Scorer:
     ) -> None:
         self._journal, self._clock, self._seconds, self._space = journal, clock, seconds, space
         self._inbox = Inbox()
-        found: list[Concern] = []
-        stored = with_second_home(journal, read_journal(journal, event), home, found.extend)
+        concerns: list[Concern] = []
+        stored = with_second_home(journal, read_journal(journal, event), home, concerns.extend)
         if stored.judged_from is None:
             with journal.commit():
-                journal.remember(JUDGED_FROM, str(len(stored.messages)))
+                journal.set_value(JUDGED_FROM, str(len(stored.messages)))
         key = open_event_key(folder)
-        pins = PinChecker(lambda check, right: self._post(partial(self._found_pin, check, right=right)))
+        pins = PinChecker(lambda check, right: self._post(partial(self._handle_pin_check, check, right=right)))
         self.live = LiveEvent(
             event,
             journal,
@@ -190,39 +190,39 @@ class Scorer:
             clock=clock,
             seconds=seconds,
             changed=self._tables_changed,
-            back=self._count_again,
+            on_recovered=self._apply_recovered,
         )
-        self.live.alerts.note(found)
-        self.live.set_aside(stored.faults)
+        self.live.alerts.note(concerns)
+        self.live.handle_faults(stored.faults)
         self.publisher = Publisher(self.live, folder, key, clock, seconds, self.anchor)
-        self.publisher.lease = kept_lease(journal) or new_lease()
+        self.publisher.lease = stored_lease(journal) or new_lease()
         self._plays = PlayFinder(folder, self.state, journal, self.publisher.counted, self._post, seconds)
         self._plays.answers = self.live.centre is None
         if hall := self.live.hall:
             self._at_centre = FactsAtCentre(hall, journal, self.live.intake.books, seconds)
             self.publisher.centre_has = self._at_centre.of
-            if not journal.remembered(ELSEWHERE):  # the event stays a hall's, even if its file is lost
+            if not journal.stored_values(ELSEWHERE):  # the event stays a hall's, even if its file is lost
                 with journal.commit():
-                    journal.remember(ELSEWHERE, "[]")
-        self._note_key()
+                    journal.set_value(ELSEWHERE, "[]")
+        self._check_key()
         self.rulings = RulingService(event, self.state, journal, self.live.intake, clock, self._ruled, self.live.judged)
-        self.rulings.known = partial(self.live.homes.numbers.given, DESK)
+        self.rulings.known = partial(self.live.homes.numbers.highest_given, DESK)
         self.dashboard = Dashboard(self.live, self.anchor, seconds)
         self.standby, self._leaving = StandbyWatch(lambda: journal.height, seconds), False
-        self._put_off: list[Incoming | OwnCall] = []
+        self._deferred: list[Incoming | OwnCall] = []
         """Messages and calls that came while the standby was taking over. They are handled here if it does not."""
         journal.follow(self._committed)
         self._begin(event, folder, stored)
 
-    def _note_key(self) -> None:
+    def _check_key(self) -> None:
         """Alert the arbiters if the event's key has changed: tables that know the old key reject any other."""
-        known, key = self._journal.remembered(EVENT_KEY).get("", ""), self.publisher.key.public
+        known, key = self._journal.stored_values(EVENT_KEY).get("", ""), self.publisher.key.public
         if known == key:
             return
         if known:
             self.live.alerts.note((Concern("event_key_changed"),))
         with self._journal.commit():
-            self._journal.remember(EVENT_KEY, key)
+            self._journal.set_value(EVENT_KEY, key)
 
     def _begin(self, event: Event, folder: Path, stored: JournalContent) -> None:
         """Write the current standings, and admit the devices that the organiser has listed."""
@@ -278,12 +278,12 @@ class Scorer:
     @property
     def tables_heard(self) -> int:
         """Number of tables heard from, or heard from before this scorer was started and possibly still there."""
-        return self.live.devices.liveness.there
+        return self.live.devices.liveness.heard_count
 
     @property
     def begun(self) -> bool:
         """Whether any table has reported a fact."""
-        return any(book.taken for book in self.live.intake.books.values())
+        return any(book.accepted for book in self.live.intake.books.values())
 
     def ask(self, work: Callable[[], T]) -> T:
         """Run `work` on the scorer's thread, and wait for the result. Raises ScorerBusy.
@@ -309,7 +309,7 @@ class Scorer:
     def connect(self, address: Address, lease: Lease | None = None) -> None:
         """Connect to the broker as the event's only scorer."""
         lease = lease or new_lease()
-        keep_lease(self._journal, lease)
+        store_lease(self._journal, lease)
         self.publisher.lease = lease
         self.publisher.connect(address, self._inbox.put)
         if hall := self.live.hall:
@@ -327,7 +327,7 @@ class Scorer:
                 self._journal.check()
                 self.step(timeout=0.2)
         except StoreLost:
-            self.publisher.forget()  # another scorer may be active now, so its file must stay
+            self.publisher.cancel()  # another scorer may be active now, so its file must stay
             raise
         finally:
             self.publisher.hurry()
@@ -340,35 +340,35 @@ class Scorer:
 
     def step(self, timeout: float) -> None:
         """Handle the messages that have arrived, in one commit, and publish the consequences."""
-        self._look()
+        self._tick()
         if self.publisher.busy:
             timeout = 0.0
         batch = self._inbox.next_batch(min(timeout, VIEW_PAUSE_S) if self.dashboard.due.waiting else timeout)
-        if self._put_off and not self._leaving:
-            batch, self._put_off = [*self._put_off, *batch], []
+        if self._deferred and not self._leaving:
+            batch, self._deferred = [*self._deferred, *batch], []
         if batch:
             self._handle(batch)
         else:
             self._publish_standings()
             self.dashboard.show_if_due()
-        for table in sorted(self.live.homes.due):
-            self.publisher.kept(table)
-        self.live.homes.due.clear()
+        for table in sorted(self.live.homes.tables_to_publish):
+            self.publisher.records(table)
+        self.live.homes.tables_to_publish.clear()
         self.publisher.publish_again()
         if self.live.hall:
             self.live.hall.step()
-            self._at_centre.tell(self.publisher.receipt)
+            self._at_centre.publish_changes(self.publisher.receipt)
         self.publisher.halls()
 
-    def _look(self) -> None:
+    def _tick(self) -> None:
         """Send the heartbeat, and check what nobody reports. Raises ScorerReplaced if the standby has taken over."""
         now = self._seconds()
         found = self._follow_standby(self.standby.peer) if self.standby.peer else []
         if self._plays.unwritten:
-            self._plays.look()
+            self._plays.check()
         self.publisher.beat(now)
-        found += self.live.look(now)
-        if self._space and (level := self._space.look()) != self.dashboard.disk:
+        found += self.live.check(now)
+        if self._space and (level := self._space.update()) != self.dashboard.disk:
             self.dashboard.disk = level
             found.append(Concern(f"scorer_disk_{level}"))
         if found:
@@ -388,22 +388,22 @@ class Scorer:
         Raises ScorerReplaced once it is the active scorer.
         """
         self._leaving = self.standby.leaving
-        if self.standby.left(settled=not self._inbox.qsize()):
+        if self.standby.must_end(settled=not self._inbox.qsize()):
             self.publisher.moved = self.publisher.standby
-            raise ScorerReplaced("the standby has taken over: this one writes no more")
-        self.publisher.place_standby(peer.broker)
+            raise ScorerReplaced("the standby has taken over: this scorer has stopped writing")
+        self.publisher.set_standby(peer.broker)
         return self.standby.concerns()
 
     def _handle(self, batch: Iterable[Arrival]) -> None:
-        self._hear_of_links(batch)
+        self._handle_links(batch)
         self.live.alerts.note(one for one in batch if isinstance(one, Concern))
-        incoming = [one for one in batch if isinstance(one, Incoming) and not self.publisher.is_of_a_scorer(one)]
+        incoming = [one for one in batch if isinstance(one, Incoming) and not self.publisher.is_scorer_state(one)]
         calls = [one for one in batch if isinstance(one, PendingCall)]
         if self._leaving:  # tables resend their messages, to the standby
-            self._put_off += [*incoming, *(call for call in calls if isinstance(call, OwnCall))]
+            self._deferred += [*incoming, *(call for call in calls if isinstance(call, OwnCall))]
             incoming, calls = [], [call for call in calls if not isinstance(call, OwnCall)]
         self._take(incoming)
-        busy = ScorerBusy("the standby takes over: go to its desk") if self._leaving else None
+        busy = ScorerBusy("the standby is taking over: use its desk") if self._leaving else None
         answers = [call.do(busy) for call in calls]
         if answers:
             self.dashboard.due.hurry()  # the arbiter who has ruled looks at the result at once
@@ -415,23 +415,23 @@ class Scorer:
         self._publish_alerts()
         self.dashboard.show()
 
-    def _hear_of_links(self, batch: Iterable[Arrival]) -> None:
+    def _handle_links(self, batch: Iterable[Arrival]) -> None:
         for change in batch:
             if isinstance(change, LinkChanged):
                 self._connection_changed(change)
             elif isinstance(change, FromCentre) and self.live.hall:
-                self._take_word(self.live.hall, change)
+                self._handle_centre(self.live.hall, change)
 
-    def _take_word(self, hall: HallLink, news: FromCentre) -> None:
+    def _handle_centre(self, hall: HallLink, message: FromCentre) -> None:
         """Handle a message from the centre. Deals that are over in all halls become public."""
-        hall.take(news)
+        hall.take(message)
         self.live.alerts.note(concern_of_hall(code) for code in hall.news)
         hall.news.clear()
         released, hall.released = hall.released, None
         if released is None or released == self.state.elsewhere:
             return
         with self._journal.commit():
-            self._journal.remember(ELSEWHERE, json.dumps(sorted(released)))
+            self._journal.set_value(ELSEWHERE, json.dumps(sorted(released)))
         self.publisher.plays_changed(self.state.release(released))
         self.publisher.standings_due.ask()
         self.dashboard.changed()
@@ -475,26 +475,26 @@ class Scorer:
         self.wire.metrics.answered((one for one in batch if one.topic.endswith(LOG_ENDS)), time.monotonic())
         for verdict in verdicts:
             if isinstance(verdict.message, KeptBack) and not verdict.code:
-                self.live.alerts.note(self.live.homes.come_back(verdict.message))
+                self.live.alerts.note(self.live.homes.receive(verdict.message))
 
     def _post(self, work: Callable[[], None]) -> None:
         """Run something on the scorer's thread. Called from any other thread."""
         self._inbox.put(OwnCall(work))
 
-    def _found_pin(self, check: PinCheck, *, right: bool) -> None:
+    def _handle_pin_check(self, check: PinCheck, *, right: bool) -> None:
         """Record whether a PIN is right, answer the table that asked, and judge the messages that waited for it."""
-        self.live.access.found(check, right=right)
+        self.live.access.pin_checked(check, right=right)
         self.publisher.pin(check.table)
         self._take(self.live.pins.released(check.table))
 
     def report_faults(self, faults: Sequence[Fault]) -> None:
         """Handle faults found in the store while the scorer runs. Its results come from memory and do not change."""
-        self._post(partial(self._found, faults))
+        self._post(partial(self._record_faults, faults))
 
-    def _found(self, faults: Sequence[Fault]) -> None:
-        known = {(fault.height, fault.code) for fault in self._journal.set_aside()}
+    def _record_faults(self, faults: Sequence[Fault]) -> None:
+        known = {(fault.height, fault.code) for fault in self._journal.recorded_faults()}
         new = [fault for fault in faults if (fault.height, fault.code) not in known]
-        self.live.set_aside(new)
+        self.live.handle_faults(new)
         self.dashboard.changed({fault.table for fault in new if fault.table})
         for table in sorted(self.live.intake.books.keys() & {fault.table for fault in new}):
             self.publisher.receipt(table)
@@ -504,7 +504,7 @@ class Scorer:
         live, books = self.live, self.live.intake.books
         deals = {deal for verdict in verdicts for deal in live.apply(verdict, now)}
         deals |= live.state.judge_late(live.judged)
-        facts, live.counted = live.counted, []
+        facts, live.newly_counted = live.newly_counted, []
         tables = {v.message.table for v in verdicts if isinstance(v.message, LogMessage)}
         states = {v.message.table for v in verdicts if isinstance(v.message, TableState)} | live.devices.heard_again
         self.dashboard.changed(None if any(isinstance(one.fact, Ruled) for one in facts) else tables | states)
@@ -515,14 +515,14 @@ class Scorer:
         for table in sorted({one.table for one in facts if isinstance(one.fact, PLAN_CHANGING)} | connected):
             self.publisher.assignment(table)
         for table in sorted(connected & books.keys()):
-            self.publisher.kept(table)
+            self.publisher.records(table)
             self.publisher.pin(table)
         self.publisher.served(connected | live.devices.refused | live.devices.unseen)
         live.devices.answered()
         for verdict in verdicts:
             self._answer_question(verdict)
-        told = (verdict.message for verdict in verdicts if verdict.new)
-        if laid := [one for one in told if isinstance(one, LogMessage) and isinstance(one.fact, TilesLaid)]:
+        new_messages = (verdict.message for verdict in verdicts if verdict.new)
+        if laid := [one for one in new_messages if isinstance(one, LogMessage) and isinstance(one.fact, TilesLaid)]:
             self._plays.take(laid)
         self.publisher.plays_changed(deals)
 
@@ -548,7 +548,7 @@ class Scorer:
         self._plays.connection_changed(up=change.up)
         if change.up:
             for table in self.live.intake.books:
-                self.publisher.kept(table)
+                self.publisher.records(table)
                 self.publisher.receipt(table)
                 self.publisher.assignment(table)
                 self.publisher.pin(table)
@@ -559,9 +559,9 @@ class Scorer:
     def _ruled(self, ruling: Ruling, deals: frozenset[int]) -> None:
         """Publish the consequences of a ruling of the desk, once it is committed."""
         self.live.intake.rule(ruling)
-        for fact in self.live.intake.placed():  # facts that had no place in the plan without this ruling
+        for fact in self.live.intake.newly_planned():  # facts that had no place in the plan without this ruling
             deals |= self.state.apply(fact, self.live.judged)
-        self.live.counted.clear()
+        self.live.newly_counted.clear()
         if isinstance(ruling.decision, CheckedIn):
             return  # it concerns only the desk
         self.dashboard.changed()
@@ -580,20 +580,20 @@ class Scorer:
         self.publisher.hurry()
         self._publish_standings()
 
-    def _committed(self, decided: Sequence[Decided], lines: Sequence[WitnessLine]) -> None:
+    def _committed(self, decided: Sequence[DeskDecision], lines: Sequence[WitnessLine]) -> None:
         """Copy decisions to their other homes after a commit."""
         if self.live.homes.writer:
-            self.live.homes.writer.note(lines)
+            self.live.homes.writer.queue_lines(lines)
         if decided:
             self.live.homes.follow(decided)
             self.standby.decided = lines[-1].height
 
-    def _count_again(self, decided: Decided) -> None:
+    def _apply_recovered(self, decided: DeskDecision) -> None:
         """Apply a decision that was recovered from a second home."""
         if isinstance(decided.message, Ruling):
             self._ruled(decided.message, self.state.apply(decided.message, self.live.judged))
         else:
-            self.live.devices.hold(decided.message)
+            self.live.devices.apply_decision(decided.message)
 
     def _tables_changed(self, tables: set[int]) -> None:
         """Publish that another device serves these tables, or that another arbiter has gone there."""

@@ -31,7 +31,7 @@ Data = Mapping[Seat, Fraction]
 
 
 class SeatLine(Struct, frozen=True):
-    """One player's line in a play. `points` is None in a play without points (void, awarded)."""
+    """One player's line in a play. `points` is None if the play has none because it is void or adjusted."""
 
     player: str
     name: str
@@ -115,8 +115,8 @@ def deal_sheet(snapshot: Snapshot, deal: int) -> DealSheet:
         raise KeyError(deal)
     groups = tuple(_group(snapshot, row.group) for row in snapshot.by_deal.get(deal, ()))
     unplayed = tuple(_line(snapshot, play) for play in snapshot.unplayed.get(deal, ()))
-    there = {(play.table, play.round) for group in groups for play in group.plays}
-    there |= {(play.table, play.round) for play in unplayed}
+    present = {(play.table, play.round) for group in groups for play in group.plays}
+    present |= {(play.table, play.round) for play in unplayed}
     wind, dealer = snapshot.event.winds(deal)
     return DealSheet(
         deal=deal,
@@ -126,7 +126,7 @@ def deal_sheet(snapshot: Snapshot, deal: int) -> DealSheet:
         complete=deal in snapshot.complete,
         groups=tuple(sorted(groups, key=lambda group: (not group.as_dealt, -len(group.plays), group.form))),
         unplayed=unplayed,
-        missing=tuple(sorted({table for table, _ in planned - there})),
+        missing=tuple(sorted({table for table, _ in planned - present})),
     )
 
 
@@ -253,7 +253,7 @@ def player_sheet(snapshot: Snapshot, standings: StandingsTable, player: str) -> 
     return PlayerSheet(
         player=player,
         name=known.name,
-        rung=next((rung for rung in standings.rungs if rung.player == player), None),
+        rung=next((row for row in standings.rungs if row.player == player), None),
         final=standings.final,
         plays=plays,
         to_come=max(0, len(snapshot.event.bookings_of[player]) - len(plays)),
@@ -279,7 +279,7 @@ def _plays(snapshot: Snapshot, player: str) -> Iterator[PlayOfPlayer]:
 
 
 class Member(Struct, frozen=True):
-    """A player of a team; the line is that of the individual standings, None for who is not ranked."""
+    """A player of a team, with the line in the individual standings (None if not ranked)."""
 
     player: str
     name: str
@@ -298,7 +298,7 @@ class SeatOfTeam(Struct, frozen=True):
 
 
 class DealOfTeam(Struct, frozen=True):
-    """One deal, compared with the other teams; awards are in the IMP, and fines are off it."""
+    """One deal, compared with the other teams. The IMPs include awards and are net of fines."""
 
     deal: int
     points: int
@@ -308,7 +308,7 @@ class DealOfTeam(Struct, frozen=True):
 
 
 class TeamSheet(Struct, frozen=True):
-    """All of a team that may be shown: deals that some table has yet to play are not in it."""
+    """Everything about a team that may be shown, without deals that some table has yet to play."""
 
     number: int
     """The team's number in the event's list, from 1."""
@@ -335,9 +335,9 @@ def team_sheet(snapshot: Snapshot, standings: StandingsTable, number: int) -> Te
     team, players = listed[number - 1]
     deals = tuple(_deals(snapshot, team))
     standing = next((row for row in snapshot.teams if row.team == team and row.deals), None)
-    rungs = {rung.player: rung for rung in standings.rungs}
-    come = snapshot.event.brought("team").adjustments if standing else ()
-    carried = sum((Fraction(one.imp) for one in come if one.name == team), Fraction())
+    rows = {line.player: line for line in standings.rungs}
+    brought = snapshot.event.brought("team").adjustments if standing else ()
+    carried = sum((Fraction(one.imp) for one in brought if one.name == team), Fraction())
     of_deals = sum((Fraction(one.imp) for one in deals), Fraction())
     return TeamSheet(
         number=number,
@@ -347,7 +347,7 @@ def team_sheet(snapshot: Snapshot, standings: StandingsTable, number: int) -> Te
         deals_expected=len(snapshot.event.expected),
         deals=deals,
         left_out=snapshot.left_out,
-        members=tuple(Member(one, snapshot.event.name_of(one), rungs.get(one)) for one in players),
+        members=tuple(Member(one, snapshot.event.name_of(one), rows.get(one)) for one in players),
         beside=json_imp(Fraction(standing.imp) - of_deals - carried) if standing else 0,
         carried=json_imp(carried),
     )

@@ -32,7 +32,7 @@ from broker.protocol import (
 )
 from broker.rulings import CountedPlay, PlayKey, StandIn, result_of, substitute_of
 from broker.scorer.standings import SectionStandings, latest_first, player_sections, whole_ranking
-from broker.scorer.whole_plays import WholePlay, message_told
+from broker.scorer.whole_plays import WholePlay, message_of_result
 from broker.scoring import (
     TABLE_OFFSET,
     Adjustment,
@@ -68,32 +68,32 @@ class RepeatedDeal(Struct, frozen=True):
 class Results(Mapping[tuple[int, int], LogMessage]):
     """Results by table and round. Those of whole plays are decoded on access. Thread-safe.
 
-    `told` may change meanwhile.
+    `by_key` may change meanwhile.
     """
 
-    def __init__(self, told: Mapping[tuple[int, int], LogMessage | WholePlay]) -> None:
-        self.told = told
+    def __init__(self, by_key: Mapping[tuple[int, int], LogMessage | WholePlay]) -> None:
+        self.by_key = by_key
 
     def __getitem__(self, key: tuple[int, int]) -> LogMessage:
-        return message_told(self.told[key])
+        return message_of_result(self.by_key[key])
 
     def __contains__(self, key: object) -> bool:
-        return key in self.told
+        return key in self.by_key
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Iterate over the plays present now."""
-        return iter([*self.told])
+        return iter([*self.by_key])
 
     def __len__(self) -> int:
-        return len(self.told)
+        return len(self.by_key)
 
     def since(self, count: int) -> list[tuple[tuple[int, int], LogMessage]]:
         """Return the results after the first `count` ones."""
-        return [(key, message_told(one)) for key, one in [*self.told.items()][count:]]
+        return [(key, message_of_result(one)) for key, one in [*self.by_key.items()][count:]]
 
     def times(self) -> dict[tuple[int, int], int]:
         """Return when tables reported the results, ms since 1970."""
-        return {key: one.at for key, one in [*self.told.items()]}
+        return {key: one.at for key, one in [*self.by_key.items()]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,7 +343,7 @@ class _Opened(NamedTuple):
     """An open part, and what it was made from."""
 
     parts: Mapping[int, tuple[object, ...]]
-    beside: tuple[object, ...]
+    others: tuple[object, ...]
     snapshot: Snapshot
 
 
@@ -354,33 +354,33 @@ class Embargo:
     """
 
     def __init__(self) -> None:
-        self._kept: _Opened | None = None
+        self._last: _Opened | None = None
 
     def open_part(self, snapshot: Snapshot) -> Snapshot:
         """Return the same snapshot without any deal that a table has yet to play."""
         parts = {deal: snapshot.parts(deal) for deal in snapshot.complete}
-        if self._kept and [*self._kept.snapshot.event.players] != [*snapshot.event.players]:
-            self._kept = None  # its totals are of other players
-        said = snapshot.deadline, snapshot.declared, snapshot.stand_ins, snapshot.event, snapshot.rounds_over
-        beside, kept = (*snapshot.adjustments, *said, snapshot.skipped), self._kept
-        if kept is None or kept.parts != parts or kept.beside != beside:  # a group is equal only to itself
-            kept = self._kept = _Opened(parts, beside, self._opened(snapshot, parts))
-        return kept.snapshot
+        if self._last and [*self._last.snapshot.event.players] != [*snapshot.event.players]:
+            self._last = None  # its totals are of other players
+        settings = snapshot.deadline, snapshot.declared, snapshot.stand_ins, snapshot.event, snapshot.rounds_over
+        others, last = (*snapshot.adjustments, *settings, snapshot.skipped), self._last
+        if last is None or last.parts != parts or last.others != others:  # a group is equal only to itself
+            last = self._last = _Opened(parts, others, self._opened(snapshot, parts))
+        return last.snapshot
 
     def _opened(self, snapshot: Snapshot, parts: Mapping[int, tuple[object, ...]]) -> Snapshot:
-        whole, kept = snapshot.ledger, self._kept
+        whole, last = snapshot.ledger, self._last
         rows = {key: row for key, row in whole.rows.items() if key[0] in parts}
         unplayed = {key: play for key, play in whole.unplayed.items() if key[0] in parts}
         size, fractions = len(whole.entries.number), whole.profile.imp.method.value == "cross"
-        totals = kept.snapshot.ledger.totals.resized(size) if kept else Totals.zero(size, fractions=fractions)
-        for before in (kept,) if kept else ():
-            gone = [deal for deal, had in before.parts.items() if parts.get(deal) != had]
-            _add(totals, before.snapshot, gone, -1)
+        totals = last.snapshot.ledger.totals.resized(size) if last else Totals.zero(size, fractions=fractions)
+        for before in (last,) if last else ():
+            removed = [deal for deal, parts_then in before.parts.items() if parts.get(deal) != parts_then]
+            _add(totals, before.snapshot, removed, -1)
             totals.adjust(
                 (Adjustment(one.name, -one.imp, -one.fine) for one in before.snapshot.adjustments), whole.entries
             )
-        come = [deal for deal, now in parts.items() if kept is None or kept.parts.get(deal) != now]
-        _add(totals, snapshot, come, 1)
+        added = [deal for deal, now in parts.items() if last is None or last.parts.get(deal) != now]
+        _add(totals, snapshot, added, 1)
         totals.adjust(snapshot.adjustments, whole.entries)
         return replace(snapshot, ledger=Ledger(whole.profile, whole.entries, totals, rows, unplayed))
 
@@ -397,7 +397,7 @@ class PublicPart:
         self._ids = uuid.uuid4().hex[:20]
         self._number = 0
         """Number of the last message."""
-        self._said: dict[str, bytes] = {}
+        self._hashes: dict[str, bytes] = {}
         """Hashes of the last published messages, by topic."""
         self._deals: set[int] = set()
         """Deals that are public now."""
@@ -409,7 +409,7 @@ class PublicPart:
 
         Everything is published again, because a broker may have lost it.
         """
-        self._said.clear()
+        self._hashes.clear()
         self._deals.update(deals)
 
     def follow(self, deals: Iterable[int], complete: Callable[[int], bool]) -> tuple[set[int], set[int]]:
@@ -422,10 +422,10 @@ class PublicPart:
 
     def numbered(self, topic: str, message: PublicMessage) -> PublicMessage | None:
         """Return a message with its number, or None if the last one on this topic had the same content."""
-        said = sha256(encode(structs.replace(message, id=self._ids, seq=0))).digest()
-        if self._said.get(topic) == said:
+        digest = sha256(encode(structs.replace(message, id=self._ids, seq=0))).digest()
+        if self._hashes.get(topic) == digest:
             return None
-        self._said[topic] = said
+        self._hashes[topic] = digest
         self._number += 1
         return structs.replace(message, id=f"{self._ids}{self._number:012x}", seq=self._number)
 

@@ -26,7 +26,7 @@ READ_ONLY: Final[tuple[DiskLevel, ...]] = ("read_only", "full")
 RESERVE: Final = "disk-reserve"
 """Name of the reserve file in the event's folder."""
 
-LARGEST: Final = 32_000_000
+LARGEST_RESERVE: Final = 32_000_000
 """Bytes of the reserve, enough for some 9,000 plays. On a small disk it is an eighth of the disk instead."""
 
 WAIT_S: Final = 1.0
@@ -49,12 +49,12 @@ class DiskSpace:
 
     def __init__(self, folder: Path, room: Callable[[Path], tuple[int, int]] = disk_room) -> None:
         self._folder, self._file, self._room = folder, folder / RESERVE, room
-        self.size = min(LARGEST, room(folder)[1] // 8)
+        self.size = min(LARGEST_RESERVE, room(folder)[1] // 8)
         """Size of the reserve in bytes."""
         self.level: DiskLevel = "ample"
         self.waiting: list[Incoming] = []
 
-    def look(self) -> DiskLevel:
+    def update(self) -> DiskLevel:
         """Update the level, giving up or making the reserve as needed. Raises OSError if the folder is gone."""
         free = self._room(self._folder)[0]
         if self._file.exists():
@@ -68,10 +68,10 @@ class DiskSpace:
                 free = self._room(self._folder)[0]
         elif free >= 3 * self.size:
             self._make()
-        self.level = self._judged(free, has_reserve=self._file.exists())
+        self.level = self._level_for(free, has_reserve=self._file.exists())
         return self.level
 
-    def _judged(self, free: int, *, has_reserve: bool) -> DiskLevel:
+    def _level_for(self, free: int, *, has_reserve: bool) -> DiskLevel:
         """Return the level for this many free bytes. Read-only lasts until twice as much is free as when it began."""
         if not has_reserve:
             return "full" if free < self.size // 4 else "read_only"
@@ -89,13 +89,13 @@ class DiskSpace:
         except OSError:  # such as for a quota; tried again later
             self._file.unlink(missing_ok=True)
 
-    def wait(self, stop: threading.Event, tell: Callable[[str], None]) -> bool:
-        """Wait until there is space. Return False if `stop` was set. `tell` is called once with the reason."""
-        told = False
-        while self.look() == "full":
-            if not told:
-                tell(f"scorer_disk_full: no room on the disk of {self._folder}: waiting until there is")
-            told = True
+    def wait(self, stop: threading.Event, on_wait: Callable[[str], None]) -> bool:
+        """Wait until there is space. Return False if `stop` was set. `on_wait` is called once with the reason."""
+        reported = False
+        while self.update() == "full":
+            if not reported:
+                on_wait(f"scorer_disk_full: no room on the disk of {self._folder}: waiting until there is")
+            reported = True
             if stop.wait(WAIT_S):
                 return False
         return True

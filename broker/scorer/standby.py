@@ -74,7 +74,7 @@ def secret_of(key: SigningKey) -> str:
     return hmac.new(key.to_bytes(), b"homologue standby", hashlib.sha256).hexdigest()
 
 
-class FollowAsked(Struct, frozen=True, forbid_unknown_fields=True):
+class FollowRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A standby's request to its active scorer, repeated continually."""
 
     have: Have
@@ -89,7 +89,7 @@ class FollowAsked(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether it asks to become the active one."""
 
 
-class FollowTold(Struct, frozen=True, forbid_unknown_fields=True):
+class FollowReply(Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to a standby's request."""
 
     part: JournalPart
@@ -123,10 +123,10 @@ class StandbyWatch:
         """`height` returns the height of the journal."""
         self._height, self._seconds = height, seconds
         self._changed = threading.Condition()
-        self._there, self._began = 0, seconds()
+        self._standby_height, self._began = 0, seconds()
         self._heard_at: float | None = None
         self._missed = False
-        self._leaving_since, self._told_at = inf, inf
+        self._leaving_since, self._confirmed_at = inf, inf
         self._has_all = False
         """Whether the standby has everything and nothing will follow, so that it may be told to take over."""
         self.peer: Peer | None = None
@@ -136,7 +136,7 @@ class StandbyWatch:
     def heard(self, have: int, peer: Peer) -> None:
         """Record what the standby has on its disk."""
         with self._changed:
-            self._there, self._heard_at, self.peer = have, self._seconds(), peer
+            self._standby_height, self._heard_at, self.peer = have, self._seconds(), peer
             self._changed.notify_all()
 
     @property
@@ -144,7 +144,7 @@ class StandbyWatch:
         """The standby's status, or None if there never was one."""
         if self.peer is None:
             return None
-        now, behind = self._seconds(), max(0, self._height() - self._there)
+        now, behind = self._seconds(), max(0, self._height() - self._standby_height)
         since = self._began if self._heard_at is None else self._heard_at
         heard = self._heard_at is not None and now - self._heard_at < SILENT_S
         return StandbyState(self.peer.desk, behind, now - since, heard)
@@ -154,7 +154,7 @@ class StandbyWatch:
         state, wanted = self.state, self.decided
         if state and state.heard:
             with self._changed:
-                self._changed.wait_for(lambda: self._there >= wanted or self.handed_over, PATIENCE_S)
+                self._changed.wait_for(lambda: self._standby_height >= wanted or self.handed_over, PATIENCE_S)
 
     def concerns(self) -> list[Concern]:
         """Return new alerts, each once."""
@@ -171,7 +171,7 @@ class StandbyWatch:
         """Begin to hand over. Raises StandbyBehind."""
         state = self.state
         if state is None or not state.heard:
-            raise StandbyBehind("no standby is there to take over")
+            raise StandbyBehind("there is no standby to take over")
         with self._changed:
             self._leaving_since = min(self._leaving_since, self._seconds())
 
@@ -179,27 +179,27 @@ class StandbyWatch:
     def leaving(self) -> bool:
         """Whether messages and decisions are no longer accepted."""
         with self._changed:
-            if self._told_at == inf and self._seconds() - self._leaving_since > LEAVING_S:
+            if self._confirmed_at == inf and self._seconds() - self._leaving_since > LEAVING_S:
                 self._leaving_since, self._has_all = inf, False
             return self._leaving_since < inf
 
     @property
     def handed_over(self) -> bool:
         """Whether the standby was told to become the active one."""
-        return self._told_at < inf
+        return self._confirmed_at < inf
 
-    def tell(self) -> bool:
+    def confirm_handover(self) -> bool:
         """Return whether to tell the asking standby to take over. Once it is told, this scorer may only end."""
         with self._changed:
-            if told := self._has_all and self._there >= self._height():
-                self._told_at = min(self._told_at, self._seconds())
-            return told
+            if confirmed := self._has_all and self._standby_height >= self._height():
+                self._confirmed_at = min(self._confirmed_at, self._seconds())
+            return confirmed
 
-    def left(self, *, settled: bool) -> bool:
+    def must_end(self, *, settled: bool) -> bool:
         """Return whether this scorer has to end, because the standby was told. `settled`: nothing is waiting here."""
-        if self.leaving and settled and self._there >= self._height():
+        if self.leaving and settled and self._standby_height >= self._height():
             self._has_all = True
-        return self._seconds() - self._told_at >= FAREWELL_S
+        return self._seconds() - self._confirmed_at >= FAREWELL_S
 
 
 Reason = Literal["", "handed_over", "asked", "no_answer", "tables"]

@@ -57,14 +57,14 @@ RankSection = Callable[[int, Sequence[Adjustment], PreviousPlaces, Collection[st
 def section_standings(
     stages: Sequence[Stage],
     members: Members,
-    beside: Sequence[Adjustment],
+    adjustments: Sequence[Adjustment],
     profile: ComparisonRules,
     rank: RankSection,
     before: Brought,
 ) -> tuple[SectionStandings, ...]:
     """Return the standings of every section whose players are known, stage by stage.
 
-    `beside`: IMPs that belong to no play, including those from `before`, an earlier event.
+    `adjustments`: IMPs that belong to no play, including those from `before`, an earlier event.
     """
     found: list[SectionStandings] = []
     lines: list[Ranked] = []
@@ -72,13 +72,13 @@ def section_standings(
     for at, stage in enumerate(stages):
         part = read_part(stage.carry_over) if stage.carry_over else None  # use the profile's
         carried = {one.name: one for one in carry_over(lines, profile, part)}
-        of_stage = [one for one in beside if _stage_of(one, members) == at]
+        of_stage = [one for one in adjustments if _stage_of(one, members) == at]
         groups = []
         for (_, section), names in (one for one in members.items() if one[0][0] == at):
             brought = {name: carried[name] for name in names if name in carried}
             ranking = rank(at, [*of_stage, *brought.values()], places, names)
-            come = brought.values() if at else before.adjustments
-            groups.append(SectionStandings(at, section, ranking, {one.name: one.imp for one in come}))
+            brought_in = brought.values() if at else before.adjustments
+            groups.append(SectionStandings(at, section, ranking, {one.name: one.imp for one in brought_in}))
         if groups:
             lines = [line for group in groups for line in group.ranking]
             places, found = standing_places(lines), [*found, *groups]
@@ -90,23 +90,23 @@ def _stage_of(one: Adjustment, members: Members) -> int:
     return max((at for (at, _), names in members.items() if at <= one.stage and one.name in names), default=one.stage)
 
 
-def player_sections(event: Event, ledger: Ledger, beside: Sequence[Adjustment]) -> tuple[SectionStandings, ...]:
+def player_sections(event: Event, ledger: Ledger, adjustments: Sequence[Adjustment]) -> tuple[SectionStandings, ...]:
     """Return the standings of the players. `ledger`: of all stages."""
     members: dict[tuple[int, str], Collection[str]] = dict(event.sections)
-    if loose := event.players.keys() - {one for names in members.values() for one in names}:
-        members[0, ""] = {*members.get((0, ""), ()), *loose}
+    if unassigned := event.players.keys() - {one for names in members.values() for one in names}:
+        members[0, ""] = {*members.get((0, ""), ()), *unassigned}
     deals, unranked = event.stage_of_deal, event.without_standing
 
     @cache
     def of_stage(at: int) -> Ledger:
         return ledger.of_deals({deal for deal, stage in deals.items() if stage == at})
 
-    def rank(at: int, more: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
-        counted = of_stage(at).with_adjustments(more)
+    def rank(at: int, adjustments: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
+        counted = of_stage(at).with_adjustments(adjustments)
         others = unranked | (counted.entries.number.keys() - set(names))
         return player_standings(counted, previous=places, without_standing=others)
 
-    return section_standings(event.plan.stages, members, beside, ledger.profile, rank, event.brought("individual"))
+    return section_standings(event.plan.stages, members, adjustments, ledger.profile, rank, event.brought("individual"))
 
 
 def latest_first(groups: Iterable[SectionStandings]) -> Iterator[tuple[SectionStandings, Whole]]:
@@ -193,43 +193,43 @@ class TeamState:
         return [one.totals.imp[number[team]] for one in self._played.values() for team in one.lineups]
 
     def sections(
-        self, event: Event, beside: Iterable[Adjustment], unranked: frozenset[str]
+        self, event: Event, adjustments: Iterable[Adjustment], unranked: frozenset[str]
     ) -> tuple[SectionStandings, ...]:
         """Return the standings of each section of each stage. Empty in an event without stages or teams.
 
-        `beside`: players' IMPs that belong to no play. They count for their teams.
+        `adjustments`: players' IMPs that belong to no play. They count for their teams.
         """
         before = event.brought("team")
 
-        def rank(at: int, more: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
+        def rank(at: int, extra: Sequence[Adjustment], places: PreviousPlaces, names: Collection[str]) -> Ranking:
             keys = [key for key in self._played if event.stage_of_deal.get(key[0]) == at]
-            return self.ranked(keys, more, places, unranked | (self._teams.keys() - set(names)))
+            return self.ranked(keys, extra, places, unranked | (self._teams.keys() - set(names)))
 
-        come = (*before.adjustments, *self._of_teams(beside))
-        return section_standings(event.plan.stages, event.team_sections, come, self._profile, rank, before)
+        brought_in = (*before.adjustments, *self._of_teams(adjustments))
+        return section_standings(event.plan.stages, event.team_sections, brought_in, self._profile, rank, before)
 
-    def standings(self, event: Event, beside: Iterable[Adjustment], unranked: frozenset[str]) -> Ranking:
-        """Rank all teams. `beside`: as in `sections`."""
-        listed = tuple(beside)
-        if sections := self.sections(event, listed, unranked):
+    def standings(self, event: Event, adjustments: Iterable[Adjustment], unranked: frozenset[str]) -> Ranking:
+        """Rank all teams. `adjustments`: as in `sections`."""
+        all_adjustments = tuple(adjustments)
+        if sections := self.sections(event, all_adjustments, unranked):
             return whole_ranking(sections)
         before = event.brought("team")
-        return self.ranked(None, (*before.adjustments, *self._of_teams(listed)), before.places, unranked)
+        return self.ranked(None, (*before.adjustments, *self._of_teams(all_adjustments)), before.places, unranked)
 
-    def _of_teams(self, beside: Iterable[Adjustment]) -> list[Adjustment]:
-        return [one._replace(name=self._team_of[one.name]) for one in beside if one.name in self._team_of]
+    def _of_teams(self, adjustments: Iterable[Adjustment]) -> list[Adjustment]:
+        return [one._replace(name=self._team_of[one.name]) for one in adjustments if one.name in self._team_of]
 
     def ranked(
         self,
         keys: Iterable[tuple[int, str]] | None = None,
-        more: Sequence[Adjustment] = (),
+        adjustments: Sequence[Adjustment] = (),
         places: PreviousPlaces | None = None,
         without: Collection[str] = (),
     ) -> Ranking:
-        """Rank teams by some deals and sections, or (None) by all. `more`: their IMPs that belong to no deal."""
+        """Rank teams by some deals and sections, or (None) by all. `adjustments`: their IMPs that belong to no deal."""
         played = (self._played[key] for key in sorted(self._played if keys is None else keys))
         return rank_teams(
-            played, self._entries, self._profile, previous=places, adjustments=more, without_standing=without
+            played, self._entries, self._profile, previous=places, adjustments=adjustments, without_standing=without
         )
 
 

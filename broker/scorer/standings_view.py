@@ -31,7 +31,7 @@ DEAL_FACTOR: Final = 1_000_000_000
 
 
 class StandingsRow(Struct, frozen=True):
-    """One player's line. `best` and `worst` are places, `least` and `most` the IMPs that lead there."""
+    """One player's line. `best` and `worst` are places, `least` and `most` the IMPs that lead to them."""
 
     place: int
     player: str
@@ -71,7 +71,7 @@ class StandingsTable(Struct, frozen=True):
     @property
     def has_likely(self) -> bool:
         """Whether any line has a likely range."""
-        return any(rung.likely for rung in self.rungs)
+        return any(row.likely for row in self.rungs)
 
 
 def standings_table(snapshot: Snapshot, stage: int | None = None) -> StandingsTable:

@@ -52,7 +52,7 @@ from broker.rulings import (
     unruled_play,
     with_points_of_deal,
 )
-from broker.scorer.quarantine import WAITS, ApartDecisions, ApartFact, ApartPlay, Judged, Quarantine
+from broker.scorer.quarantine import WAITS, ApartDecisions, ApartFact, ApartPlay, Judged, PlaysCheck, Quarantine
 from broker.scorer.snapshot import (
     PlayCounts,
     Results,
@@ -64,7 +64,7 @@ from broker.scorer.snapshot import (
 )
 from broker.scorer.standings import SectionStandings, TeamState
 from broker.scorer.tables import TableFacts
-from broker.scorer.whole_plays import WholePlay, message_told, said_in
+from broker.scorer.whole_plays import WholePlay, message_of_result, outcome_of
 from broker.scoring import (
     TABLE_OFFSET,
     Adjustment,
@@ -99,10 +99,10 @@ class EventState:
         """Whether each player has checked in, where known. Also replaced as a whole."""
         self.tables = TableFacts(event.session_rules)
         """Projections of the tables' facts other than results."""
-        self.quarantine = Quarantine(event, self._passed, self._decided)
+        self.quarantine = Quarantine(event, self._may_skip, self._decisions_of)
         """Facts that do not follow. They count only if the head arbiter admits them (`TakenOver`)."""
-        self._told: dict[PlayKey, LogMessage | WholePlay] = {}
-        self.results = Results(self._told)
+        self._results: dict[PlayKey, LogMessage | WholePlay] = {}
+        self.results = Results(self._results)
         """Results entered by tables or admitted by arbiters. `play` returns what counts of them."""
         self._followed: dict[PlayKey, LogMessage | None] = {}
         """For plays with admitted facts, the result that would count without those."""
@@ -140,7 +140,7 @@ class EventState:
         `lost`: table and number of facts that cannot be read any longer, but after which others have followed.
         """
         for table, seq in lost:
-            self.quarantine.lose(table, seq)
+            self.quarantine.mark_lost(table, seq)
         for table, seq in passed:
             self._load_judged(self.quarantine.pass_over(table, seq), judged)
         for number, message in enumerate(messages):
@@ -150,46 +150,46 @@ class EventState:
     def _count_all(self) -> frozenset[int]:
         """Count everything from the start. Return all deals."""
         self._ruled, self._counts = {}, PlayCounts(self.planned, self.elsewhere)
-        self._counts.load({key: said_in(told).deal for key, told in self._followed_results().items()})
+        self._counts.load({key: outcome_of(result).deal for key, result in self._followed_results().items()})
         for entry in self.book.entries.values():  # rulings on plays first: they may change the deal played
-            self._load_ruled(key for key in self._plays_of_entry(entry) if entry.play)
+            self._count_ruled(key for key in self._plays_of_entry(entry) if entry.play)
         for entry in self.book.entries.values():
-            self._load_ruled(self._plays_of_entry(entry))
+            self._count_ruled(self._plays_of_entry(entry))
         self.count(self.scored(), self.complete)
         return frozenset(self._counts.expected)
 
-    def take_all(self, plays: Sequence[WholePlay], may: Callable[[Sequence[WholePlay]], bool]) -> bool:
+    def take_all(self, plays: Sequence[WholePlay], are_valid: PlaysCheck) -> bool:
         """Add plays of a journal as `take_whole` does, but all or none: none if any of them needs a closer look."""
         ruled = bool(self.book.entries) and any(self.book.last(one.key) is not None for one in plays)
-        if ruled or self.planned is not self.original or not self.quarantine.take_all(plays, may):
+        if ruled or self.planned is not self.original or not self.quarantine.take_all(plays, are_valid):
             return False
         self._take(plays)
         return True
 
-    def take_whole(self, plays: Iterator[WholePlay], may: Callable[[Sequence[WholePlay]], bool]) -> WholePlay | None:
+    def take_whole(self, plays: Iterator[WholePlay], are_valid: PlaysCheck) -> WholePlay | None:
         """Add plays of a journal while loading it, each as a whole. Return the first that must be judged fact by fact.
 
-        A play is added if it is next, as now planned, without rulings, and `may` allows it. It causes no alerts.
+        A play is added if it is next, as now planned, without rulings, and `are_valid` allows it. It causes no alerts.
         """
-        taken, judged, may_differ = list[WholePlay](), None, bool(self.book.entries)
+        added, judged, may_differ = list[WholePlay](), None, bool(self.book.entries)
         for play in plays:
-            ruled = may_differ and (self.book.last(play.key) is not None or self._overtaken(play.key, play.players))
-            if ruled or not may((play,)) or not self.quarantine.take_whole(play):
+            ruled = may_differ and (self.book.last(play.key) is not None or self._off_plan(play.key, play.players))
+            if ruled or not are_valid((play,)) or not self.quarantine.take_whole(play):
                 judged = play
                 break
             self.tables.clock.take_whole(play)
-            taken.append(play)
-        self._take(taken)
+            added.append(play)
+        self._take(added)
         return judged
 
-    def _take(self, taken: Sequence[WholePlay]) -> None:
-        told = {one.key: one for one in taken}
-        if self._followed or not self._told.keys().isdisjoint(told):
-            for key, play in told.items():
+    def _take(self, plays: Sequence[WholePlay]) -> None:
+        by_key = {one.key: one for one in plays}
+        if self._followed or not self._results.keys().isdisjoint(by_key):
+            for key, play in by_key.items():
                 self._add_result(key, play.result)
         else:
-            self._told.update(told)
-        self.tables.take_whole(taken)
+            self._results.update(by_key)
+        self.tables.take_whole(plays)
 
     def release(self, elsewhere: frozenset[int]) -> frozenset[int]:
         """Set the deals that all halls have played. Return those that have become complete or incomplete."""
@@ -200,7 +200,7 @@ class EventState:
     def count(self, plays: Iterable[ScoredPlay], complete: Callable[[int], bool]) -> None:
         """Compare and total these plays instead of all previous ones. `complete` returns whether a deal is complete."""
         ledger = Ledger.of(plays, self.planned.profile, self.planned.players)
-        self._ledger = ledger.with_adjustments(self._beside_plays())
+        self._ledger = ledger.with_adjustments(self._all_adjustments())
         self.teams = self._no_deals_of_teams()
         self.teams.update(self._ledger, self.planned.expected, complete)
 
@@ -265,7 +265,7 @@ class EventState:
             key, counts = (message.table, message.fact.round), isinstance(message.fact, Result | Restored)
             keys = [key] if counts and key in planned.bookings else []
         adjusts = is_ruling or not self._ruled.keys().isdisjoint(keys)
-        adjusted = self._beside_plays() if adjusts else []
+        adjusted = self._all_adjustments() if adjusts else []
         before = {key: self.play(key) for key in keys}
         self._add(message)
         if self.planned is not planned:
@@ -273,7 +273,7 @@ class EventState:
         deals = self._recount(before)
         if adjusts:
             taken_back = (Adjustment(one.name, -one.imp, -one.fine) for one in adjusted)
-            self._ledger = self._ledger.with_adjustments((*taken_back, *self._beside_plays()))
+            self._ledger = self._ledger.with_adjustments((*taken_back, *self._all_adjustments()))
         if any(one.name not in planned.players for one in adjusted):
             self.count(self.scored(), self.complete)  # removes the line of a player who has left and was only fined
         return deals
@@ -284,9 +284,9 @@ class EventState:
         new.planned, new.event, new.elsewhere = self.planned, self.event, self.elsewhere
         new.checked_in = self.checked_in
         new.tables = TableFacts(self.original.session_rules, self.tables.seatings.copy())
-        new.quarantine = self.quarantine.copy(new._passed, new._decided)
+        new.quarantine = self.quarantine.copy(new._may_skip, new._decisions_of)
         new._followed, new._taken_over = dict(self._followed), dict(self._taken_over)
-        new._told.update(self._told)
+        new._results.update(self._results)
         new._other_results, new._forms = dict(self._other_results), dict(self._forms)
         new.book, new.results_then, new._ruled = self.book.copy(), dict(self.results_then), dict(self._ruled)
         new._counts, new._ledger, new.teams = self._counts.copy(), self._ledger, self.teams.copy()
@@ -297,7 +297,7 @@ class EventState:
         new = EventState(self.planned.under(profile))
         new.event, new.quarantine, new._taken_over = self.event.under(profile), self.quarantine, self._taken_over
         new._followed, new._forms, new.book = dict(self._followed), dict(self._forms), self.book.copy()
-        new._told.update(self._told)
+        new._results.update(self._results)
         new._ruled = {key: new.play_under(key, new.book) for key in self._ruled}
         return new
 
@@ -313,10 +313,10 @@ class EventState:
             self._forms[key] = (*self._forms.get(key, ()), (message.seq, fact.form))
         elif isinstance(fact, Result):
             self._add_result(key, message)
-        if isinstance(fact, Seated | Result) and self._overtaken(key, fact.players):
+        if isinstance(fact, Seated | Result) and self._off_plan(key, fact.players):
             self._replan()
 
-    def _overtaken(self, key: PlayKey, players: Mapping[Seat, str]) -> bool:
+    def _off_plan(self, key: PlayKey, players: Mapping[Seat, str]) -> bool:
         """Return whether the players at a table differ from the plan after a change of who plays."""
         return self.planned is not self.original and not follows_plan(self.planned, key, players.values())
 
@@ -355,7 +355,7 @@ class EventState:
             return set(self.original.tables)
         return {root.play[0]} if root.play else {table for table, _ in self._plays_of_entry(root)}
 
-    def _passed(self, key: PlayKey) -> bool:
+    def _may_skip(self, key: PlayKey) -> bool:
         """Return whether there was ever a ruling on a play after which its table may have been told to skip it."""
         if any(isinstance(entry.decision, PASSING) for entry in self.book.all_of(key)):
             return True
@@ -367,7 +367,7 @@ class EventState:
             for one in (entry.decision for entry in self.book.all_of(WHO_PLAYS))
         )
 
-    def _decided(self, table: int) -> ApartDecisions:
+    def _decisions_of(self, table: int) -> ApartDecisions:
         """Return the decisions on a table's facts that were kept apart."""
         ruled = [entry.decision for key in self.book.plays() if key[0] == table for entry in self.book.of(key)]
         return ApartDecisions(
@@ -394,20 +394,20 @@ class EventState:
         event = self.original if key in self.planned.dropped else self.planned
         return apply_rulings(planned_play(event, key), message, (), event.profile.awards)
 
-    def _taken(self, key: PlayKey, book: RulingBook) -> dict[str, list[LogMessage]]:
+    def _admitted(self, key: PlayKey, book: RulingBook) -> dict[str, list[LogMessage]]:
         """Return the admitted facts of a play, by the rulings that admitted them, in the order of those."""
-        taken = {one.id: one.decision for one in book.of(key) if isinstance(one.decision, TakenOver)}
-        apart = {one.message.id: one.message for one in self.quarantine.apart(key)} if taken else {}
-        return {id_: [apart[one] for one in decision.facts if one in apart] for id_, decision in taken.items()}
+        decisions = {one.id: one.decision for one in book.of(key) if isinstance(one.decision, TakenOver)}
+        apart = {one.message.id: one.message for one in self.quarantine.apart(key)} if decisions else {}
+        return {id_: [apart[one] for one in decision.facts if one in apart] for id_, decision in decisions.items()}
 
     def _take_over(self, key: PlayKey) -> None:
         """Update which facts of a play count because the head arbiter has admitted them."""
-        taken = self._taken(key, self.book)
-        for ruling, facts in taken.items():
+        admitted = self._admitted(key, self.book)
+        for ruling, facts in admitted.items():
             for message in facts:
                 if isinstance(message.fact, Ruled):
                     self.book.add_taken(entry_of(message), ruling)
-        now = {message.id: message for facts in taken.values() for message in facts}
+        now = {message.id: message for facts in admitted.values() for message in facts}
         before = self._taken_over.get(key, {})
         for message in before.values():
             self.tables.leave_out(message)
@@ -420,17 +420,17 @@ class EventState:
         """Store the result that a play has without admitted facts, and set the one that counts instead, if any."""
         self._followed[key] = followed
         if (result := self.result_under(key, self.book)) is not None:
-            self._told[key] = result
+            self._results[key] = result
         else:
-            self._told.pop(key, None)
+            self._results.pop(key, None)
 
     def result_under(self, key: PlayKey, book: RulingBook | None, *, entered: bool = True) -> LogMessage | None:
         """Return the result that counts with other rulings, or none. Not `entered`: as if no result had followed."""
         if key not in self._followed:
             return self.results.get(key) if entered else None
         found = self._followed[key] if entered else None
-        taken = self._taken(key, book) if book else {}
-        for ruling, facts in taken.items():
+        admitted = self._admitted(key, book) if book else {}
+        for ruling, facts in admitted.items():
             results = [one for one in facts if isinstance(one.fact, Result)]
             decision = self.book.entries[ruling].decision
             replaces = decision.replaces if isinstance(decision, TakenOver) else None
@@ -441,19 +441,19 @@ class EventState:
     def _followed_results(self) -> Mapping[PlayKey, LogMessage | WholePlay]:
         """Return the results that would count without admitted facts."""
         if not self._followed:
-            return self._told
-        found = {key: self.result_under(key, None) for key in {**self._told, **self._followed}}
+            return self._results
+        found = {key: self.result_under(key, None) for key in {**self._results, **self._followed}}
         return {key: result for key, result in found.items() if result is not None}
 
     def _add_result(self, key: PlayKey, message: LogMessage) -> None:
         """Add a result. Of several, the first counts, or the one after the table was reopened, in any order."""
         followed = key in self._followed
-        if followed and (had := self._followed.pop(key)) is not None:
-            self._told[key] = had
+        if followed and (previous := self._followed.pop(key)) is not None:
+            self._results[key] = previous
         elif followed:
-            self._told.pop(key, None)
+            self._results.pop(key, None)
         if key not in self.results:
-            self._told[key] = message
+            self._results[key] = message
         else:
             first, second = sorted((self.results[key], message), key=lambda result: result.seq)
             reopened = any(
@@ -462,7 +462,7 @@ class EventState:
             )
             if first.id != second.id and not reopened:
                 self._other_results[key] = [*self._other_results.get(key, ()), second]  # a fork may have the old list
-            self._told[key] = second if reopened else first
+            self._results[key] = second if reopened else first
         if followed:
             self._set_result(key, self.results[key])
         if self.results[key].id == message.id:
@@ -478,25 +478,24 @@ class EventState:
         """Return all plays of which something counts, in the form needed for scoring."""
         section_at = self.planned.section_at if self.planned.plan.stages else None
         unruled = [
-            unruled_play(
-                key[0], said := said_in(told), self._restored(key, told, said.deal), section_at and section_at(*key)
-            )
-            for key, told in self._told.items()
+            unruled_play(key[0], outcome, self._restored(key, result, outcome.deal), section_at and section_at(*key))
+            for key, result in self._results.items()
             if key not in self._ruled
+            for outcome in (outcome_of(result),)
         ]
         return unruled + [play for counted in self._ruled.values() if (play := counted.scored())]
 
     def adjustments(self) -> list[Adjustment]:
         """Return IMPs given or taken by rulings outside of plays, or to players who were not in them, by stages."""
         stages = {stage.name: at for at, stage in enumerate(self.planned.plan.stages)}
-        begun = [(one.number, stages[said.stage]) for one, said in plan.plan_changes(self.book) if said.stage]
+        begun = [(one.number, stages[change.stage]) for one, change in plan.plan_changes(self.book) if change.stage]
         return adjustments(
             self.book.of_the_event(),
             self.planned.profile.awards,
             lambda entry: max((at for number, at in begun if number < entry.number), default=0),
         ) + imps_of_absent(self._ruled.values(), self.planned.stage_of_deal)
 
-    def _beside_plays(self) -> list[Adjustment]:
+    def _all_adjustments(self) -> list[Adjustment]:
         """Return all IMPs of players that belong to no play of the event."""
         return [*self.planned.brought("individual").adjustments, *self.adjustments()]
 
@@ -519,11 +518,11 @@ class EventState:
         It is of the planned deal. If another deal was played, that deal's own form is assumed.
         """
         forms = self._forms.get(key, ())
-        if taken := self._taken_over.get(key):
-            forms += tuple((one.seq, one.fact.form) for one in taken.values() if isinstance(one.fact, Restored))
+        if admitted := self._taken_over.get(key):
+            forms += tuple((one.seq, one.fact.form) for one in admitted.values() if isinstance(one.fact, Restored))
         if not forms or deal != self.planned.places[key].deal:
             return self.planned.form(deal)
-        before = [one for one in forms if result is None or one[0] < message_told(result).seq]
+        before = [one for one in forms if result is None or one[0] < message_of_result(result).seq]
         return max(before)[1] if before else self.planned.form(deal)
 
     def _recount(self, plays: Mapping[PlayKey, CountedPlay]) -> frozenset[int]:
@@ -540,7 +539,7 @@ class EventState:
         self.teams.update(self._ledger, deals, self.complete)
         return frozenset(deals)
 
-    def _load_ruled(self, keys: Iterable[PlayKey]) -> None:
+    def _count_ruled(self, keys: Iterable[PlayKey]) -> None:
         for key in list(keys):
             before = self.play(key)
             self._ruled[key] = self.play_under(key, self.book)
@@ -597,17 +596,17 @@ class EventState:
 
     def replanned(self, table: int) -> dict[int, int]:
         """Return the rounds in which a table has to play another deal than was planned, with those deals."""
-        here = self._ruled_at(table)
+        ruled = self._ruled_at(table)
         # A table refuses a plan that contradicts what it has played.
         now = {
             round_: result_of(self.results[table, round_]).deal if play.result else play.deal
-            for round_, play in here.items()
+            for round_, play in ruled.items()
         }
         return {round_: deal for round_, deal in now.items() if deal != self.planned.bookings[table, round_].deal}
 
     def recorded(self, table: int) -> tuple[int, ...]:
         """Return the rounds in which a table has nothing more to enter."""
-        rounds = {round_ for round_ in self.planned.rounds_at.get(table, ()) if (table, round_) in self._told}
+        rounds = {round_ for round_ in self.planned.rounds_at.get(table, ()) if (table, round_) in self._results}
         ruled = {round_: play.settled for round_, play in self._ruled_at(table).items()}
         return tuple(sorted(one for one in rounds | ruled.keys() if ruled.get(one, True)))
 
@@ -669,7 +668,7 @@ class EventState:
                 self._ledger,
                 self.results,
                 self._counts.all_complete(),
-                tuple(self._beside_plays()),
+                tuple(self._all_adjustments()),
                 self.book.deadline,
                 {key: (play, self.book.kinds(play)) for key, play in self._ruled.items()},
                 settled_by_ruling(without_result, self.book),

@@ -44,7 +44,7 @@ from broker.scorer.alerts import (
     concerns_without_repeats,
 )
 from broker.scorer.intake import Intake, TableBook, lacks_ruling
-from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged
+from broker.scorer.quarantine import UNEXPLAINED, ApartFact, Judged, PlaysCheck
 from broker.scorer.state import EventState
 from broker.scorer.tables import Seatings
 from broker.scorer.whole_plays import StoredRows, WholePlay, WholePlayFinder
@@ -55,7 +55,7 @@ from broker.store import (
     LOST,
     UNREADABLE_ROW,
     WRONG_POINTS,
-    Decided,
+    DeskDecision,
     Fault,
     Reader,
     Recorded,
@@ -75,7 +75,7 @@ class StoredEvent(Struct, frozen=True):
 
     event: Event
     """The event as corrected by rulings."""
-    room: EventState
+    state: EventState
     deals: Mapping[int, DealRecord]
     hands: Mapping[tuple[int, int], HandRecord]
     """By round and table."""
@@ -94,8 +94,8 @@ class StoredEvent(Struct, frozen=True):
 
     def results(self) -> Iterator[tuple[LogMessage, Result]]:
         """Yield all results as they count, by round and table, except those of void or adjusted plays."""
-        for key, message in sorted(self.room.results.items(), key=lambda item: (item[0][1], item[0][0])):
-            play = self.room.play(key)
+        for key, message in sorted(self.state.results.items(), key=lambda item: (item[0][1], item[0][0])):
+            play = self.state.play(key)
             if isinstance(message.fact, Result) and play.points is not None and play.win is not None:
                 yield message, _counted_result(message.fact, play) if play.rulings else message.fact
 
@@ -104,10 +104,10 @@ class StoredEvent(Struct, frozen=True):
 
         The time is that of the table's result or, if there is none, of the ruling in its place.
         """
-        for key in sorted(self.room.touched(), key=lambda key: (key[1], key[0])):
-            play, result = self.room.play(key), self.room.results.get(key)
+        for key in sorted(self.state.touched(), key=lambda key: (key[1], key[0])):
+            play, result = self.state.play(key), self.state.results.get(key)
             if play.points is not None and play.win is not None:
-                entries = self.room.book.of(key)
+                entries = self.state.book.of(key)
                 yield (result.at if result else entries[-1].at if entries else 0), play
 
     def counted(self, *, embargoed: bool) -> Iterator[tuple[CountedPlay, ScoredPlay]]:
@@ -116,16 +116,16 @@ class StoredEvent(Struct, frozen=True):
         A play still to come is included if somebody was already given or fined something for it. Without `embargoed`,
         plays of deals that a table has still to play are left out.
         """
-        for key in sorted(self.room.touched(), key=lambda key: (key[1], key[0])):
-            counted = self.room.play(key)
+        for key in sorted(self.state.touched(), key=lambda key: (key[1], key[0])):
+            counted = self.state.play(key)
             play = counted.scored()
             if play is not None and (embargoed or not self.embargoed(counted.deal)):
                 yield counted, play
 
-    def beside(self) -> tuple[Adjustment, ...]:
+    def adjustments(self) -> tuple[Adjustment, ...]:
         """Return the IMPs given and fined outside of plays, by player. They are not under embargo."""
         total: dict[str, Adjustment] = {}
-        for one in self.room.adjustments():
+        for one in self.state.adjustments():
             had = total.get(one.name, Adjustment(one.name))
             total[one.name] = Adjustment(one.name, had.imp + one.imp, had.fine + one.fine)
         return tuple(total[name] for name in sorted(total))
@@ -134,20 +134,20 @@ class StoredEvent(Struct, frozen=True):
         """Return the kind of the ruling that replaces a result, or an empty string if there is none."""
         if not play.settled or play.points is not None or play.source is None:
             return ""
-        return self.room.book.entries[play.source].kind
+        return self.state.book.entries[play.source].kind
 
     def sat(self, player: str, round_: int) -> str | None:
         """Return the substitute who sat in a player's seat in a round, or None if the player did."""
-        return self.room.snapshot().sat(player, round_)
+        return self.state.snapshot().sat(player, round_)
 
     @property
     def final(self) -> bool:
         """Whether the standings are final."""
-        return self.room.final
+        return self.state.final
 
     def embargoed(self, deal: int) -> bool:
         """Return whether a table has the deal still to play."""
-        return not self.room.complete(deal)
+        return not self.state.complete(deal)
 
 
 def _counted_result(result: Result, play: CountedPlay) -> Result:
@@ -166,21 +166,21 @@ def _counted_result(result: Result, play: CountedPlay) -> Result:
 def open_stored_event(folder: Path) -> StoredEvent:
     """Read an event and its store. Raises ScorerError, StoreError."""
     event = open_event(folder)
-    room = EventState(event)
+    state = EventState(event)
     with closing(open_reader(folder, event.name)) as journal:
         content = read_journal(journal, event)
         if lacks_ruling(content.faults):
-            content = content.without(Intake(event, content.messages, faults=content.faults).without_place)
-        room.elsewhere = content.elsewhere
-        room.load(
-            (one for _, one in _in_turn(content, room, lambda _: True)),
+            content = content.without(Intake(event, content.messages, faults=content.faults).unplanned)
+        state.elsewhere = content.elsewhere
+        state.load(
+            (one for _, one in _messages_to_load(content, state, lambda _: True)),
             passed_over(journal.refused()),
             judged_from=content.judged_from,
             lost=content.lost(),
         )
     hands = {(hand.round, hand.table): hand for hand in read_hands(folder)}
-    par = read_par(folder) if room.final else None
-    return StoredEvent(room.event, room, {deal.number: deal for deal in read_deals(folder)}, hands, par)
+    par = read_par(folder) if state.final else None
+    return StoredEvent(state.event, state, {deal.number: deal for deal in read_deals(folder)}, hands, par)
 
 
 PastConcern = tuple[int, Concern]
@@ -199,9 +199,9 @@ class JournalContent(NamedTuple):
     """Hashes of the facts without a successor, by table and number."""
     faults: Sequence[Fault]
     """Rows that do not count or are missing, and altered rows that still count."""
-    decided: Sequence[Decided]
+    decided: Sequence[DeskDecision]
     """Decisions of the desk, with their bytes."""
-    set_aside: Sequence[Fault] = ()
+    recorded_faults: Sequence[Fault] = ()
     """All faults ever found, including those repaired since."""
     elsewhere: frozenset[int] | None = None
     """In a hall, the deals that all halls have played, by the centre's last report."""
@@ -221,17 +221,17 @@ class JournalContent(NamedTuple):
 
         Recovered ones are included: what followed them has counted meanwhile, and still counts.
         """
-        faults = (*self.set_aside, *self.faults)
+        faults = (*self.recorded_faults, *self.faults)
         return ((fault.table, fault.seq) for fault in faults if fault.table and fault.seq)
 
-    def with_decided(self, back: Sequence[Decided]) -> "JournalContent":
+    def with_decided(self, recovered: Sequence[DeskDecision]) -> "JournalContent":
         """Return the same content, with decisions that were recovered."""
-        ids = {one.message.id for one in back}
+        ids = {one.message.id for one in recovered}
         return self._replace(
-            messages=[*self.messages, *(one.message for one in back)],
-            received=[*self.received, *(one.received_at for one in back)],
+            messages=[*self.messages, *(one.message for one in recovered)],
+            received=[*self.received, *(one.received_at for one in recovered)],
             faults=[fault for fault in self.faults if fault.id not in ids],
-            decided=[*self.decided, *back],
+            decided=[*self.decided, *recovered],
         ).in_order()
 
     def with_faults(self, faults: Sequence[Fault]) -> "JournalContent":
@@ -240,14 +240,14 @@ class JournalContent(NamedTuple):
 
     def without(self, facts: Sequence[LogMessage]) -> "JournalContent":
         """Return the same content as if these facts could not be read."""
-        gone = {one.id for one in facts}
-        if not gone:
+        removed = {one.id for one in facts}
+        if not removed:
             return self
-        left = [isinstance(one, WholePlay) or one.id not in gone for one in self.messages]
+        remaining = [isinstance(one, WholePlay) or one.id not in removed for one in self.messages]
         return self._replace(
-            messages=[*compress(self.messages, left)],
-            received=[*compress(self.received, left)],
-            judged_from=None if self.judged_from is None else sum(left[: self.judged_from]),
+            messages=[*compress(self.messages, remaining)],
+            received=[*compress(self.received, remaining)],
+            judged_from=None if self.judged_from is None else sum(remaining[: self.judged_from]),
         ).with_faults([Fault(LOST, 0, one.table, one.seq, one.id) for one in facts])
 
     def in_order(self) -> "JournalContent":
@@ -280,7 +280,7 @@ def read_journal(journal: Reader, event: Event, is_signed: IsSigned | None = Non
         content = reading.content(read)
     faults += reading.faults
     content = content._replace(judged_from=_judged_from(journal, faults))
-    content = content._replace(set_aside=journal.set_aside(), elsewhere=_deals_elsewhere(journal, event))
+    content = content._replace(recorded_faults=journal.recorded_faults(), elsewhere=_deals_elsewhere(journal, event))
     content = content._replace(faults=_open_faults(journal, faults, content))
     numbers = [one.message.number for one in content.decided if isinstance(one.message, Ruling)]
     return content if numbers == sorted(numbers) else content.in_order()
@@ -292,10 +292,10 @@ ELSEWHERE: Final = "elsewhere"
 
 def _deals_elsewhere(journal: Reader, event: Event) -> frozenset[int] | None:
     """Return the stored deals that all halls have played, or None if there is one hall. Raises BadEvent."""
-    kept = journal.remembered(ELSEWHERE).get("")
-    if kept and not event.among_halls:  # its deals would become public before others have played them
+    stored = journal.stored_values(ELSEWHERE).get("")
+    if stored and not event.among_halls:  # its deals would become public before others have played them
         raise missing_file(HALL)
-    return frozenset(json.loads(kept or "[]")) if event.among_halls else None
+    return frozenset(json.loads(stored or "[]")) if event.among_halls else None
 
 
 class JournalLoader:
@@ -305,14 +305,14 @@ class JournalLoader:
         self._judged_from, self._is_signed = judged_from, is_signed
         self._points = PointsCheck(event)
         self._plays = WholePlayFinder(event, self._points.are_right)
-        self._decided: list[Decided] = []
+        self._decided: list[DeskDecision] = []
         self.faults: list[Fault] = []
         """Faults of rows whose links fit."""
 
     def content(self, read: Iterable[Rows]) -> JournalContent:
         """Return all that counts in order, with the hashes of the facts without a successor."""
-        rows, may = StoredRows(read), self._judged_from is not None and self._is_signed is None
-        plays = [*self._plays.find(rows, self._judged_from or 0)] if may else []
+        rows, find_whole = StoredRows(read), self._judged_from is not None and self._is_signed is None
+        plays = [*self._plays.find(rows, self._judged_from or 0)] if find_whole else []
         found: list[tuple[int, Recorded | WholePlay]] = [(one.rows[-1], one) for one in plays]
         others = np.ones(len(rows), np.bool_)
         others[[row for play in plays for row in play.rows]] = False
@@ -332,7 +332,7 @@ class JournalLoader:
             self.faults.append(Fault(UNREADABLE_ROW, height))
             return None
         if not isinstance(message, LogMessage):
-            self._decided.append(Decided(message, at, body))
+            self._decided.append(DeskDecision(message, at, body))
         elif isinstance(message.fact, Result) and not self._points.are_right(message.fact):
             self.faults.append(Fault(WRONG_POINTS, height))
             return None
@@ -371,9 +371,9 @@ def _judged_from(journal: Reader, faults: Iterable[Fault]) -> int | None:
 
 def _open_faults(journal: Reader, found: Iterable[Fault], content: JournalContent) -> Sequence[Fault]:
     """Return the faults found now and the losses recorded before, by name, without what was recovered."""
-    lost = [fault for fault in content.set_aside if fault.code == LOST]
-    there = content.ids() if lost else set()
-    return (*journal.unrepaired(found), *(fault for fault in lost if fault.id not in there))
+    lost = [fault for fault in content.recorded_faults if fault.code == LOST]
+    ids = content.ids() if lost else set()
+    return (*journal.unrepaired(found), *(fault for fault in lost if fault.id not in ids))
 
 
 class Verified(NamedTuple):
@@ -399,10 +399,10 @@ def verify_store(folder: Path) -> Verified:
         keys = {(one.table, one.device): one.key for one in records if isinstance(one, DeviceAdmitted)}
         keys |= {(one.table, one.device): one.key for one in read_devices(folder)}
         content = read_journal(journal, event, partial(_has_signature, keys))
-        gone = [
+        lost = [
             fault for fault in journal.lost(Witness(witness_of(folder), read_only=True)) if fault not in content.faults
         ]
-        return Verified(event.name, len(content.messages), journal.has_links, (*content.faults, *gone))
+        return Verified(event.name, len(content.messages), journal.has_links, (*content.faults, *lost))
 
 
 def _has_signature(keys: Mapping[tuple[int, str], str | None], fact: LogMessage, body: bytes) -> bool:
@@ -450,33 +450,30 @@ ONE_BY_ONE: Final = 1_000
 """Number of plays examined one by one when not all can be added together. It doubles with each further attempt."""
 
 
-def _in_turn(
-    content: JournalContent, state: EventState, may: Callable[[Sequence[WholePlay]], bool]
+def _messages_to_load(
+    content: JournalContent, state: EventState, are_valid: PlaysCheck
 ) -> Iterator[tuple[int, Recorded]]:
-    """Yield the messages that a state has to load, with the time of each, except plays that it has added as a whole.
-
-    `may`: whether it may add some plays of a table.
-    """
+    """Yield the messages that a state has to load, with the time of each, except plays that it has added as a whole."""
     messages = zip(map(type, content.messages), content.messages, content.received, strict=True)
     for kind, same in groupby(messages, itemgetter(0)):
         if kind is not WholePlay:
             yield from ((at, one) for _, one, at in same if not isinstance(one, WholePlay))
             continue
-        left, some = cast("list[WholePlay]", [*map(itemgetter(1), same)]), ONE_BY_ONE
-        while left and not state.take_all(left, may):
-            plays, left, some = iter(left[:some]), left[some:], 2 * some
-            while (judged := state.take_whole(plays, may)) is not None:
+        remaining, size = cast("list[WholePlay]", [*map(itemgetter(1), same)]), ONE_BY_ONE
+        while remaining and not state.take_all(remaining, are_valid):
+            plays, remaining, size = iter(remaining[:size]), remaining[size:], 2 * size
+            while (judged := state.take_whole(plays, are_valid)) is not None:
                 yield from judged.facts()
 
 
-def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[RefusedRow]) -> list[PastConcern]:
+def replay_journal(state: EventState, content: JournalContent, refused: Iterable[RefusedRow]) -> list[PastConcern]:
     """Load a state from a journal. Return the concerns of each fact when it counted or was kept apart."""
     found: list[PastConcern] = []
     now = 0
 
     def one_by_one() -> Iterator[Recorded]:
         nonlocal now
-        for now, one in _in_turn(taken, state, clock.are_right):
+        for now, one in _messages_to_load(content, state, clock.are_right):
             yield clock.corrected(one, now) if isinstance(one, LogMessage) else one
 
     def judged(one: Judged) -> None:
@@ -487,39 +484,39 @@ def replay_journal(state: EventState, taken: JournalContent, refused: Iterable[R
             found.append((now, concern))  # noqa: PERF401 - nearly always there is none
 
     clock = state.tables.clock
-    state.elsewhere = taken.elsewhere
-    state.load(one_by_one(), passed_over(refused), judged, judged_from=taken.judged_from, lost=taken.lost())
+    state.elsewhere = content.elsewhere
+    state.load(one_by_one(), passed_over(refused), judged, judged_from=content.judged_from, lost=content.lost())
     repeated = state.tables.seatings.repeated(state.planned)
-    found.extend(_past_repeats(state.event, repeated, taken, state.quarantine.ids() if repeated else ()))
+    found.extend(_past_repeats(state.event, repeated, content, state.quarantine.ids() if repeated else ()))
     return found
 
 
 def _past_repeats(
-    event: Event, deals: Container[int], taken: JournalContent, apart: Container[str]
+    event: Event, deals: Container[int], content: JournalContent, apart: Container[str]
 ) -> Iterable[PastConcern]:
     """Yield the concerns for players who sat down to a deal again, given the few deals for which that happened."""
     seatings = Seatings()
-    for message, at in _facts_one_by_one(taken) if deals else ():
+    for message, at in _facts_one_by_one(content) if deals else ():
         if message.fact.deal in deals and isinstance(message.fact, Seated | Result) and message.id not in apart:
             seatings.apply(message)
             yield from ((at, concern) for concern in concerns_of_repeats(event, seatings, message, message.fact))
 
 
-def _facts_one_by_one(taken: JournalContent) -> Iterator[tuple[LogMessage, int]]:
+def _facts_one_by_one(content: JournalContent) -> Iterator[tuple[LogMessage, int]]:
     """Yield all facts of a journal with the times of acceptance. Those of a whole play come at its result."""
-    for one, at in zip(taken.messages, taken.received, strict=True):
+    for one, at in zip(content.messages, content.received, strict=True):
         if isinstance(one, LogMessage):
             yield one, at
         elif isinstance(one, WholePlay):
             yield from ((fact, then) for then, fact in one.facts())
 
 
-def past_gaps(books: Mapping[int, TableBook], taken: JournalContent) -> Iterator[PastConcern]:
+def past_gaps(books: Mapping[int, TableBook], content: JournalContent) -> Iterator[PastConcern]:
     """Yield the concerns for gaps that are still open, by when the fact after each was accepted."""
-    after = {(table, seq + 1) for table, book in books.items() for seq in book.missing if seq + 1 in book.taken}
+    after = {(table, seq + 1) for table, book in books.items() for seq in book.missing if seq + 1 in book.accepted}
     if not after:
         return
-    for message, at in _facts_one_by_one(taken):
+    for message, at in _facts_one_by_one(content):
         if (message.table, message.seq) in after:
             yield at, concern_of_gap(message.table, message.seq)
 

@@ -128,11 +128,11 @@ class TableTimes:
             if began is not None and began.round <= fact.round:
                 del self.playing[table]
         elif isinstance(fact, Call):
-            _keep(self.calling, message, begins=fact.open)
+            _note_since(self.calling, message, begins=fact.open)
         elif isinstance(fact, Restored):
             self.restored[table] = RestoredWalls(fact.round, fact.deal, fact.form, fact.verified)
         elif isinstance(fact, Paused):
-            _keep(self.pausing, message, begins=fact.begin)
+            _note_since(self.pausing, message, begins=fact.begin)
 
     def take_whole(self, play: WholePlay) -> None:
         """Apply a whole play, which is over."""
@@ -141,7 +141,7 @@ class TableTimes:
         self.playing.pop(table, None)
 
 
-def _keep(since: dict[int, Since], message: LogMessage, *, begins: bool) -> None:
+def _note_since(since: dict[int, Since], message: LogMessage, *, begins: bool) -> None:
     """Record when something first began, until it ends."""
     if begins:
         since.setdefault(message.table, Since(message.at, message.fact.round))
@@ -196,8 +196,8 @@ class Seatings:
         """Forget a fact that no longer counts."""
         fact, key = message.fact, (message.table, message.fact.round)
         if isinstance(fact, Seated):
-            left = {seq: players for seq, players in self._seated.pop(key, {}).items() if seq != message.seq}
-            self._seated |= {key: left} if left else {}
+            others = {seq: players for seq, players in self._seated.pop(key, {}).items() if seq != message.seq}
+            self._seated |= {key: others} if others else {}
         elif self._counted.get(key) is fact:
             del self._counted[key], self._of_deal[fact.deal][key]
             self._have_played.pop(fact.deal, None)
@@ -220,9 +220,9 @@ class Seatings:
         if deal not in self._have_played:
             results = self._of_deal.get(deal, {}).values()
             self._have_played[deal] = Counter(player for one in results for player in one.players.values())
-        had, counted = self._have_played[deal], self._counted.get(key)
+        times, counted = self._have_played[deal], self._counted.get(key)
         own = counted.players.values() if counted else ()
-        return tuple(sorted(one for one in players if had[one] - (one in own) > 0))
+        return tuple(sorted(one for one in players if times[one] - (one in own) > 0))
 
     def repeated(self, event: Event) -> set[int]:
         """Return the deals for which somebody has two results, or to which somebody has sat down again."""
@@ -343,13 +343,13 @@ class RiichiSessions:
         if isinstance(message.fact, RiichiRecorded | RiichiTakenBack):
             key = message.table, message.fact.round
             self._facts.setdefault(key, {})[message.seq] = message.fact
-            self._entries[key] = self._left(key)
+            self._entries[key] = self._entries_left(key)
 
     def forget(self, message: LogMessage) -> None:
         """Forget a fact that no longer counts."""
         key = message.table, message.fact.round
         if self._facts.get(key, {}).pop(message.seq, None):
-            self._entries[key] = self._left(key)
+            self._entries[key] = self._entries_left(key)
 
     def entries(self, key: SessionKey) -> tuple[RiichiRecorded, ...]:
         """Return the entries of a session: the same object until its table adds to it.
@@ -358,14 +358,14 @@ class RiichiSessions:
         """
         return self._entries.get(key, ())
 
-    def _left(self, key: SessionKey) -> tuple[RiichiRecorded, ...]:
-        left: list[RiichiRecorded] = []
+    def _entries_left(self, key: SessionKey) -> tuple[RiichiRecorded, ...]:
+        entries: list[RiichiRecorded] = []
         for _, fact in sorted(self._facts[key].items()):
             if isinstance(fact, RiichiRecorded):
-                left.append(fact)
-            elif left and left[-1].entry == fact.entry:
-                left.pop()
-        return tuple(left)
+                entries.append(fact)
+            elif entries and entries[-1].entry == fact.entry:
+                entries.pop()
+        return tuple(entries)
 
     def present(self, booked: Mapping[SessionKey, RiichiBooking], table: int) -> RiichiBooking | None:
         """Return the session that a table has to play now: the first that is not over, or the last, or None."""

@@ -127,7 +127,7 @@ class PlayView(Struct, frozen=True):
     """Whether the play's points count. Void, adjusted and reopened plays do not."""
 
 
-class BesideView(Struct, frozen=True):
+class AdjustmentView(Struct, frozen=True):
     """IMPs that a ruling gave or took outside of plays. `imp` is what remains after the `fine`."""
 
     player: str
@@ -175,8 +175,8 @@ class DashboardView(Struct, frozen=True):
     """Newest first."""
     standings: Sequence[Standing]
     alerts: tuple[AlertView, ...]
-    """Newest first; the most recent ones of each code (`alerts.KEPT`)."""
-    beside: tuple[BesideView, ...] = ()
+    """Newest first; the most recent ones of each code (`alerts.MOST_PER_CODE`)."""
+    beside: tuple[AdjustmentView, ...] = ()
     teams: tuple[TeamStanding, ...] = ()
     """In a team event, by the deals that all teams have played."""
     deals_left_out: tuple[int, ...] = ()

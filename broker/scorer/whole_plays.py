@@ -52,7 +52,7 @@ class _Walls(PlayRef, frozen=True, kw_only=True, gc=False, tag="restored"):
     form: str
 
 
-class ToldOutcome(Struct, frozen=True, gc=False):
+class StoredOutcome(Struct, frozen=True, gc=False):
     """The part of a result after the players. There are few different ones, which plays share."""
 
     win: WinKind
@@ -80,15 +80,15 @@ class ToldOutcome(Struct, frozen=True, gc=False):
 
 _WALLS: Final[msgspec.json.Decoder[_Walls]] = msgspec.json.Decoder(_Walls)
 _CLAIMS: Final[msgspec.json.Decoder[Declared]] = msgspec.json.Decoder(Declared)
-_OUTCOMES: Final[msgspec.json.Decoder[ToldOutcome]] = msgspec.json.Decoder(ToldOutcome)
+_OUTCOMES: Final[msgspec.json.Decoder[StoredOutcome]] = msgspec.json.Decoder(StoredOutcome)
 _IDENTITIES: Final[msgspec.json.Decoder[tuple[_Identity, ...]]] = msgspec.json.Decoder(tuple[_Identity, ...])
 
 KINDS: Final = (b"restored", b"seated", b"confirmed", b"declared", b"result")
 """Kinds of facts in a whole play. If nobody has won, there is no declaration."""
 
-MOST_TOLD: Final = len(KINDS)
+MOST_FACTS: Final = len(KINDS)
 
-AGAIN: Final = re.compile(rb'"(?:type|round|deal|profile|players)":')
+LEADING_FIELDS: Final = re.compile(rb'"(?:type|round|deal|profile|players)":')
 """Leading fields of a fact. If one is repeated, its last value counts, so the fact is decoded by itself."""
 
 
@@ -144,7 +144,7 @@ class WholePlay(Struct, frozen=True, eq=False, gc=False):
     form: str
     """Form of its walls."""
     players: Mapping[Seat, PlayerId]
-    outcome: ToldOutcome
+    outcome: StoredOutcome
     """The outcome in its result. The winners have declared."""
     last: int
     """The number of its result."""
@@ -199,43 +199,43 @@ class WholePlayFinder:
 
     def find(self, rows: StoredRows, after: int) -> Iterator[WholePlay]:
         """Yield the plays whose facts are all in rows after a height, in the order of their results."""
-        places, texts = _told_whole(rows, after), [*rows.texts]
+        places, texts = _whole_rows(rows, after), [*rows.texts]
         first, claim, last = (places[:, at] for at in (0, 3, -1))
         presses = np.where(claim < last, rows["rest"][claim], 0)
         begun = (rows[name][first] for name in ("table", "round", "deal", "seq", "at", "rest"))
         ended = (rows[name][last] for name in ("players", "rest", "seq", "at"))
         columns = *begun, rows["players"][places[:, 1]], presses, *ended
-        forms, claims = cache(lambda walls: _form_told(texts[walls])), cache(lambda said: _claimants(texts[said]))
-        words, outcomes = dict[int, tuple[int | None, ...]](), dict[int, ToldOutcome | None]()
-        for at, table, round_, deal, seq, began, walls, sat, said, named, end, final, over in zip(
+        forms, claims = cache(lambda walls: _form_of(texts[walls])), cache(lambda claimed: _claimants(texts[claimed]))
+        known, outcomes = dict[int, tuple[int | None, ...]](), dict[int, StoredOutcome | None]()
+        for at, table, round_, deal, first_seq, began, walls, sat, claimed, named, end, final, over in zip(
             places.tolist(), *(column.tolist() for column in columns), strict=True
         ):
             booking = self._bookings.get((table, round_))
             if booking is None or booking.deal != deal or forms(walls) != (form := self._form(deal)):
                 continue
             players = booking.players  # shared by many plays
-            if (sat, named) != (words.get(id(players)) or words.setdefault(id(players), self._words(rows, players))):
+            if (sat, named) != (known.get(id(players)) or known.setdefault(id(players), self._texts_of(rows, players))):
                 continue
             outcome = outcomes[end] if end in outcomes else outcomes.setdefault(end, self._outcome(texts[end], booking))
-            if outcome is None or claims(said) != (*outcome.winners,):
+            if outcome is None or claims(claimed) != (*outcome.winners,):
                 continue
-            told = at[: final - seq + 1]
-            yield WholePlay((table, round_), deal, seq, began, form, players, outcome, final, over, told, rows)
+            here = at[: final - first_seq + 1]
+            yield WholePlay((table, round_), deal, first_seq, began, form, players, outcome, final, over, here, rows)
 
-    def _words(self, rows: StoredRows, players: Mapping[Seat, PlayerId]) -> tuple[int | None, ...]:
+    def _texts_of(self, rows: StoredRows, players: Mapping[Seat, PlayerId]) -> tuple[int | None, ...]:
         """Return the text numbers of the players in a play's `seated` and `result` facts."""
-        said = b',"players":%b' % msgspec.json.encode(players)
-        return rows.texts.get(said), rows.texts.get(b',"profile":"%b"%b' % (self._profile.encode(), said))
+        text = b',"players":%b' % msgspec.json.encode(players)
+        return rows.texts.get(text), rows.texts.get(b',"profile":"%b"%b' % (self._profile.encode(), text))
 
-    def _outcome(self, said: bytes, booking: BookedPlay) -> ToldOutcome | None:
+    def _outcome(self, text: bytes, booking: BookedPlay) -> StoredOutcome | None:
         """Decode an outcome, once for all equal ones. None if it needs a closer look, as wrong points do."""
         with suppress(*UNREADABLE):
-            outcome = _OUTCOMES.decode(_said_once(b'{"type":"result"', said))
+            outcome = _OUTCOMES.decode(_full_json(b'{"type":"result"', text))
             return outcome if self._are_right(outcome.result(self._profile, booking)) else None
         return None
 
 
-def _told_whole(rows: StoredRows, after: int) -> NDArray[np.int64]:
+def _whole_rows(rows: StoredRows, after: int) -> NDArray[np.int64]:
     """Return the rows of plays that tables have reported in order and without interruption, as an array (plays, 5).
 
     Only rows after a height are included, in the order of the results. Without a declaration, the result is repeated.
@@ -243,12 +243,12 @@ def _told_whole(rows: StoredRows, after: int) -> NDArray[np.int64]:
     """
     by_table = np.argsort(rows["table"], kind="stable")
     kinds, kind = np.array([rows.texts.get(kind, -1) for kind in KINDS]), rows["kind"][by_table]
-    begin = np.flatnonzero(kind[: 2 - MOST_TOLD] == kinds[0])
-    size = np.where(kind[begin + 3] == kinds[3], MOST_TOLD, MOST_TOLD - 1)
+    begin = np.flatnonzero(kind[: 2 - MOST_FACTS] == kinds[0])
+    size = np.where(kind[begin + 3] == kinds[3], MOST_FACTS, MOST_FACTS - 1)
     begin, size = (one[begin + size <= len(rows)] for one in (begin, size))
-    step = np.minimum(np.arange(MOST_TOLD), size[:, None] - 1)
+    step = np.minimum(np.arange(MOST_FACTS), size[:, None] - 1)
     found = by_table[begin[:, None] + step]
-    first, last, claimed = found[:, :1], found[:, -1:], size == MOST_TOLD
+    first, last, claimed = found[:, :1], found[:, -1:], size == MOST_FACTS
     at, players, rest = rows["at"][found], rows["players"][found], rows["rest"][found]
     right = (rows["kind"][found] == np.where(found < last, kinds, kinds[-1])) & (at <= rows["received"][found])
     right &= rows["seq"][found] - rows["seq"][first] == step
@@ -263,39 +263,39 @@ def _told_whole(rows: StoredRows, after: int) -> NDArray[np.int64]:
     return np.asarray(found[np.argsort(found[:, -1])])
 
 
-def _said_once(begin: bytes, rest: bytes) -> bytes:
+def _full_json(begin: bytes, rest: bytes) -> bytes:
     """Return a fact's JSON, given the rest of it, or undecodable b"" if the rest repeats how it begins."""
-    return b"" if AGAIN.search(rest) else b"%b%b}" % (begin, rest)
+    return b"" if LEADING_FIELDS.search(rest) else b"%b%b}" % (begin, rest)
 
 
-def _form_told(said: bytes) -> str | None:
+def _form_of(text: bytes) -> str | None:
     """Return the form of verified walls, or None for others."""
     with suppress(*UNREADABLE):
-        return _WALLS.decode(_said_once(b'{"type":"restored","round":1,"deal":1', said)).form
+        return _WALLS.decode(_full_json(b'{"type":"restored","round":1,"deal":1', text)).form
     return None
 
 
-def _claimants(said: bytes) -> tuple[Seat, ...] | None:
+def _claimants(text: bytes) -> tuple[Seat, ...] | None:
     """Return the seats that have declared, or None if they cannot be decoded."""
     with suppress(*UNREADABLE):
-        told = _CLAIMS.decode(_said_once(b'{"type":"declared","round":1,"deal":1', said)) if said else None
-        return tuple([one.seat for one in told.presses]) if told else ()
+        claims = _CLAIMS.decode(_full_json(b'{"type":"declared","round":1,"deal":1', text)) if text else None
+        return tuple([one.seat for one in claims.presses]) if claims else ()
     return None
 
 
-def message_told(told: LogMessage | WholePlay) -> LogMessage:
+def message_of_result(result: LogMessage | WholePlay) -> LogMessage:
     """Return a fact itself, or a whole play's result."""
-    return told.result if isinstance(told, WholePlay) else told
+    return result.result if isinstance(result, WholePlay) else result
 
 
-def said_in(told: LogMessage | WholePlay) -> Result | WholePlay:
+def outcome_of(result: LogMessage | WholePlay) -> Result | WholePlay:
     """Return the content of a result; for a whole play, the play itself. Raises TypeError if it is not a result."""
-    return told if isinstance(told, WholePlay) else result_of(told)
+    return result if isinstance(result, WholePlay) else result_of(result)
 
 
-def unfolded(kept: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
+def unfolded(facts: Iterable[LogMessage | WholePlay]) -> Iterator[LogMessage]:
     """Yield facts, with whole plays expanded."""
-    for one in kept:
+    for one in facts:
         if isinstance(one, WholePlay):
             yield from one.messages()
         else:
@@ -375,7 +375,7 @@ class FactsByNumber(Mapping[int, LogMessage]):
         """Return a fact, or the whole play that contains it."""
         found = self._facts.get(seq)
         if found is None and seq <= self._last_whole:
-            for first in range(seq - 1, seq - MOST_TOLD, -1):
+            for first in range(seq - 1, seq - MOST_FACTS, -1):
                 play = self._facts.get(first)
                 if isinstance(play, WholePlay) and seq <= play.last:
                     return play

@@ -12,7 +12,7 @@ from broker.store.backup import (
     copy_names,
     make_copy,
     read_manifest,
-    refuse_taken,
+    refuse_nonempty,
     restore_copy,
 )
 from broker.store.backup_worker import BackupReport, BackupWorker
@@ -52,7 +52,7 @@ from broker.store.records import (
     WITNESS_SUFFIX,
     WRONG_POINTS,
     AnchorPlace,
-    Decided,
+    DeskDecision,
     Entry,
     Fault,
     LogHead,
@@ -64,7 +64,7 @@ from broker.store.records import (
     find_anchor,
     link_after,
     message_of,
-    sequence_of,
+    source_and_number,
 )
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from broker.store.sqlite import (

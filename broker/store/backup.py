@@ -26,11 +26,11 @@ from msgspec.structs import replace
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError, reason
 from broker.files import PRIVATE_FOLDER, new_folder, sync
 from broker.protocol import EventName, Hash
-from broker.read_ahead import SETTING, STORE
+from broker.read_ahead import ADDRESS_FILE, STORE
 from broker.store.journal import Journal, copy_journal
 from broker.store.location import DatabaseAddress, database_of, open_journal, open_reader
 from broker.store.records import WITNESS_SUFFIX, Fault, decoded
-from broker.store.sqlite import SqliteJournal, SqliteReader, give_new_name, open_for_reading
+from broker.store.sqlite import SqliteJournal, SqliteReader, open_for_reading, renew_identity
 
 MANIFEST: Final = "backup.json"
 
@@ -90,7 +90,7 @@ SQLITE_HEADER: Final = b"SQLite format 3\0"
 WORKING_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".new", WITNESS_SUFFIX)
 """Suffixes of temporary and auxiliary files, which are not copied."""
 
-LEFT_OUT: Final = (SETTING, "broker", "disk-reserve", "deals.key", "draw.key")
+LEFT_OUT: Final = (ADDRESS_FILE, "broker", "disk-reserve", "deals.key", "draw.key")
 """Files that are not copied.
 
 They are the journal's address; the broker's own store, useless without the broker; the reserve that is deleted when the
@@ -98,11 +98,11 @@ disk runs short; and the keys of sealed deals. A copy must not reveal faces to a
 be recovered from the shares that people hold.
 """
 
-CopyMore = Callable[[Path, Path], None]
+Copier = Callable[[Path, Path], None]
 """A function that adds another package's database content to a copy. Takes the event's folder and the copy's."""
 
 
-def copy_event(folder: Path, event: str, target: Path, further: Iterable[CopyMore] = ()) -> None:
+def copy_event(folder: Path, event: str, target: Path, copiers: Iterable[Copier] = ()) -> None:
     """Copy all files of an event, including its journal, into an empty folder. Raises StoreError, OSError."""
     for path in files_of(folder):
         new = target / path.relative_to(folder)
@@ -111,8 +111,8 @@ def copy_event(folder: Path, event: str, target: Path, further: Iterable[CopyMor
         copy_file(path, new)
     if database_of(folder) is not None:
         _copy_rows(folder, event, target / STORE)
-    for copied in further:
-        copied(folder, target)
+    for copy_more in copiers:
+        copy_more(folder, target)
 
 
 def files_of(folder: Path, left_out: Sequence[str] = LEFT_OUT) -> Iterator[Path]:
@@ -130,8 +130,8 @@ def files_of(folder: Path, left_out: Sequence[str] = LEFT_OUT) -> Iterator[Path]
 def copy_file(path: Path, new: Path) -> None:
     """Copy one file. A SQLite file is copied as a consistent snapshot, even while it is being written."""
     with path.open("rb") as file:
-        live = file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
-    if live:
+        is_sqlite = file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
+    if is_sqlite:
         _copy_sqlite(path, new)
     else:
         shutil.copyfile(path, new)
@@ -207,15 +207,15 @@ def check_sqlite(copy: Path) -> None:
     """Run SQLite's quick check on the store of a folder. Raises BackupBroken."""
     try:
         with closing(open_for_reading(copy / STORE)) as store:
-            (said,) = store.execute("PRAGMA quick_check(1)").fetchone()
+            (result,) = store.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
-        said = error
-    if said != "ok":
-        raise BackupBroken(f"{copy.name}: {STORE}: {said}")
+        result = error
+    if result != "ok":
+        raise BackupBroken(f"{copy.name}: {STORE}: {result}")
 
 
 UNFINISHED: Final = ".unfinished-"
-_GONE: Final = "there is no such folder: is the stick in, and mounted there?"
+_GONE: Final = "there is no such folder: is the stick plugged in and mounted there?"
 
 
 def make_copy(
@@ -224,23 +224,23 @@ def make_copy(
     target: Path,
     now: int,
     keep: int,
-    further: Sequence[CopyMore] = (),
-    found: Callable[[Sequence[Fault]], None] = lambda _faults: None,
+    copiers: Sequence[Copier] = (),
+    on_faults: Callable[[Sequence[Fault]], None] = lambda _faults: None,
 ) -> Path:
     """Copy the event in `folder` into the folder `target`, which must exist. Return the copy, or the last if unchanged.
 
-    `now`: wall clock, ms since 1970. `further`: functions that copy what other packages have in a database. `found` is
-    called with the faults of the store, if any; while there are any, no older copy is removed. Raises BackupFailed,
-    leaving `target` as it was.
+    `now`: wall clock, ms since 1970. `copiers`: functions that copy what other packages have in a database.
+    `on_faults` is called with the faults of the store, if any; while there are any, no older copy is removed. Raises
+    BackupFailed, leaving `target` as it was.
     """
     try:
         _check_target(folder, target)
         new = target / f"{UNFINISHED}{event}"
         shutil.rmtree(new, ignore_errors=True)
         try:
-            manifest = _write_copy(folder, event, new, now, further)
+            manifest = _write_copy(folder, event, new, now, copiers)
             if faults := copy_faults(new, event):
-                found(faults)
+                on_faults(faults)
             return _finish(new, manifest, None if faults else keep)
         finally:
             shutil.rmtree(new, ignore_errors=True)
@@ -258,9 +258,9 @@ def _check_target(folder: Path, target: Path) -> None:
         raise BackupFailed("it is inside the event's folder")
 
 
-def _write_copy(folder: Path, event: str, new: Path, now: int, further: Sequence[CopyMore]) -> BackupManifest:
+def _write_copy(folder: Path, event: str, new: Path, now: int, copiers: Sequence[Copier]) -> BackupManifest:
     new.mkdir(mode=0o700)
-    copy_event(folder, event, new, further)
+    copy_event(folder, event, new, copiers)
     files = {str(path.relative_to(new)): file_digest(path) for path in files_of(new)}
     height, refused = _count_rows(new / STORE)
     manifest = BackupManifest(1, event, now, height, refused, files)
@@ -343,11 +343,11 @@ def choose_copy(source: Path, event: str | None) -> tuple[Path, BackupManifest, 
             return source / name, check_copy(source / name), broken
         except BackupBroken as problem:
             broken.append(problem)
-    raise BackupMissing(f"no whole copy is in {source}" + "".join(f"; {one}" for one in broken))
+    raise BackupMissing(f"there is no intact copy in {source}" + "".join(f"; {one}" for one in broken))
 
 
-def restore_copy(source: Path, manifest: BackupManifest, folder: Path, place: DatabaseAddress | None = None) -> None:
-    """Restore a copy into an empty or new folder. With `place`, restore its journal into that (still empty) database.
+def restore_copy(source: Path, manifest: BackupManifest, folder: Path, database: DatabaseAddress | None = None) -> None:
+    """Restore a copy into an empty or new folder. With `database`, restore its journal into that one, still empty.
 
     The store gets a new name. From that, tables notice that it may lack facts whose receipt they have, and send
     everything again. Raises RestoreTaken, StoreError, OSError.
@@ -355,34 +355,34 @@ def restore_copy(source: Path, manifest: BackupManifest, folder: Path, place: Da
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RestoreTaken(f"{folder} is not empty: nothing was restored; name a new folder")
     with new_folder(folder, PRIVATE_FOLDER):
-        if place is not None:
-            _into_database(source, manifest, folder, place)
+        if database is not None:
+            _into_database(source, manifest, folder, database)
         for name in sorted(manifest.files.keys() - {WRITTEN_LAST}):
-            if place is None or name != STORE:
-                _put_back(source / name, folder / name)
+            if database is None or name != STORE:
+                _restore_file(source / name, folder / name)
         _sync_names(folder)
         if WRITTEN_LAST in manifest.files:
             copy_file(source / WRITTEN_LAST, folder / WRITTEN_LAST)
             sync(folder)
 
 
-def _put_back(path: Path, new: Path) -> None:
+def _restore_file(path: Path, new: Path) -> None:
     new.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     copy_file(path, new)
     if new.name == STORE:
-        give_new_name(new)
+        renew_identity(new)
 
 
-def _into_database(source: Path, manifest: BackupManifest, folder: Path, place: DatabaseAddress) -> None:
+def _into_database(source: Path, manifest: BackupManifest, folder: Path, database: DatabaseAddress) -> None:
     with (
-        closing(open_journal(folder, manifest.event, place)) as target,
-        closing(SqliteReader(source / STORE, manifest.event)) as kept,
+        closing(open_journal(folder, manifest.event, database)) as target,
+        closing(SqliteReader(source / STORE, manifest.event)) as source_journal,
     ):
-        refuse_taken(target)
-        copy_journal(kept, target)
+        refuse_nonempty(target)
+        copy_journal(source_journal, target)
 
 
-def refuse_taken(target: Journal) -> None:
+def refuse_nonempty(target: Journal) -> None:
     """Refuse to copy into a journal that is not empty. Raises RestoreTaken."""
     if target.height or list(target.refused()):
         raise RestoreTaken("the database has a journal of this event already: nothing was copied")

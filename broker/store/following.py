@@ -33,7 +33,7 @@ BYTES_A_PART: Final = 16 * 1024 * 1024
 PEER: Final = "standby.json"
 """File in the event's folder with the other machine's address (broker/scorer/standby.py)."""
 
-OWN: Final = (
+NOT_COPIED: Final = (
     *(STORE, "standings.csv", PEER, "store.toml", "broker", "upgrade", "session.key", "disk-reserve"),
     *("server.crt", "server.key"),
 )
@@ -42,10 +42,10 @@ OWN: Final = (
 REFUSED_UPTO: Final = "followed_refusals"
 """Key for the number of the last refusal that a copy has."""
 
-OWN_KEYS: Final = ("store", "version", "event", "lease", REFUSED_UPTO)
+KEYS_NOT_COPIED: Final = ("store", "version", "event", "lease", REFUSED_UPTO)
 """Keys stored beside the journal that belong to one store and are not copied."""
 
-PUT_ASIDE: Final = ".scorer-before"
+SET_ASIDE_PREFIX: Final = ".scorer-before"
 """Prefix of the folders for stores that the active one does not contain; a number follows. They are never removed."""
 
 
@@ -88,8 +88,8 @@ def _state(path: Path) -> str:
     found = []
     for one in (path, path.with_name(f"{path.name}-wal")):
         with suppress(FileNotFoundError):
-            known = one.stat()
-            found.append(f"{known.st_ino}.{known.st_size}.{known.st_mtime_ns}")
+            status = one.stat()
+            found.append(f"{status.st_ino}.{status.st_size}.{status.st_mtime_ns}")
     return " ".join(found)
 
 
@@ -105,17 +105,17 @@ class FollowedEvent:
             height = journal.last_height()
             if not journal.has_row(have.height, have.link):
                 return JournalPart(height, differs=True)
-            about = {key: value for key, value in journal.remembered("").items() if key not in OWN_KEYS}
+            about = {key: value for key, value in journal.stored_values("").items() if key not in KEYS_NOT_COPIED}
             new = islice(journal.whole_rows(have.height), ROWS_A_PART) if height > have.height else ()
             rows = [tuple(row) for row in new]
             refused = [*islice(journal.refused_after(have.refused), ROWS_A_PART)]
-            aside = journal.set_aside()
-        states = {str(path.relative_to(self._folder)): _state(path) for path in files_of(self._folder, OWN)}
+            faults = journal.recorded_faults()
+        states = {str(path.relative_to(self._folder)): _state(path) for path in files_of(self._folder, NOT_COPIED)}
         return JournalPart(
             height,
             rows,
             refused,
-            aside,
+            faults,
             about if _hash(about) != have.about else None,
             states if _hash(states) != have.files else None,
             dict(self._wanted([name for name in have.want if name in states])),
@@ -138,8 +138,8 @@ def _content(path: Path) -> bytes:
     with path.open("rb") as file:
         if file.read(len(SQLITE_HEADER)) != SQLITE_HEADER:
             return path.read_bytes()
-    with TemporaryDirectory() as beside:
-        copy = Path(beside) / path.name
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
         copy_file(path, copy)
         return copy.read_bytes()
 
@@ -159,7 +159,7 @@ class EventCopy:
 
     def _open(self) -> None:
         self.journal = SqliteJournal(self._folder / STORE, self._event)
-        self._refused = int(self.journal.remembered(REFUSED_UPTO).get("", "0"))
+        self._refused = int(self.journal.stored_values(REFUSED_UPTO).get("", "0"))
         self._about = b""
 
     def close(self) -> None:
@@ -172,13 +172,13 @@ class EventCopy:
         files = _hash(self._states) if not self._missing else b""
         return Have(self.journal.height, self.journal.last_link(), self._refused, files, self._about, (*self._missing,))
 
-    def take(self, part: JournalPart) -> bool:
+    def store_part(self, part: JournalPart) -> bool:
         """Store a part. Return whether the copy is now complete. Raises FollowedDiffers, StoreError, OSError.
 
         If FollowedDiffers is raised, nothing of the part was stored.
         """
         if part.differs:
-            raise FollowedDiffers("this store holds what the other machine's does not")
+            raise FollowedDiffers("this store holds messages that the other machine's lacks")
         self._append(part)
         for name, body in part.files.items():
             if name in self._missing:
@@ -206,17 +206,17 @@ class EventCopy:
             for upto, refused in part.refused:  # noqa: B007 - the last one's number is stored
                 self.journal.refuse(refused)
             if part.refused:
-                self.journal.remember(REFUSED_UPTO, str(upto))
-            self.journal.put_aside(part.aside)
+                self.journal.set_value(REFUSED_UPTO, str(upto))
+            self.journal.record_faults(part.aside)
             for key, value in (part.about or {}).items():
-                self.journal.remember(key, value)
+                self.journal.set_value(key, value)
         self._refused = upto
         if part.about is not None:
             self._about = _hash(part.about)
 
     def _compare(self, states: dict[str, str]) -> None:
         """Find out which files to request, and remove those that the event no longer has."""
-        for path in files_of(self._folder, OWN):
+        for path in files_of(self._folder, NOT_COPIED):
             if str(path.relative_to(self._folder)) not in states:
                 path.unlink()
         self._states = {name: state for name, state in self._states.items() if states.get(name) == state}
@@ -233,15 +233,15 @@ class EventCopy:
             path.with_suffix(WITNESS_SUFFIX).unlink(missing_ok=True)
         write_private(path, body)
 
-    def begin_anew(self) -> Path:
+    def start_over(self) -> Path:
         """Set the store aside for people to inspect, and start with an empty one. Return the old one's folder."""
         self.journal.close()
-        numbers = (f"{PUT_ASIDE}-{number}" for number in range(1, 10_000))
-        aside = next(self._folder / name for name in numbers if not (self._folder / name).exists())
-        make_folder(aside, PRIVATE_FOLDER)
+        numbers = (f"{SET_ASIDE_PREFIX}-{number}" for number in range(1, 10_000))
+        set_aside = next(self._folder / name for name in numbers if not (self._folder / name).exists())
+        make_folder(set_aside, PRIVATE_FOLDER)
         store = self._folder / STORE
         for path in (*self._folder.glob(f"{STORE}*"), store.with_suffix(WITNESS_SUFFIX)):
             with suppress(FileNotFoundError):
-                shutil.move(path, aside / path.name)
+                shutil.move(path, set_aside / path.name)
         self._open()
-        return aside
+        return set_aside

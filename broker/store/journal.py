@@ -42,7 +42,7 @@ from broker.store.records import (
     DESK,
     LINK_DIGITS,
     LOST,
-    Decided,
+    DeskDecision,
     Entry,
     Fault,
     Recorded,
@@ -52,7 +52,7 @@ from broker.store.records import (
     intact_rows,
     link_after,
     message_of,
-    sequence_of,
+    source_and_number,
 )
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -209,7 +209,7 @@ class RefusedRow:
     id: str | None = None
 
 
-Follower = Callable[[Sequence[Decided], Sequence[WitnessLine]], None]
+Follower = Callable[[Sequence[DeskDecision], Sequence[WitnessLine]], None]
 """Called after each commit with the desk's decisions in it, and the witness lines of all its rows."""
 
 JUDGED_FROM: Final = "judged_from"
@@ -267,7 +267,7 @@ class Reader:
             while some := [*islice(rows, ROWS_AT_ONCE)]:
                 yield Rows.of(some)
 
-    def name(self, faults: Iterable[Fault]) -> list[Fault]:
+    def identify_faults(self, faults: Iterable[Fault]) -> list[Fault]:
         """Return the faults completed with the table, number and id stored in their rows. Raises StoreError."""
         columns = self._tables.journal.c
         wanted = select(columns.table_no, columns.seq, columns.id).where(*self._of_event(self._tables.journal))
@@ -280,7 +280,7 @@ class Reader:
         return named
 
     def faults(self) -> list[Fault]:
-        """Return the faults of altered rows that were not repaired, completed by `name`. Raises StoreError.
+        """Return the faults of altered rows that were not repaired, completed by `identify_faults`. Raises StoreError.
 
         Only links are checked, so a row that was wrong when it was written is not found.
         """
@@ -291,18 +291,18 @@ class Reader:
         return self.unrepaired(found)
 
     def unrepaired(self, faults: Iterable[Fault]) -> list[Fault]:
-        """Return the faults that no other row repairs, completed by `name`. Raises StoreError."""
+        """Return the faults that no other row repairs, completed by `identify_faults`. Raises StoreError."""
         found = list(faults)
         repaired = self.repaired() if found else set()
-        return self.name(fault for fault in found if fault.height not in repaired)
+        return self.identify_faults(fault for fault in found if fault.height not in repaired)
 
-    def set_aside(self) -> list[Fault]:
+    def recorded_faults(self) -> list[Fault]:
         """Return every fault ever recorded in this journal, repaired or not. Raises StoreError."""
         if not self.has_links:
             return []
-        kept = self._tables.set_aside
-        query = select(kept.c.code, kept.c.height, kept.c.table_no, kept.c.seq, kept.c.id).order_by(kept.c.number)
-        return [Fault(*row) for row in self._fetch(kept, query, "what was set aside cannot be read")]
+        table = self._tables.set_aside
+        query = select(table.c.code, table.c.height, table.c.table_no, table.c.seq, table.c.id).order_by(table.c.number)
+        return [Fault(*row) for row in self._fetch(table, query, "the recorded faults cannot be read")]
 
     def repaired(self) -> set[int]:
         """Return the heights of rows that another row replaces. Raises StoreError."""
@@ -338,8 +338,8 @@ class Reader:
     def lost(self, witness: Witness) -> list[Fault]:
         """Return a fault for each row that the witness lists and this journal lacks. Raises StoreError."""
         journal = self._tables.journal
-        there = {id_ for (id_,) in self._fetch(journal, select(journal.c.id))}
-        return [Fault(LOST, *line[:4]) for line in dict.fromkeys(witness.lines()) if line.id not in there]
+        ids = {id_ for (id_,) in self._fetch(journal, select(journal.c.id))}
+        return [Fault(LOST, *line[:4]) for line in dict.fromkeys(witness.lines()) if line.id not in ids]
 
     def whole_rows(self, after: int = 0) -> Generator[Sequence[Any], None, None]:
         """Yield all rows after a height, with every column. Raises StoreError."""
@@ -410,21 +410,21 @@ class Reader:
 
     def refused_after(self, number: int) -> Iterator[tuple[int, RefusedRow]]:
         """Yield the stored refusals after a given number, with their numbers, oldest first. Raises StoreError."""
-        kept = self._tables.refused
+        table = self._tables.refused
         names = ("number", "received_at", "code", "topic", "body", "table_no", "seq", "id")
-        query = select(*(kept.c[name] for name in names)).order_by(kept.c.number).limit(ROWS_AT_ONCE)
-        while rows := self._fetch(kept, query.where(kept.c.number > number), "what was refused cannot be read"):
+        query = select(*(table.c[name] for name in names)).order_by(table.c.number).limit(ROWS_AT_ONCE)
+        while rows := self._fetch(table, query.where(table.c.number > number), "the refused messages cannot be read"):
             yield from ((row[0], RefusedRow(*row[1:])) for row in rows)
             number = rows[-1][0]
 
-    def remembered(self, prefix: str) -> dict[str, str]:
+    def stored_values(self, prefix: str) -> dict[str, str]:
         """Return the values stored beside the journal under keys with this prefix, by the rest of the key."""
         return {key.removeprefix(prefix): value for key, value in self._about().items() if key.startswith(prefix)}
 
-    def kept(self, prefix: str, kind: type[T]) -> dict[str, T]:
+    def stored_structs(self, prefix: str, kind: type[T]) -> dict[str, T]:
         """Decode stored JSON values into structs, skipping those that cannot be decoded."""
         found: dict[str, T] = {}
-        for key, text in self.remembered(prefix).items():
+        for key, text in self.stored_values(prefix).items():
             with suppress(msgspec.DecodeError, UnicodeError):
                 if (value := msgspec.json.decode(text, type=kind | None)) is not None:
                     found[key] = value
@@ -432,7 +432,7 @@ class Reader:
 
     def judged_from(self) -> int | None:
         """Return how many messages were recorded before plays were first judged, or None if they never were."""
-        found = self.remembered(JUDGED_FROM).get("")
+        found = self.stored_values(JUDGED_FROM).get("")
         return None if found is None else int(found)
 
     def _fetch(self, table: Table, query: sa.Select[Any], what: str = "the journal cannot be read") -> Sequence[Any]:
@@ -509,19 +509,19 @@ class Journal(Reader):
         highest = self._connection.execute(last.order_by(journal.c.height.desc()).limit(1)).first()
         self._height, self._link = highest or (0, FIRST_LINK)
         self._batch: list[dict[str, object]] = []
-        self._noted: list[WitnessLine] = []
-        self._decided: list[Decided] = []
+        self._batch_lines: list[WitnessLine] = []
+        self._batch_decisions: list[DeskDecision] = []
 
     def _follow_witness(self, witness: Witness) -> None:
         """Set aside the rows that the witness lists but the journal lacks; update the witness. Raises StoreError."""
         self._witness = witness
         if self.agrees_with(witness):
             last = witness.last()
-            witness.note(self.witness_lines(last.height if last else 0))
+            witness.append(self.witness_lines(last.height if last else 0))
             return
         if lost := self.lost(witness):
             with self.commit():
-                self.put_aside(lost)
+                self.record_faults(lost)
         witness.rewrite(self.witness_lines())
 
     def last_link(self) -> bytes:
@@ -538,21 +538,21 @@ class Journal(Reader):
         """Write a batch: on exit all of it is durable, or none of it. Raises StoreBroken, StoreLost."""
         before = self._height, self._link
         try:
-            with self._errors("nothing of the batch was kept"), transaction(self._connection, self.BEGIN):
+            with self._errors("nothing of the batch was stored"), transaction(self._connection, self.BEGIN):
                 self._hold()
                 yield
                 self._write()
         except BaseException:
             self._height, self._link = before
             self._batch.clear()
-            self._noted.clear()
-            self._decided.clear()
+            self._batch_lines.clear()
+            self._batch_decisions.clear()
             raise
-        noted, decided, self._noted, self._decided = self._noted, self._decided, [], []
+        lines, decisions, self._batch_lines, self._batch_decisions = self._batch_lines, self._batch_decisions, [], []
         if self._witness:
-            self._witness.note(noted)
+            self._witness.append(lines)
         if self._follower:
-            self._follower(decided, noted)
+            self._follower(decisions, lines)
 
     def _hold(self) -> None:
         """Check, during a commit, that this scorer is still the active one. Raises StoreLost."""
@@ -565,12 +565,12 @@ class Journal(Reader):
         `body`: its JSON as it was received, if a signature covers that. `repairs`: the height of a row that was set
         aside.
         """
-        table, seq = sequence_of(message)
+        table, seq = source_and_number(message)
         body = stored_form(encode(message)) if body is None else body
         link = link_after(self._link, self._height + 1, received_at, body)
         self._add(self._height + 1, received_at, table, seq, message.id, body, link, repairs)
         if not isinstance(message, LogMessage):
-            self._decided.append(Decided(message, received_at, body))
+            self._batch_decisions.append(DeskDecision(message, received_at, body))
 
     def copy_row(self, row: Sequence[Any]) -> None:
         """Copy a row of another journal unchanged, with its link, intact or not. Inside `commit` only."""
@@ -581,13 +581,13 @@ class Journal(Reader):
         self._batch.append(dict(zip(ROW, row, strict=True)))
         if self._witness or self._follower:
             height, _, table, seq, id_, _, link, _ = row
-            self._noted.append(WitnessLine.of(height, table, seq, id_, link))
+            self._batch_lines.append(WitnessLine.of(height, table, seq, id_, link))
         if len(self._batch) == ROWS_AT_ONCE:
             self._write()
 
-    def put_aside(self, faults: Iterable[Fault]) -> None:
+    def record_faults(self, faults: Iterable[Fault]) -> None:
         """Record faults, altered and lost rows alike, each only once. Inside `commit` only."""
-        known = {(fault.code, fault.height, fault.id) for fault in self.set_aside()}
+        known = {(fault.code, fault.height, fault.id) for fault in self.recorded_faults()}
         for fault in faults:
             if (fault.code, fault.height, fault.id) not in known:
                 self._insert(
@@ -611,10 +611,10 @@ class Journal(Reader):
         if row.id and self._connection.execute(self._same_refusal, same).first():
             return False
         if self._refusals[row.table] < MOST_REFUSALS:
-            kept = self._refused_bytes
-            fits = kept[row.table] + len(body) <= MOST_BYTES_OF_TABLE and kept.total() + len(body) <= MOST_BYTES_IN_ALL
+            size = self._refused_bytes
+            fits = size[row.table] + len(body) <= MOST_BYTES_OF_TABLE and size.total() + len(body) <= MOST_BYTES_IN_ALL
             body = body if fits else b""
-            kept[row.table] += len(body)
+            size[row.table] += len(body)
             self._refusals[row.table] += 1
             topic = row.topic[:LONGEST_TOPIC]
             values = {"received_at": row.received_at, "code": row.code, "topic": topic, "body": body}
@@ -629,16 +629,16 @@ class Journal(Reader):
         about = refused.c.id == bindparam("same_id"), refused.c.code == bindparam("same_code"), of_body
         return select(1).where(*self._of_event(refused), *about)
 
-    def remember(self, key: str, value: str) -> None:
+    def set_value(self, key: str, value: str) -> None:
         """Store a value beside the journal, replacing the key's previous value. Inside `commit` only."""
         about = self._tables.about
-        there = update(about).where(*self._of_event(about), about.c.key == key)
-        if not self._connection.execute(there.values(value=value)).rowcount:
+        existing = update(about).where(*self._of_event(about), about.c.key == key)
+        if not self._connection.execute(existing.values(value=value)).rowcount:
             self._insert(about, {"key": key, "value": value})
 
-    def keep(self, key: str, value: msgspec.Struct | None) -> None:
-        """Store a struct (or None) as JSON under a key, like `remember`. Inside `commit` only."""
-        self.remember(key, msgspec.json.encode(value).decode())
+    def set_struct(self, key: str, value: msgspec.Struct | None) -> None:
+        """Store a struct (or None) as JSON under a key, like `set_value`. Inside `commit` only."""
+        self.set_value(key, msgspec.json.encode(value).decode())
 
     def messages(self) -> Iterator[Recorded]:
         """Yield all accepted messages in the order in which they were accepted. Raises StoreBroken."""
@@ -656,7 +656,7 @@ def fingerprint(reader: Reader) -> str:
     digest = hashlib.sha256()
     for _, received_at, body, _ in reader.linked_rows():
         digest.update(repr((received_at, body)).encode())
-    for row in (*reader.refused(), *reader.set_aside()):
+    for row in (*reader.refused(), *reader.recorded_faults()):
         digest.update(repr(row).encode())
     return digest.hexdigest()
 
@@ -670,14 +670,14 @@ def copy_journal(source: Reader, target: Journal) -> int:
         if source.has_links:
             for whole in source.whole_rows():
                 target.copy_row(whole)
-            target.put_aside(source.set_aside())
+            target.record_faults(source.recorded_faults())
         else:
             for received_at, body in source.entries():
                 target.append(message_of(body), received_at, body)
         for row in source.refused():
             target.refuse(row)
         if (judged_from := source.judged_from()) is not None:
-            target.remember(JUDGED_FROM, str(judged_from))
+            target.set_value(JUDGED_FROM, str(judged_from))
     if fingerprint(target) != fingerprint(source):
-        raise StoreBroken("the copy of the journal does not read back as what was copied")
+        raise StoreBroken("the copy of the journal differs from the original")
     return target.height

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable, reason
 from broker.files import write_file
-from broker.read_ahead import SETTING, STORE
+from broker.read_ahead import ADDRESS_FILE, STORE
 from broker.store.journal import Journal, Reader
 from broker.store.records import WITNESS_SUFFIX
 from broker.store.sqlite import SqliteJournal, SqliteReader
@@ -40,7 +40,7 @@ class DatabaseAddress(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 def database_of(folder: Path) -> DatabaseAddress | None:
     """Read the database's address from `store.toml`; None without that file (SQLite). Raises StoreAddressRefused."""
-    path = folder / SETTING
+    path = folder / ADDRESS_FILE
     try:
         return msgspec.toml.decode(path.read_bytes(), type=DatabaseAddress)
     except (FileNotFoundError, NotADirectoryError):
@@ -54,7 +54,7 @@ def event_name(folder: Path) -> str:
     try:
         return str(tomllib.loads((folder / "event.toml").read_text(encoding="utf-8"))["name"])
     except (OSError, KeyError, ValueError, RecursionError) as error:
-        raise NoEvent(f"{folder} is no event's folder: {reason(error)}") from None
+        raise NoEvent(f"{folder} is not an event's folder: {reason(error)}") from None
 
 
 def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:
@@ -63,30 +63,30 @@ def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:
     if found is None and (folder / STORE).exists():
         raise StoreDiffers(f"the journal is in {STORE}: `homologue store move` moves it")
     if found is not None and found.address != wanted.address:
-        raise StoreDiffers(f"{SETTING} says {found.address}, not {wanted.address}")
+        raise StoreDiffers(f"{ADDRESS_FILE} says {found.address}, not {wanted.address}")
     return wanted
 
 
-def write_address(folder: Path, place: DatabaseAddress) -> None:
+def write_address(folder: Path, database: DatabaseAddress) -> None:
     """Write `store.toml` atomically. Call it only once the database has been opened successfully."""
-    write_file(folder / SETTING, msgspec.toml.encode(place))
+    write_file(folder / ADDRESS_FILE, msgspec.toml.encode(database))
 
 
-def connection_parameters(place: DatabaseAddress, folder: Path) -> Mapping[str, str]:
+def connection_parameters(database: DatabaseAddress, folder: Path) -> Mapping[str, str]:
     """Return the connection parameters for libpq. Raises StoreAddressRefused, whose text never contains a password."""
     from psycopg import ProgrammingError  # noqa: PLC0415 - only events in PostgreSQL load its library
     from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - as above
 
-    if not place.address.startswith(SCHEMES):
+    if not database.address.startswith(SCHEMES):
         raise StoreAddressRefused("an address is postgresql://USER@HOST/DATABASE")
     try:
-        told = {key: str(value) for key, value in conninfo_to_dict(place.address).items()}
+        parameters = {key: str(value) for key, value in conninfo_to_dict(database.address).items()}
     except ProgrammingError:
         # The library's own message is left out: it quotes the text that it could not parse, which may be a password.
-        raise StoreAddressRefused("this is no address of PostgreSQL's: postgresql://USER@HOST/DATABASE") from None
-    if "password" in told:
-        raise StoreAddressRefused("a password in an address is seen by others: put it into a file (--store-password)")
-    return told | ({"password": _password(folder / place.password_file)} if place.password_file else {})
+        raise StoreAddressRefused("this is not a PostgreSQL address: use postgresql://USER@HOST/DATABASE") from None
+    if "password" in parameters:
+        raise StoreAddressRefused("others can see a password in an address: put it in a file (--store-password)")
+    return parameters | ({"password": _password(folder / database.password_file)} if database.password_file else {})
 
 
 def _password(path: Path) -> str:
@@ -97,8 +97,8 @@ def _password(path: Path) -> str:
                 raise StoreAddressRefused(f"other users can read {path}: chmod 600 it, or set a new password")
             return file.read().rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise StoreAddressRefused(f"{path}: {reason}") from None
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise StoreAddressRefused(f"{path}: {why}") from None
 
 
 PAUSE_S: Final = 1.0
@@ -111,52 +111,52 @@ def open_journal(folder: Path, event: str, wanted: DatabaseAddress | None = None
     `wanted`: the address to open it at; `store.toml` must not name another. Once it is open, `store.toml` contains the
     address. Raises StoreError.
     """
-    place = database_of(folder) if wanted is None else agreed_database(folder, wanted)
-    if place is None:
+    database = database_of(folder) if wanted is None else agreed_database(folder, wanted)
+    if database is None:
         return SqliteJournal(folder / STORE, event)
-    journal = open_at(place, folder, event, witness=witness_of(folder))
-    if database_of(folder) != place:
-        write_address(folder, place)
+    journal = open_at(database, folder, event, witness=witness_of(folder))
+    if database_of(folder) != database:
+        write_address(folder, database)
     return journal
 
 
 def open_reader(folder: Path, event: str) -> Reader:
     """Open the journal read-only; a scorer may be writing to it. Raises StoreError, StoreMissing."""
-    place = database_of(folder)
-    if place is None:
+    database = database_of(folder)
+    if database is None:
         return SqliteReader(folder / STORE, event)
     from broker.store.postgresql import PostgresReader  # noqa: PLC0415 - loads PostgreSQL's library
 
-    return PostgresReader(connection_parameters(place, folder), event)
+    return PostgresReader(connection_parameters(database, folder), event)
 
 
 def stand_by(
     folder: Path,
     event: str,
     stop: threading.Event,
-    tell: Callable[[StoreError], None],
+    on_wait: Callable[[StoreError], None],
     wanted: DatabaseAddress | None = None,
     *,
     pause_s: float = PAUSE_S,
 ) -> Journal | None:
     """Wait until no other scorer is active, then open the journal. Return None if `stop` was set. Raises StoreError.
 
-    `tell` is called with the reason for waiting, whenever that changes.
+    `on_wait` is called with the reason for waiting, whenever that changes.
     """
-    said = ""
+    last_reason = ""
     while not stop.is_set():
         try:
             return open_journal(folder, event, wanted)
         except (StoreInUse, StoreUnreachable) as why:
-            if str(why) != said:
-                tell(why)
-            said = str(why)
+            if str(why) != last_reason:
+                on_wait(why)
+            last_reason = str(why)
         stop.wait(pause_s)
     return None
 
 
-def open_at(place: DatabaseAddress, folder: Path, event: str, *, witness: Path | None = None) -> Journal:
+def open_at(database: DatabaseAddress, folder: Path, event: str, *, witness: Path | None = None) -> Journal:
     """Open the journal in PostgreSQL, whatever the folder says, and compare it with its witness. Raises StoreError."""
     from broker.store.postgresql import PostgresJournal  # noqa: PLC0415 - loads PostgreSQL's library
 
-    return PostgresJournal(connection_parameters(place, folder), event, witness)
+    return PostgresJournal(connection_parameters(database, folder), event, witness)

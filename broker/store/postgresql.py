@@ -96,7 +96,7 @@ def _set_up_session(session: psycopg.Connection) -> None:
     if session.info.server_version < OLDEST:
         raise StoreBroken(f"PostgreSQL 14 or later is needed; this is {session.info.server_version // 10_000}")
     if session.execute("SHOW fsync").fetchone() == ("off",):
-        raise StoreBroken("this server runs with fsync = off: it would lose in a power cut what it said was safe")
+        raise StoreBroken("this server runs with fsync = off: a power cut could lose what it has confirmed")
     session.execute(SERVER)
 
 
@@ -213,7 +213,7 @@ class JournalLock:
 
     def _compare(self, query: Select[tuple[str]]) -> None:
         if self._connection.execute(query).scalar() != self._term:
-            raise StoreLost(f"another scorer has become active on {self._event}; this one writes no more")
+            raise StoreLost(f"another scorer has become active on {self._event}; this one has stopped writing")
 
 
 def lock_number(name: str) -> int:
@@ -283,5 +283,5 @@ class PostgresJournal(Journal):
 
     def check(self) -> None:
         """Send a sign of life, and check that this scorer is still the active one. Raises StoreLost."""
-        with self._errors("this scorer is not the active one any more"):
+        with self._errors("this scorer is no longer the active one"):
             self._lease.pulse()

@@ -34,7 +34,7 @@ Entry = tuple[int, bytes]
 """When a message was accepted (wall clock, ms since 1970), and its body as it was received."""
 
 
-class Decided(NamedTuple):
+class DeskDecision(NamedTuple):
     """A decision of the desk, as recorded: a ruling or a device record, not a fact from a table."""
 
     message: Ruling | DeviceRecord
@@ -42,7 +42,7 @@ class Decided(NamedTuple):
     body: bytes
 
 
-def sequence_of(message: Recorded) -> tuple[int, int]:
+def source_and_number(message: Recorded) -> tuple[int, int]:
     """Return a message's source (table number, DESK or DEVICES) and sequence number: each pair is in a journal once."""
     if isinstance(message, LogMessage):
         return message.table, message.seq
@@ -56,7 +56,7 @@ def decoded(entries: Generator[Entry, None, None]) -> Iterator[Recorded]:
             yield message_of(body)
 
 
-class KeptFact(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class StoredFact(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A stored fact. Its texts were validated when it was accepted; doing so again would take most of the time."""
 
     schema: Literal[1]
@@ -85,13 +85,13 @@ class KeptFact(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         )
 
 
-_FACTS: Final[msgspec.json.Decoder[tuple[KeptFact, ...]]] = msgspec.json.Decoder(tuple[KeptFact, ...])
-_FACT: Final[msgspec.json.Decoder[KeptFact]] = msgspec.json.Decoder(KeptFact)
+_FACTS: Final[msgspec.json.Decoder[tuple[StoredFact, ...]]] = msgspec.json.Decoder(tuple[StoredFact, ...])
+_FACT: Final[msgspec.json.Decoder[StoredFact]] = msgspec.json.Decoder(StoredFact)
 
 
 def facts_of(array: bytes) -> tuple[LogMessage, ...]:
     """Decode a JSON array of stored facts. Raises UNREADABLE if one of them is another kind of message."""
-    return tuple([kept.message() for kept in _FACTS.decode(array)])
+    return tuple([stored.message() for stored in _FACTS.decode(array)])
 
 
 _DEVICE_RECORDS: Final[msgspec.json.Decoder[DeviceRecord]] = msgspec.json.Decoder(DeviceRecord)
@@ -106,7 +106,7 @@ def message_of(body: bytes) -> Recorded:
             return decode(Ruling, body)
         with suppress(*UNREADABLE):
             return _DEVICE_RECORDS.decode(body)
-        raise StoreBroken(f"the journal holds what is no message: {str(no_fact)[:300]}") from None
+        raise StoreBroken(f"the journal holds a row that is not a message: {str(no_fact)[:300]}") from None
 
 
 MOST_MISSING: Final = 100_000
@@ -248,8 +248,8 @@ def anchor_text(event: str, link: bytes, log: LogHead) -> str:
     guessed by trial either, because every row has a random id.
     """
     hint = (log.number + _mask(link)) % SMALL
-    said = (_hash(event, link, log.digest) << SMALL_BITS | hint) << SMALL_BITS | _of_event(event)
-    return write_code(said << SMALL_BITS | said % PRIME, ANCHOR_CHARACTERS)
+    content = (_hash(event, link, log.digest) << SMALL_BITS | hint) << SMALL_BITS | _of_event(event)
+    return write_code(content << SMALL_BITS | content % PRIME, ANCHOR_CHARACTERS)
 
 
 def find_anchor(typed: str, event: str, rows: Iterable[StoredRow], digests: Sequence[str]) -> AnchorPlace | None:
@@ -270,12 +270,12 @@ def find_anchor(typed: str, event: str, rows: Iterable[StoredRow], digests: Sequ
 def _read_anchor(typed: str, event: str) -> tuple[int, int]:
     """Return the hash and the hint of a typed anchor. Raises AnchorMistyped, AnchorElsewhere."""
     number = read_code(typed, ANCHOR_CHARACTERS)
-    said, check = divmod(number or 0, SMALL)
-    if number is None or check != said % PRIME:
-        raise AnchorMistyped("this is no anchor: look at each letter again, and type all seven groups")
-    rest, of_event = divmod(said, SMALL)
+    content, check = divmod(number or 0, SMALL)
+    if number is None or check != content % PRIME:
+        raise AnchorMistyped("this is not an anchor: check each letter, and type all seven groups")
+    rest, of_event = divmod(content, SMALL)
     if of_event != _of_event(event):
-        raise AnchorElsewhere(f"this anchor is not of the event {event}")
+        raise AnchorElsewhere(f"this anchor does not belong to the event {event}")
     return divmod(rest, SMALL)
 
 
@@ -357,13 +357,13 @@ class Witness:
             return _read_line(whole[-1]) if whole else None
         return None
 
-    def note(self, lines: Iterable[WitnessLine]) -> bool:
+    def append(self, lines: Iterable[WitnessLine]) -> bool:
         """Append the lines of rows that are in the journal. Return whether they were written."""
-        told = "".join("{} {} {} {} {}\n".format(*line) for line in lines).encode()
-        if not told:
+        text = "".join("{} {} {} {} {}\n".format(*line) for line in lines).encode()
+        if not text:
             return True
         with suppress(OSError):
-            if self._file is not None and os.write(self._file, told) == len(told):
+            if self._file is not None and os.write(self._file, text) == len(text):
                 return True
         self.close()  # further lines would leave a gap; the next start writes all of them
         return False
@@ -373,7 +373,7 @@ class Witness:
         with suppress(OSError):
             if self._file is not None:
                 os.ftruncate(self._file, 0)
-        return self.note(lines)
+        return self.append(lines)
 
     def sync(self) -> None:
         """Wait until all lines, and the file's name, are on the disk."""

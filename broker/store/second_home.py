@@ -49,16 +49,16 @@ class SecondHome:
 
     def write(self, entries: Iterable[Entry]) -> None:
         """Append the entries that are not stored yet, and wait until they are on the disk. Raises OSError."""
-        there = {*self.read()}
-        missing = [entry for entry in entries if entry not in there]
+        stored = {*self.read()}
+        missing = [entry for entry in entries if entry not in stored]
         if not missing:
             return
         new = not self.decisions.exists()
         file = os.open(self.decisions, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             # The leading newline keeps a line that a power cut left half-written from spoiling the next one.
-            told = b"\n" + b"".join(map(_line, missing))
-            if os.write(file, told) != len(told):
+            content = b"\n" + b"".join(map(_line, missing))
+            if os.write(file, content) != len(content):
                 raise OSError("the disk is full")
             os.fsync(file)
         finally:
@@ -68,14 +68,14 @@ class SecondHome:
 
 
 def _line(entry: Entry) -> bytes:
-    told = b"%d %b" % entry
-    return sha256(told).hexdigest()[:DIGITS].encode() + b" " + told + b"\n"
+    content = b"%d %b" % entry
+    return sha256(content).hexdigest()[:DIGITS].encode() + b" " + content + b"\n"
 
 
 def _entry(line: bytes) -> Entry | None:
-    digest, _, told = line.partition(b" ")
-    received_at, _, body = told.partition(b" ")
-    if sha256(told).hexdigest()[:DIGITS].encode() != digest or not received_at.isdigit():
+    digest, _, content = line.partition(b" ")
+    received_at, _, body = content.partition(b" ")
+    if sha256(content).hexdigest()[:DIGITS].encode() != digest or not received_at.isdigit():
         return None
     return int(received_at), body
 
@@ -83,18 +83,18 @@ def _entry(line: bytes) -> Entry | None:
 class SecondHomeWriter:
     """Writes to the second home on its own thread, so that a hanging disk does not stop the scorer from taking results.
 
-    `tell` is called with reports for the arbiters. A context manager.
+    `on_report` is called with reports for the arbiters. A context manager.
     """
 
-    def __init__(self, home: SecondHome, beside: Path, tell: Callable[[BackupReport], None]) -> None:
-        """Start with nothing to write. `beside`: the event's folder, which should be on another disk."""
-        self._home, self._beside, self._tell = home, beside, tell
+    def __init__(self, home: SecondHome, event_folder: Path, on_report: Callable[[BackupReport], None]) -> None:
+        """Start with nothing to write. `event_folder`: the event's folder, which should be on another disk."""
+        self._home, self._event_folder, self._on_report = home, event_folder, on_report
         self._entries: list[Entry] = []
         self._lines: list[WitnessLine] = []
         self._written = 0
         self._changed, self._ended = threading.Condition(), False
         self._failing = ""
-        self._was_elsewhere = self._anew = self._left_out = self._lacking = False
+        self._was_elsewhere = self._rewrite = self._overflowed = self._file_has_more = False
         self._last: WitnessLine | None = None
         """The last line of the witness file when we started."""
         # A daemon, because a hanging disk must not keep the process from ending.
@@ -111,35 +111,35 @@ class SecondHomeWriter:
             self._changed.notify_all()
         self._thread.join(PATIENCE_S)
 
-    def keep(self, entries: Sequence[Entry]) -> None:
-        """Queue entries for writing; `wait` waits until they are written."""
+    def queue_entries(self, entries: Sequence[Entry]) -> None:
+        """Queue entries for writing. `wait` waits until they are written."""
         with self._changed:
             self._entries.extend(entries)
             self._changed.notify_all()
 
-    def note(self, lines: Sequence[WitnessLine]) -> None:
+    def queue_lines(self, lines: Sequence[WitnessLine]) -> None:
         """Queue witness lines for rows of the journal. Lines are dropped if too many are waiting."""
         with self._changed:
-            self._left_out |= len(self._lines) >= MOST_LINES
-            if not self._left_out:  # further lines would leave a gap
+            self._overflowed |= len(self._lines) >= MOST_LINES
+            if not self._overflowed:  # further lines would leave a gap
                 self._lines.extend(lines)
             self._changed.notify_all()
 
-    def begin(self, journal: Journal) -> None:
+    def queue_journal(self, journal: Journal) -> None:
         """Queue the witness lines of a journal's rows, starting after the last one in the witness file."""
         witness = Witness(self._home.witness, read_only=True)
         self._last = witness.last()
-        self._anew = not journal.agrees_with(witness)
-        self.note(journal.witness_lines(self._last.height if self._last and not self._anew else 0))
+        self._rewrite = not journal.agrees_with(witness)
+        self.queue_lines(journal.witness_lines(self._last.height if self._last and not self._rewrite else 0))
 
     def wait(self) -> bool:
-        """Return whether everything queued by `keep` is on the disk. Does not wait while writing is already failing."""
+        """Return whether all queued entries are on the disk. Does not wait while writing is already failing."""
         with self._changed:
             wanted = len(self._entries)
             self._changed.wait_for(lambda: self._written >= wanted or self._failing, PATIENCE_S)
-            done, known = self._written >= wanted, bool(self._failing)
-        if not done and not known:
-            self._report(f"{self._home.folder}: the disk does not answer")
+            done, failing = self._written >= wanted, bool(self._failing)
+        if not done and not failing:
+            self._report(f"{self._home.folder}: the disk does not respond")
         return done
 
     def _work(self) -> None:
@@ -156,9 +156,11 @@ class SecondHomeWriter:
 
     def _try(self, entries: tuple[Entry, ...], lines: tuple[WitnessLine, ...]) -> None:
         try:
-            self._was_elsewhere = refuse_empty_mount(self._home.folder, self._beside, was_elsewhere=self._was_elsewhere)
+            self._was_elsewhere = refuse_empty_mount(
+                self._home.folder, self._event_folder, was_elsewhere=self._was_elsewhere
+            )
             self._home.write(entries[self._written :] if not self._failing else entries)
-            self._name(lines)
+            self._write_lines(lines)
         except (OSError, StoreError) as error:
             self._report(f"{self._home.folder}: {getattr(error, 'strerror', None) or error}")
             return
@@ -168,27 +170,27 @@ class SecondHomeWriter:
             failed, self._failing = self._failing, ""
             self._changed.notify_all()
         if failed:
-            self._tell(BackupReport(well=True, text="the second home is written again"))
+            self._on_report(BackupReport(well=True, text="the second home can be written again"))
 
-    def _name(self, lines: tuple[WitnessLine, ...]) -> None:
+    def _write_lines(self, lines: tuple[WitnessLine, ...]) -> None:
         """Write witness lines, unless the journal lacks rows that the file lists: the next start compares them.
 
         Raises OSError.
         """
         with closing(Witness(self._home.witness)) as witness:
             last = witness.last()
-            if self._anew and last and last != self._last:  # the disk was missing when they were compared
-                self._anew, self._lacking = False, last not in lines
-                lines = () if self._lacking else lines[lines.index(last) + 1 :]
-            if self._lacking:
+            if self._rewrite and last and last != self._last:  # the disk was missing when they were compared
+                self._rewrite, self._file_has_more = False, last not in lines
+                lines = () if self._file_has_more else lines[lines.index(last) + 1 :]
+            if self._file_has_more:
                 return
-            if not (witness.rewrite if self._anew else witness.note)(lines):
-                raise OSError("the names of messages cannot be written")
-        self._anew = False
+            if not (witness.rewrite if self._rewrite else witness.append)(lines):
+                raise OSError("the witness file cannot be written")
+        self._rewrite = False
 
     def _report(self, text: str) -> None:
         with self._changed:
             before, self._failing = self._failing, text
             self._changed.notify_all()
         if before != text:
-            self._tell(BackupReport(well=False, text=text))
+            self._on_report(BackupReport(well=False, text=text))

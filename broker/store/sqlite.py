@@ -61,7 +61,7 @@ def lock_store(path: Path) -> TextIO:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         lock.close()
-        raise StoreInUse(f"another scorer works on {path}") from None
+        raise StoreInUse(f"another scorer is using {path}") from None
     return lock
 
 
@@ -139,7 +139,7 @@ class SqliteReader(Reader):
         self.has_links = about.get("version") != "1"
         if about.get("event") != event or about.get("version") not in {"1", str(VERSION)}:
             self.close()
-            raise StoreBroken(f"{path.name}: it is of event {about.get('event')}, version {about.get('version')}")
+            raise StoreBroken(f"{path.name}: it belongs to event {about.get('event')}, version {about.get('version')}")
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -148,13 +148,13 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     While a scorer has the file open there is a write-ahead log, and readers of that block nobody. Without a log the
     file is complete, and is opened as immutable so that SQLite creates no other files beside it.
     """
-    at_work = path.with_name(path.name + "-wal").exists()
-    how = "mode=ro" if at_work else "mode=ro&immutable=1"
+    has_log = path.with_name(path.name + "-wal").exists()
+    how = "mode=ro" if has_log else "mode=ro&immutable=1"
     uri = f"{path.absolute().as_uri()}?{how}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
 
 
-def give_new_name(path: Path) -> None:
+def renew_identity(path: Path) -> None:
     """Give a store a new name, so that tables notice that it is an older copy and resend what it lacks."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         store.execute("UPDATE about SET value = ? WHERE key = 'store'", (uuid.uuid4().hex,))

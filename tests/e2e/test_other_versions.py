@@ -100,4 +100,4 @@ def test_a_play_of_another_version_s_table_counts_and_is_kept_as_it_was_signed(
     assert alerts <= {"table_silent"}  # which a busy machine may make of it
     assert room.scorer.exit_code is None
     assert stored(room) == sent
-    assert open_stored_event(room.folder).room.plays_in == 1
+    assert open_stored_event(room.folder).state.plays_in == 1

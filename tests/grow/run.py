@@ -24,7 +24,7 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged, transient
 from broker.sim.demo_event import NAME
 from broker.sim.processes import DemoProcess
 from broker.store import STORE
-from broker.store.sqlite import give_new_name
+from broker.store.sqlite import renew_identity
 from tests.chaos.arbiter import ChaosArbiter
 from tests.chaos.event import expected
 from tests.chaos.oracle import Recount, Verdict, judge_rulings, ranks_of_file, ranks_of_view, read_store
@@ -244,7 +244,7 @@ class Grown:
         for one in folder.glob("scorer.*"):
             one.unlink()
         shutil.copyfile(self.copies[name], folder / STORE)
-        give_new_name(folder / STORE)
+        renew_identity(folder / STORE)
 
     def stop(self) -> None:
         """End everything."""

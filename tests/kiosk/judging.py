@@ -46,7 +46,7 @@ class PinJudge:
         self.access.ask(given)
         while self._checks:
             check = self._checks.pop()
-            self.access.found(check, right=known_match(check.hashed, check.pin))
+            self.access.pin_checked(check, right=known_match(check.hashed, check.pin))
         return self.access.answer(given.table)
 
 

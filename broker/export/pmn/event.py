@@ -16,7 +16,7 @@ from broker.rules import Deal, Profile, RiichiProfile, RuleError, seat_points, s
 from broker.rules.mcr import Action, Judge, PlayState, apply_action, open_play
 from broker.rulings import CountedPlay
 from broker.scorer import StoredEvent
-from broker.scorer.kept_plays import recorded_judge
+from broker.scorer.play_finder import recorded_judge
 from broker.scoring import ScoredPlay
 
 
@@ -31,7 +31,7 @@ def event_records(
     """
     if isinstance(stored.event.profile, RiichiProfile):
         raise RuleError("no_riichi_record", "a record (PMN) has fan and a wall for each seat: it is none of riichi")
-    with_faces, fouled = with_deals or stored.room.over, _fouled(stored)
+    with_faces, fouled = with_deals or stored.state.over, _fouled(stored)
     for at, counted in stored.played():
         if deal in (None, counted.deal) and (embargoed or not stored.embargoed(counted.deal)):
             yield _record(stored, at, counted, faces=with_faces and (counted.deal, counted.scoring_table) not in fouled)
@@ -39,7 +39,7 @@ def event_records(
 
 def _fouled(stored: StoredEvent) -> set[tuple[int, int]]:
     """Return deal and table of plays whose form is not the deal's own."""
-    plays = (play for group in stored.room.groups() for play in group.members)
+    plays = (play for group in stored.state.groups() for play in group.members)
     return {(play.deal, play.table) for play in plays if play.form != stored.event.form(play.deal)}
 
 
@@ -149,7 +149,7 @@ def pmn_notes(stored: StoredEvent, *, embargoed: bool = False) -> Iterator[str]:
         if hand.unproved and (embargoed or not stored.embargoed(hand.deal)):
             where = f"Table {hand.table}, round {hand.round}, deal {hand.deal}"
             yield f"{where}: reconstructed from the rivers; {len(hand.unproved)} steps are likely, but not proved."
-    outside = [one for one in stored.beside() if one.imp or one.fine]
+    outside = [one for one in stored.adjustments() if one.imp or one.fine]
     if outside:
         lines = [_player_note(one.name, stored.event.players[one.name].name, int(one.imp), one.fine) for one in outside]
         yield "\n".join(("Outside all plays.", *lines))

@@ -313,14 +313,14 @@ class CallsPage:
             table, seen = self._call(value)
             number, since = table.table, table.calling_since
             if action == "go":
-                return str(number), lambda: attended.go(number, since, seen, who.name, who.full)
-            return str(number), lambda: attended.stay(number, since, seen, who.name)
+                return str(number), lambda: attended.attend(number, since, seen, who.name, who.full)
+            return str(number), lambda: attended.leave(number, since, seen, who.name)
         if action in ("see", "unsee"):
             alert = self._alert(value)
             about = f"{alert.code} {alert.table or ''}".strip()
             if action == "see":
-                return about, lambda: attended.see(alert, who.name, who.full)
-            return about, lambda: attended.unsee(alert)
+                return about, lambda: attended.mark_seen(alert, who.name, who.full)
+            return about, lambda: attended.mark_unseen(alert)
         raise errors.FormMalformed("no button was pressed")
 
     def _call(self, value: str) -> tuple[TableView, int]:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from broker.i18n import N_, Message, duration
 from broker.scorer.service import Scorer
-from broker.scorer.standby import FollowAsked, FollowTold, Peer, secret_of, write_peer
+from broker.scorer.standby import FollowReply, FollowRequest, Peer, secret_of, write_peer
 from broker.store.following import FollowedEvent
 from broker.web import errors, forms
 
@@ -79,7 +79,7 @@ class StandbyService:
         answer = await run_in_threadpool(self._answer, message, host)
         return Response(answer, media_type="application/msgpack")
 
-    def _note_contact(self, message: FollowAsked, host: str, there: int) -> None:
+    def _note_contact(self, message: FollowRequest, host: str, there: int) -> None:
         here = f"{_host_of(message.of)}:{self._broker}"
         peer = Peer("active", f"{self._scheme}://{host}:{message.desk}", f"{host}:{message.broker}", here)
         self._scorer.standby.heard(there, peer)
@@ -87,13 +87,14 @@ class StandbyService:
         if message.take_over:
             self._scorer.standby.hand_over()
 
-    def _answer(self, message: FollowAsked, host: str) -> bytes:
-        handed_over = self._scorer.standby.tell()  # read before the data that follows, so that nothing comes after it
+    def _answer(self, message: FollowRequest, host: str) -> bytes:
+        # Confirmed before the data is read, so that nothing comes after it.
+        handed_over = self._scorer.standby.confirm_handover()
         part = self._event.part(message.have)
         if not self._follows and not part.differs:
             self._note_contact(message, host, message.have.height)
         self._follows = not part.differs
-        reply = FollowTold(
+        reply = FollowReply(
             part,
             self._scorer.publisher.lease.term,
             self._broker,
@@ -128,12 +129,12 @@ def _not_heard_of(seconds: int) -> Message:
     return N_("Offline for {span}.", span=duration(seconds))
 
 
-async def _read(request: Request) -> FollowAsked:
+async def _read(request: Request) -> FollowRequest:
     body = await forms.read_body(request, LARGEST)
     if len(body) > LARGEST:
         raise errors.FormTooLarge(f"a standby's request has at most {LARGEST} bytes")
     try:
-        return msgspec.msgpack.decode(body, type=FollowAsked)
+        return msgspec.msgpack.decode(body, type=FollowRequest)
     except msgspec.DecodeError:
         raise errors.FormMalformed("the body is not a standby's request") from None
 

@@ -62,11 +62,11 @@ class MemoryJournal:
         """Yield the rows after a height, with their links."""
         yield from itertools.islice(self._rows, after, self.height)
 
-    def kept(self, _prefix: str, _kind: type[Struct]) -> dict[str, Struct]:
+    def stored_structs(self, _prefix: str, _kind: type[Struct]) -> dict[str, Struct]:
         """Return what is kept beside it: nothing."""
         return {}
 
-    def keep(self, key: str, value: Struct | None) -> None:
+    def set_struct(self, key: str, value: Struct | None) -> None:
         """Forget it: such a hall is never started again."""
 
     commit = nullcontext

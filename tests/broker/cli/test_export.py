@@ -47,7 +47,7 @@ def test_an_event_that_is_over_is_exported_whole(declared: Path, what: str, firs
 def test_the_standings_of_teams_have_their_own_file(tmp_path: Path) -> None:
     said = [one for round_ in range(1, 5) for table in range(1, 5) for one in team_event.said(table, round_)]
     folder = event_folder(tmp_path / "cup", said, team_event.team_event().plan)
-    rows = open_stored_event(folder).room.team_rows()
+    rows = open_stored_event(folder).state.team_rows()
     lines = "".join(f"{row.place},{row.team},{row.imp},{row.fines},{row.deals}\n" for row in rows)
     done = export("standings", folder, "--teams")
     assert (done.exit_code, done.stdout) == (0, f"place,team,imp,fines,deals\n{lines}")
@@ -200,7 +200,7 @@ def test_a_profile_for_plays_in_json_is_named_or_refused(tmp_path: Path) -> None
 def test_the_standings_are_those_that_the_scorer_writes(tmp_path: Path) -> None:
     stored = open_stored_event(event_folder(tmp_path))
     assert export("standings", tmp_path).stdout_bytes.decode() == standings_csv(
-        standing_rows(stored.room.snapshot().ranking, stored.event.players)
+        standing_rows(stored.state.snapshot().ranking, stored.event.players)
     )
 
 
@@ -229,7 +229,7 @@ def scored(lines: str) -> dict[str, tuple[int, int]]:
 
 def test_exported_plays_are_scored_as_the_event_was(over: Path) -> None:
     stored = open_stored_event(over)
-    ranked = stored.room.snapshot().ranking
+    ranked = stored.state.snapshot().ranking
     assert scored(export("plays", over).stdout) == {one.name: (one.place, one.imp) for one in ranked}
 
 

@@ -25,7 +25,7 @@ def event(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_tells_everybody_in_the_order_of_the_standings(event: Path) -> None:
     told = json.loads(asked(event, "--json").stdout)
-    snapshot = open_stored_event(event).room.snapshot()
+    snapshot = open_stored_event(event).state.snapshot()
     found = event_strength(open_part(snapshot).ledger)
     assert found is not None
     listed = [line.player for line in snapshot.standings]

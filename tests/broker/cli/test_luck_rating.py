@@ -28,7 +28,7 @@ def event(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_one_event_is_rated_as_luck_and_strength_has_it(event: Path) -> None:
     told = json.loads(asked(event, "--json").stdout)
-    found = event_strength(open_part(open_stored_event(event).room.snapshot()).ledger)
+    found = event_strength(open_part(open_stored_event(event).state.snapshot()).ledger)
     assert found is not None
     names = {player.id: player.name for player in plan().players}
     assert {one["name"]: one["strength"] for one in told["players"]} == {

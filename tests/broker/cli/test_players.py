@@ -34,7 +34,7 @@ def test_a_player_is_checked_in_by_name_and_it_is_there_the_next_time(tmp_path: 
         "p02": False,
     }
     told("checkin", folder, "p02", "--undo")
-    assert dict(open_stored_event(Path(folder)).room.checked_in) == {"p16": True}
+    assert dict(open_stored_event(Path(folder)).state.checked_in) == {"p16": True}
 
 
 def test_who_plays_is_changed_and_changed_back(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_the_next_stage_is_seated_and_the_final_declared_once_nothing_is_open(tm
     assert told("final", str(folder), "--reason", "all is settled")[0]["final"] is True
     assert told("final", str(folder), "--reason", "again")[0]["error"]["code"] == "declared_final"
     pages = CliRunner().invoke(homologue, ["export", "certificates", str(folder), "--language", "fr"])
-    winner = next(row for row in open_stored_event(folder).room.snapshot().standings if row.place == 1)
+    winner = next(row for row in open_stored_event(folder).state.snapshot().standings if row.place == 1)
     texts = text_of(pages.stdout_bytes)
     assert (len(texts), winner.name in texts[0], "Diplôme" in texts[0]) == (16, True, True)
     assert told("final", str(folder), "--undo", "--reason", "a mistake")[0]["final"] is False

@@ -31,7 +31,7 @@ def new_event(tmp_path: Path) -> Path:
 
 def test_the_best_of_a_folder_are_the_players_of_the_next_event_with_their_imps(tmp_path: Path) -> None:
     before, folder = declare(event_folder(tmp_path / "cup", whole_event())), new_event(tmp_path)
-    best = open_stored_event(before).room.snapshot().standings[:2]
+    best = open_stored_event(before).state.snapshot().standings[:2]
     told = json.loads(previous(folder, before, "--carry-over", "2/3", "--first", "2").stdout)
     assert told["found"] == 2
     made = read_plan(folder)

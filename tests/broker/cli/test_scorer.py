@@ -332,7 +332,7 @@ def test_after_an_event_was_closed_what_the_cards_of_its_tables_hold_opens_nothi
     event = open_event(folder)
     with closing(open_reader(folder, event.name)) as journal:
         admissions = Admissions(read_journal(journal, event).devices())
-    assert (admissions.all(), admissions.knew(1, key.device)) == ([], True)
+    assert (admissions.all(), admissions.has_record(1, key.device)) == ([], True)
     # A scorer that is started again for a correction lets none of them back in.
     scorer = start("--mqtt-port", "0")
     scorer.wait_for(r"^Desk: ", PATIENCE_S)

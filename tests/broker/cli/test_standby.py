@@ -33,9 +33,9 @@ from broker.people.copies import open_people
 from broker.protocol import Beat, ScorerAsked, ScorerState, decode_on_topic, encode, topics
 from broker.protocol.link import Address, Incoming, Link, LinkChanged, transient_session_id
 from broker.scorer import lease, space
-from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, keep_lease
+from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, store_lease
 from broker.scorer.space import DiskSpace
-from broker.scorer.standby import FollowAsked, FollowTold, Peer
+from broker.scorer.standby import FollowReply, FollowRequest, Peer
 from broker.store import STORE, SqliteJournal
 from broker.store.following import EventCopy, FollowedEvent, JournalPart
 from tests.broker.mqtt.brokers import make_broker
@@ -96,7 +96,7 @@ class Other:
 def folder(tmp_path: Path) -> Path:
     made = event_folder(tmp_path / "cup", [])
     with closing(SqliteJournal(made / STORE, NAME)) as journal:
-        keep_lease(journal, OURS)
+        store_lease(journal, OURS)
     return made
 
 
@@ -202,13 +202,13 @@ def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its
 ) -> None:
     """The first scorer may be started again just then: nobody answers it yet."""
     first = event_folder(tmp_path / "first", [])
-    told = list[FollowTold]()
+    told = list[FollowReply]()
 
-    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold | None:
+    def ask(_line: FollowLine, asked: FollowRequest, _patience_s: float) -> FollowReply | None:
         if told and not told[-1].part.states and asked.have.files:
             (folder / WISH).touch()
             return None
-        told.append(FollowTold(FollowedEvent(first, NAME).part(asked.have), OURS.term, 1883, "127.0.0.1", 0))
+        told.append(FollowReply(FollowedEvent(first, NAME).part(asked.have), OURS.term, 1883, "127.0.0.1", 0))
         return told[-1]
 
     monkeypatch.setattr(FollowLine, "ask", ask)
@@ -227,13 +227,13 @@ def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its
         assert line.request.replaced
 
 
-def handed_over_at_once(first: Path) -> Callable[..., FollowTold]:
+def handed_over_at_once(first: Path) -> Callable[..., FollowReply]:
     """Return what a standby is told that is to take over as soon as it has everything."""
 
-    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold:
+    def ask(_line: FollowLine, asked: FollowRequest, _patience_s: float) -> FollowReply:
         part = FollowedEvent(first, NAME).part(asked.have)
         has_all = bool(asked.have.files) and not part.states
-        return FollowTold(part, 1, 1883, "127.0.0.1", 0, handed_over=has_all)
+        return FollowReply(part, 1, 1883, "127.0.0.1", 0, handed_over=has_all)
 
     return ask
 
@@ -264,7 +264,7 @@ def test_a_standby_whose_disk_is_full_does_not_ask_and_is_handed_nothing_until_t
     first, rooms, seen = event_folder(tmp_path / "first", []), [10**9, 0, 0, 10**9], list[int]()
     tell, free = handed_over_at_once(first), 0
 
-    def ask(line: FollowLine, asked: FollowAsked, patience_s: float) -> FollowTold:
+    def ask(line: FollowLine, asked: FollowRequest, patience_s: float) -> FollowReply:
         seen.append(free)
         return tell(line, asked, patience_s)
 
@@ -286,7 +286,7 @@ def test_a_standby_whose_disk_is_full_does_not_ask_and_is_handed_nothing_until_t
 def test_a_standby_that_cannot_write_says_why_and_follows_when_it_can(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first, take, fails = event_folder(tmp_path / "first", []), EventCopy.take, [True, True, False]
+    first, take, fails = event_folder(tmp_path / "first", []), EventCopy.store_part, [True, True, False]
 
     def take_or_fail(copy: EventCopy, part: JournalPart) -> bool:
         if fails[0]:
@@ -295,7 +295,7 @@ def test_a_standby_that_cannot_write_says_why_and_follows_when_it_can(
         return take(copy, part)
 
     monkeypatch.setattr(FollowLine, "ask", handed_over_at_once(first))
-    monkeypatch.setattr(EventCopy, "take", take_or_fail)
+    monkeypatch.setattr(EventCopy, "store_part", take_or_fail)
     monkeypatch.setattr(standby, "UNWRITTEN_S", 0.01)
     with ExitStack() as running:
         assert StandingBy(folder, "https://127.0.0.1:1", PLACE, nothing, nothing).run(Event(), running) is None

@@ -50,7 +50,7 @@ def test_an_event_is_copied_checked_and_restored_with_a_command_each(over: Path,
     checked = ask("check", stick)
     assert (checked.exit_code, f"cup, {len(whole_event())} messages" in checked.output) == (0, True)
     restored = ask("restore", stick, tmp_path / "new")
-    assert (restored.exit_code, open_stored_event(tmp_path / "new").room.over) == (0, True)
+    assert (restored.exit_code, open_stored_event(tmp_path / "new").state.over) == (0, True)
     pin = tmp_path / "new" / "arbiter-pin"
     assert (EventPin(pin).kept(), pin.stat().st_mode & 0o077) == (EventPin(over / "arbiter-pin").kept(), 0)
     again = ask("restore", stick, tmp_path / "new")
@@ -166,18 +166,18 @@ def test_restoring_a_copy_that_is_older_than_a_ruling_names_what_is_missing_and_
     assert restored.exit_code == 0, restored.output
     missing = f"{last[0].table}: {last[0].seq}-{last[1].seq}"
     assert restored.output.splitlines()[1:] == [
-        "Rulings 1 of the desk came back from their second home.",
-        f"Messages that were stored are missing: 2. By table: {missing}. Rulings of the desk: -.",
+        "Desk rulings 1 were recovered from their second home.",
+        f"Stored messages are missing: 2. By table: {missing}. Rulings from the desk: -.",
         "tables send theirs again when the scorer has started, and rulings come back that tables keep",
     ]
     after = open_stored_event(tmp_path / "new")
-    assert [entry.id for entry in after.room.book.entries.values()] == [*before.room.book.entries]
+    assert [entry.id for entry in after.state.book.entries.values()] == [*before.state.book.entries]
     with closing(SqliteJournal(tmp_path / "new" / STORE, NAME)) as journal:
         hall = make_hall(tmp_path / "new", journal)
         hall.connect(up=True)
         assert hall.alerts() == [("store_shrunk", None)]
         hall.hear(*last)
-        assert [*hall.scorer.state.snapshot().ranking] == [*before.room.snapshot().ranking]
+        assert [*hall.scorer.state.snapshot().ranking] == [*before.state.snapshot().ranking]
 
 
 def test_without_a_second_home_a_newer_copy_that_is_damaged_tells_what_is_missing(
@@ -191,7 +191,7 @@ def test_without_a_second_home_a_newer_copy_that_is_damaged_tells_what_is_missin
     (max(stick.iterdir()) / "event.toml").write_text("rotten")
     restored = ask("restore", stick, tmp_path / "new")
     missing = f"{last[0].table}: {last[0].seq}-{last[1].seq}"
-    assert f"Messages that were stored are missing: 3. By table: {missing}. Rulings of the desk: 1." in restored.output
+    assert f"Stored messages are missing: 3. By table: {missing}. Rulings from the desk: 1." in restored.output
 
 
 def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over: Path, stick: Path) -> None:
@@ -266,7 +266,7 @@ def test_a_journal_moves_into_a_database_once(over: Path, server: Server, tmp_pa
     words = ("move", over, "--to", server.address(server.database()), "--store-password", password)
     moved = ask(*words)
     assert (moved.exit_code, moved.output.split()[0]) == (0, str(len(whole_event()))), moved.output
-    assert open_stored_event(over).room.over
+    assert open_stored_event(over).state.over
     journal = open_journal(over, NAME)
     assert list(journal.messages()) == whole_event()
     journal.close()

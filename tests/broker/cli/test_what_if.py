@@ -32,7 +32,7 @@ def test_it_says_the_same_as_the_page_and_changes_no_file(event: Path) -> None:
     before = contents(event)
     told = json.loads(asked(event, "--profile", "mcr", "--method", "cross", "--json").stdout)
     stored = open_stored_event(event)
-    found = what_if(stored.room.fork(), changed_rules(load_mcr("mcr"), {"method": "cross"}))
+    found = what_if(stored.state.fork(), changed_rules(load_mcr("mcr"), {"method": "cross"}))
     assert told["of"] == 16
     assert (told["profile"], told["changed"], told["teams"]) == ("mcr", {"method": "cross"}, [])
     assert [(one["player"], one["place_after"], one["imp_after"], one["by"]) for one in told["players"]] == [

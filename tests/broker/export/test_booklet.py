@@ -38,7 +38,7 @@ def test_each_deal_has_a_page_with_all_four_trays_in_the_order_of_drawing(declar
 
 
 def test_dots_grow_with_the_number_of_tables_and_each_datum_has_a_stroke(declared: Path) -> None:
-    sheet = deal_sheet(open_stored_event(declared).room.snapshot(), 2)
+    sheet = deal_sheet(open_stored_event(declared).state.snapshot(), 2)
     drawn = SeatPoints(sheet, {}, dict.fromkeys(SEATS, "A seat"))
     canvas = Canvas(BytesIO(), pageCompression=0)
     drawn.wrap(800, 800)
@@ -61,7 +61,7 @@ def test_the_booklet_is_reproducible_and_names_leaders_and_highlights(declared: 
     made = booklet_pdf(stored, _, NOON)
     assert made == booklet_pdf(stored, _, NOON)
     cover = text_of(made)[0]
-    leader = stored.room.snapshot().standings[0].name
+    leader = stored.state.snapshot().standings[0].name
     assert [
         word for word in (leader, _("The most IMPs at one table"), _("Luck and strength")) if word not in cover
     ] == []

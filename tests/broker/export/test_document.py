@@ -92,7 +92,7 @@ def test_imported_rulings_still_apply(tmp_path: Path) -> None:
     journal.close()
     new = again(folder)
     assert written(new) == written(folder)
-    assert open_stored_event(new).room.play((3, 3)).settled
+    assert open_stored_event(new).state.play((3, 3)).settled
 
 
 def test_a_ruling_on_an_unknown_play_is_refused(tmp_path: Path) -> None:
@@ -162,9 +162,9 @@ def test_team_standings_are_included_whenever_those_of_players_are(
     for how in ("plain", "whole", "embargoed"):
         made = event_document(folder, stored, whole=how == "whole", embargoed=how == "embargoed")
         shown = told.get(how, rounds == 4)
-        assert made.team_standings == (stored.room.team_rows() if shown else ())
+        assert made.team_standings == (stored.state.team_rows() if shown else ())
         assert bool(made.standings) == shown
-    assert sorted(one.team for one in stored.room.team_rows()) == sorted(team_event.TEAMS)
+    assert sorted(one.team for one in stored.state.team_rows()) == sorted(team_event.TEAMS)
 
 
 def test_a_partial_document_cannot_be_imported(tmp_path: Path) -> None:

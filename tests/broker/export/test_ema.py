@@ -23,7 +23,7 @@ def listed(tmp_path: Path, text: str, encoding: str = "utf-8") -> Path:
 def test_a_line_has_the_associations_columns(over: Path) -> None:
     stored = open_stored_event(over)
     lines = ema_report(stored, {"p01": Entrant("04010023", "Lefèvre", "Anne", "FRA")}).text.splitlines()
-    (ranked,) = [line for line in stored.room.snapshot().ranking if line.name == "p01"]
+    (ranked,) = [line for line in stored.state.snapshot().ranking if line.name == "p01"]
     points = sum(
         result.points[seat] for _, result in stored.results() for seat, who in result.players.items() if who == "p01"
     )
@@ -35,7 +35,7 @@ def test_places_and_scores_are_those_of_the_standings(over: Path) -> None:
     stored = open_stored_event(over)
     rows = table(ema_report(stored, {}).text)
     assert [(row["place"], row["score"]) for row in rows] == [
-        (str(line.place), str(line.imp)) for line in stored.room.snapshot().ranking
+        (str(line.place), str(line.imp)) for line in stored.state.snapshot().ranking
     ]
 
 

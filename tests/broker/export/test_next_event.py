@@ -70,7 +70,7 @@ def new_event(tmp_path: Path) -> Path:
 def test_the_best_players_are_taken_over_with_places_imps_numbers_and_clubs(tmp_path: Path, take: Take) -> None:
     before, folder = over(tmp_path / "cup", of_players()), new_event(tmp_path)
     stored = open_stored_event(before)
-    best = stored.room.snapshot().standings[:5]
+    best = stored.state.snapshot().standings[:5]
     take(folder, next_event_csv(before, stored), 5)
     made, had = read_plan(folder), {one.player.id: one for one in read_players(before / PLAYERS)}
     listed = read_players(folder / PLAYERS)
@@ -88,7 +88,7 @@ def test_the_best_players_are_taken_over_with_places_imps_numbers_and_clubs(tmp_
 def test_teams_are_taken_over_with_their_players(tmp_path: Path, take: Take) -> None:
     before, folder = over(tmp_path / "cup", team_event().plan), new_event(tmp_path)
     stored = open_stored_event(before)
-    best = stored.room.team_rows()[:1]
+    best = stored.state.team_rows()[:1]
     take(folder, next_event_csv(before, stored), 1)
     made = read_plan(folder)
     names = {one.id: one.name for one in made.players}

@@ -105,7 +105,7 @@ def test_printed_standings_have_country_and_club_if_any_is_known(stored: StoredE
 
 
 def test_the_standings_file_has_country_and_club_last(stored: StoredEvent) -> None:
-    rows = standing_rows(stored.room.snapshot().ranking, stored.event.players)
+    rows = standing_rows(stored.state.snapshot().ranking, stored.event.players)
     text = standings.standings_csv(rows, stored.event.origin_of)
     (line,) = [row for row in csv.DictReader(io.StringIO(text, newline="")) if row["player"] == GONE]
     assert [*line][-2:] == ["country", "club"]

@@ -151,7 +151,9 @@ def test_in_a_team_event_teams_are_printed_above_players(tmp_path: Path) -> None
     said = [one for table in range(1, 5) for round_ in range(1, 5) for one in team_event_said(table, round_)]
     stored = open_stored_event(event_folder(tmp_path / "cup", said, team_event().plan))
     text = " ".join(" ".join(text_of(standings_pdf(stored, Translator("en"), NOON))).split())
-    rows = [f"{row.place} {row.team} {signed_text(Fraction(row.imp))} – {row.deals}" for row in stored.room.team_rows()]
+    rows = [
+        f"{row.place} {row.team} {signed_text(Fraction(row.imp))} – {row.deals}" for row in stored.state.team_rows()
+    ]
     assert f"Teams Place Team IMP Fines Deals {' '.join(rows)} Players Place Name" in text
 
 

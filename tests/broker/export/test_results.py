@@ -64,7 +64,7 @@ def test_the_rows_of_an_event_add_up_to_its_standings(over: Path) -> None:
     totals: Counter[str] = Counter()
     for row in table(results.results_csv(results.event_result_rows(stored))):
         totals[row["player"]] += int(row["imp"]) - int(row["fine"]) + int(row["award"])
-    assert totals == {line.name: line.imp for line in stored.room.snapshot().ranking}
+    assert totals == {line.name: line.imp for line in stored.state.snapshot().ranking}
 
 
 def test_each_seat_of_each_play_has_one_row_with_the_tables_result(over: Path) -> None:

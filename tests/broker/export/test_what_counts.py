@@ -86,7 +86,7 @@ def ruled(rulings: Iterable[Said], heard: list[LogMessage] | None = None) -> Sto
 
 def shown(stored: StoredEvent, *, embargoed: bool) -> Snapshot:
     """Return the desk's snapshot for arbiters (`embargoed`) or for everybody."""
-    return stored.room.snapshot() if embargoed else open_part(stored.room.snapshot())
+    return stored.state.snapshot() if embargoed else open_part(stored.state.snapshot())
 
 
 def scored(stored: StoredEvent, *, embargoed: bool) -> dict[str, list[dict[str, object]]]:
@@ -147,9 +147,9 @@ def test_after_every_kind_of_ruling_the_files_agree_with_the_desk(kind: str, rou
 @pytest.mark.parametrize("kind", EVERY_KIND)
 def test_undoing_a_ruling_restores_the_exported_plays(kind: str) -> None:
     stored = ruled(EVERY_KIND[kind])
-    for entry in reversed(list(stored.room.book.entries.values())):
-        if stored.room.book.counts(entry.id) and not isinstance(entry.decision, Undo):
-            stored.room.apply(ruling(stored.room, Undo(ruling=entry.id)))
+    for entry in reversed(list(stored.state.book.entries.values())):
+        if stored.state.book.counts(entry.id) and not isinstance(entry.decision, Undo):
+            stored.state.apply(ruling(stored.state, Undo(ruling=entry.id)))
     assert results.play_lines(stored) == results.play_lines(ruled([]))
 
 
@@ -211,7 +211,7 @@ def test_lines_contain_carried_over_imps_and_guests() -> None:
     room.load(until_round(3))
     stored = StoredEvent(linked, room, {}, {})
     lines = room.snapshot().ranking
-    assert [line.imp for line in lines] != [line.imp for line in ruled([], until_round(3)).room.snapshot().ranking]
+    assert [line.imp for line in lines] != [line.imp for line in ruled([], until_round(3)).state.snapshot().ranking]
     assert len(lines) == len(of.players) - 1
     check_scored(stored, embargoed=True)
 

@@ -26,7 +26,7 @@ from broker.protocol import SEATS, AtCentre, Beat, LetIn, LogMessage, Receipt, T
 from broker.protocol.link import Incoming, LinkChanged
 from broker.protocol.signing import open_event_key
 from broker.scorer.service import Scorer
-from broker.store.sqlite import give_new_name
+from broker.store.sqlite import renew_identity
 from tests.broker.scorer.hall import NOW, STORE, Clock, Ear, open_journal, put
 from tests.broker.scorer.small import deals, list_devices, plan, registry
 
@@ -174,7 +174,7 @@ class Places:
         for one in (self.folder / name).glob(f"{STORE}*"):
             one.unlink()
         copyfile(self.folder / f"{name}.copy", self.folder / name / STORE)
-        give_new_name(self.folder / name / STORE)
+        renew_identity(self.folder / name / STORE)
         self.restart(name)
 
     def _at(self, name: str) -> Place:

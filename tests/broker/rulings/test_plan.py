@@ -439,4 +439,4 @@ def test_previews_and_alerts_use_the_corrected_name_after_a_restart_too(hall: Ha
     live, restarted = ([one.text for one in alerts.newest_first()] for alerts in alert_lists)
     assert live == restarted
     assert "Zoé Öztürk" in live[0]
-    assert f"played deal {deal} before" in live[0]
+    assert f"already played deal {deal}" in live[0]

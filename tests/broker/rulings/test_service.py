@@ -155,7 +155,7 @@ def test_a_copied_journal_contains_the_rulings(played: Hall, tmp_path: Path) -> 
     other = SqliteJournal(folder / STORE, "cup")
     assert copy_journal(played.journal, other) == played.journal.height
     other.close()
-    assert told(open_stored_event(folder).room) == told(played.scorer.state)
+    assert told(open_stored_event(folder).state) == told(played.scorer.state)
 
 
 def test_the_effects_list_exactly_the_players_who_move(played: Hall) -> None:

@@ -12,7 +12,10 @@ from tests.broker.scorer.small import NAME, deals, plan, registry, whole_event
 def event_folder(
     folder: Path, said: Iterable[LogMessage] | None = None, of: Plan | None = None, *, heard_at: int = 0
 ) -> Path:
-    """Write the small event and what its tables have said: all of it, unless told otherwise. `of`: another plan."""
+    """Write the small event and a store with everything that its tables report, unless told otherwise.
+
+    `of`: another plan.
+    """
     save_event(folder, of or plan(), deals(), registry())
     journal = SqliteJournal(folder / STORE, NAME)
     with journal.commit():
@@ -23,7 +26,7 @@ def event_folder(
 
 
 def declare(folder: Path) -> Path:
-    """Let the head arbiter declare the standings of an event's folder final."""
+    """Have the head arbiter declare the standings of an event's folder final."""
     said = Ruling(
         id="declared-0001",
         event=NAME,
@@ -44,5 +47,5 @@ def declare(folder: Path) -> Path:
 
 
 def until_round(last: int) -> list[LogMessage]:
-    """Return what the tables say up to a round."""
+    """Return what the tables report up to a round."""
     return [message for message in whole_event() if message.fact.round <= last]

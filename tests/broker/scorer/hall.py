@@ -1,4 +1,4 @@
-"""A scorer without a wire: messages are put on its queue, and what it says is heard."""
+"""A scorer without a broker: messages are put on its queue, and what it publishes is recorded."""
 
 import json
 import time
@@ -29,7 +29,7 @@ STORE = "store.sqlite3"
 
 
 class Clock:
-    """The scorer's wall clock: `read` may be replaced."""
+    """The scorer's wall clock. `read` may be replaced."""
 
     def __init__(self) -> None:
         self.read: Callable[[], int] = lambda: NOW
@@ -40,7 +40,7 @@ class Clock:
 
 @contextmanager
 def open_journal(folder: Path, name: str = NAME) -> Iterator[SqliteJournal]:
-    """Return the store in a folder, and close it."""
+    """Return the store in a folder, and close it afterwards."""
     journal = SqliteJournal(folder / STORE, name)
     try:
         yield journal
@@ -49,37 +49,37 @@ def open_journal(folder: Path, name: str = NAME) -> Iterator[SqliteJournal]:
 
 
 class Ear(Link):
-    """In the wire's place: remembers what is said, in order, and who was acknowledged when."""
+    """Stands in for the link: records the published messages, in order, and when each message was acknowledged."""
 
     def __init__(self) -> None:
         self.story: list[str] = []
         self.said: list[tuple[str, bytes, bool]] = []
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Hear what is said."""
+        """Record a published message."""
         self.story.append(topic)
         self.said.append((topic, payload, retain))
 
     def stop(self) -> None:
-        """Nothing was started."""
+        """Do nothing, since nothing was started."""
         self.story.append("stopped")
 
     def heard(self, end: str) -> list[Message]:
-        """Return the messages said on topics that end so; each must be one that its readers take."""
+        """Return the messages published on topics with this ending. Each must be one that its readers accept."""
         return [decode_on_topic(topic, payload)[1] for topic, payload, _ in self.said if topic.endswith(end)]
 
     def told(self, end: str) -> Any:  # noqa: ANN401 - any JSON
-        """Return the last message said on a topic that ends so, as JSON."""
+        """Return the last message published on a topic with this ending, as JSON."""
         return json.loads([payload for topic, payload, _ in self.said if topic.endswith(end)][-1])
 
     def forget(self) -> None:
-        """Start over."""
+        """Forget the recorded messages."""
         self.story.clear()
         self.said.clear()
 
 
 class Height:
-    """In the journal's place: how high it is."""
+    """Stands in for the journal: only its height is known."""
 
     store = "store-0001"
 
@@ -88,14 +88,14 @@ class Height:
 
     @property
     def height(self) -> int:
-        """How many messages there are."""
+        """The number of messages."""
         return self._height()
 
 
 def publisher(
     state: EventState, books: Mapping[int, TableBook] | None = None, height: Callable[[], int] = lambda: 0
 ) -> tuple[Publisher, Ear]:
-    """Return what publishes an event of which its state is known, and perhaps its tables' books; and what hears it."""
+    """Return a publisher for an event of which the state and perhaps the tables' books are known, and its ear."""
     live = SimpleNamespace(
         state=state,
         journal=Height(height),
@@ -111,7 +111,7 @@ def publisher(
 
 @dataclass(frozen=True)
 class Hall:
-    """A scorer, its store, its folder, and what is heard of it."""
+    """A scorer with its store, its folder, and what it publishes."""
 
     scorer: Scorer
     journal: Journal
@@ -120,7 +120,7 @@ class Hall:
     clock: Clock
 
     def hear(self, *messages: LogMessage | TableState | Beat) -> None:
-        """Let messages arrive, and the scorer take them in one batch."""
+        """Let messages arrive, and have the scorer handle them as one batch."""
         put(self.scorer, *messages, ear=self.ear)
         self.scorer.step(timeout=0)
 
@@ -130,19 +130,19 @@ class Hall:
         self.scorer.step(timeout=0)
 
     def connect(self, *, up: bool) -> None:
-        """Let the broker accept the scorer, or be lost."""
+        """Report that the broker was connected, or lost."""
         self.scorer._inbox.put(LinkChanged(up=up))
         self.scorer.step(timeout=0)
 
     def alerts(self) -> list[tuple[str, int | None]]:
-        """Return code and table of the alerts that were published."""
+        """Return code and table of the published alerts."""
         return [
             (json.loads(body)["code"], json.loads(body)["table"]) for t, body, _ in self.ear.said if t.endswith("alert")
         ]
 
 
 def put(scorer: Scorer, *messages: LogMessage | TableState | Beat, ear: Ear | None = None) -> None:
-    """Put messages on a scorer's queue; an ear hears that they are acknowledged."""
+    """Return a function that puts messages on a scorer's queue; an ear records their acknowledgements."""
     for message in messages:
         topic, payload = sent(message)
         story = ear.story if ear else []
@@ -152,7 +152,7 @@ def put(scorer: Scorer, *messages: LogMessage | TableState | Beat, ear: Ear | No
 def admitting(scorer: Scorer, of: Event | None = None) -> Scorer:
     """Let the devices of these tests speak for all tables, without a record in the journal.
 
-    At each of them is an arbiter who was let in before sessions had names (tests of sessions take them away).
+    At each table there is an arbiter who was let in before sessions had names. Tests of sessions remove them.
     """
     for table in (of or event()).tables:
         scorer.live.access._of(table).visits[0] = LetIn(round=1, deal=1, author="Ada", by="desk")

@@ -1,4 +1,4 @@
-"""The small event under riichi rules, and what its tables say of their hands."""
+"""The small event under riichi rules, and the hands that its tables report."""
 
 from functools import cache
 from typing import Final
@@ -54,7 +54,7 @@ def ended(table: int, round_: int, hand: RiichiEvent) -> Result:
 
 
 def whole_riichi_event() -> list[LogMessage]:
-    """Return all that the tables say."""
+    """Return everything that the tables report."""
     return [
         message
         for table in riichi_event().tables

@@ -1,4 +1,4 @@
-"""A small event with everything in it: 16 players, 4 tables, 4 deals; and what its tables say."""
+"""A small event with everything in it (16 players, 4 tables, 4 deals), and what its tables report."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -73,7 +73,7 @@ def deals() -> tuple[DealRecord, ...]:
 
 @cache
 def registry() -> Registry:
-    """Return four sets: which face each serial has."""
+    """Return four tile sets, each with the face of every serial."""
     return {number: dict(enumerate(Random(-number).sample(FULL_SET, 136), 1)) for number in range(1, 5)}
 
 
@@ -84,19 +84,19 @@ def event() -> Event:
 
 
 KEY: Final = SigningKey.from_bytes(b"a table's key in tests, 32 bytes")
-"""Signs what all tables say."""
+"""Signs everything that tables report."""
 
 DEVICES: Final = ("kiosk-0001", "kiosk-0002", "kiosk-0003")
 """Devices that may serve any table."""
 
 
 def signed(message: LogMessage, key: SigningKey = KEY) -> LogMessage:
-    """Return a message as its table's device signs it; it names no fact before it."""
+    """Return a message signed by its table's device, without the hash of the fact before it."""
     return key.sign(replace(message, device=key.device, signature=None, sender=None))
 
 
 def in_session(message: LogMessage, sessions: SessionKey) -> LogMessage:
-    """Return a fact whose fines an arbiter has given who was let in: a scorer that runs by itself asks for that."""
+    """Return a fact whose fines name the session of an arbiter, as a scorer in a process of its own requires."""
     fact = message.fact
     if not isinstance(fact, Result) or not fact.fines:
         return message
@@ -106,7 +106,7 @@ def in_session(message: LogMessage, sessions: SessionKey) -> LogMessage:
 
 
 def list_devices(folder: Path, tables: Iterable[int]) -> None:
-    """List the key of these tests with an event, for a scorer that runs as a process of its own."""
+    """List the key of these tests with an event, for a scorer in a process of its own."""
     write_devices(folder, (ListedDevice(table, KEY.public) for table in tables))
 
 
@@ -143,7 +143,7 @@ def result(
 
 
 def restored(table: int, round_: int = 1, form: str | None = None, *, verified: bool = True) -> Restored:
-    """Return the record that a planned play's trays were restored."""
+    """Return the fact that a planned play's trays were restored."""
     deal = event().bookings[table, round_].deal
     return Restored(round=round_, deal=deal, verified=verified, form=form or event().form(deal), refusals=0)
 
@@ -156,7 +156,7 @@ def steps(
     *,
     forward: bool = False,
 ) -> list[Fact]:
-    """Return all facts of a play from the walls to its result; `forward`: though it is not its turn."""
+    """Return all facts of a play, from the walls to its result. `forward`: although it is not the play's turn."""
     said = steps_to(result(table, round_, outcome, fines))
     deal = said[0].deal
     turn = Overridden(round=round_, deal=deal, guards=("out_of_order",), reason="the carrier is here")
@@ -164,7 +164,7 @@ def steps(
 
 
 def steps_to(ended: Result) -> list[Fact]:
-    """Return all facts of a play that ended so, from the walls on."""
+    """Return all facts of a play with this result, from the walls on."""
     round_, deal = ended.round, ended.deal
     form, won = event().form(deal), ended.hand.wins if ended.hand else ended.winners
     said: list[Fact] = [
@@ -178,7 +178,7 @@ def steps_to(ended: Result) -> list[Fact]:
 
 
 def five(table: int, ended: Result) -> list[LogMessage]:
-    """Return all facts of a play that ended so without a false hu: five a round, so that each has its number."""
+    """Return all facts of a play with this result, without a false hu: five per round, so their numbers are known."""
     *said, last = steps_to(ended)
     if len(said) < 4:  # nobody has declared
         said.append(Call(round=ended.round, deal=ended.deal, open=False))
@@ -186,19 +186,19 @@ def five(table: int, ended: Result) -> list[LogMessage]:
 
 
 def declared(table: int, round_: int, *seats: Seat) -> Declared:
-    """Return who has declared in a planned play."""
+    """Return the declaration in a planned play."""
     presses = tuple(Press(seat=seat, after_ms=at * 40) for at, seat in enumerate(seats))
     return Declared(round=round_, deal=event().bookings[table, round_].deal, presses=presses)
 
 
 def begun(table: int, round_: int, *, first: int, at: int, verified: bool = True) -> list[LogMessage]:
-    """Return what a table says of a play until its tiles are confirmed, from the number `first` on."""
+    """Return what a table reports of a play until its tiles are confirmed, numbered from `first`."""
     _, seated, confirmed, *_ = steps(table, round_)
     return log(table, restored(table, round_, verified=verified), seated, confirmed, first=first, at=at)
 
 
 def log(table: int, *said: Fact, first: int = 1, at: int = 1000) -> list[LogMessage]:
-    """Return what a table says, one after the other."""
+    """Return the facts of a table, one after the other."""
     return [fact(table, seq, one, at=at) for seq, one in enumerate(said, first)]
 
 
@@ -211,12 +211,15 @@ def whole_play(
     first: int = 1,
     forward: bool = False,
 ) -> list[LogMessage]:
-    """Return what a table says of a whole play, from the number `first` on."""
+    """Return what a table reports of a whole play, numbered from `first`."""
     return log(table, *steps(table, round_, outcome, fines, forward=forward), first=first)
 
 
 def whole_log(table: int) -> list[LogMessage]:
-    """Return all that a table says in the event; at table 3 a deal is restored twice, and then lies otherwise."""
+    """Return everything that a table reports in the event.
+
+    Table 3 restores a deal twice, the second time in another form.
+    """
     said: list[Fact] = []
     for round_ in range(1, 5):
         deal = event().bookings[table, round_].deal
@@ -239,7 +242,7 @@ def _all_logs() -> tuple[LogMessage, ...]:
 
 
 def whole_event() -> list[LogMessage]:
-    """Return all that the tables say, table by table."""
+    """Return everything that the tables report, table by table."""
     return [*_all_logs()]
 
 
@@ -253,7 +256,7 @@ def state(
     count: int = 1,
     calling: bool = False,
 ) -> TableState:
-    """Return what a table says of itself."""
+    """Return the state of a table."""
     return TableState(
         id=f"state-{table}-{seq}-{lifecycle}",
         event=NAME,
@@ -273,7 +276,7 @@ def state(
 
 
 def beat(table: int, *, device: str = "kiosk-0001", start: int = 1) -> Beat:
-    """Return what a table says every few seconds."""
+    """Return the beat that a table sends every few seconds."""
     return Beat(id=f"beat-{table}-{start}", event=NAME, table=table, device=device, start=start)
 
 
@@ -281,7 +284,7 @@ TOPIC_OF: Final = {LogMessage: topics.LOG, TableState: topics.STATE, Beat: topic
 
 
 def sent(message: LogMessage | TableState | Beat) -> tuple[str, bytes]:
-    """Return topic and payload of what a table says, a fact as the device that serves it sends it."""
+    """Return topic and payload of a table's message; a fact as sent by the device that serves the table."""
     if isinstance(message, LogMessage):
         body = with_sender(stored_form(encode(signed(message))), message.sender or DEVICES[0])
         return topics.LOG.at(message.event, table=message.table), body

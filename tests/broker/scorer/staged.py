@@ -1,4 +1,4 @@
-"""A small event in stages: two sections of eight players, of each of which four go on to a final; ⅔ is carried over."""
+"""A small event in stages: two sections of eight, four of each go on to a final; ⅔ of the IMPs is carried over."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -20,11 +20,11 @@ STAGES: Final = (
 )
 
 LAYOUT: Final = {1: {1: 1, 2: 2, 3: 1, 4: 2}, 2: {1: 2, 2: 1, 3: 2, 4: 1}, 3: {1: 3, 2: 4}, 4: {1: 4, 2: 3}}
-"""By round the tables and their deals; everybody stays at one table for a stage."""
+"""For each round the tables and their deals. Everybody stays at one table for a stage."""
 
 
 def plays() -> tuple[BookedPlay, ...]:
-    """Return the movement; in the final it names ranks."""
+    """Return the movement. In the final it names ranks."""
     return tuple(
         BookedPlay(
             round_,
@@ -62,7 +62,7 @@ def staged_event() -> Event:
 
 
 def outcome(chance: Random) -> Outcome:
-    """Return how a play may end."""
+    """Return a possible outcome of a play."""
     winner, other = chance.sample(SEATS, 2)
     value = chance.randint(8, 88)
     return chance.choice(
@@ -94,7 +94,7 @@ def played(of: Event, table: int, round_: int, ended: Outcome) -> list[Fact]:
 
 
 def play_rounds(of: Event, rounds: Iterable[int], chance: Random, said: dict[int, int]) -> list[LogMessage]:
-    """Return what all tables say in some rounds. `said`: how much each has said so far; it is kept up."""
+    """Return what all tables report in some rounds. `said`: how many facts each has reported so far; it is updated."""
     found = []
     for table, round_ in sorted(of.bookings, key=lambda key: key[::-1]):
         for one in played(of, table, round_, outcome(chance)) if round_ in rounds else ():
@@ -104,11 +104,11 @@ def play_rounds(of: Event, rounds: Iterable[int], chance: Random, said: dict[int
 
 
 BOUNDS: Final = (2, 5, 9, 13, 17, 22, 27, 32, 37, 43, 50, 60, 75, 90, 110, 130, 150, 175, 200, 225, 250, 300, 350, 400)
-"""The scale of the profile; halfway between two whole numbers belongs to the upper."""
+"""The scale of the profile. Halfway between two whole numbers, the upper one counts."""
 
 
 def recomputed(messages: Iterable[LogMessage]) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
-    """Return everybody's IMPs in the qualification and in the final, without what is carried over, by other means."""
+    """Return everybody's IMPs in the qualification and in the final, without carry-over, computed independently."""
     groups: dict[tuple[int, str], list[Result]] = {}
     for message in messages:
         if isinstance(said := message.fact, Result):
@@ -133,6 +133,6 @@ def whole(number: Fraction) -> int:
 
 
 def places(imps: Mapping[str, Fraction | int], of: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """Return the place and IMP of some, ranked among themselves."""
+    """Return place and IMPs of some players, ranked among themselves."""
     here = {name: int(imps[name]) for name in of}
     return {name: (1 + sum(other > imp for other in here.values()), imp) for name, imp in here.items()}

@@ -1,4 +1,4 @@
-"""The small event with four teams: at each table sits one player of each, once at each wind of a deal."""
+"""The small event with four teams: at each table sits one player of each team, once at each wind of a deal."""
 
 from functools import cache
 
@@ -30,7 +30,7 @@ def team_event() -> Event:
 
 
 def said(table: int, round_: int, hand_value: int | None = None) -> list[LogMessage]:
-    """Return what is said of a play of it; with a hand value, that of a win by East on North's discard."""
+    """Return a fact about a play of this event: with a hand value, the result of a win by East on North's discard."""
     booking = team_event().bookings[table, round_]
     outcome = Outcome("discard", {"east": hand_value}, "north") if hand_value else None
     one = result(table, round_, outcome or OUTCOMES[(table * round_) % len(OUTCOMES)])

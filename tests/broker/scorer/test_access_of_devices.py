@@ -1,4 +1,4 @@
-"""Whom the scorer believes: facts that an admitted device has signed, each after its table's fact before it."""
+"""Which facts the scorer believes: those signed by an admitted device, each following its table's previous fact."""
 
 import shutil
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ LOG = topics.LOG.at(NAME, table=TABLE)
 
 
 def open_hall(folder: Path, leaving: ExitStack) -> Hall:
-    """Start a scorer that admits nobody but those in its journal and its folder."""
+    """Start a scorer that admits only the devices in its journal and its folder."""
     journal, clock, ear = leaving.enter_context(open_journal(folder)), Clock(), Ear()
     scorer = Scorer(event(), journal, folder, clock)
     scorer.publisher.link = ear
@@ -61,7 +61,7 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
 
 
 def chained(key: SigningKey, *facts: LogMessage, before: str | None = None) -> list[LogMessage]:
-    """Sign facts, each after the one before it."""
+    """Sign facts, each with the hash of the one before."""
     made = []
     for one in facts:
         made.append(key.sign(replace(one, device=key.device, before=before, signature=None, sender=None)))
@@ -83,7 +83,7 @@ def bytes_of(message: LogMessage, sender: str = OURS.device) -> bytes:
 
 
 def codes(hall: Hall) -> list[str]:
-    """Return what the last receipt refuses with."""
+    """Return the refusal codes in the last receipt."""
     return [one["code"] for one in hall.ear.told(f"receipt/{TABLE}")["refused"]]
 
 
@@ -91,7 +91,7 @@ def stored(hall: Hall) -> list[object]:
     return [one for one in hall.journal.messages() if isinstance(one, LogMessage)]
 
 
-def test_what_an_admitted_device_has_signed_is_kept_byte_for_byte_and_can_be_verified_for_ever(hall: Hall) -> None:
+def test_signed_facts_are_stored_byte_for_byte_and_stay_verifiable(hall: Hall) -> None:
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     for one in SIGNED:
         hall.arrive(LOG, bytes_of(one))
@@ -100,7 +100,7 @@ def test_what_an_admitted_device_has_signed_is_kept_byte_for_byte_and_can_be_ver
     assert all(is_signed_by(OURS.public, body, decode(LogMessage, body).signature) for body in bodies)
 
 
-def test_a_device_is_known_from_the_journal_by_the_next_scorer(tmp_path: Path) -> None:
+def test_the_next_scorer_knows_an_admitted_device_from_the_journal(tmp_path: Path) -> None:
     with ExitStack() as leaving:
         open_hall(tmp_path, leaving).scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     with ExitStack() as leaving:
@@ -120,14 +120,12 @@ def test_listed_devices_are_admitted_once_and_stay_revoked(tmp_path: Path) -> No
 
 
 def damage(folder: Path, before: bytes, after: bytes) -> None:
-    """Change a byte in the store's file, as a disk does."""
+    """Change bytes in the store's file, as a failing disk does."""
     path = folder / STORE
     path.write_bytes(path.read_bytes().replace(before, after))
 
 
-def test_a_listed_device_that_was_revoked_stays_so_though_the_record_that_admitted_it_is_damaged(
-    tmp_path: Path,
-) -> None:
+def test_a_revoked_listed_device_stays_revoked_although_its_admission_record_is_damaged(tmp_path: Path) -> None:
     write_devices(tmp_path, [ListedDevice(TABLE, OURS.public, "pi-1")])
     with ExitStack() as leaving:
         open_hall(tmp_path, leaving).scorer.live.devices.revoke(TABLE, OURS.device, "stolen", "Tao Lin", "tao")
@@ -138,7 +136,7 @@ def test_a_listed_device_that_was_revoked_stays_so_though_the_record_that_admitt
         assert (codes(hall), stored(hall)) == (["unknown_device"], [])
 
 
-def test_a_device_is_admitted_although_the_last_record_of_one_is_damaged(tmp_path: Path) -> None:
+def test_a_device_can_be_admitted_although_the_last_record_is_damaged(tmp_path: Path) -> None:
     with ExitStack() as leaving:
         open_hall(tmp_path, leaving).scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     damage(tmp_path, b'"machine":"pi-1"', b'"machine":"pi-7"')
@@ -149,9 +147,7 @@ def test_a_device_is_admitted_although_the_last_record_of_one_is_damaged(tmp_pat
         assert (codes(hall), len(stored(hall))) == ([], 1)
 
 
-def test_that_a_device_is_revoked_holds_as_soon_as_a_table_gives_it_back_whatever_others_were_admitted_since(
-    tmp_path: Path,
-) -> None:
+def test_a_revocation_returned_by_a_table_holds_although_other_devices_were_admitted_since(tmp_path: Path) -> None:
     with ExitStack() as leaving:
         hall = open_hall(tmp_path, leaving)
         hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
@@ -168,9 +164,7 @@ def test_that_a_device_is_revoked_holds_as_soon_as_a_table_gives_it_back_whateve
         assert (codes(hall), stored(hall)) == (["unknown_device"], [])
 
 
-def test_that_a_device_is_revoked_holds_though_another_was_admitted_by_its_number_since_a_restore(
-    tmp_path: Path,
-) -> None:
+def test_a_revocation_holds_although_its_number_was_used_again_after_a_restore(tmp_path: Path) -> None:
     folder, older = tmp_path / "event", tmp_path / "older"
     folder.mkdir()
     with ExitStack() as leaving:
@@ -223,7 +217,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_not_signed_by_a_device_of_the_table_is_refused_told_and_changes_nothing(hall: Hall, name: str) -> None:
+def test_a_fact_not_signed_by_a_device_of_the_table_is_refused_with_an_alert(hall: Hall, name: str) -> None:
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     hall.scorer.live.devices.admit(2, OTHER.public, "pi-2")
     payload, code = REFUSED[name]
@@ -232,7 +226,7 @@ def test_what_is_not_signed_by_a_device_of_the_table_is_refused_told_and_changes
 
 
 @given(st.data())
-def test_whatever_byte_is_changed_a_fact_is_refused(data: st.DataObject) -> None:
+def test_a_fact_is_refused_if_any_byte_is_changed(data: st.DataObject) -> None:
     admissions = Admissions([admitted(OURS)])
     payload = stored_form(encode(SIGNED[0]))
     at = data.draw(st.integers(0, len(payload) - 1))
@@ -241,20 +235,20 @@ def test_whatever_byte_is_changed_a_fact_is_refused(data: st.DataObject) -> None
         + bytes([data.draw(st.integers(0, 255).filter(lambda one: one != payload[at]))])
         + payload[at + 1 :]
     )
-    admissions.prove([forged])
-    assert fact_hash(forged) not in admissions._proven
+    admissions.verify_batch([forged])
+    assert fact_hash(forged) not in admissions._verified
 
 
 @pytest.mark.parametrize("more", [b',"note":"mine"', b',"seq":2', b" "])
-def test_nothing_can_be_added_behind_a_signature(hall: Hall, more: bytes) -> None:
-    """Readers pass over fields that they do not know; what is signed has none behind the signature."""
+def test_a_fact_with_fields_behind_its_signature_is_refused(hall: Hall, more: bytes) -> None:
+    """Readers skip fields that they do not know, but nothing behind the signature is signed."""
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     hall.arrive(LOG, stored_form(encode(SIGNED[0])).removesuffix(b"}") + more + b"}")
     assert (stored(hall), hall.ear.told("alert")["code"]) == ([], "malformed" if b"seq" in more else "bad_signature")
 
 
-def test_nothing_behind_a_signature_vouches_for_a_fact(hall: Hall) -> None:
-    """What names the fact before it is read where the signature covers it: a reader keeps the last of two names."""
+def test_a_field_behind_the_signature_does_not_vouch_for_the_previous_fact(hall: Hall) -> None:
+    """Of two equal fields the last one counts, so the previous hash is read only from the signed part."""
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     forged = encode(replace(FACTS[0], device=OURS.device, signature="0" * 128))
     for names in (b',"before":"%b"', b',"sender":"0","before":"%b"', b',"sender":"0","more":1,"before":"%b"'):
@@ -272,8 +266,8 @@ def admitted(key: SigningKey) -> DeviceAdmitted:
 
 
 @given(st.lists(st.sampled_from(["ours", "other", "forged", "cut"]), min_size=1, max_size=8))
-def test_facts_that_are_proven_together_are_those_that_would_be_one_by_one(kinds: list[str]) -> None:
-    """One signature proves the facts before it only where the same device has chained them."""
+def test_verifying_facts_together_accepts_the_same_as_one_by_one(kinds: list[str]) -> None:
+    """A signature proves the facts before it only where the same device has chained them."""
     admissions, payloads, before = Admissions([admitted(OURS)]), [], None
     for seq, kind in enumerate(kinds, 1):
         key = OTHER if kind == "other" else OURS
@@ -282,17 +276,17 @@ def test_facts_that_are_proven_together_are_those_that_would_be_one_by_one(kinds
             made = replace(made, signature="0" * 128)
         payloads.append(stored_form(encode(made)))
         before = fact_hash(payloads[-1])
-    admissions.prove(payloads)
+    admissions.verify_batch(payloads)
     proven = False
     for kind, after, payload in reversed([*zip(kinds, [*kinds[1:], "cut"], payloads, strict=True)]):
         vouched = proven and after != "cut" and kind != "other"  # the device has named these bytes as its own
         proven = vouched or kind in ("ours", "cut")
-        assert (fact_hash(payload) in admissions._proven) == proven
+        assert (fact_hash(payload) in admissions._verified) == proven
 
 
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """The facts whose signatures were looked at."""
+    """The facts whose signatures were verified."""
     found = list[bytes]()
 
     def noting(public: str, payload: bytes, signature: str | None) -> bool:
@@ -303,7 +297,7 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return found
 
 
-def test_a_fact_that_comes_again_is_not_verified_again_and_the_receipt_names_it(
+def test_a_resent_fact_is_listed_in_the_receipt_without_being_verified_again(
     tmp_path: Path, verified: list[bytes]
 ) -> None:
     sent = [bytes_of(one) for one in SIGNED]
@@ -329,7 +323,7 @@ def test_a_fact_that_comes_again_is_not_verified_again_and_the_receipt_names_it(
         (replace(SIGNED[0], signature="0" * 128), "bad_signature"),
     ],
 )
-def test_a_fact_that_comes_again_and_is_not_the_same_is_verified_and_refused(
+def test_a_changed_fact_under_a_known_number_is_verified_and_refused(
     hall: Hall, verified: list[bytes], again: LogMessage, code: str
 ) -> None:
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
@@ -338,7 +332,7 @@ def test_a_fact_that_comes_again_and_is_not_the_same_is_verified_and_refused(
     assert (codes(hall), stored(hall), bytes_of(again) in verified) == ([code], SIGNED, True)
 
 
-def test_a_fact_that_comes_again_from_a_device_that_was_revoked_is_refused(hall: Hall) -> None:
+def test_a_resent_fact_of_a_revoked_device_is_refused(hall: Hall) -> None:
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     hall.arrive(LOG, bytes_of(SIGNED[0]))
     hall.scorer.live.devices.revoke(TABLE, OURS.device, "lost", "Tao Lin", "tao")
@@ -346,17 +340,17 @@ def test_a_fact_that_comes_again_from_a_device_that_was_revoked_is_refused(hall:
     assert hall.ear.told("alert")["code"] == "unknown_device"
 
 
-def test_a_fact_whose_row_was_damaged_is_not_taken_for_one_that_was_verified(hall: Hall) -> None:
+def test_a_fact_whose_row_was_damaged_does_not_count_as_verified(hall: Hall) -> None:
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     for one in SIGNED:
         hall.arrive(LOG, bytes_of(one))
 
-    def has_taken() -> list[bool]:
-        return [hall.scorer.live.intake.has_taken(TABLE, one.seq, fact_hash(encode(one))) for one in SIGNED]
+    def has_accepted() -> list[bool]:
+        return [hall.scorer.live.intake.has_accepted(TABLE, one.seq, fact_hash(encode(one))) for one in SIGNED]
 
-    assert has_taken() == [True] * 3
-    hall.scorer.live.intake.want(Fault(LOST, 1, TABLE, 2))
-    assert has_taken() == [True, False, True]
+    assert has_accepted() == [True] * 3
+    hall.scorer.live.intake.request_again(Fault(LOST, 1, TABLE, 2))
+    assert has_accepted() == [True, False, True]
 
 
 def test_the_hash_of_a_fact_is_computed_once(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -374,7 +368,7 @@ def test_the_hash_of_a_fact_is_computed_once(hall: Hall, monkeypatch: pytest.Mon
     assert (hashed, hall.ear.told(f"receipt/{TABLE}")["upto"]) == ([bytes_of(one) for one in SIGNED], len(SIGNED))
 
 
-def test_a_fact_that_does_not_follow_the_stored_ones_is_refused_and_so_is_what_comes_after_it(hall: Hall) -> None:
+def test_a_fact_that_breaks_the_chain_is_refused_with_those_after_it(hall: Hall) -> None:
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     first, *_ = chained(OURS, FACTS[0])
     _, second, third = chained(OURS, replace(FACTS[0], at=7), *FACTS[1:])
@@ -389,15 +383,15 @@ def test_a_fact_that_does_not_follow_the_stored_ones_is_refused_and_so_is_what_c
 
 
 def of_a_newer_kind(message: LogMessage) -> bytes:
-    """Return a fact of tiles laid under a word that no program knows yet, signed."""
+    """Return the fact that tiles were laid, under a kind that no program knows yet, signed."""
     content = signed_part(encode(message)).replace(b'"type":"laid"', b'"type":"swept"')
     return b'%b,"signature":"%b"}' % (content, OURS.sign_bytes(content).encode())
 
 
-def test_a_fact_of_a_kind_that_a_newer_program_tells_is_passed_over_until_the_scorer_knows_it(
+def test_a_fact_of_an_unknown_newer_kind_is_passed_over_until_the_scorer_knows_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What comes after it counts, after a start too, and it has kept its place in the chain."""
+    """Later facts count, also after a restart, and the unknown fact keeps its place in the chain."""
     play = whole_play(TABLE)
     begun = chained(OURS, *play[:2])
     laid = TilesLaid(round=1, deal=play[0].fact.deal, seats={})
@@ -426,7 +420,7 @@ def test_a_fact_of_a_kind_that_a_newer_program_tells_is_passed_over_until_the_sc
         assert hall.scorer.state.plays_at(TABLE) == 1
 
 
-def test_what_fills_a_gap_must_stand_before_what_follows_it(hall: Hall) -> None:
+def test_a_fact_that_fills_a_gap_must_match_the_hash_in_the_next_one(hall: Hall) -> None:
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     first, second, third = SIGNED
     hall.arrive(LOG, bytes_of(third))
@@ -440,8 +434,8 @@ def test_what_fills_a_gap_must_stand_before_what_follows_it(hall: Hall) -> None:
 
 
 @pytest.mark.parametrize("player", ["sender", "signature", "before"])
-def test_a_player_may_have_an_id_that_is_the_name_of_a_field(player: str) -> None:
-    """The scorer knows what it has kept by the hash that the table names, and by its signature, after a start too."""
+def test_a_player_id_may_equal_the_name_of_a_field(player: str) -> None:
+    """A stored fact is recognised by the hash that the table names, and by its signature, also after a restart."""
     fined = FineRuled(takes={"p01": 2, player: 2})
     ruled = Ruled(round=1, deal=1, decision=fined, author="Ada", role="table_arbiter", reason="a false hu")
     (said,) = chained(OURS, replace(FACTS[0], fact=ruled))
@@ -450,7 +444,7 @@ def test_a_player_may_have_an_id_that_is_the_name_of_a_field(player: str) -> Non
     assert is_signed_by(OURS.public, kept, said.signature)
 
 
-def test_receipts_are_signed_with_the_key_in_the_events_folder(hall: Hall) -> None:
+def test_receipts_are_signed_with_the_key_in_the_event_folder(hall: Hall) -> None:
     hall.connect(up=True)
     payload = next(payload for topic, payload, _ in hall.ear.said if topic.endswith(f"receipt/{TABLE}"))
     key = open_event_key(hall.folder)
@@ -458,7 +452,7 @@ def test_receipts_are_signed_with_the_key_in_the_events_folder(hall: Hall) -> No
     assert (hall.folder / EVENT_KEY_FILE).stat().st_mode & 0o077 == 0
 
 
-def test_another_key_than_before_is_told(tmp_path: Path) -> None:
+def test_a_changed_event_key_raises_an_alert(tmp_path: Path) -> None:
     for expected in ([], ["event_key_changed"], []):
         with ExitStack() as leaving:
             hall = open_hall(tmp_path, leaving)
@@ -472,7 +466,7 @@ def said_by(key: SigningKey, **more: object) -> object:
     return replace(state(TABLE, device=key.device), key=key.public, **more)
 
 
-def test_an_unknown_device_serves_nothing_until_it_is_accepted_and_then_what_it_had_to_say_is_taken(hall: Hall) -> None:
+def test_an_unknown_device_is_refused_until_accepted_and_then_its_facts_count(hall: Hall) -> None:
     hall.hear(said_by(OURS))  # type: ignore[arg-type] # a state
     hall.arrive(LOG, bytes_of(SIGNED[0]))
     assert (hall.ear.told(f"served/{TABLE}")["unknown"], codes(hall)) == (OURS.device, ["unknown_device"])
@@ -486,8 +480,8 @@ def test_an_unknown_device_serves_nothing_until_it_is_accepted_and_then_what_it_
     assert hall.scorer.live.devices.serving.of(TABLE)[0] == OURS.device
 
 
-def test_a_device_that_came_first_without_being_known_keeps_no_known_one_out(hall: Hall) -> None:
-    """Whoever has the password alone can say that a device is there."""
+def test_an_unknown_device_that_came_first_does_not_block_a_known_one(hall: Hall) -> None:
+    """Anybody with the table's password can claim that a device is there."""
     hall.scorer.live.devices.admit(TABLE, OURS.public, "pi-1")
     hall.hear(state(TABLE, device="forged-device"))
     hall.hear(said_by(OURS))  # type: ignore[arg-type] # a state
@@ -495,7 +489,7 @@ def test_a_device_that_came_first_without_being_known_keeps_no_known_one_out(hal
     assert (codes(hall), hall.scorer.live.devices.serving.of(TABLE)) == ([], (OURS.device, None))
 
 
-def test_a_device_that_is_revoked_is_believed_no_more_and_can_be_accepted_again(hall: Hall) -> None:
+def test_a_revoked_device_is_refused_and_can_be_accepted_again(hall: Hall) -> None:
     devices = hall.scorer.live.devices
     devices.admit(TABLE, OURS.public, "pi-1")
     hall.hear(said_by(OURS))  # type: ignore[arg-type] # a state
@@ -509,14 +503,14 @@ def test_a_device_that_is_revoked_is_believed_no_more_and_can_be_accepted_again(
     assert stored(hall) == SIGNED[:2]
 
 
-def test_who_does_not_wait_cannot_be_accepted_and_who_is_not_known_not_revoked(hall: Hall) -> None:
+def test_only_waiting_devices_can_be_accepted_and_only_admitted_ones_revoked(hall: Hall) -> None:
     with pytest.raises(NoDeviceWaits):
         hall.scorer.live.devices.accept(TABLE, OURS.device, "Tao Lin", "tao")
     with pytest.raises(NoDeviceWaits):
         hall.scorer.live.devices.revoke(TABLE, OURS.device, "why", "Tao Lin", "tao")
 
 
-def test_a_device_of_the_version_before_is_refused_until_it_is_accepted_without_a_signature(hall: Hall) -> None:
+def test_a_device_of_the_previous_version_is_refused_until_accepted_without_a_key(hall: Hall) -> None:
     """It names itself in `device`, as its version did, and has no key."""
     old = encode(replace(FACTS[0], device="old-device-1", signature=None))
     hall.hear(state(TABLE, device="old-device-1"))
@@ -529,7 +523,7 @@ def test_a_device_of_the_version_before_is_refused_until_it_is_accepted_without_
     assert codes(hall) == ["unsigned"]
 
 
-def test_facts_that_were_stored_unsigned_stay_and_the_chain_goes_on_after_them(tmp_path: Path) -> None:
+def test_facts_stored_unsigned_stay_and_the_chain_continues_after_them(tmp_path: Path) -> None:
     old = replace(FACTS[0], device=None, signature=None)
     with open_journal(tmp_path) as journal, journal.commit():
         journal.append(old, NOW)

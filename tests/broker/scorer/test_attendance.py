@@ -1,4 +1,7 @@
-"""Who goes to which call and who has seen which alert: the first says it, all see it, and a restart knows it."""
+"""Which arbiter goes to which call, and who has seen which alert.
+
+The first one counts, and a restart forgets nothing.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +24,7 @@ ANNE, BO = ("anne", "Anne Roy"), ("bo", "Bo Lin")
 
 @contextmanager
 def open_hall(folder: Path) -> Iterator[Hall]:
-    """Start a scorer on the store in a folder; at the end it is gone."""
+    """Start a scorer on the store in a folder, and stop it afterwards."""
     with open_journal(folder) as journal:
         yield make_hall(folder, journal)
 
@@ -31,7 +34,7 @@ def call(seq: int, at: int = NOW, *, is_open: bool = True) -> LogMessage:
 
 
 def ask(hall: Hall, work: Callable[[Attendance], object]) -> None:
-    """Have it done as the desk does."""
+    """Have work done as the desk does."""
     asked = PendingCall(lambda: work(hall.scorer.live.attendance))
     hall.scorer._inbox.put(asked)
     hall.scorer.step(timeout=0)
@@ -43,14 +46,14 @@ def card(hall: Hall) -> TableView:
 
 
 def go(hall: Hall, who: tuple[str, str], seen: int = 0) -> None:
-    ask(hall, lambda attended: attended.go(1, card(hall).calling_since, seen, *who))
+    ask(hall, lambda attended: attended.attend(1, card(hall).calling_since, seen, *who))
 
 
 def alert(hall: Hall, code: str = "unverified") -> AlertView:
     return next(one for one in hall.scorer.feed.current.alerts if one.code == code)
 
 
-def test_who_goes_is_shown_to_all_and_the_table_is_told_that_somebody_comes_and_not_who(hall: Hall) -> None:
+def test_everybody_sees_who_goes_to_a_call_but_the_table_only_that_somebody_comes(hall: Hall) -> None:
     hall.hear(state(1, calling=True), call(1))
     assert (card(hall).attended, hall.ear.told("served/1")["arbiter_coming"]) == (None, False)
     go(hall, ANNE)
@@ -59,30 +62,30 @@ def test_who_goes_is_shown_to_all_and_the_table_is_told_that_somebody_comes_and_
     assert not any(b"Anne" in body or b"anne" in body for _, body, _ in hall.ear.said)
 
 
-def test_of_two_who_press_at_once_the_first_goes_and_the_second_takes_over_when_they_know_it(hall: Hall) -> None:
+def test_of_two_who_press_at_once_the_first_goes_and_the_second_may_take_over_knowingly(hall: Hall) -> None:
     hall.hear(state(1, calling=True), call(1))
     go(hall, ANNE)
     with pytest.raises(CallAttended, match="Anne Roy"):
         go(hall, BO)
-    go(hall, ANNE)  # who presses twice goes once
+    go(hall, ANNE)  # pressing twice changes nothing
     assert card(hall).attended == Attending(*ANNE, NOW)
     go(hall, BO, seen=NOW)
     assert card(hall).attended == Attending(*BO, NOW + 1)
     with pytest.raises(CallAttended, match="Bo Lin"):
-        ask(hall, lambda attended: attended.stay(1, card(hall).calling_since, NOW, ANNE[0]))
+        ask(hall, lambda attended: attended.leave(1, card(hall).calling_since, NOW, ANNE[0]))
 
 
-def test_who_does_not_go_after_all_says_so_and_nobody_says_it_for_another(hall: Hall) -> None:
+def test_only_the_arbiter_who_goes_can_say_that_they_no_longer_do(hall: Hall) -> None:
     hall.hear(state(1, calling=True), call(1))
     go(hall, ANNE)
     with pytest.raises(CallAttended):
-        ask(hall, lambda attended: attended.stay(1, card(hall).calling_since, NOW, BO[0]))
+        ask(hall, lambda attended: attended.leave(1, card(hall).calling_since, NOW, BO[0]))
     for _ in range(2):
-        ask(hall, lambda attended: attended.stay(1, card(hall).calling_since, NOW, ANNE[0]))
+        ask(hall, lambda attended: attended.leave(1, card(hall).calling_since, NOW, ANNE[0]))
     assert (card(hall).attended, hall.ear.told("served/1")["arbiter_coming"]) == (None, False)
 
 
-def test_it_leaves_with_its_call_and_a_later_call_has_nobody(hall: Hall) -> None:
+def test_attendance_ends_with_its_call_and_a_later_call_has_nobody(hall: Hall) -> None:
     hall.hear(state(1, calling=True), call(1))
     hall.clock.read = lambda: NOW + 90
     go(hall, ANNE)
@@ -95,7 +98,7 @@ def test_it_leaves_with_its_call_and_a_later_call_has_nobody(hall: Hall) -> None
     assert card(hall).attended is not None
 
 
-def test_a_table_that_called_anew_at_once_is_told_that_nobody_comes_to_that_call(hall: Hall) -> None:
+def test_a_table_that_calls_again_at_once_hears_that_nobody_comes_yet(hall: Hall) -> None:
     hall.hear(state(1, calling=True), call(1))
     go(hall, ANNE)
     hall.clock.read = lambda: NOW + 90
@@ -103,7 +106,7 @@ def test_a_table_that_called_anew_at_once_is_told_that_nobody_comes_to_that_call
     assert (card(hall).attended, hall.ear.told("served/1")["arbiter_coming"]) == (None, False)
 
 
-def test_a_call_of_which_only_the_state_was_heard_can_be_gone_to(hall: Hall) -> None:
+def test_a_call_known_only_from_the_state_can_be_attended(hall: Hall) -> None:
     hall.hear(state(1, calling=True))
     go(hall, ANNE)
     assert card(hall).attended == Attending(*ANNE, NOW)
@@ -111,7 +114,7 @@ def test_a_call_of_which_only_the_state_was_heard_can_be_gone_to(hall: Hall) -> 
     assert card(hall).attended == Attending(*ANNE, NOW)
 
 
-def test_a_later_call_has_nobody_whichever_of_the_two_was_known_by_its_state_alone(hall: Hall) -> None:
+def test_a_later_call_has_nobody_whichever_call_was_known_only_from_the_state(hall: Hall) -> None:
     hall.hear(state(1, calling=True), call(1))
     go(hall, ANNE)
     hall.hear(state(1, count=2), call(2, is_open=False))
@@ -119,38 +122,38 @@ def test_a_later_call_has_nobody_whichever_of_the_two_was_known_by_its_state_alo
     assert (card(hall).calling, card(hall).attended) == (True, None)
     go(hall, BO)
     assert card(hall).attended == Attending(*BO, NOW)
-    hall.hear(call(3), call(4, is_open=False), call(5))  # all at one moment, as the believed clock has them
+    hall.hear(call(3), call(4, is_open=False), call(5))  # all at the same time, by the corrected clock
     assert (card(hall).calling, card(hall).attended) == (True, None)
 
 
-def test_a_seen_alert_stays_seen_until_it_comes_anew(hall: Hall) -> None:
+def test_a_seen_alert_stays_seen_until_it_recurs(hall: Hall) -> None:
     hall.hear(fact(1, 1, restored(1, verified=False)))
     first = alert(hall)
-    ask(hall, lambda attended: attended.see(first, *ANNE))
-    ask(hall, lambda attended: attended.see(first, *BO))
+    ask(hall, lambda attended: attended.mark_seen(first, *ANNE))
+    ask(hall, lambda attended: attended.mark_seen(first, *BO))
     assert alert(hall).seen == Attending(*ANNE, NOW)
     hall.clock.read = lambda: NOW + 60_000
     hall.hear(fact(1, 2, restored(1, verified=False)))
     assert [one.seen is None for one in hall.scorer.feed.current.alerts] == [True, False]
-    ask(hall, lambda attended: attended.unsee(first))
+    ask(hall, lambda attended: attended.mark_unseen(first))
     assert alert(hall).seen is None
 
 
-def test_an_alert_that_came_anew_before_the_button_was_pressed_is_not_seen_with_the_one_before(hall: Hall) -> None:
+def test_an_alert_that_recurs_before_the_button_is_pressed_stays_unseen(hall: Hall) -> None:
     attended = hall.scorer.live.attendance
     old, new = (AlertView(at, "table_lost", 1, "gone") for at in (NOW, NOW + 1))
-    attended.see(old, *ANNE)
+    attended.mark_seen(old, *ANNE)
     assert [one.seen is None for one in attended.alerts((new, old))] == [True, False]
 
 
-def test_a_scorer_that_starts_again_knows_who_goes_and_what_was_seen(tmp_path: Path) -> None:
+def test_a_restarted_scorer_knows_who_goes_and_what_was_seen(tmp_path: Path) -> None:
     with open_hall(tmp_path) as hall:
         hall.hear(state(1, calling=True), fact(1, 1, restored(1, verified=False)), call(2))
         go(hall, ANNE)
         seen = alert(hall)
-        ask(hall, lambda attended: attended.see(seen, *BO))
+        ask(hall, lambda attended: attended.mark_seen(seen, *BO))
         with hall.journal.commit():
-            hall.journal.remember("goes/2", "nonsense")
+            hall.journal.set_value("goes/2", "nonsense")
     with open_hall(tmp_path) as again:
         again.hear(state(1, calling=True))
         assert card(again).attended == Attending(*ANNE, NOW)

@@ -1,4 +1,4 @@
-"""A declared hand is counted from serials, for its table alone, and nobody can look faces up by asking."""
+"""A declared hand is counted from serials, only for its own table, and nobody can find out faces by asking."""
 
 import json
 from pathlib import Path
@@ -39,18 +39,18 @@ from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import NAME, OTHER_FORM, deals, fact, plan, registry, result
 
 HAND: Final = (*KINDS[:9], "1p", "2p", "1z", "1z")
-"""Of East's: a pure straight that waits for a 3p, the next tile of the own wall."""
+"""East's hand: a pure straight waiting for 3p, the next tile of the own wall."""
 
 OTHERS: Final[dict[Seat, tuple[str, ...]]] = {
     "south": ("3p", "7p"),
     "west": ("9p", "9p"),
     "north": ("3p", "1z"),
 }
-"""What the others are dealt first."""
+"""The first tiles dealt to the others."""
 
 
 def crafted() -> Event:
-    """The small event, but for its first deal."""
+    """Return the small event with another first deal."""
     left = [*FULL_SET]
     starts: dict[Seat, tuple[str, ...]] = {"east": (*HAND, "3p", "9p", "9p"), **OTHERS}
     for face in (face for start in starts.values() for face in start):
@@ -73,7 +73,7 @@ def declared(seat: Seat = "east", seq: int = 1) -> LogMessage:
 
 
 def restored(seq: int = 9, by: Verifier = "camera") -> LogMessage:
-    """The walls as they were found right; by hand nothing has read them."""
+    """Return the fact that the walls were found right. If ticked by hand, no device has read them."""
     return fact(TABLE, seq, Restored(round=1, deal=1, verified=by != "hand", by=by, form=EVENT.form(1), refusals=0))
 
 
@@ -104,7 +104,7 @@ def fan_of(request: CountRequest, *told: LogMessage, recorded: tuple[int, ...] =
     return {one.id: one.fan for one in answer.elements}
 
 
-def test_a_self_drawn_hand_is_counted_with_what_its_tiles_tell() -> None:
+def test_a_self_drawn_hand_is_counted_from_its_tiles() -> None:
     assert fan_of(SELF_DRAWN) == {
         "pure_straight": 16,
         "fully_concealed_hand": 4,
@@ -114,13 +114,13 @@ def test_a_self_drawn_hand_is_counted_with_what_its_tiles_tell() -> None:
     }
 
 
-def test_a_tile_of_anothers_tray_was_discarded_by_that_player() -> None:
+def test_a_tile_from_another_tray_was_discarded_by_its_player() -> None:
     counted = fan_of(ON_A_DISCARD)
     assert isinstance(counted, dict)
     assert (counted.get("concealed_hand"), counted.get("fully_concealed_hand")) == (2, None)
 
 
-def test_a_group_with_a_tile_of_anothers_is_a_claimed_meld() -> None:
+def test_a_group_with_a_tile_from_another_tray_is_a_claimed_meld() -> None:
     east = dealt("east")
     claimed = (*east[9:11], dealt("south")[0])
     hand = asked(east[:9], claimed, east[11:12], (dealt("north")[1],))
@@ -131,7 +131,7 @@ def test_a_group_with_a_tile_of_anothers_is_a_claimed_meld() -> None:
     assert (worth["pure_straight"], worth.get("concealed_hand")) == (16, None)
 
 
-def test_what_somebody_has_to_say_is_counted_too() -> None:
+def test_circumstances_entered_by_the_table_are_counted_too() -> None:
     last = fan_of(asked(dealt("east")[:13], dealt("east")[13:14], last_tile=True))
     assert isinstance(last, dict)
     assert last["last_tile_draw"] == 8
@@ -159,7 +159,7 @@ def test_what_somebody_has_to_say_is_counted_too() -> None:
         ),
     ],
 )
-def test_what_cannot_be_counted_is_refused_with_its_code(request_: CountRequest, code: str) -> None:
+def test_a_hand_that_cannot_be_counted_is_refused_with_its_code(request_: CountRequest, code: str) -> None:
     assert fan_of(request_) == code
 
 
@@ -168,12 +168,12 @@ def test_what_cannot_be_counted_is_refused_with_its_code(request_: CountRequest,
 TICKED: Final = (restored(by="hand"), declared())
 
 
-def test_where_the_walls_were_only_ticked_by_hand_the_serials_tell_no_one_who_drew_a_tile() -> None:
+def test_if_walls_were_ticked_by_hand_serials_do_not_show_who_drew_a_tile() -> None:
     assert fan_of(SELF_DRAWN, *TICKED) == "walls_not_read"
     assert fan_of(SELF_DRAWN, restored(by="scanner"), declared()) == fan_of(SELF_DRAWN)
 
 
-def test_a_hand_of_ticked_walls_is_counted_as_it_lies_and_is_said() -> None:
+def test_with_ticked_walls_a_hand_is_counted_as_laid_and_entered() -> None:
     drawn, claimed = (
         fan_of(replace(SELF_DRAWN, said=McrWinDetails(laid=HandLayout(self_drawn=one))), *TICKED)
         for one in (True, False)
@@ -183,7 +183,7 @@ def test_a_hand_of_ticked_walls_is_counted_as_it_lies_and_is_said() -> None:
     assert (claimed.get("concealed_hand"), claimed.get("fully_concealed_hand")) == (2, None)
 
 
-def test_a_group_beside_the_concealed_tiles_is_a_claimed_meld_whoever_was_dealt_it() -> None:
+def test_a_group_laid_apart_is_a_claimed_meld_whoever_was_dealt_it() -> None:
     east = dealt("east")
     melded = ((*east[3:9], east[9], east[10], *east[11:13]), east[:3], east[13:14])
     worth = fan_of(replace(SELF_DRAWN, groups=melded, said=McrWinDetails(laid=HandLayout(self_drawn=True))), *TICKED)
@@ -191,29 +191,29 @@ def test_a_group_beside_the_concealed_tiles_is_a_claimed_meld_whoever_was_dealt_
     assert (worth["pure_straight"], worth.get("fully_concealed_hand"), worth["self_drawn"]) == (16, None, 1)
 
 
-def test_walls_of_another_form_than_the_plan_has_tell_nothing() -> None:
+def test_walls_in_another_form_show_nothing_about_draws() -> None:
     other = fact(TABLE, 1, Restored(round=1, deal=1, verified=True, form=OTHER_FORM, refusals=0))
     assert fan_of(SELF_DRAWN, other, declared()) == "walls_not_read"
 
 
-def test_until_the_scorer_has_heard_whether_the_walls_were_read_it_is_too_early() -> None:
+def test_a_count_is_too_early_until_it_is_known_whether_the_walls_were_read() -> None:
     assert fan_of(SELF_DRAWN, declared()) == "not_restored"
 
 
 # ---- whenever -----------------------------------------------------------------------------------
 
 
-def test_nothing_is_counted_before_somebody_has_declared() -> None:
+def test_no_hand_is_counted_before_a_declaration() -> None:
     assert HandCounter(EVENT).answer(SELF_DRAWN, ()) == NotCounted(code="not_declared")
 
 
-def test_nothing_is_counted_for_who_has_not_declared_in_this_very_play() -> None:
+def test_only_a_seat_that_declared_in_this_play_is_counted() -> None:
     other = fact(TABLE, 2, Declared(round=2, deal=EVENT.bookings[TABLE, 2].deal, presses=declared().fact.presses))  # type: ignore[union-attr]  # it is a declaration
     assert fan_of(SELF_DRAWN, declared("west"), other) == "not_declared"
 
 
 def in_round(seq: int, round_: int) -> list[LogMessage]:
-    """Return what a hostile device says of a play, whether it is at the table or not."""
+    """Return what a hostile device claims about a play, whether or not the table is at it."""
     deal = EVENT.bookings[TABLE, round_].deal
     lies = Restored(round=round_, deal=deal, verified=True, by="camera", form=EVENT.form(deal), refusals=0)
     press = Declared(round=round_, deal=deal, presses=(Press(seat="east", after_ms=0),))
@@ -221,7 +221,7 @@ def in_round(seq: int, round_: int) -> list[LogMessage]:
 
 
 def in_the_second(told: list[LogMessage], recorded: tuple[int, ...] = ()) -> str:
-    """Ask about the second round; return the code of the answer."""
+    """Ask about the second round. Return the code of the answer."""
     deal = EVENT.bookings[TABLE, 2].deal
     own = [serial for row in EVENT.order(deal)["east"] for serial in row]
     request = replace(SELF_DRAWN, round=2, deal=deal, groups=(tuple(own[:13]), (own[13],)))
@@ -229,7 +229,7 @@ def in_the_second(told: list[LogMessage], recorded: tuple[int, ...] = ()) -> str
     return answer.code if isinstance(answer, NotCounted) else "counted"
 
 
-def test_nothing_is_counted_of_a_round_that_is_not_the_tables_turn_though_its_device_says_so() -> None:
+def test_no_hand_is_counted_in_a_round_that_is_not_the_tables_turn() -> None:
     told = in_round(1, 2)
     assert (in_the_second(told), in_the_second(told, recorded=(1,))) == ("not_declared", "not_winning")
 
@@ -239,32 +239,32 @@ def test_a_play_that_an_arbiter_has_brought_forward_is_counted() -> None:
     assert in_the_second([fact(TABLE, 1, forward), *in_round(2, 2)]) == "not_winning"
 
 
-def test_a_play_that_was_reopened_keeps_the_next_one_from_nothing() -> None:
+def test_a_reopened_play_does_not_prevent_counting_in_the_next_one() -> None:
     done = fact(TABLE, 1, result(TABLE, 1, Outcome("draw", {}, None)))
     assert in_the_second([done, *in_round(2, 2)]) == "not_winning"
 
 
-def test_nothing_more_is_counted_of_a_play_once_the_table_has_begun_another() -> None:
+def test_no_hand_is_counted_once_the_table_has_begun_another_play() -> None:
     assert fan_of(SELF_DRAWN, *READ, *in_round(20, 2)) == "not_declared"
 
 
-def test_where_an_arbiter_has_put_right_who_declared_the_declarer_is_anybody() -> None:
+def test_once_an_arbiter_corrected_the_declarations_any_seat_is_counted() -> None:
     corrected = Overridden(round=1, deal=1, guards=("declarations_corrected",), reason="east: a button failed")
     assert isinstance(fan_of(SELF_DRAWN, restored(), declared("west"), fact(TABLE, 2, corrected)), dict)
 
 
-def test_nothing_is_counted_when_the_play_has_its_result() -> None:
+def test_no_hand_is_counted_once_the_play_has_a_result() -> None:
     assert fan_of(SELF_DRAWN, recorded=(1,)) == "play_has_result"
 
 
-def test_the_same_request_has_the_same_answer_and_costs_one_count() -> None:
+def test_a_repeated_request_gets_the_same_answer_and_costs_one_count() -> None:
     counting = HandCounter(EVENT)
     answers = [counting.answer(SELF_DRAWN, READ) for _ in range(3 * MOST_COUNTS)]
     assert answers == [answers[0]] * len(answers)
     assert isinstance(answers[0], McrValue)
 
 
-def test_who_asks_again_and_again_to_look_faces_up_is_answered_no_more() -> None:
+def test_a_table_that_asks_too_often_is_refused() -> None:
     counting, east = HandCounter(EVENT), dealt("east")
     tries = [
         replace(SELF_DRAWN, id=f"request-{at}", groups=(east[:13], (east[13 + at % 21],))) for at in range(MOST_COUNTS)
@@ -274,14 +274,14 @@ def test_who_asks_again_and_again_to_look_faces_up_is_answered_no_more() -> None
     assert counting.answer(replace(SELF_DRAWN, id="one-more"), READ) == NotCounted(code="counted_too_often")
 
 
-def test_asking_too_early_costs_no_count() -> None:
+def test_a_request_that_comes_too_early_costs_no_count() -> None:
     counting = HandCounter(EVENT)
     for _ in range(2 * MOST_COUNTS):
         counting.answer(SELF_DRAWN, ())
     assert isinstance(counting.answer(SELF_DRAWN, READ), McrValue)
 
 
-def test_an_answer_has_names_of_fan_and_never_a_face() -> None:
+def test_an_answer_names_fan_and_never_a_face() -> None:
     for request in (SELF_DRAWN, ON_A_DISCARD, asked(dealt("east")[:13], dealt("south")[1:2])):
         answer = HandCounter(EVENT).answer(request, READ)
         texts = set(_texts(json.loads(encode_any(answer))))
@@ -305,7 +305,7 @@ def _texts(told: Any) -> list[str]:  # noqa: ANN401 - any JSON
 
 @pytest.fixture
 def room(tmp_path: Path, journal: SqliteJournal) -> Hall:
-    """A scorer that has heard of a play up to a declaration."""
+    """A scorer that has received the facts of a play up to a declaration."""
     hall = make_hall(tmp_path, journal, EVENT)
     booking = EVENT.bookings[TABLE, 1]
     hall.hear(
@@ -321,7 +321,7 @@ def arrive(hall: Hall, request: CountRequest) -> None:
     hall.arrive(topics.COUNT.at(NAME, table=request.table), encode(request))
 
 
-def test_the_scorer_answers_the_table_that_asked_and_keeps_nothing_of_it(room: Hall) -> None:
+def test_the_scorer_answers_only_the_table_that_asked_and_stores_nothing(room: Hall) -> None:
     before = room.journal.height
     arrive(room, SELF_DRAWN)
     told = room.ear.told(f"counted/{TABLE}")
@@ -330,21 +330,21 @@ def test_the_scorer_answers_the_table_that_asked_and_keeps_nothing_of_it(room: H
     assert room.journal.height == before
 
 
-def test_a_hand_is_counted_until_the_result_is_there(room: Hall) -> None:
+def test_a_hand_is_counted_until_its_result_arrives(room: Hall) -> None:
     outcome = Outcome("discard", {"east": 19}, "south")
     room.hear(fact(TABLE, 5, result(TABLE, 1, outcome)))
     arrive(room, SELF_DRAWN)
     assert room.ear.told(f"counted/{TABLE}")["answer"] == {"kind": "refused", "code": "play_has_result"}
 
 
-def test_a_request_for_another_table_or_event_is_refused_before_it_is_looked_at(room: Hall) -> None:
+def test_a_request_for_another_table_or_event_is_refused_at_once(room: Hall) -> None:
     room.arrive(topics.COUNT.at(NAME, table=TABLE + 1), encode(SELF_DRAWN))
     arrive(room, replace(SELF_DRAWN, table=77))
     assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []
     assert room.alerts() == [("wrong_table", TABLE + 1), ("unknown_table", 77)]
 
 
-def test_a_deal_that_is_not_the_tables_is_not_looked_up(room: Hall) -> None:
+def test_a_request_for_a_deal_that_the_table_does_not_play_is_refused(room: Hall) -> None:
     for other in (replace(SELF_DRAWN, deal=2), replace(SELF_DRAWN, deal=77), replace(SELF_DRAWN, round=9)):
         arrive(room, other)
     assert [topic for topic, _, _ in room.ear.said if "counted" in topic] == []
@@ -353,9 +353,7 @@ def test_a_deal_that_is_not_the_tables_is_not_looked_up(room: Hall) -> None:
     assert room.ear.told(f"counted/{TABLE}")["answer"]["kind"] == "mcr"
 
 
-def test_a_riichi_session_beside_the_plays_is_told_that_no_fan_are_counted_whatever_deal_it_names(
-    tmp_path: Path, journal: SqliteJournal
-) -> None:
+def test_a_riichi_session_gets_no_fan_whatever_deal_it_names(tmp_path: Path, journal: SqliteJournal) -> None:
     players = dict(zip(SEATS, (player.id for player in plan().players), strict=False))
     session = RiichiBooking(round=1, table=9, profile="riichi-montreal", players=players)
     room = make_hall(tmp_path, journal, Event(replace(plan(), riichi=(session,)), deals(), registry()))
@@ -366,6 +364,6 @@ def test_a_riichi_session_beside_the_plays_is_told_that_no_fan_are_counted_whate
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
-def test_every_fan_that_can_be_counted_can_be_told(ruleset: Ruleset) -> None:
+def test_every_fan_fits_into_an_answer(ruleset: Ruleset) -> None:
     told = [CountedFan(id=fan_id, fan=fan_value(fan_id, ruleset)) for fan_id in fan_entries()]
     assert msgspec.json.decode(msgspec.json.encode(told), type=list[CountedFan]) == told

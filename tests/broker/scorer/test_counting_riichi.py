@@ -1,4 +1,4 @@
-"""A hand of riichi is counted in a session, by the set that is dealt there, and in a planned deal; each hand again."""
+"""A hand of riichi is counted, in a session by the set in use and in a planned deal, each hand anew."""
 
 from random import Random
 from typing import Final
@@ -33,7 +33,7 @@ TABLE: Final = 9
 LAID: Final = lay_down(
     ("2m", "3m", "4m", "6p", "7p", "8p", "2s", "3s", "4s", "5s", "5s", "7s", "8s"), (), "6s", Random(2), (("1m",),)
 )
-"""A pinfu, all simples, riichi, a dora: 4 han; and the indicator."""
+"""A pinfu with all simples, riichi and a dora, 4 han in all; and the indicator."""
 
 BOOKED: Final = RiichiBooking(
     round=1,
@@ -65,7 +65,7 @@ def answer_to(asked: CountRequest, *told: LogMessage, of: Event | None = None) -
 
 
 def recorded(kind: str = "ron") -> RiichiRecorded:
-    """A hand of a session, as a table told it."""
+    """Return a hand of a session, as its table reports it."""
     sitting = RiichiSitting()
     sitting.begin()
     if kind == "ron":
@@ -79,7 +79,7 @@ def recorded(kind: str = "ron") -> RiichiRecorded:
     return told
 
 
-def test_a_hand_of_a_session_is_counted_by_the_set_that_is_dealt_there() -> None:
+def test_a_hand_of_a_session_is_counted_by_the_tile_set_in_use() -> None:
     answer = answer_to(request(), declared())
     assert isinstance(answer, RiichiValue)
     assert [(one.id, one.han) for one in answer.yaku] == [("riichi", 1), ("pinfu", 1), ("tanyao", 1), ("dora", 1)]
@@ -87,7 +87,7 @@ def test_a_hand_of_a_session_is_counted_by_the_set_that_is_dealt_there() -> None
     assert [(one.id, one.fu) for one in answer.items] == [("winning", 20), ("concealed_ron", 10)]
 
 
-def test_a_set_that_nobody_has_entered_whole_is_said_so() -> None:
+def test_a_set_that_is_not_registered_completely_is_refused() -> None:
     half = Event(replace(plan(), riichi=(BOOKED,)), deals(), {**registry(), 7: {1: "1m"}})
     answers = [answer_to(request(), declared(), of=of) for of in (event(8), half)]
     assert answers == [NotCounted(code="set_not_registered")] * 2
@@ -117,7 +117,7 @@ def test_each_hand_of_a_session_has_its_own_counts() -> None:
     assert isinstance(counting.answer(replace(last, deal=2), [*told, declared(deal=2, seq=2)]), RiichiValue)
 
 
-def test_a_planned_deal_under_riichi_rules_is_counted_however_its_walls_were_found_right() -> None:
+def test_a_planned_riichi_deal_is_counted_whether_its_walls_were_read_or_ticked() -> None:
     of = Event(replace(plan(), profile="riichi-montreal"), deals(), registry())
     table = next(table for (table, round_), booking in of.bookings.items() if (round_, booking.deal) == (1, 1))
     faces = of.faces(1)

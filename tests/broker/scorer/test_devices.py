@@ -1,4 +1,4 @@
-"""Which device serves a table, whose clock is off, and how devices are."""
+"""Which device serves a table, whose clock is wrong, and the health of devices."""
 
 import json
 from collections.abc import Iterator
@@ -29,18 +29,18 @@ FIRST, SECOND = "kiosk-0001", "kiosk-0002"
 
 @contextmanager
 def open_hall(folder: Path) -> Iterator[Hall]:
-    """Start a scorer on the store in a folder; at the end it is gone."""
+    """Start a scorer on the store in a folder, and stop it afterwards."""
     with open_journal(folder) as journal:
         yield make_hall(folder, journal)
 
 
 def served(hall: Hall, table: int = 1) -> dict[str, Any]:
-    """Return what a table was told last."""
+    """Return the last message that a table received about which device serves it."""
     said = [json.loads(body) for topic, body, _ in hall.ear.said if topic == f"hm/cup/served/{table}"]
     return {name: said[-1][name] for name in ("device", "refused", "calls_before")}
 
 
-def test_a_second_device_is_refused_with_its_facts_and_both_are_told(hall: Hall) -> None:
+def test_a_second_device_and_its_facts_are_refused_and_both_devices_notified(hall: Hall) -> None:
     hall.hear(state(1), state(1, device=SECOND))
     assert served(hall) == {"device": FIRST, "refused": SECOND, "calls_before": None}
     hall.hear(replace(fact(1, 1, restored(1)), sender=SECOND))
@@ -51,18 +51,16 @@ def test_a_second_device_is_refused_with_its_facts_and_both_are_told(hall: Hall)
     assert hall.ear.told("receipt/1")["upto"] == 1
 
 
-def test_what_a_refused_device_says_of_itself_shows_nowhere(hall: Hall) -> None:
+def test_the_state_of_a_refused_device_is_not_shown(hall: Hall) -> None:
     hall.hear(state(1), replace(state(1, device=SECOND), state="finished", health={"camera": "camera_failed"}))
     (card,) = [table for table in hall.scorer.feed.current.tables if table.table == 1]
     assert (card.state, card.health) == ("playing", {})
 
 
 @pytest.mark.parametrize("end", ["lost", "disconnected"])
-def test_once_the_first_is_gone_the_second_is_let_in_when_it_asks_and_the_first_refused_when_it_comes_back(
-    hall: Hall, end: Lifecycle
-) -> None:
+def test_once_the_first_device_is_gone_the_second_serves_and_the_first_is_refused(hall: Hall, end: Lifecycle) -> None:
     hall.hear(state(1), state(1, device=SECOND), state(1, lifecycle=end))
-    assert served(hall)["device"] == FIRST  # nobody has asked
+    assert served(hall)["device"] == FIRST  # no other device has asked
     hall.hear(state(1, device=SECOND, count=2))
     assert served(hall) == {"device": SECOND, "refused": None, "calls_before": None}
     hall.hear(replace(fact(1, 1, restored(1)), sender=SECOND))
@@ -71,19 +69,19 @@ def test_once_the_first_is_gone_the_second_is_let_in_when_it_asks_and_the_first_
     assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
 
 
-def test_a_device_that_was_away_is_still_the_one_though_another_waits(hall: Hall) -> None:
+def test_a_device_that_returns_still_serves_although_another_waits(hall: Hall) -> None:
     hall.hear(state(1), state(1, device=SECOND), state(1, lifecycle="lost"), state(1, count=2))
     hall.hear(state(1, device=SECOND, count=2))
     assert served(hall) == {"device": FIRST, "refused": SECOND, "calls_before": None}
 
 
-def test_a_last_will_that_comes_late_lets_nobody_in(hall: Hall) -> None:
+def test_a_late_last_will_does_not_let_another_device_in(hall: Hall) -> None:
     hall.hear(state(1, start=2), state(1, start=1, lifecycle="lost"), state(1, device=SECOND))
     assert served(hall)["device"] == FIRST
 
 
-def test_a_dead_devices_facts_are_taken_from_the_one_that_has_them_now(hall: Hall) -> None:
-    """Who sends is asked, not who found out; and what is stored is the same whoever has sent it."""
+def test_facts_of_a_dead_device_are_accepted_from_its_successor(hall: Hall) -> None:
+    """The sending device decides, not the one that recorded the fact. What is stored does not depend on the sender."""
     once = fact(1, 1, restored(1))
     hall.hear(state(1), replace(once, sender=FIRST), state(1, lifecycle="lost"), state(1, device=SECOND))
     hall.hear(replace(once, sender=SECOND))
@@ -91,9 +89,7 @@ def test_a_dead_devices_facts_are_taken_from_the_one_that_has_them_now(hall: Hal
     assert [*hall.journal.messages()] == [once]
 
 
-def test_what_a_device_was_refused_for_is_told_no_more_once_it_serves_the_table_and_its_number_clashes(
-    hall: Hall,
-) -> None:
+def test_a_refusal_of_another_device_is_replaced_by_the_latest_code_once_it_serves(hall: Hall) -> None:
     late = replace(fact(1, 1, restored(1), id_="of-the-second"), sender=SECOND)
     hall.hear(state(1), late, replace(fact(1, 1, restored(1), id_="of-the-first"), sender=FIRST))
     hall.hear(state(1, lifecycle="lost"), state(1, device=SECOND, count=2))
@@ -105,9 +101,7 @@ def test_what_a_device_was_refused_for_is_told_no_more_once_it_serves_the_table_
 @given(
     st.lists(st.tuples(st.sampled_from([FIRST, SECOND]), st.sampled_from(["ready", "alert", "lost", "disconnected"])))
 )
-def test_a_table_passes_from_a_device_to_another_only_once_the_first_is_gone(
-    said: list[tuple[str, Lifecycle]],
-) -> None:
+def test_a_table_passes_to_another_device_only_once_the_first_is_gone(said: list[tuple[str, Lifecycle]]) -> None:
     serving, gone = Serving(), set[str]()
     for at, (device, lifecycle) in enumerate(said):
         before, _ = serving.of(1)
@@ -122,7 +116,7 @@ def call(table: int, seq: int, *, is_open: bool) -> Any:  # noqa: ANN401 - a mes
     return fact(table, seq, Call(round=1, deal=event().bookings[table, 1].deal, open=is_open))
 
 
-def test_each_calling_table_is_told_its_place_and_told_again_when_it_moves_up(hall: Hall) -> None:
+def test_each_calling_table_gets_its_place_in_the_queue_and_again_when_it_moves(hall: Hall) -> None:
     hall.clock.read = iter(range(10_000)).__next__
     for table in (3, 1, 2):
         hall.hear(call(table, 1, is_open=True))
@@ -134,7 +128,7 @@ def test_each_calling_table_is_told_its_place_and_told_again_when_it_moves_up(ha
     assert [served(hall, table)["calls_before"] for table in (1, 2)] == [None, 1]
 
 
-def test_a_scorer_that_starts_again_tells_the_places_when_the_broker_is_there(hall: Hall) -> None:
+def test_a_restarted_scorer_publishes_the_queue_when_the_broker_is_connected(hall: Hall) -> None:
     hall.hear(call(2, 1, is_open=True))
     hall.ear.said.clear()
     hall.connect(up=True)
@@ -144,7 +138,7 @@ def test_a_scorer_that_starts_again_tells_the_places_when_the_broker_is_there(ha
 @given(
     st.lists(st.tuples(st.sampled_from([FIRST, SECOND]), st.sampled_from(["ready", "alert", "lost", "disconnected"])))
 )
-def test_a_scorer_that_starts_again_knows_what_it_knew_of_devices(said: list[tuple[str, Lifecycle]]) -> None:
+def test_a_restarted_scorer_knows_which_devices_serve(said: list[tuple[str, Lifecycle]]) -> None:
     serving = Serving()
     for at, (device, lifecycle) in enumerate(said):
         serving.apply(state(1, device=device, lifecycle=lifecycle, count=at + 1))
@@ -153,7 +147,7 @@ def test_a_scorer_that_starts_again_knows_what_it_knew_of_devices(said: list[tup
         assert again.holder(1) == holder
 
 
-def test_an_idle_device_that_speaks_first_after_a_restart_of_the_scorer_is_refused_still(tmp_path: Path) -> None:
+def test_a_refused_device_that_speaks_first_after_a_restart_stays_refused(tmp_path: Path) -> None:
     with open_hall(tmp_path) as hall:
         hall.hear(state(1), state(1, device=SECOND))
     with open_hall(tmp_path) as hall:
@@ -165,13 +159,13 @@ def test_an_idle_device_that_speaks_first_after_a_restart_of_the_scorer_is_refus
         assert hall.ear.told("receipt/1")["upto"] == 1
 
 
-def test_a_table_is_handed_over_to_the_device_that_waits_and_back_and_a_restart_knows_it(tmp_path: Path) -> None:
+def test_a_table_is_handed_over_to_the_waiting_device_and_back_across_restarts(tmp_path: Path) -> None:
     with open_hall(tmp_path) as hall:
         hall.hear(state(1), state(1, device=SECOND))
         hall.scorer.live.devices.hand_over(1, SECOND)
         assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
     with open_hall(tmp_path) as hall:
-        hall.hear(state(1, count=3), state(1, lifecycle="lost"))  # the first asks, and is switched off
+        hall.hear(state(1, count=3), state(1, lifecycle="lost"))  # the first device asks to serve, and is switched off
         assert served(hall) == {"device": SECOND, "refused": FIRST, "calls_before": None}
         hall.hear(replace(fact(1, 1, restored(1)), sender=SECOND))
         assert hall.ear.told("receipt/1")["upto"] == 1
@@ -179,9 +173,7 @@ def test_a_table_is_handed_over_to_the_device_that_waits_and_back_and_a_restart_
         assert served(hall)["device"] == FIRST
 
 
-def test_term_and_number_tell_in_which_order_it_was_said_who_serves_whenever_the_scorer_was_started(
-    tmp_path: Path,
-) -> None:
+def test_term_and_number_order_the_messages_about_who_serves_across_restarts(tmp_path: Path) -> None:
     orders = list[tuple[int, int]]()
     for term in (4, 5):
         with open_hall(tmp_path) as hall:
@@ -194,7 +186,7 @@ def test_term_and_number_tell_in_which_order_it_was_said_who_serves_whenever_the
     assert {term for term, _ in orders} == {4, 5}
 
 
-def test_where_no_device_waits_nothing_is_handed_over(hall: Hall) -> None:
+def test_a_table_without_a_waiting_device_cannot_be_handed_over(hall: Hall) -> None:
     hall.hear(state(1))
     for table, to in ((1, FIRST), (1, SECOND), (2, FIRST)):
         with pytest.raises(NoDeviceWaits):
@@ -210,7 +202,7 @@ Offs = tuple[int, ...]
 
 
 def day() -> list[LogMessage]:
-    """Return what the four tables say in a round and a half, with the true times: two calls, three results."""
+    """Return what the four tables report in a round and a half, with the true times: two calls, three results."""
     plays = {table: whole_play(table) for table in range(1, 5)}
     begun, ended = slice(0, 3), slice(3, None)
     said = [message for table in plays for message in plays[table][begun]]
@@ -221,14 +213,14 @@ def day() -> list[LogMessage]:
 
 
 def hear(hall: Hall, offs: Offs) -> None:
-    """Let the day be told as it goes, by tables whose clocks are off."""
+    """Let the messages of the day arrive, from tables whose clocks are wrong."""
     for message in day():
         hall.clock.read = partial(int, message.at)
         hall.hear(replace(message, at=message.at + offs[message.table - 1]))
 
 
 def seen_by_desk(hall: Hall) -> object:
-    """Return all that the room is told by a clock: calls, clocks, plays, grid, and when the round will be over."""
+    """Return what the desk shows by a clock: calls, clocks, plays, grid, and the end of the round."""
     hall.hear(
         *(replace(state(table), calling=table in hall.scorer.state.tables.times.calling) for table in range(1, 5))
     )
@@ -244,7 +236,7 @@ def seen_by_desk(hall: Hall) -> object:
 
 
 @pytest.mark.parametrize("offs", [(DAY, -DAY, 0, DAY), (-DAY, DAY, -DAY, -DAY), (-DAY, -DAY, -DAY, DAY)])
-def test_a_room_whose_clocks_are_a_day_off_is_told_as_one_whose_clocks_are_right(tmp_path: Path, offs: Offs) -> None:
+def test_tables_with_wrong_clocks_are_shown_like_tables_with_right_ones(tmp_path: Path, offs: Offs) -> None:
     found = []
     for number, of in enumerate((offs, (0, 0, 0, 0))):
         (folder := tmp_path / str(number)).mkdir()
@@ -257,9 +249,7 @@ def test_a_room_whose_clocks_are_a_day_off_is_told_as_one_whose_clocks_are_right
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 10**6), st.integers(0, 10**6))))
-def test_a_time_that_is_believed_is_never_later_than_it_was_heard_nor_before_the_fact_before(
-    said: list[tuple[int, int, int]],
-) -> None:
+def test_a_corrected_time_is_between_the_previous_fact_and_the_arrival(said: list[tuple[int, int, int]]) -> None:
     clocks, before, now = FactTimes(), dict[int, int](), 0
     for seq, (table, at, later) in enumerate(said, 1):
         now += later
@@ -268,8 +258,8 @@ def test_a_time_that_is_believed_is_never_later_than_it_was_heard_nor_before_the
         before[table] = believed
 
 
-def test_what_a_table_tells_late_was_when_its_clock_says() -> None:
-    """Offline for an hour: its calls have waited as long as they have."""
+def test_a_late_fact_keeps_the_time_of_its_tables_clock() -> None:
+    """The table was offline for an hour, so its calls have waited for that long."""
     clocks = FactTimes()
     clocks.corrected(fact(1, 1, restored(1), at=NOW), NOW)
     late = [fact(1, seq, result(1), at=NOW + seq * MINUTE) for seq in (2, 3, 4)]
@@ -277,18 +267,18 @@ def test_what_a_table_tells_late_was_when_its_clock_says() -> None:
 
 
 def clocks_told(hall: Hall) -> list[tuple[str, str]]:
-    """Return code and text of what was told of clocks since the last look."""
+    """Return code and text of the alerts about clocks since the last call."""
     alerts = [(one.code, one.text) for one in hall.ear.heard("alert")]  # type: ignore[attr-defined]  # alerts all
     hall.ear.forget()
     return [one for one in alerts if one[0].startswith("clock_")]
 
 
 def says(hall: Hall, at: int, heard: int | None = None, table: int = 1, count: int = 1) -> None:
-    """Let a table say of itself at a time by its clock, having heard a receipt of a time by ours."""
+    """Let a table send its state at a time by its clock, after a receipt with a time by ours."""
     hall.hear(replace(state(table, count=count), at=at, heard=heard))
 
 
-def test_a_clock_that_is_ahead_is_told_once_and_once_when_it_is_right_again(hall: Hall) -> None:
+def test_a_clock_that_is_ahead_is_reported_once_and_once_when_it_is_right_again(hall: Hall) -> None:
     for count, later in enumerate((0, 1, 2)):
         says(hall, NOW + DAY + later, count=count)
     assert clocks_told(hall) == [("clock_ahead", "Table 1: its clock is 24 h 00 min ahead of this computer’s.")]
@@ -296,27 +286,27 @@ def test_a_clock_that_is_ahead_is_told_once_and_once_when_it_is_right_again(hall
     assert clocks_told(hall) == [("clock_right", "Table 1: its clock is correct again.")]
 
 
-def test_a_clock_that_is_behind_is_known_by_the_receipt_that_it_has_heard(hall: Hall) -> None:
+def test_a_clock_that_is_behind_is_noticed_by_the_receipt_it_has_received(hall: Hall) -> None:
     says(hall, NOW - DAY)
-    assert clocks_told(hall) == []  # it may have waited in the broker for a day
+    assert clocks_told(hall) == []  # the state may have waited in the broker for a day
     says(hall, NOW - DAY, heard=NOW, count=2)
     assert clocks_told(hall) == [("clock_behind", "Table 1: its clock is 24 h 00 min behind this computer’s.")]
 
 
 @pytest.mark.parametrize("off", [CLOCK_TOLERANCE_MS, -CLOCK_TOLERANCE_MS, 0])
-def test_two_minutes_are_not_far(hall: Hall, off: int) -> None:
+def test_a_clock_two_minutes_off_is_not_reported(hall: Hall, off: int) -> None:
     says(hall, NOW + off, heard=NOW)
     assert clocks_told(hall) == []
 
 
 @given(st.integers(0, DAY), st.integers(0, DAY))
-def test_a_state_of_a_right_clock_raises_no_alarm_however_long_it_waited(waited: int, before: int) -> None:
-    """The receipt is older than the state, and the state than its being heard."""
+def test_a_delayed_state_with_a_right_clock_raises_no_alert(waited: int, before: int) -> None:
+    """The receipt is older than the state, which is older than its arrival."""
     said = replace(state(1), at=NOW - waited, heard=NOW - waited - before)
     assert clock_offset(said, NOW) == 0
 
 
-def test_clocks_that_are_off_at_more_tables_than_are_told_at_once_are_all_told() -> None:
+def test_wrong_clocks_at_many_tables_are_all_reported() -> None:
     watch = ClockWatch()
     for table in (1, 2, 3):
         watch.apply(replace(state(table), at=NOW + DAY), NOW)
@@ -325,19 +315,19 @@ def test_clocks_that_are_off_at_more_tables_than_are_told_at_once_are_all_told()
     assert watch.concerns() == others
 
 
-def test_a_receipt_tells_the_time_by_which_a_table_finds_out(hall: Hall) -> None:
+def test_a_receipt_has_the_time_for_checking_the_tables_clock(hall: Hall) -> None:
     hall.hear(fact(1, 1, restored(1)))
     assert hall.ear.told("receipt/1")["at"] == NOW
 
 
 def alerts_sent(hall: Hall) -> list[tuple[str, str]]:
-    """Return code and text of the alerts that were published since the last look."""
+    """Return code and text of the alerts published since the last call."""
     alerts = [(one.code, one.text) for one in hall.ear.heard("alert")]  # type: ignore[attr-defined]  # alerts all
     hall.ear.forget()
     return alerts
 
 
-def test_a_device_that_is_unwell_is_told_once_and_when_it_is_well_again(hall: Hall) -> None:
+def test_a_health_problem_is_reported_once_and_once_when_it_is_over(hall: Hall) -> None:
     ill = replace(state(1, count=1), health={"buttons": "device_unplugged"})
     hall.hear(ill)
     assert alerts_sent(hall) == [("device_unwell", "Table 1: buttons: device_unplugged")]
@@ -347,7 +337,7 @@ def test_a_device_that_is_unwell_is_told_once_and_when_it_is_well_again(hall: Ha
     assert alerts_sent(hall) == [("device_well", "Table 1: fixed: buttons")]
 
 
-def test_of_several_parts_only_what_is_news_is_told(hall: Hall) -> None:
+def test_of_several_health_problems_only_new_ones_are_reported(hall: Hall) -> None:
     hall.hear(replace(state(1), health={"camera": "camera_gone", "button-east": "button_stuck"}))
     assert alerts_sent(hall) == [("device_unwell", "Table 1: camera: camera_gone; button-east: button_stuck")]
     hall.hear(replace(state(1, count=2), health={"camera": "camera_gone", "scanner": "device_unplugged"}))
@@ -357,29 +347,29 @@ def test_of_several_parts_only_what_is_news_is_told(hall: Hall) -> None:
     ]
 
 
-def test_a_device_that_comes_and_goes_is_told_each_time_however_soon(hall: Hall) -> None:
+def test_a_problem_that_comes_and_goes_is_reported_each_time(hall: Hall) -> None:
     for count in range(4):
         hall.hear(replace(state(1, count=count + 1), health={} if count % 2 else {"buttons": "device_unplugged"}))
     assert [code for code, _ in alerts_sent(hall)] == ["device_unwell", "device_well"] * 2
 
 
-def test_what_came_and_went_within_one_batch_is_told_as_neither(hall: Hall) -> None:
+def test_a_problem_that_comes_and_goes_within_one_batch_is_not_reported(hall: Hall) -> None:
     hall.hear(replace(state(1), health={"buttons": "device_unplugged"}), state(1, count=2))
     assert alerts_sent(hall) == []
 
 
-def test_a_table_that_is_lost_is_not_told_to_be_well(hall: Hall) -> None:
+def test_a_lost_table_is_not_reported_as_well(hall: Hall) -> None:
     hall.hear(replace(state(1), health={"buttons": "box_silent"}))
     hall.hear(state(1, lifecycle="lost", count=0))
     assert [code for code, _ in alerts_sent(hall)] == ["device_unwell", "table_lost"]
 
 
-def test_what_the_scorer_has_refused_is_told_as_refused_and_not_as_health(hall: Hall) -> None:
+def test_refusals_are_not_reported_as_health_problems(hall: Hall) -> None:
     hall.hear(replace(state(1), health={"refused": "not_planned"}))
     assert alerts_sent(hall) == []
 
 
-def test_what_is_too_much_for_one_batch_is_told_with_the_next() -> None:
+def test_health_problems_beyond_the_limit_are_reported_with_the_next_batch() -> None:
     watch = HealthWatch()
     for table in range(1, MOST_AT_ONCE + 6):
         watch.apply(replace(state(1), table=table, health={"buttons": "box_silent"}))
@@ -388,12 +378,12 @@ def test_what_is_too_much_for_one_batch_is_told_with_the_next() -> None:
     assert [one.table for one in watch.concerns()] == list(range(MOST_AT_ONCE + 1, MOST_AT_ONCE + 6))
 
 
-def test_a_hostile_text_is_cut_to_what_an_alert_can_hold(hall: Hall) -> None:
+def test_a_long_hostile_text_is_cut_to_the_limit_of_an_alert(hall: Hall) -> None:
     hall.hear(replace(state(1), health={f"part-{number}": "x" * 500 for number in range(16)}))
     ((code, text),) = alerts_sent(hall)
     assert (code, len(text)) == ("device_unwell", 500)
 
 
-def test_a_card_says_the_version_of_a_table_that_is_another_than_ours(hall: Hall) -> None:
+def test_a_card_shows_the_version_of_a_table_if_it_differs(hall: Hall) -> None:
     hall.hear(state(1), replace(state(2), version="0.0.9"), replace(state(3), version=program_version()))
     assert [table.other_version for table in hall.scorer.feed.current.tables[:3]] == [None, "0.0.9", None]

@@ -1,4 +1,4 @@
-"""Players without standing are compared with all others and take no place; an earlier event's IMPs count on."""
+"""Players without standing are compared with all but take no place; IMPs of an earlier event are carried over."""
 
 from fractions import Fraction
 from random import Random
@@ -36,28 +36,28 @@ PLAIN = replace(
     ),
     copies=1,
 )
-"""The players of the event in stages, everybody at one table all day."""
+"""The players of the event in stages, all of them at one table all day."""
 
 
 def with_guests(plan: Plan, *guests: str) -> Plan:
-    """Return a plan in which some play without standing."""
+    """Return a plan in which some players have no standing."""
     return replace(plan, players=tuple(replace(one, without_standing=one.id in guests) for one in plan.players))
 
 
 def room_of(plan: Plan, rounds: int = 2, seed: int = 5) -> EventState:
-    """Return a room in which the first rounds of a plan were played."""
+    """Return the state after the first rounds of a plan."""
     room = EventState(Event(plan, staged_deals(), registry()))
     room.load(play_rounds(room.planned, range(1, rounds + 1), Random(seed), {}))
     return room
 
 
 def ranked(room: EventState) -> dict[str, tuple[int, int]]:
-    """Return place and IMP of everybody who has a place."""
+    """Return place and IMPs of everybody who has a place."""
     return {row.player: (row.place, int(row.imp)) for row in room.snapshot().standings}
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_guest_s_plays_are_compared_and_the_places_are_those_of_the_others(seed: int) -> None:
+def test_a_guests_plays_are_compared_but_take_no_place(seed: int) -> None:
     room, all_ranked = room_of(with_guests(PLAIN, "p01", "p09"), 4, seed), room_of(PLAIN, 4, seed)
     imps = {player: imp for player, (_, imp) in ranked(all_ranked).items()}
     assert ranked(room) == places(imps, imps.keys() - {"p01", "p09"})
@@ -66,7 +66,7 @@ def test_a_guest_s_plays_are_compared_and_the_places_are_those_of_the_others(see
     assert table.without_standing == ("Player 1", "Player 9")
 
 
-def test_a_guest_s_sheet_and_the_traveller_say_so() -> None:
+def test_a_guest_is_marked_on_the_sheet_and_the_traveller() -> None:
     snapshot = room_of(with_guests(PLAIN, "p01"), 4).snapshot()
     sheet = player_sheet(snapshot, standings_table(snapshot), "p01")
     assert (sheet.without_standing, sheet.rung, len(sheet.plays)) == (True, None, 4)
@@ -79,7 +79,7 @@ def test_a_guest_s_sheet_and_the_traveller_say_so() -> None:
     assert {player for player, guest in lines if guest} == {"p01"}
 
 
-def test_what_can_be_reached_and_what_is_likely_leaves_guests_out() -> None:
+def test_bounds_and_likely_places_leave_guests_out() -> None:
     snapshot = open_part(room_of(with_guests(PLAIN, "p01", "p02", "p03", "p04"), 3).snapshot())
     rungs = standings_table(snapshot).rungs
     assert len(rungs) == 12
@@ -87,7 +87,7 @@ def test_what_can_be_reached_and_what_is_likely_leaves_guests_out() -> None:
     assert all(rung.likely is None or rung.likely[1] <= 12 for rung in rungs)
 
 
-def test_who_has_no_standing_does_not_qualify() -> None:
+def test_a_player_without_standing_does_not_qualify() -> None:
     before = [one.name for one in qualified(room_of(staged_plan(), seed=7), STAGES[1])]
     best = before[0]
     room = room_of(with_guests(staged_plan(), best), seed=7)
@@ -118,7 +118,7 @@ def test_a_correction_of_a_name_leaves_a_guest_a_guest() -> None:
 
 
 def team_room(plan: Plan) -> EventState:
-    """Return the room of the teams, in which everything was played."""
+    """Return the state of the team event after all plays."""
     room = EventState(Event(plan, deals(), registry()))
     for table in range(1, 5):
         for round_ in range(1, 5):
@@ -136,7 +136,7 @@ def test_a_team_of_guests_is_compared_and_not_ranked() -> None:
     assert team_sheet(room.snapshot(), standings_table(room.snapshot()), 1).beside == 0
 
 
-def test_a_team_of_whose_players_some_have_standing_has_it() -> None:
+def test_a_team_has_standing_if_any_of_its_players_has() -> None:
     room = team_room(with_guests(team_event().plan, *TEAMS["Team A"][1:]))
     assert {row.team for row in room.team_rows()} == TEAMS.keys()
 
@@ -147,7 +147,7 @@ BEFORE = Earlier("Saturday", "2/3", tuple(EarlierPlace(f"p{at:02}", at, 50 - 7 *
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_two_thirds_of_an_earlier_event_count_with_what_was_played_here(seed: int) -> None:
+def test_two_thirds_of_an_earlier_event_are_added_to_the_plays(seed: int) -> None:
     room, alone = room_of(replace(PLAIN, earlier=BEFORE), 4, seed), room_of(PLAIN, 4, seed)
     carried = {one.name: whole(int(one.imp) * Fraction(2, 3)) for one in BEFORE.players}
     imps = {player: imp + carried.get(player, 0) for player, (_, imp) in ranked(alone).items()}
@@ -157,18 +157,18 @@ def test_two_thirds_of_an_earlier_event_count_with_what_was_played_here(seed: in
     assert table.earlier == "Saturday"
 
 
-def test_the_way_of_the_leaders_begins_with_what_they_brought() -> None:
+def test_the_history_begins_with_the_carried_over_imps() -> None:
     snapshot = room_of(replace(PLAIN, earlier=BEFORE), 4).snapshot()
     (line,) = standings_history(snapshot, ["p01"]).lines
     assert line.imps[-1] == ranked(room_of(replace(PLAIN, earlier=BEFORE), 4))["p01"][1]
 
 
-def test_what_is_carried_over_is_there_before_the_first_play_and_is_no_secret() -> None:
+def test_carried_over_imps_are_public_before_the_first_play() -> None:
     snapshot = open_part(EventState(Event(replace(PLAIN, earlier=BEFORE), staged_deals(), registry())).snapshot())
     assert [row.imp for row in snapshot.standings[:2]] == [29, 24]
 
 
-def test_in_stages_it_counts_in_the_first_and_by_it_in_the_next() -> None:
+def test_in_stages_the_carry_over_of_an_earlier_event_counts_in_the_first() -> None:
     room = room_of(replace(staged_plan(), earlier=BEFORE))
     alone = room_of(staged_plan())
     carried = {one.name: whole(int(one.imp) * Fraction(2, 3)) for one in BEFORE.players}
@@ -179,7 +179,7 @@ def test_in_stages_it_counts_in_the_first_and_by_it_in_the_next() -> None:
     assert {rung.player: rung.carried for rung in standings_table(room.snapshot()).rungs if rung.carried} == carried
 
 
-def test_a_ruling_beside_an_earlier_event_is_added_once_and_a_plan_that_changes_keeps_both() -> None:
+def test_adjustments_and_carry_over_count_once_and_survive_a_change_of_the_plan() -> None:
     plan = replace(PLAIN, earlier=BEFORE)
     room, again = room_of(plan, 1), room_of(plan, 1)
     change = draft_change(plan_facts(room), PlanWishes(replaced={"p16": "Zoë"}), Random(1), lambda _: lambda: False)
@@ -188,7 +188,7 @@ def test_a_ruling_beside_an_earlier_event_is_added_once_and_a_plan_that_changes_
     assert {name: imp for name, (_, imp) in ranked(room).items()} == {**imps, "p17": 0}
 
 
-def test_teams_carry_their_own_over() -> None:
+def test_teams_carry_over_their_own_imps() -> None:
     usual = team_room(team_event().plan)
     before = Earlier("Saturday", "50%", teams=(EarlierPlace("Team B", 1, 21), EarlierPlace("Team A", 2, -9)))
     room = team_room(replace(team_event().plan, earlier=before))

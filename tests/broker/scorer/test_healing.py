@@ -1,4 +1,4 @@
-"""What is wrong with a store is noticed when it is opened, named, counts for nothing, and heals from the tables."""
+"""Faults of a store are noticed when it is opened, identified, do not count, and are repaired by the tables."""
 
 import re
 import shutil
@@ -42,11 +42,11 @@ LOSING: Final = next(one for one in LOG if isinstance(one.fact, Result) and min(
 
 
 WITHOUT_ONE: Final = 15
-"""Plays that count while the result of one is asked for: what its table said later counts as it did."""
+"""Number of plays that count while one result is requested again. Later facts of its table count as before."""
 
 
 def named_by_table(facts: list[LogMessage]) -> str:
-    """Name facts by table as alerts do; of each table they are one after the other."""
+    """Return facts by table, as alerts name them. Those of each table are consecutive."""
     seqs: dict[int, list[int]] = {}
     for one in facts:
         seqs.setdefault(one.table, []).append(one.seq)
@@ -54,7 +54,7 @@ def named_by_table(facts: list[LogMessage]) -> str:
 
 
 def flip(folder: Path, message: LogMessage) -> None:
-    """Change one digit of a result's points in the store's file, as a disk does: -26 becomes -96."""
+    """Change one digit of a result's points in the store's file, as a failing disk does: -26 becomes -96."""
     path = folder / STORE
     with closing(sqlite3.connect(path)) as store:
         (body,) = store.execute("SELECT body FROM journal WHERE id = ?", (message.id,)).fetchone()
@@ -78,7 +78,7 @@ def flipped(tmp_path: Path) -> Path:
     return folder
 
 
-def test_sqlite_and_the_row_itself_see_nothing_wrong(flipped: Path) -> None:
+def test_neither_sqlite_nor_the_row_itself_shows_the_change(flipped: Path) -> None:
     with closing(sqlite3.connect(flipped / STORE)) as store:
         assert store.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         (body,) = store.execute("SELECT body FROM journal WHERE id = ?", (LOSING.id,)).fetchone()
@@ -87,7 +87,7 @@ def test_sqlite_and_the_row_itself_see_nothing_wrong(flipped: Path) -> None:
     assert message.fact != LOSING.fact
 
 
-def test_a_changed_byte_is_noticed_at_the_start_named_and_healed_from_the_table(flipped: Path, tmp_path: Path) -> None:
+def test_a_changed_byte_is_noticed_at_the_start_and_repaired_by_the_table(flipped: Path, tmp_path: Path) -> None:
     with closing(SqliteJournal(flipped / STORE, NAME)) as journal:
         hall = make_hall(flipped, journal)
         assert hall.scorer.feed.current.plays_in == WITHOUT_ONE
@@ -112,7 +112,7 @@ def test_a_changed_byte_is_noticed_at_the_start_named_and_healed_from_the_table(
         hall = make_hall(flipped, journal)
         hall.connect(up=True)
         assert (hall.alerts(), hall.scorer.feed.current.plays_in) == ([], 16)
-        assert [fault.code for fault in journal.set_aside()] == ["row_altered"]
+        assert [fault.code for fault in journal.recorded_faults()] == ["row_altered"]
         assert [*read_journal(journal, open_event(flipped)).lost()] == [(LOSING.table, LOSING.seq)]
     assert verify_store(flipped).faults == ()
     assert {one.id for one, _ in open_stored_event(flipped).results()} == {
@@ -121,18 +121,18 @@ def test_a_changed_byte_is_noticed_at_the_start_named_and_healed_from_the_table(
 
 
 def named(table: int) -> tuple[Taken, ...]:
-    """Return a receipt's names of all facts of a table."""
+    """Return all facts of a table as named in a receipt."""
     return tuple(Taken(seq=one.seq, id=one.id) for one in LOG if one.table == table)
 
 
-def test_commands_that_read_an_event_count_nothing_of_a_changed_row(flipped: Path) -> None:
+def test_commands_that_read_an_event_skip_a_changed_row(flipped: Path) -> None:
     stored = open_stored_event(flipped)
     assert LOSING.id not in {one.id for one, _ in stored.results()}
     (fault,) = verify_store(flipped).faults
     assert (fault.code, fault.table, fault.seq, fault.id) == ("row_altered", LOSING.table, LOSING.seq, LOSING.id)
 
 
-def test_points_that_do_not_follow_from_their_outcome_count_for_nothing(tmp_path: Path) -> None:
+def test_a_stored_result_with_wrong_points_does_not_count(tmp_path: Path) -> None:
     """A store of version 1 may have been altered before its rows got links."""
     assert isinstance(LOSING.fact, Result)
     points = {seat: points + 3 for seat, points in LOSING.fact.points.items()}
@@ -152,7 +152,7 @@ def test_points_that_do_not_follow_from_their_outcome_count_for_nothing(tmp_path
     assert verify_store(folder).faults == ()
 
 
-def test_a_row_that_is_no_message_is_asked_for_again(tmp_path: Path) -> None:
+def test_a_row_that_is_not_a_message_is_requested_again(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     with kept.journal() as journal, journal.commit():
         journal.append(LOG[0], 7, b'{"no": "message"}')
@@ -170,8 +170,8 @@ def test_a_row_that_is_no_message_is_asked_for_again(tmp_path: Path) -> None:
         assert hall.alerts() == []
 
 
-def test_a_store_that_has_shrunk_says_so_and_names_what_is_missing_until_it_has_come(tmp_path: Path) -> None:
-    """The write-ahead log is gone: the desk begins with less than it had, and knows it."""
+def test_missing_messages_are_reported_until_they_are_recovered(tmp_path: Path) -> None:
+    """The write-ahead log is gone. The desk begins with less than it had, and says so."""
     folder = event_folder(tmp_path / "event", until_round(2))
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         fill(journal, *[one for one in LOG if one.fact.round == 3])
@@ -201,8 +201,8 @@ def test_a_store_that_has_shrunk_says_so_and_names_what_is_missing_until_it_has_
         assert hall.alerts() == []
 
 
-def test_a_folder_replaced_whole_by_an_older_one_is_found_by_the_receipts_that_a_table_has(tmp_path: Path) -> None:
-    """Its witness is as old as its store: nothing in the folder tells that something is gone."""
+def test_a_folder_replaced_by_an_older_copy_is_noticed_by_the_tables_receipts(tmp_path: Path) -> None:
+    """The witness is as old as the store, so nothing in the folder shows that messages are missing."""
     folder = event_folder(tmp_path / "event", until_round(1))
     shutil.copytree(folder, tmp_path / "older")
     ours = [one for one in LOG if one.table == 1 and one.fact.round <= 2]
@@ -234,7 +234,7 @@ def test_a_folder_replaced_whole_by_an_older_one_is_found_by_the_receipts_that_a
             assert hall.scorer.feed.current.lost == 0
 
 
-def test_receipts_of_another_store_tell_nothing_of_this_one(tmp_path: Path) -> None:
+def test_receipts_of_another_store_are_ignored(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "event", until_round(2))
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal)
@@ -243,13 +243,13 @@ def test_receipts_of_another_store_tell_nothing_of_this_one(tmp_path: Path) -> N
 
 
 def said_by(table: TableJournal) -> TableState:
-    """Return what a table with this journal says of itself."""
+    """Return the state of a table with this journal."""
     broker, devices = BrokerSettings("localhost", 1883, "password"), DeviceSettings("sim://buttons", "sim://tray")
     config = Config(event=NAME, table=1, folder="table", broker=broker, devices=devices)
     return replace(state_message(config, table, Table(), "ready", len(table.unsent()), {}), device=DEVICES[0])
 
 
-def test_a_row_that_was_lost_has_come_back_and_is_altered_then_heals(tmp_path: Path) -> None:
+def test_a_row_that_was_lost_recovered_and_altered_is_repaired(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "event", [one for one in LOG if one != LOSING])
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         fill(journal, LOSING)
@@ -268,28 +268,35 @@ def test_a_row_that_was_lost_has_come_back_and_is_altered_then_heals(tmp_path: P
 
 
 def shrunk(hall: Hall) -> dict[str, int | str]:
-    """Return what the desk is told of a store that has shrunk."""
+    """Return the alert about a store with missing messages."""
     (alert,) = [one for one in hall.scorer.feed.current.alerts if one.code == "store_shrunk"]
     return dict(alert.values)
 
 
 def receipt_of(hall: Hall, table: int) -> Receipt:
-    """Let a scorer connect, and return a table's receipt."""
+    """Connect a scorer, and return a table's receipt."""
     hall.connect(up=True)
     return receipt(hall, table)
 
 
-def test_a_byte_that_changes_while_a_scorer_works_is_found_by_the_next_copy(tmp_path: Path) -> None:
+def test_a_byte_changed_while_a_scorer_works_is_found_by_the_next_copy(tmp_path: Path) -> None:
     folder, stick = event_folder(tmp_path / "event"), tmp_path / "stick"
     stick.mkdir()
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal)
         worker = BackupWorker(
-            folder, NAME, stick, pause_s=1, keep=1, clock=lambda: NOW, tell=print, found=hall.scorer.report_faults
+            folder,
+            NAME,
+            stick,
+            pause_s=1,
+            keep=1,
+            clock=lambda: NOW,
+            on_report=print,
+            on_faults=hall.scorer.report_faults,
         )
-        worker.once()
+        worker.make_one()
         flip(folder, LOSING)
-        worker.once()
+        worker.make_one()
         hall.scorer.step(timeout=0)
         assert (hall.alerts(), receipt(hall, LOSING.table).wanted) == ([("row_altered", LOSING.table)], (LOSING.seq,))
         assert hall.scorer.feed.current.plays_in == 16
@@ -297,7 +304,7 @@ def test_a_byte_that_changes_while_a_scorer_works_is_found_by_the_next_copy(tmp_
         assert (copy_faults(older, NAME), len(copy_faults(newer, NAME))) == ([], 1)
         assert check_copy(newer).height == len(LOG)
         hall.hear(LOSING)
-        worker.once()
+        worker.make_one()
         hall.scorer.step(timeout=0)
         assert hall.alerts()[1:] == [("row_repaired", LOSING.table)]
         assert len([*stick.iterdir()]) == 1
@@ -305,8 +312,8 @@ def test_a_byte_that_changes_while_a_scorer_works_is_found_by_the_next_copy(tmp_
         assert reader.faults() == []
 
 
-def test_a_fact_is_stored_as_its_bytes_came(hall: Hall) -> None:
-    """A signature covers bytes: a field that this program does not know, or another order, would be lost otherwise."""
+def test_a_fact_is_stored_byte_for_byte(hall: Hall) -> None:
+    """A signature covers the bytes. Otherwise unknown fields and the order of fields would be lost."""
     one = fact(1, 1, restored(1))
     hall.hear(one)
     hall.hear(fact(1, 2, result(1)))
@@ -314,7 +321,7 @@ def test_a_fact_is_stored_as_its_bytes_came(hall: Hall) -> None:
     assert witness_of(hall.folder).name == "scorer.witness"
 
 
-def test_a_fact_that_its_device_has_not_signed_is_named_by_who_looks_again(tmp_path: Path) -> None:
+def test_verifying_a_store_finds_a_fact_with_a_wrong_signature(tmp_path: Path) -> None:
     other = SigningKey.new()
     forged = replace(LOG[3], signature=signed(LOG[3], other).signature)
     stranger = signed(LOG[5], other)

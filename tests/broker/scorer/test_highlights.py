@@ -1,4 +1,4 @@
-"""Deals worth talking about: the greatest of each kind, of deals that every table has played."""
+"""Remarkable deals: the greatest highlight of each kind, among deals that every table has played."""
 
 from fractions import Fraction
 
@@ -16,7 +16,7 @@ said = st.lists(a_play, min_size=1, max_size=16)
 
 
 @given(said)
-def test_the_spread_is_between_the_best_and_the_worst_at_one_seat(plays: list[Said]) -> None:
+def test_the_spread_is_between_best_and_worst_at_one_seat(plays: list[Said]) -> None:
     snapshot = moment_of(plays)
     for deal in snapshot.event.expected:
         sheet = deal_sheet(snapshot, deal)
@@ -31,7 +31,7 @@ def test_the_spread_is_between_the_best_and_the_worst_at_one_seat(plays: list[Sa
 
 
 @given(said)
-def test_nobody_gains_more_in_a_deal_than_who_is_named(plays: list[Said]) -> None:
+def test_the_swing_names_the_player_who_gains_most_in_a_deal(plays: list[Said]) -> None:
     snapshot = moment_of(plays)
     for deal in snapshot.event.expected:
         sheet = deal_sheet(snapshot, deal)
@@ -44,7 +44,7 @@ def test_nobody_gains_more_in_a_deal_than_who_is_named(plays: list[Said]) -> Non
 
 
 @given(said)
-def test_who_is_said_to_have_won_alone_did_so_at_that_seat(plays: list[Said]) -> None:
+def test_a_hand_found_by_one_player_was_won_by_nobody_else_at_that_seat(plays: list[Said]) -> None:
     snapshot = moment_of(plays)
     for deal in snapshot.event.expected:
         sheet = deal_sheet(snapshot, deal)
@@ -60,7 +60,7 @@ def test_who_is_said_to_have_won_alone_did_so_at_that_seat(plays: list[Said]) ->
 
 
 @given(said)
-def test_of_deals_under_embargo_nothing_is_told(plays: list[Said]) -> None:
+def test_deals_under_embargo_have_no_highlights(plays: list[Said]) -> None:
     snapshot = moment_of(plays)
     for of_kind in event_highlights(snapshot).values():
         deals, sizes = [one.deal for one in of_kind], [one.size for one in of_kind]
@@ -70,11 +70,11 @@ def test_of_deals_under_embargo_nothing_is_told(plays: list[Said]) -> None:
     assert event_highlights(open_part(snapshot)) == event_highlights(snapshot)
 
 
-def test_each_kind_is_a_sentence_with_the_name_of_the_seat() -> None:
+def test_each_kind_of_highlight_has_a_sentence_with_the_seat() -> None:
     draw, won, *_ = OUTCOMES
     snapshot = moment_of([(key, won if key[0] == 2 else draw, False, False) for key in event().plays_with(1)])
     assert [highlight_text(Translator("en"), one, str) for (one,) in event_highlights(snapshot).values()] == [
         "East scored from 0 (table 1) to 42 (table 2).",
         "8 IMP for Player 8, East at table 2.",
-        "Only Player 8 won as East: a hand of 18 at table 2, of 4 tables.",
+        "Of 4 tables, only Player 8 won as East: a hand of 18 at table 2.",
     ]

@@ -1,4 +1,4 @@
-"""A store that was restored, or that has shrunk, gets back what was decided at the desk, and says what nobody has."""
+"""A restored store, or one with missing messages, recovers the desk's decisions and reports those that nobody has."""
 
 import shutil
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ from broker.rulings.final import draft_stage
 from broker.scorer import open_stored_event
 from broker.scorer.homes import FEWEST_HOMES, Seal
 from broker.scorer.service import Scorer
-from broker.store import DEVICES, STORE, Decided, Journal, SqliteJournal
+from broker.store import DEVICES, STORE, DeskDecision, Journal, SqliteJournal
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
@@ -44,7 +44,7 @@ FINE: Final = FineRuled(takes={PLAYER: 8})
 
 @contextmanager
 def hall_in(folder: Path, home: SecondHome | None = None) -> Iterator[Hall]:
-    """Start a scorer in a folder, and let it connect."""
+    """Start a scorer in a folder, and connect it."""
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         if home is None:
             hall = make_hall(folder, journal)
@@ -53,13 +53,13 @@ def hall_in(folder: Path, home: SecondHome | None = None) -> Iterator[Hall]:
             scorer = admitting(Scorer(event(), journal, folder, clock, home=home))
             hall = Hall(scorer, journal, folder, ear, clock)
             hall.scorer.publisher.link = ear
-        hall.scorer.live.devices.admissions.number = hall.scorer.live.homes.numbers.given(DEVICES)
+        hall.scorer.live.devices.admissions.number = hall.scorer.live.homes.numbers.highest_given(DEVICES)
         hall.connect(up=True)
         yield hall
 
 
 def rule(hall: Hall, number: int) -> None:
-    """Return the ruling of a number: a fine of 8 IMP, or a void play."""
+    """Make the ruling with a number: a fine of 8 IMP, or a void play."""
     room = hall.scorer.rulings.room
     one = draft(room, FINE, (2, 1)) if number == 1 else draft(room, Void(), (number, 1))
     hall.scorer.rulings.give(one, HEAD)
@@ -72,25 +72,25 @@ def rulings(journal: Journal) -> list[int]:
 
 
 def kept(hall: Hall, table: int) -> tuple[KeptRecord, ...]:
-    """Return what a table is to keep, as it was said last."""
+    """Return the records that a table has to store, as published last."""
     return [one for one in hall.ear.heard(f"kept/{table}") if isinstance(one, Kept)][-1].records
 
 
 def give_back(hall: Hall, table: int, *records: KeptRecord) -> None:
-    """Let a table give records back."""
+    """Let a table return records."""
     message = KeptBack(id="given-back", event=NAME, table=table, records=records)
     hall.arrive(topics.KEPT_BACK.at(NAME, table=table), encode(message))
 
 
 @pytest.fixture
 def older(tmp_path: Path) -> Path:
-    """A copy of an event that is older than its desk's rulings; the event itself is in `event`."""
+    """A copy of an event that is older than its desk's rulings. The event itself is in `event`."""
     folder = event_folder(tmp_path / "event", until_round(3))
     shutil.copytree(folder, tmp_path / "older", ignore=shutil.ignore_patterns("*.lock", "*.witness"))
     return tmp_path / "older"
 
 
-def test_rulings_come_back_from_the_second_home_before_anything_is_counted(older: Path, tmp_path: Path) -> None:
+def test_rulings_are_recovered_from_the_second_home_before_anything_counts(older: Path, tmp_path: Path) -> None:
     (tmp_path / "second").mkdir()
     home = SecondHome(tmp_path / "second", NAME)
     rest = [one for one in whole_event() if one.fact.round == 4]
@@ -117,7 +117,7 @@ def test_rulings_come_back_from_the_second_home_before_anything_is_counted(older
 
 
 def numbers(facts: list[LogMessage]) -> str:
-    """Name facts by table as alerts do."""
+    """Return facts by table, as alerts name them."""
     named: dict[int, list[int]] = {}
     for one in facts:
         named.setdefault(one.table, []).append(one.seq)
@@ -127,7 +127,7 @@ def numbers(facts: list[LogMessage]) -> str:
     )
 
 
-def test_rulings_come_back_from_the_tables_that_keep_them(older: Path, tmp_path: Path) -> None:
+def test_rulings_are_recovered_from_the_tables_that_store_them(older: Path, tmp_path: Path) -> None:
     """The whole way: scorer, a table's journal, and a restored scorer. The copy has the event's key."""
     with hall_in(older.with_name("event")) as hall:
         shutil.copy(hall.folder / "event.key", older / "event.key")
@@ -152,7 +152,7 @@ def test_rulings_come_back_from_the_tables_that_keep_them(older: Path, tmp_path:
         assert [*hall.scorer.state.snapshot().ranking] == standings
 
 
-def test_a_ruling_waits_for_those_before_it_and_a_new_one_takes_no_number_of_theirs(
+def test_a_recovered_ruling_waits_for_earlier_ones_and_new_ones_do_not_use_their_numbers(
     older: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with hall_in(older.with_name("event")) as hall:
@@ -182,12 +182,12 @@ def test_a_ruling_waits_for_those_before_it_and_a_new_one_takes_no_number_of_the
 
 
 def record_of(hall: Hall, number: int) -> KeptRecord:
-    """Return a ruling as a table keeps it."""
+    """Return a ruling as stored by a table."""
     id_ = next(entry.id for entry in hall.scorer.rulings.history() if entry.number == number)
     return next(record for table in (1, 2, 3, 4) for record in kept(hall, table) if record.id == id_)
 
 
-def test_a_ruling_whose_number_was_given_anew_is_told_and_does_not_count(older: Path) -> None:
+def test_a_recovered_ruling_whose_number_was_reused_is_reported_and_does_not_count(older: Path) -> None:
     with hall_in(older.with_name("event")) as hall:
         shutil.copy(hall.folder / "event.key", older / "event.key")
         rule(hall, 1)
@@ -200,7 +200,7 @@ def test_a_ruling_whose_number_was_given_anew_is_told_and_does_not_count(older: 
         assert hall.alerts()[-1] == ("ruling_too_late", 2)
 
 
-def test_no_table_can_make_a_ruling_or_alter_one(older: Path) -> None:
+def test_no_table_can_forge_or_alter_a_ruling(older: Path) -> None:
     with hall_in(older.with_name("event")) as hall:
         shutil.copy(hall.folder / "event.key", older / "event.key")
         rule(hall, 1)
@@ -215,7 +215,7 @@ def test_no_table_can_make_a_ruling_or_alter_one(older: Path) -> None:
         assert (rulings(hall.journal), {code for code, _ in hall.alerts()}) == ([], {"kept_unproven"})
 
 
-def test_a_table_cannot_read_what_it_keeps(older: Path) -> None:
+def test_a_table_cannot_read_the_records_it_stores(older: Path) -> None:
     with hall_in(older.with_name("event")) as hall:
         rule(hall, 1)
         (record,) = kept(hall, 2)
@@ -224,7 +224,7 @@ def test_a_table_cannot_read_what_it_keeps(older: Path) -> None:
         assert {one.text for one in hall.scorer.wire.newest(kind="kept")} == {None}
 
 
-def test_each_ruling_is_kept_by_the_table_that_it_is_about_and_by_others(older: Path) -> None:
+def test_each_ruling_is_stored_by_its_own_table_and_by_others(older: Path) -> None:
     with hall_in(older.with_name("event")) as hall:
         for number in (1, 2, 3):
             rule(hall, number)
@@ -237,7 +237,7 @@ def test_each_ruling_is_kept_by_the_table_that_it_is_about_and_by_others(older: 
     assert 3 in homes[3]
 
 
-def test_a_record_is_sealed_alike_each_time_so_that_tables_write_it_once() -> None:
+def test_a_record_is_sealed_the_same_way_each_time() -> None:
     seal = Seal(NAME, SigningKey.new())
     ruling = b'{"no":"ruling"}'
     assert seal.close((7, ruling), "id-1") == seal.close((7, ruling), "id-1")
@@ -282,13 +282,13 @@ DECIDED: Final = [
         set(),
     ),
 ]
-"""What was decided after a copy was made, and who may speak then."""
+"""What was decided after a copy was made, and which devices may speak then."""
 
 
 @pytest.mark.parametrize(("acts", "left"), DECIDED)
 @pytest.mark.parametrize("numbers_taken", [1, 2, 3])
 @pytest.mark.parametrize("at_tables", [False, True])
-def test_what_was_decided_of_devices_comes_back_though_others_have_its_numbers_by_now(
+def test_device_records_are_recovered_although_their_numbers_were_reused(
     older: Path, tmp_path: Path, acts: list[tuple[str, str]], left: set[str], numbers_taken: int, *, at_tables: bool
 ) -> None:
     (tmp_path / "second").mkdir()
@@ -313,7 +313,7 @@ def test_what_was_decided_of_devices_comes_back_though_others_have_its_numbers_b
             assert speaking(hall) == left
 
 
-def test_a_changed_byte_of_a_ruling_heals_from_the_second_home(older: Path, tmp_path: Path) -> None:
+def test_a_changed_ruling_is_repaired_from_the_second_home(older: Path, tmp_path: Path) -> None:
     (tmp_path / "second").mkdir()
     folder, home = older.with_name("event"), SecondHome(tmp_path / "second", NAME)
     with hall_in(folder) as hall, SecondHomeWriter(home, older, print) as writer:
@@ -337,14 +337,12 @@ def test_a_changed_byte_of_a_ruling_heals_from_the_second_home(older: Path, tmp_
 
 
 def alter_reasons(folder: Path) -> None:
-    """Change a byte of each ruling in the store's file, as a disk does."""
+    """Change a byte of each ruling in the store's file, as a failing disk does."""
     path = folder / STORE
     path.write_bytes(path.read_bytes().replace(b"seen by the arbiter", b"seen by the orbiter"))
 
 
-def test_what_a_table_has_played_by_a_ruling_that_is_missing_is_safe_and_counts_once_the_ruling_is_back(
-    tmp_path: Path,
-) -> None:
+def test_facts_that_depend_on_a_missing_ruling_are_kept_and_count_once_it_is_recovered(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "event", [])
     with hall_in(folder) as hall:
         hall.scorer.rulings.give(draft(hall.scorer.state, DealPlayed(played=3, result=None), (1, 1)), HEAD)
@@ -352,7 +350,7 @@ def test_what_a_table_has_played_by_a_ruling_that_is_missing_is_safe_and_counts_
         hall.hear(*log(1, *steps_to(replace(result(1, 1), deal=3)), *steps(1, 2)))
         at_table, before = kept(hall, 1), told(hall.scorer.state)
     alter_reasons(folder)
-    assert open_stored_event(folder).room.plays_at(1) == 1
+    assert open_stored_event(folder).state.plays_at(1) == 1
     with hall_in(folder) as hall:
         assert (hall.scorer.state.plays_at(1), hall.scorer.state.apart_plays()) == (1, [])
         assert (hall.ear.told("receipt/1")["upto"], hall.ear.told("receipt/1")["gaps"]) == (10, [])
@@ -362,7 +360,7 @@ def test_what_a_table_has_played_by_a_ruling_that_is_missing_is_safe_and_counts_
         assert (told(hall.scorer.state), hall.alerts()) == (before, [])
 
 
-def test_where_it_is_missing_who_was_seated_in_the_final_the_scorer_goes_on_without_its_plays(tmp_path: Path) -> None:
+def test_without_the_seating_of_the_final_the_scorer_goes_on_without_its_plays(tmp_path: Path) -> None:
     folder, chance, said = event_folder(tmp_path / "event", [], staged_plan()), Random(2), dict[int, int]()
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal, staged_event())
@@ -378,8 +376,8 @@ def test_where_it_is_missing_who_was_seated_in_the_final_the_scorer_goes_on_with
         assert told(hall.scorer.state) == whole
 
 
-def test_what_is_decided_is_a_ruling_with_its_bytes(older: Path) -> None:
-    decided: list[Decided] = []
+def test_recovered_decisions_keep_their_bytes(older: Path) -> None:
+    decided: list[DeskDecision] = []
     with hall_in(older.with_name("event")) as hall:
         hall.journal.follow(lambda new, _: decided.extend(new))
         rule(hall, 1)

@@ -1,4 +1,4 @@
-"""Whatever a device says that is admitted at its table, and signs: the scorer goes on, and a restart shows the same."""
+"""Whatever an admitted device signs, the scorer goes on, and a restart leads to the same state."""
 
 import json
 from pathlib import Path
@@ -33,14 +33,14 @@ KEPT_AS_THEY_ARE: Final = frozenset({"schema", "event", "device", "before", "sig
 
 
 def places(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return where something may be changed in a message."""
+    """Return the places in a message at which something may be changed."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     found = [place for key, one in inside for place in places(one, (*path, key))]
     return [*found, path] if path and path[0] not in KEPT_AS_THEY_ARE else found
 
 
 def altered(message: dict[str, Any], chance: Random) -> dict[str, Any]:
-    """Return a message with something else, or nothing, in a place."""
+    """Return a message with something changed or removed at one place."""
     made = json.loads(json.dumps(message))
     *way, last = chance.choice(places(made))
     there = made
@@ -54,7 +54,7 @@ def altered(message: dict[str, Any], chance: Random) -> dict[str, Any]:
 
 
 def signed(message: dict[str, Any]) -> bytes:
-    """Return a fact as the table's device signs it."""
+    """Return a fact signed by the table's device."""
     unsigned = {name: value for name, value in message.items() if name not in {"signature", "sender"}}
     content = json.dumps(unsigned).encode().removesuffix(b"}")
     return with_sender(b'%b,"signature":"%b"}' % (content, KEY.sign_bytes(content).encode()), DEVICES[0])
@@ -62,7 +62,7 @@ def signed(message: dict[str, Any]) -> bytes:
 
 @COSTLY
 @given(seed=st.integers(0, 2**32))
-def test_whatever_an_admitted_device_signs_the_scorer_goes_on_and_a_restart_shows_the_same(seed: int) -> None:
+def test_whatever_a_device_signs_the_scorer_goes_on_and_a_restart_agrees(seed: int) -> None:
     chance = Random(seed)
     with TemporaryDirectory() as made, open_journal(folder := Path(made)) as journal:
         hall = make_hall(folder, journal)

@@ -1,4 +1,4 @@
-"""The gate: each reason to refuse, and that nothing refused changes anything."""
+"""The intake: every reason for refusing a message, and that a refused message changes nothing."""
 
 from collections.abc import Callable, Iterable
 from itertools import permutations
@@ -47,7 +47,7 @@ def intake() -> Intake:
 
 
 def said(intake: Intake, message: LogMessage) -> IntakeVerdict:
-    """Judge a message, and take it in where it is new, as the scorer does."""
+    """Judge a message, and record it if it is new, as the scorer does."""
     verdict = intake.judge(*sent(message))
     if verdict.new:
         intake.take(message, verdict.hash)
@@ -55,8 +55,8 @@ def said(intake: Intake, message: LogMessage) -> IntakeVerdict:
 
 
 def contents(intake: Intake) -> object:
-    """Return all that decides over messages to come."""
-    return ({table: dict(book.taken) for table, book in intake.books.items()}, set(intake._ids))
+    """Return everything on which later verdicts depend."""
+    return ({table: dict(book.accepted) for table, book in intake.books.items()}, set(intake._ids))
 
 
 def refused(intake: Intake, message: LogMessage) -> str | None:
@@ -68,17 +68,17 @@ def refused(intake: Intake, message: LogMessage) -> str | None:
     return verdict.code
 
 
-def test_a_fact_is_taken(intake: Intake) -> None:
+def test_a_fact_is_accepted(intake: Intake) -> None:
     assert said(intake, FIRST) == IntakeVerdict(FIRST, new=True, hash=fact_hash(encode(FIRST)))
-    assert intake.books[1].taken == {1: FIRST}
+    assert intake.books[1].accepted == {1: FIRST}
 
 
-def test_a_table_s_state_is_heard_and_never_new(intake: Intake) -> None:
+def test_a_state_is_accepted_and_never_counts_as_new(intake: Intake) -> None:
     message = state(1)
     assert intake.judge(*sent(message)) == IntakeVerdict(message)
 
 
-def test_a_resend_is_silent(intake: Intake) -> None:
+def test_a_resent_fact_is_accepted_without_being_new(intake: Intake) -> None:
     said(intake, FIRST)
     before = contents(intake)
     assert said(intake, FIRST) == IntakeVerdict(FIRST)
@@ -86,28 +86,28 @@ def test_a_resend_is_silent(intake: Intake) -> None:
     assert intake.books[1].refused == []
 
 
-def test_of_two_facts_with_one_number_the_first_is_kept(intake: Intake) -> None:
+def test_of_two_facts_with_the_same_number_the_first_counts(intake: Intake) -> None:
     said(intake, FIRST)
     assert refused(intake, fact(1, 1, restored(1), id_="another-id")) == "conflict"
     assert refused(intake, fact(1, 1, restored(1, form="0" * 64))) == "conflict"
     assert refused(intake, fact(1, 1, restored(1), at=1001)) == "conflict"
-    assert intake.books[1].taken == {1: FIRST}
+    assert intake.books[1].accepted == {1: FIRST}
 
 
-def test_an_id_that_was_taken_is_taken_with_no_other_number(intake: Intake) -> None:
+def test_an_id_cannot_be_used_again_with_another_number(intake: Intake) -> None:
     said(intake, FIRST)
     assert refused(intake, fact(1, 2, restored(1), id_=FIRST.id)) == "id_reused"
     assert refused(intake, fact(2, 1, restored(2), id_=FIRST.id)) == "id_reused"
 
 
-def test_a_number_may_be_so_far_ahead_and_no_further(intake: Intake) -> None:
+def test_a_number_too_far_ahead_is_refused(intake: Intake) -> None:
     assert refused(intake, fact(1, MOST_MISSING + 1, restored(1))) == "seq_out_of_range"
     assert said(intake, fact(1, MOST_MISSING, restored(1))).new
     assert refused(intake, fact(1, MOST_MISSING + 2, restored(1))) == "seq_out_of_range"
     assert said(intake, fact(1, MOST_MISSING + 1, restored(1))).new
 
 
-def test_a_table_that_does_not_play_is_unknown(intake: Intake) -> None:
+def test_a_table_that_is_not_in_the_event_is_unknown(intake: Intake) -> None:
     assert refused(intake, fact(9, 1, restored(1))) == "unknown_table"
     assert intake.judge(*sent(replace(state(1), table=9))).code == "unknown_table"
 
@@ -120,7 +120,7 @@ def test_a_message_of_another_event_is_refused(intake: Intake) -> None:
 @pytest.mark.parametrize(
     "said_of", [Confirmed(round=1, deal=2), Confirmed(round=5, deal=1), Confirmed(round=2, deal=9)]
 )
-def test_a_play_that_is_not_planned_is_refused(intake: Intake, said_of: Fact) -> None:
+def test_a_fact_of_an_unplanned_play_is_refused(intake: Intake, said_of: Fact) -> None:
     assert refused(intake, fact(1, 1, said_of)) == "not_planned"
 
 
@@ -147,22 +147,22 @@ ONE, TWO, THREE, FOUR = PLAYERS.values()
         ("wrong_points", lambda r: replace(r, winners={"east": 19})),
     ],
 )
-def test_a_result_that_cannot_be_is_refused(intake: Intake, code: str, change: Callable[[Result], Result]) -> None:
+def test_an_impossible_result_is_refused(intake: Intake, code: str, change: Callable[[Result], Result]) -> None:
     assert refused(intake, fact(1, 2, change(result(1)))) == code
     assert [(one.seq, one.code) for one in intake.books[1].refused] == [(2, code)]
 
 
-def test_players_may_sit_otherwise_than_planned(intake: Intake) -> None:
+def test_players_may_sit_at_other_seats_than_planned(intake: Intake) -> None:
     swapped = replace(result(1), players={**PLAYERS, "east": TWO, "south": ONE})
     assert said(intake, fact(1, 1, swapped)).new
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda o: f"{o.win}, {len(o.winners)}")
-def test_every_kind_of_result_is_taken(intake: Intake, outcome: Outcome) -> None:
+def test_every_kind_of_result_is_accepted(intake: Intake, outcome: Outcome) -> None:
     assert said(intake, fact(1, 1, result(1, outcome=outcome))).new
 
 
-def test_what_others_say_is_not_for_the_scorer(intake: Intake) -> None:
+def test_messages_meant_for_others_are_refused(intake: Intake) -> None:
     order = Order(id="order-0001", event=NAME, table=1, seq=1, command="clear_call", author="Ana")
     assert intake.judge(topics.ORDER.at(NAME, table=1), encode(order)).code == "not_for_scorer"
 
@@ -177,9 +177,7 @@ def test_what_others_say_is_not_for_the_scorer(intake: Intake) -> None:
         ("hm/cup/tables/1/log", encode(FIRST), "unknown_topic"),
     ],
 )
-def test_what_the_contract_refuses_is_refused_with_its_code(
-    intake: Intake, topic: str, payload: bytes, code: str
-) -> None:
+def test_malformed_messages_are_refused_with_their_code(intake: Intake, topic: str, payload: bytes, code: str) -> None:
     before = contents(intake)
     verdict = intake.judge(topic, payload)
     assert (verdict.message, verdict.code, verdict.new) == (None, code, False)
@@ -198,7 +196,7 @@ def test_only_the_latest_refusals_are_listed(intake: Intake) -> None:
     assert [one.seq for one in intake.books[1].refused] == list(range(11, MOST_LISTED + 11))
 
 
-def test_a_fact_that_was_too_early_is_refused_no_more_once_it_is_taken(intake: Intake) -> None:
+def test_a_refusal_is_forgotten_once_its_fact_is_accepted(intake: Intake) -> None:
     late = fact(1, MOST_MISSING + 1, restored(1))
     assert refused(intake, late) == "seq_out_of_range"
     said(intake, FIRST)
@@ -206,7 +204,7 @@ def test_a_fact_that_was_too_early_is_refused_no_more_once_it_is_taken(intake: I
     assert intake.books[1].refused == []
 
 
-def test_gaps_are_what_is_missing_below_the_highest_number(intake: Intake) -> None:
+def test_gaps_are_the_missing_numbers_below_the_highest(intake: Intake) -> None:
     book = intake.books[1]
     assert (book.upto, book.gaps()) == (0, ())
     for seq in (5, 2, 1):
@@ -217,31 +215,31 @@ def test_gaps_are_what_is_missing_below_the_highest_number(intake: Intake) -> No
 @pytest.mark.parametrize(
     ("refused", "waits"), [({}, True), ({1: "another_device"}, True), ({1: "pin_unproven"}, False)]
 )
-def test_a_fact_that_was_refused_for_good_is_not_waited_for(refused: dict[int, str], *, waits: bool) -> None:
+def test_a_fact_refused_for_good_is_not_waited_for(refused: dict[int, str], *, waits: bool) -> None:
     book = TableBook(refused=[Refusal(seq=seq, id=f"fact-{seq}", code=code) for seq, code in refused.items()])
     book.take(fact(1, 2, restored(1)))
     assert (book.lacks_before(2), book.lacks_before(1)) == (waits, False)
 
 
-def test_the_latest_facts_are_named_in_the_order_in_which_they_were_last_seen(intake: Intake) -> None:
+def test_recent_facts_are_listed_in_the_order_last_seen(intake: Intake) -> None:
     for seq in (1, 3, 2, 1):
         said(intake, fact(1, seq, restored(1)))
-    assert [(one.seq, one.id) for one in intake.books[1].latest()] == [
+    assert [(one.seq, one.id) for one in intake.books[1].recent_facts()] == [
         (3, "t1-fact-3"),
         (2, "t1-fact-2"),
         (1, "t1-fact-1"),
     ]
 
 
-def test_so_many_of_the_latest_are_named_and_no_more(intake: Intake) -> None:
+def test_only_so_many_recent_facts_are_listed(intake: Intake) -> None:
     for seq in range(1, MOST_LISTED + 3):
         said(intake, fact(1, seq, restored(1)))
-    assert [one.seq for one in intake.books[1].latest()] == list(range(3, MOST_LISTED + 3))
+    assert [one.seq for one in intake.books[1].recent_facts()] == list(range(3, MOST_LISTED + 3))
     said(intake, fact(1, 1, restored(1)))
-    assert [one.seq for one in intake.books[1].latest()][-1] == 1
+    assert [one.seq for one in intake.books[1].recent_facts()][-1] == 1
 
 
-def test_a_gate_made_from_the_journal_judges_as_the_one_that_filled_it(intake: Intake) -> None:
+def test_an_intake_made_from_the_journal_judges_like_the_original(intake: Intake) -> None:
     for message in (FIRST, RESULT):
         said(intake, message)
     again = Intake(event(), [FIRST, RESULT])
@@ -249,13 +247,13 @@ def test_a_gate_made_from_the_journal_judges_as_the_one_that_filled_it(intake: I
     assert refused(again, replace(RESULT, seq=3)) == "id_reused"
 
 
-def test_a_fine_that_the_profile_has_not_is_refused(intake: Intake) -> None:
+def test_a_fine_that_the_profile_lacks_is_refused(intake: Intake) -> None:
     assert refused(intake, fact(1, 1, result(1, fines={"east": Fine(imp=99, reason="spite")}))) == "fine_not_in_profile"
     allowed = event().profile.false_hu.fines.value[0]
     assert said(intake, fact(1, 1, result(1, fines={"east": Fine(imp=allowed, reason="false hu")}))).new
 
 
-def test_a_result_of_players_who_sit_elsewhere_is_refused(intake: Intake) -> None:
+def test_a_result_with_players_of_another_table_is_refused(intake: Intake) -> None:
     elsewhere = replace(result(1), players=result(2).players)
     assert refused(intake, fact(1, 1, elsewhere)) == "wrong_players"
 
@@ -264,21 +262,19 @@ def ruled(decision: TableDecision, role: RulerRole = "table_arbiter") -> Ruled:
     return Ruled(round=1, deal=event().bookings[1, 1].deal, decision=decision, author="A", role=role, reason="R")
 
 
-def test_no_table_speaks_as_the_head_arbiter(intake: Intake) -> None:
+def test_no_table_can_rule_as_the_head_arbiter(intake: Intake) -> None:
     assert refused(intake, fact(1, 1, ruled(Void(), "head_arbiter"))) == "not_ruled_here"
     assert said(intake, fact(1, 1, ruled(Void()))).new
 
 
-def test_a_table_does_not_rule_without_end_on_a_play(intake: Intake) -> None:
+def test_the_number_of_rulings_of_a_table_on_a_play_is_limited(intake: Intake) -> None:
     for seq in range(1, MOST_RULED + 1):
         assert said(intake, fact(1, seq, ruled(Void()))).new
     assert refused(intake, fact(1, MOST_RULED + 1, ruled(Void()))) == "too_many_rulings"
     assert said(intake, fact(2, 1, replace(ruled(Void()), deal=event().bookings[2, 1].deal))).new
 
 
-def test_a_table_does_not_tell_without_end_of_its_arbiters_and_its_results_are_taken_all_the_same(
-    intake: Intake,
-) -> None:
+def test_arbiter_facts_of_a_table_are_limited_and_its_results_still_accepted(intake: Intake) -> None:
     deal = event().bookings[1, 1].deal
     told = (Paused(round=1, deal=deal, begin=True, author="A"), PinWrong(round=1, deal=deal, tries=1))
     for seq in range(1, MOST_OF_A_KIND + 1):
@@ -287,7 +283,7 @@ def test_a_table_does_not_tell_without_end_of_its_arbiters_and_its_results_are_t
     assert {refused(intake, fact(1, MOST_OF_A_KIND + 1, one)) for one in more} == {"too_many_facts"}
     assert said(intake, fact(1, MOST_OF_A_KIND + 2, result(1))).new
     assert said(intake, fact(2, 1, replace(told[1], deal=event().bookings[2, 1].deal))).new
-    again = Intake(event(), [message for book in intake.books.values() for message in book.taken.values()])
+    again = Intake(event(), [message for book in intake.books.values() for message in book.accepted.values()])
     assert refused(again, fact(1, MOST_OF_A_KIND + 1, told[0])) == "too_many_facts"
     going_on = Overridden(round=1, deal=deal, guards=("out_of_order",), reason="R")
     for seq in range(MOST_OF_A_KIND + 3, 2 * MOST_OF_A_KIND + 3):
@@ -295,7 +291,7 @@ def test_a_table_does_not_tell_without_end_of_its_arbiters_and_its_results_are_t
     assert refused(again, fact(1, 2 * MOST_OF_A_KIND + 3, going_on)) == "too_many_facts"
 
 
-def test_a_table_adjusts_for_all_four_of_its_play_and_nobody_else(intake: Intake) -> None:
+def test_an_adjustment_at_a_table_names_exactly_the_four_of_its_play(intake: Intake) -> None:
     here = [*event().bookings[1, 1].players.values()]
     other = [*event().bookings[2, 1].players.values()]
     for given in (here[:3], [*here[:3], other[0]], [*here, other[0]]):
@@ -304,7 +300,7 @@ def test_a_table_adjusts_for_all_four_of_its_play_and_nobody_else(intake: Intake
     assert said(intake, fact(1, 2, ruled(FineRuled(takes={here[0]: 4})))).new
 
 
-def test_an_infraction_at_a_table_costs_what_the_rules_have_for_it(intake: Intake) -> None:
+def test_a_penalty_at_a_table_must_be_one_of_the_rules(intake: Intake) -> None:
     west = event().bookings[1, 1].players["west"]
     for strange in (
         FineRuled(takes={west: 5}, infraction="sound", exception=True),
@@ -326,9 +322,7 @@ REOPENED = (
 
 
 @pytest.mark.parametrize("order", [*permutations(REOPENED)])
-def test_a_reopened_play_has_both_its_results_in_whatever_order_they_come(
-    intake: Intake, order: tuple[LogMessage, ...]
-) -> None:
+def test_a_reopened_play_accepts_both_results_in_any_order(intake: Intake, order: tuple[LogMessage, ...]) -> None:
     assert [said(intake, message).code for message in order] == [None] * 4
 
 
@@ -338,12 +332,12 @@ DEAL_1 = event().bookings[1, 1].deal
 
 
 def toggles(numbers: Iterable[int]) -> list[LogMessage]:
-    """Let table 1 call and take it back, again and again."""
+    """Let table 1 call and withdraw the call, again and again."""
     return [fact(1, seq, Call(round=1, deal=DEAL_1, open=seq % 2 == 1)) for seq in numbers]
 
 
 def flood(hall: Hall, count: int) -> None:
-    """Let so many toggles arrive, and whole logs of other tables among them."""
+    """Let this many such messages arrive, among the whole logs of other tables."""
     put(hall.scorer, *toggles(range(1, count // 2)))
     put(hall.scorer, *whole_log(2), *whole_log(4))
     put(hall.scorer, *toggles(range(count // 2, count + 1)))
@@ -351,15 +345,15 @@ def flood(hall: Hall, count: int) -> None:
         hall.scorer.step(timeout=0)
 
 
-def test_toggles_of_a_call_are_capped_with_one_alert_and_other_tables_are_heard(hall: Hall) -> None:
+def test_a_flood_of_calls_is_limited_with_one_alert_and_other_tables_are_served(hall: Hall) -> None:
     flood(hall, 700)
-    assert len(hall.scorer.live.intake.books[1].taken) == MOST_OF_A_KIND
+    assert len(hall.scorer.live.intake.books[1].accepted) == MOST_OF_A_KIND
     assert hall.alerts().count(("too_many_facts", 1)) == 1
     assert [hall.ear.told(f"receipt/{table}")["upto"] for table in (2, 4)] == [len(whole_log(2)), len(whole_log(4))]
 
 
 @pytest.mark.slow
-def test_30600_toggles_take_little_room_on_the_disk(tmp_path: Path) -> None:
+def test_a_flood_of_30600_calls_takes_little_space_on_the_disk(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         hall = make_hall(tmp_path, journal)
         flood(hall, 30_600)
@@ -369,14 +363,12 @@ def test_30600_toggles_take_little_room_on_the_disk(tmp_path: Path) -> None:
     assert sum(file.stat().st_size for file in tmp_path.glob("store.sqlite3*")) < 8_000_000
 
 
-def test_a_table_that_stops_keeps_its_later_facts_nothing_is_missing_and_a_restart_changes_nothing(
-    tmp_path: Path,
-) -> None:
+def test_after_a_flood_later_facts_are_accepted_without_gaps_even_after_a_restart(tmp_path: Path) -> None:
     last = MOST_OF_A_KIND + 800
     with open_journal(tmp_path) as journal:
         hall = make_hall(tmp_path, journal)
         hall.hear(*toggles(range(1, last)))
-        hall.scorer.step(timeout=0)  # as many as one commit holds, and the rest
+        hall.scorer.step(timeout=0)  # as many as one commit holds, and then the rest
         hall.hear(*whole_play(1, first=last))
         said = hall.ear.told("receipt/1")
         assert (said["upto"], said["gaps"], hall.scorer.state.plays_at(1)) == (last + 4, [], 1)
@@ -389,7 +381,7 @@ def test_a_table_that_stops_keeps_its_later_facts_nothing_is_missing_and_a_resta
         assert again.scorer.state.plays_at(1) == 2
 
 
-def test_what_was_passed_over_and_is_taken_after_all_is_no_refusal_any_more(hall: Hall) -> None:
+def test_a_fact_passed_over_and_accepted_later_is_no_longer_refused(hall: Hall) -> None:
     book = hall.scorer.live.intake.books[1]
     hall.hear(*toggles(range(1, MOST_OF_A_KIND + 2)))
     assert book.passed_over == {MOST_OF_A_KIND + 1}

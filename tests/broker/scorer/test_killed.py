@@ -1,4 +1,4 @@
-"""Wherever a scorer is killed, what it has acknowledged or told is stored, and what tables send again counts once."""
+"""Wherever a scorer is killed, what it acknowledged or published is stored, and resent messages count once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,17 +22,17 @@ RULED: Final = draft(room_of(SAID), Void(), (1, 1))
 
 
 class Killed(BaseException):
-    """Nothing is done after it."""
+    """The scorer was killed: nothing happens after this."""
 
 
 class Life:
-    """So many steps: a commit is about to end, or has ended; something is acknowledged; something is told."""
+    """Counts down steps: a commit that is about to end or has ended, an acknowledgement, a published message."""
 
     def __init__(self, steps: float) -> None:
         self._left = steps
 
     def step(self) -> None:
-        """Take one. Raises Killed."""
+        """Take one step. Raises Killed."""
         if self._left < 1:
             raise Killed
         self._left -= 1
@@ -53,14 +53,14 @@ class MortalJournal(SqliteJournal):
 
 
 class MortalEar(Ear):
-    """Hears what is told until the scorer is killed, which may be in the middle."""
+    """Records published messages until the scorer is killed, perhaps in the middle of a message."""
 
     def __init__(self, life: Life) -> None:
         super().__init__()
         self._life = life
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Hear what is told."""
+        """Record a published message."""
         self._life.step()
         super().publish(topic, payload, retain=retain)
 
@@ -76,9 +76,9 @@ def begun(folder: Path) -> Iterator[tuple[Hall, MortalJournal]]:
 
 
 def lived(folder: Path, life: Life) -> tuple[set[str], Ear, bool]:
-    """Let a scorer hear two whole plays, and the desk rule on one.
+    """Let a scorer handle two whole plays, and the desk rule on one.
 
-    Return what it has acknowledged and told, and whether it was killed.
+    Return what it acknowledged and published, and whether it was killed.
     """
     acknowledged = set[str]()
 
@@ -100,9 +100,7 @@ def lived(folder: Path, life: Life) -> tuple[set[str], Ear, bool]:
     return acknowledged, ear, False
 
 
-def test_wherever_a_scorer_is_killed_what_it_has_said_is_stored_and_what_is_sent_again_counts_once(
-    tmp_path: Path,
-) -> None:
+def test_wherever_a_scorer_is_killed_its_receipts_hold_and_resent_facts_count_once(tmp_path: Path) -> None:
     (tmp_path / "whole").mkdir()
     assert not lived(tmp_path / "whole", Life(inf))[2]
     with begun(tmp_path / "whole") as (hall, _):
@@ -128,12 +126,12 @@ def test_wherever_a_scorer_is_killed_what_it_has_said_is_stored_and_what_is_sent
 
 
 def receipted(ear: Ear) -> set[tuple[int, int]]:
-    """Return table and number of the facts that tables were told are safe."""
+    """Return table and number of the facts whose receipts were published."""
     told = [one for one in ear.heard("") if isinstance(one, Receipt)]
     return {(one.table, seq) for one in told for seq in range(1, one.upto + 1) if seq not in one.gaps}
 
 
 def compared(ear: Ear) -> set[tuple[int, int]]:
-    """Return table and deal of the results that arbiters were told."""
+    """Return table and deal of the results that were published to arbiters."""
     told = [one for one in ear.heard("") if isinstance(one, Traveller)]
     return {(play.table, one.deal) for one in told for play in one.plays}

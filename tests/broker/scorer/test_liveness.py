@@ -1,4 +1,4 @@
-"""Who has not been heard of: told by a clock that counts on, of time in which the scorer listened, and of no other."""
+"""Which tables are silent, by a monotonic clock that counts only the time in which the scorer listened."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ YEAR_MS = 365 * 86_400_000
 
 
 class Seconds:
-    """A clock that counts on when it is told to."""
+    """A monotonic clock that advances when told to."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -30,7 +30,7 @@ class Seconds:
 
 
 class Room:
-    """A scorer whose time passes when it is told to, connected with the broker."""
+    """A scorer connected to the broker, whose time advances when told to."""
 
     def __init__(self, hall: Hall, seconds: Seconds) -> None:
         self.hall, self.seconds = hall, seconds
@@ -44,7 +44,7 @@ class Room:
             self.hall.scorer.step(timeout=0)
 
     def card(self, table: int) -> Any:  # noqa: ANN401 - a word of the page
-        """Return what the card of a table says."""
+        """Return what the card of a table shows."""
         return card_state(self.hall.scorer.feed.current.tables[table - 1])
 
 
@@ -56,11 +56,11 @@ def room(tmp_path: Path) -> Iterator[Room]:
 
 
 def new(table: int, **more: Any) -> Any:  # noqa: ANN401 - any of a state's fields
-    """Return the state of a table whose program says every few seconds that it is there."""
+    """Return the state of a table whose program sends beats."""
     return replace(state(table), version="0.1.0", **more)
 
 
-def test_a_table_that_says_nothing_for_three_beats_is_not_heard_of(room: Room) -> None:
+def test_a_table_without_a_message_for_three_beats_is_silent(room: Room) -> None:
     room.hall.hear(new(1), new(2))
     for _ in range(5):
         room.wait(BEAT_S)
@@ -69,7 +69,7 @@ def test_a_table_that_says_nothing_for_three_beats_is_not_heard_of(room: Room) -
     assert room.hall.alerts() == [("table_silent", 1)]
 
 
-def test_it_is_told_once_and_anew_when_it_was_heard_of_meanwhile(room: Room) -> None:
+def test_a_silent_table_is_reported_once_and_again_after_it_was_heard(room: Room) -> None:
     room.hall.hear(new(1))
     room.wait(3 * SILENT_S)
     room.hall.hear(beat(1))
@@ -80,21 +80,21 @@ def test_it_is_told_once_and_anew_when_it_was_heard_of_meanwhile(room: Room) -> 
     assert room.hall.alerts() == [("table_silent", 1)] * 2
 
 
-def test_a_program_that_sends_no_beats_is_not_waited_for(room: Room) -> None:
+def test_a_program_that_sends_no_beats_is_never_silent(room: Room) -> None:
     room.hall.hear(state(1))
     room.wait(3 * SILENT_S)
     assert (room.card(1), room.hall.alerts()) == ("playing", [])
 
 
 @pytest.mark.parametrize("end", ["lost", "disconnected"])
-def test_a_table_that_is_known_to_be_gone_is_not_waited_for(room: Room, end: Lifecycle) -> None:
+def test_a_table_known_to_be_gone_is_not_silent(room: Room, end: Lifecycle) -> None:
     room.hall.hear(new(1), new(1, lifecycle=end, count=2))
     room.hall.ear.forget()
     room.wait(3 * SILENT_S)
     assert (room.card(1), room.hall.alerts()) == (end, [])
 
 
-def test_while_the_broker_is_away_no_table_grows_silent(room: Room) -> None:
+def test_no_table_becomes_silent_while_the_broker_is_away(room: Room) -> None:
     room.hall.hear(new(1))
     room.hall.connect(up=False)
     room.wait(3 * SILENT_S)
@@ -105,14 +105,14 @@ def test_while_the_broker_is_away_no_table_grows_silent(room: Room) -> None:
     assert room.card(1) == "silent"
 
 
-def test_a_scorer_that_stood_still_itself_takes_no_table_for_silent(room: Room) -> None:
+def test_a_scorer_that_was_frozen_takes_no_table_for_silent(room: Room) -> None:
     room.hall.hear(new(1))
     room.seconds.now += 3600
     room.wait(SILENT_S - LONGEST_S - 1)
     assert room.card(1) == "playing"
 
 
-def test_no_wall_clock_makes_a_table_silent(room: Room) -> None:
+def test_the_wall_clock_makes_no_table_silent(room: Room) -> None:
     room.hall.hear(new(1))
     room.hall.clock.read = lambda: NOW + 10 * YEAR_MS
     room.wait(BEAT_S)
@@ -121,22 +121,20 @@ def test_no_wall_clock_makes_a_table_silent(room: Room) -> None:
     assert room.hall.alerts() == []
 
 
-def test_after_a_restart_a_table_of_which_only_the_broker_tells_is_not_heard_of(tmp_path: Path) -> None:
+def test_after_a_restart_a_table_known_only_from_the_broker_becomes_silent(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         Room(make_hall(tmp_path, journal, seconds=Seconds()), Seconds()).hall.hear(new(1), fact(1, 1, restored(1)))
     seconds = Seconds()
     with open_journal(tmp_path) as journal:
         room = Room(make_hall(tmp_path, journal, seconds=seconds), seconds)
-        room.hall.hear(new(1))  # as the broker has kept it
+        room.hall.hear(new(1))  # as retained by the broker
         room.wait(SILENT_S)
         assert room.card(1) == "silent"
 
 
 @pytest.mark.parametrize("had", [None, "lost"])
-def test_a_table_that_is_there_and_has_not_said_how_it_stands_is_asked_to_on_each_beat_until_it_has(
-    room: Room, had: Lifecycle | None
-) -> None:
-    """Its state came while the scorer subscribed."""
+def test_a_table_without_a_known_state_is_asked_for_it_at_each_beat(room: Room, had: Lifecycle | None) -> None:
+    """Its state arrived while the scorer was subscribing."""
     if had:
         room.hall.hear(new(1, count=1), new(1, count=1, lifecycle=had))
     for _ in range(2):
@@ -151,13 +149,13 @@ def test_a_table_that_is_there_and_has_not_said_how_it_stands_is_asked_to_on_eac
     assert room.card(1) == "playing"
 
 
-def test_a_device_that_is_not_admitted_is_asked_nothing(room: Room) -> None:
+def test_a_device_that_is_not_admitted_is_not_asked_for_its_state(room: Room) -> None:
     room.hall.ear.forget()
     room.hall.hear(beat(1, device="kiosk-0009"))
     assert room.hall.ear.heard("served/1") == []
 
 
-def test_in_the_place_of_a_silent_device_another_is_let_in_but_not_of_one_that_is_heard_of_again(room: Room) -> None:
+def test_another_device_replaces_a_silent_one_but_not_one_heard_again(room: Room) -> None:
     room.hall.hear(new(1), new(2))
     room.wait(SILENT_S)
     room.hall.hear(beat(2))
@@ -168,10 +166,8 @@ def test_in_the_place_of_a_silent_device_another_is_let_in_but_not_of_one_that_i
 
 
 @pytest.mark.parametrize("alive", [False, True])
-def test_a_device_of_which_nothing_was_heard_since_a_restart_gives_way_to_another_unless_it_says_that_it_is_there(
-    tmp_path: Path, *, alive: bool
-) -> None:
-    """The broker keeps only what the second device has said of the table."""
+def test_a_device_not_heard_since_a_restart_gives_way_unless_it_sends_a_beat(tmp_path: Path, *, alive: bool) -> None:
+    """The broker retains only the second device's state."""
     seconds = Seconds()
     with open_journal(tmp_path) as journal:
         Room(make_hall(tmp_path, journal, seconds=seconds), seconds).hall.hear(new(1))
@@ -187,13 +183,13 @@ def test_a_device_of_which_nothing_was_heard_since_a_restart_gives_way_to_anothe
         assert serves == ("kiosk-0001" if alive else "kiosk-0002")
 
 
-def test_an_old_state_that_comes_after_the_last_will_keeps_no_other_device_out(room: Room) -> None:
+def test_an_old_state_after_the_last_will_does_not_block_another_device(room: Room) -> None:
     room.hall.hear(new(1, count=5), new(1, count=5, lifecycle="lost"), new(1, count=4))
     room.hall.hear(new(1, device="kiosk-0002"))
     assert room.hall.scorer.live.devices.serving.of(1)[0] == "kiosk-0002"
 
 
-def test_beats_of_a_device_that_does_not_serve_the_table_prove_nothing(room: Room) -> None:
+def test_beats_of_a_device_that_does_not_serve_the_table_are_ignored(room: Room) -> None:
     room.hall.hear(new(1))
     for _ in range(4):
         room.wait(BEAT_S)
@@ -201,14 +197,14 @@ def test_beats_of_a_device_that_does_not_serve_the_table_prove_nothing(room: Roo
     assert room.card(1) == "silent"
 
 
-def test_the_grid_names_a_silent_table_as_one_that_is_not_connected(room: Room) -> None:
+def test_the_grid_shows_a_silent_table_as_lost(room: Room) -> None:
     room.hall.hear(new(1), new(2, unsent=3))
     room.wait(SILENT_S)
     rows = grid(room.hall.scorer.snapshot, room.hall.scorer.feed.current.tables).rows
-    assert [row.wants(NOW)[0] for row in rows[:2]] == ["lost", "offline_unsent"]
+    assert [row.needs(NOW)[0] for row in rows[:2]] == ["lost", "offline_unsent"]
 
 
-def test_the_scorer_says_every_ten_seconds_that_it_is_there_and_at_its_end_that_it_is_gone(room: Room) -> None:
+def test_the_scorer_publishes_its_state_every_ten_seconds_and_when_it_ends(room: Room) -> None:
     room.hall.ear.forget()
     room.wait(3 * BEAT_S)
     room.hall.scorer.publisher.close()
@@ -217,22 +213,20 @@ def test_the_scorer_says_every_ten_seconds_that_it_is_there_and_at_its_end_that_
     assert len({one.run for one in said}) == 1
 
 
-def test_beats_do_not_push_what_is_said_out_of_the_log_of_the_wire(room: Room) -> None:
+def test_beats_are_not_in_the_message_log(room: Room) -> None:
     room.hall.hear(new(1), beat(1))
     assert [one.kind for one in room.hall.scorer.wire.newest() if one.way == "in"] == ["state"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.booleans(), st.booleans()), max_size=40))
-def test_a_table_is_silent_after_so_much_time_of_listening_whatever_the_steps(
-    steps: list[tuple[int, bool, bool]],
-) -> None:
+def test_a_table_is_silent_after_enough_listening_time_in_any_steps(steps: list[tuple[int, bool, bool]]) -> None:
     """A model: seconds one by one."""
     liveness, now, listened = Liveness(), 0.0, 0.0
-    liveness.look(now, listening=False)
+    liveness.check(now, listening=False)
     liveness.heard(1)
     for passed, listening, speaks in steps:
         now += passed
-        liveness.look(now, listening=listening)
+        liveness.check(now, listening=listening)
         if listening and passed >= 1:
             listened += min(passed, LONGEST_S)
         assert (1 in liveness.silent) == (listened >= SILENT_S)

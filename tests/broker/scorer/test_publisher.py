@@ -1,4 +1,4 @@
-"""Public copies of travellers and standings, receipts, and how often what shows all of a large event is made."""
+"""Public copies of travellers and standings, receipts, and how often messages about a whole large event are made."""
 
 import json
 from collections import Counter
@@ -36,7 +36,7 @@ from broker.protocol.link import LinkChanged
 from broker.scorer import EventState, standings_csv
 from broker.scorer import publisher as publisher_module
 from broker.scorer.intake import MOST_MISSING, Intake
-from broker.scorer.publisher import LARGE_EVENT, LONGEST_REST_S, PAUSE_S, REST, Throttle
+from broker.scorer.publisher import LARGE_EVENT, LONGEST_REST_S, PAUSE_S, REST_FACTOR, Throttle
 from broker.scorer.service import Scorer
 from broker.store import AnchorPlace, LogHead, find_anchor
 from tests.benchmarks.scorer.large import large_event, plays
@@ -52,7 +52,7 @@ DEAL = event().bookings[1, ROUND].deal
 
 
 def public(ear: Ear) -> list[tuple[int, bool, int] | int]:
-    """Return deal, completeness and plays of each public traveller, and the plays that public standings count."""
+    """Return deal, completeness and plays of each public traveller, and the number of plays in public standings."""
     found: list[tuple[int, bool, int] | int] = []
     for message in ear.heard(""):
         if isinstance(message, PublicTraveller):
@@ -63,7 +63,7 @@ def public(ear: Ear) -> list[tuple[int, bool, int] | int]:
     return found
 
 
-def test_a_deal_that_goes_back_under_the_embargo_is_taken_back_and_told_again_when_it_is_complete() -> None:
+def test_a_deal_back_under_embargo_is_withdrawn_and_published_again_when_complete() -> None:
     facts = whole_event()
     room = EventState(event())
     room.load(facts)
@@ -88,7 +88,7 @@ def test_a_deal_that_goes_back_under_the_embargo_is_taken_back_and_told_again_wh
     assert public(ear) == [plays]
 
 
-def test_what_a_scorer_before_this_one_has_told_is_taken_back_even_if_it_was_not_told_again() -> None:
+def test_a_deal_published_by_an_earlier_scorer_is_withdrawn_too() -> None:
     facts = whole_event()
     room = EventState(event())
     room.load(facts)
@@ -102,7 +102,7 @@ def test_what_a_scorer_before_this_one_has_told_is_taken_back_even_if_it_was_not
     assert public(ear) == [(DEAL, False, 0), left]
 
 
-def test_what_went_back_under_the_embargo_while_nobody_could_say_so_is_taken_back_on_the_next_connection() -> None:
+def test_a_deal_back_under_embargo_while_offline_is_withdrawn_on_the_next_connection() -> None:
     facts = whole_event()
     seq = sum(one.table == 1 for one in facts)
     reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
@@ -121,7 +121,7 @@ def test_what_went_back_under_the_embargo_while_nobody_could_say_so_is_taken_bac
 
 
 def public_story(facts: Iterable[tuple[int, Fact]]) -> list[bytes]:
-    """Return all public messages of an event that is told by its tables, without what names this process."""
+    """Return all public messages of an event, without the ids of this process."""
     room, seqs = EventState(event()), Counter[int]()
     publishes, ear = publisher(room, height=seqs.total)
     publishes.connection_changed(LinkChanged(up=True))
@@ -136,13 +136,13 @@ def public_story(facts: Iterable[tuple[int, Fact]]) -> list[bytes]:
 
 
 @pytest.mark.parametrize(("players", "length"), [(0, 1), (9, 100), (4_000, 10), (10_000, 1), (10_000, 100)])
-def test_standings_are_cut_to_what_a_message_holds(players: int, length: int) -> None:
+def test_standings_are_cut_to_the_size_of_a_message(players: int, length: int) -> None:
     lines = tuple(
         Standing(place=at, player=f"p{at}", name="名" * length, imp=at, fines=0, plays=9)
         for at in range(1, players + 1)
     )
     whole = Standings(id="standings-1", event="cup", seq=1, final=False, plays_in=1, plays_expected=2, rows=lines)
-    cut, limit = publisher_module._as_fits(whole), topics.STANDINGS.limit
+    cut, limit = publisher_module._cut_to_fit(whole), topics.STANDINGS.limit
     assert (len(encode(cut)) <= limit, cut.rows) == (True, whole.rows[: len(cut.rows)])
     if len(encode(whole)) > limit:
         assert len(encode(cut)) > 0.9 * limit
@@ -150,9 +150,7 @@ def test_standings_are_cut_to_what_a_message_holds(players: int, length: int) ->
         assert cut is whole
 
 
-def test_a_deal_with_too_many_plays_is_told_by_its_first_tables_when_it_is_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_deal_with_too_many_plays_is_published_partly_when_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher_module, "MOST_PLAYS", 1)
     state = EventState(event())
     made, ear = publisher(state)
@@ -166,8 +164,8 @@ def test_a_deal_with_too_many_plays_is_told_by_its_first_tables_when_it_is_over(
     assert told == [*[[]] * (state.expected(DEAL) - 1), [1]]
 
 
-def test_a_message_that_no_broker_takes_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publisher_module, "LARGEST", 10)
+def test_a_message_too_large_for_a_broker_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publisher_module, "LARGEST_MESSAGE", 10)
     made, ear = publisher(EventState(event()))
     made.standings()
     assert ear.said == []
@@ -175,13 +173,13 @@ def test_a_message_that_no_broker_takes_is_not_sent(monkeypatch: pytest.MonkeyPa
 
 @cache
 def quiet_story() -> list[bytes]:
-    """Return what is public of an event in which no table calls."""
+    """Return the public messages of an event in which no table calls."""
     return public_story([(one.table, one.fact) for one in whole_event()])
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
-def test_by_what_is_public_nobody_can_count_what_is_not(calls: list[int]) -> None:
-    """However often tables call meanwhile, public messages are the same, their numbers and ids too."""
+def test_public_messages_do_not_reveal_how_much_is_hidden(calls: list[int]) -> None:
+    """However often tables call meanwhile, public messages are the same, including their numbers and ids."""
     noisy, often = list[tuple[int, Fact]](), cycle(calls)
     for one in whole_event():
         call = Call(round=one.fact.round, deal=one.fact.deal, open=True)
@@ -191,7 +189,7 @@ def test_by_what_is_public_nobody_can_count_what_is_not(calls: list[int]) -> Non
     assert [json.loads(one)["seq"] for one in story] == [*range(1, len(story) + 1)]
 
 
-def test_what_says_nothing_new_is_published_once_in_public_and_again_on_a_connection() -> None:
+def test_unchanged_public_messages_are_published_again_only_on_a_connection() -> None:
     facts = whole_event()
     room = EventState(event())
     room.load(facts)
@@ -204,7 +202,7 @@ def test_what_says_nothing_new_is_published_once_in_public_and_again_on_a_connec
     assert public(ear) == [(DEAL, True, event().expected[DEAL])]
 
 
-def test_public_standings_are_told_again_when_they_are_declared_final_and_when_that_is_taken_back() -> None:
+def test_public_standings_are_published_again_when_declared_final_or_provisional() -> None:
     room = room_of()
     publishes, ear = publisher(room)
     publishes.players_renamed()
@@ -225,7 +223,7 @@ def test_public_standings_are_told_again_when_they_are_declared_final_and_when_t
 
 
 def receipt(*seqs: int) -> Receipt:
-    """Return the receipt of a table of which these facts have come."""
+    """Return the receipt of a table after these facts."""
     intake = Intake(event(), [])
     for seq in seqs:
         told = fact(1, seq, restored(1))
@@ -241,13 +239,13 @@ def receipt(*seqs: int) -> Receipt:
 
 
 @given(st.lists(st.tuples(st.sampled_from(event().tables), st.integers(0, 50)), min_size=1, max_size=20))
-def test_the_numbers_of_what_a_table_hears_tell_nothing_of_what_others_have_said(heard: list[tuple[int, int]]) -> None:
+def test_the_numbers_of_messages_to_a_table_reveal_nothing_about_others(heard: list[tuple[int, int]]) -> None:
     height = 0
     publishes, ear = publisher(EventState(event()), height=lambda: height)
     for table, stored in heard:
         height += stored
         publishes.receipt(table)
-        publishes.kept(table)
+        publishes.records(table)
     told = [one for one in ear.heard("") if isinstance(one, Receipt | Kept)]
     for table in event().tables:
         numbers = [one.seq for one in told if one.table == table]
@@ -255,33 +253,33 @@ def test_the_numbers_of_what_a_table_hears_tell_nothing_of_what_others_have_said
 
 
 def safe(message: Receipt) -> set[int]:
-    """Return the numbers that a receipt calls safe."""
+    """Return the numbers that a receipt confirms."""
     return set(range(1, message.upto + 1)) - set(message.gaps)
 
 
-def test_before_anything_nothing_is_safe() -> None:
+def test_an_empty_receipt_confirms_nothing() -> None:
     message = receipt()
     assert (message.upto, message.gaps, message.taken, message.refused) == (0, (), (), ())
 
 
-def test_all_up_to_the_highest_but_the_gaps_is_safe() -> None:
+def test_a_receipt_confirms_all_numbers_up_to_the_highest_except_gaps() -> None:
     message = receipt(1, 2, 5, 7)
     assert (message.upto, message.gaps) == (7, (3, 4, 6))
     assert [one.seq for one in message.taken] == [1, 2, 5, 7]
 
 
-def test_as_much_as_may_be_missing_can_be_listed() -> None:
+def test_a_receipt_can_list_as_many_gaps_as_are_allowed() -> None:
     message = receipt(MOST_MISSING, MOST_MISSING + 1, MOST_MISSING + 2)
     assert (len(message.gaps), message.upto) == (MOST_MISSING - 1, MOST_MISSING + 2)
     assert safe(message) == {MOST_MISSING, MOST_MISSING + 1, MOST_MISSING + 2}
 
 
 @given(st.sets(st.integers(1, MOST_MISSING), min_size=1, max_size=6))
-def test_what_a_receipt_calls_safe_is_what_has_been_taken(seqs: set[int]) -> None:
+def test_a_receipt_confirms_exactly_the_accepted_facts(seqs: set[int]) -> None:
     assert safe(receipt(*sorted(seqs))) == seqs
 
 
-def test_a_store_has_a_name_of_its_own_that_receipts_and_plans_carry(tmp_path: Path) -> None:
+def test_receipts_and_plans_name_the_store(tmp_path: Path) -> None:
     names = []
     for folder in (tmp_path / "one", tmp_path / "one", tmp_path / "other"):
         folder.mkdir(exist_ok=True)
@@ -294,20 +292,20 @@ def test_a_store_has_a_name_of_its_own_that_receipts_and_plans_carry(tmp_path: P
     assert (names[0] == names[1], names[1] == names[2]) == (True, False)
 
 
-def test_a_batch_with_many_facts_of_a_table_gives_it_one_receipt(hall: Hall) -> None:
+def test_a_table_gets_one_receipt_for_a_batch(hall: Hall) -> None:
     hall.hear(*(fact(table, seq, restored(table)) for seq in (1, 2, 4) for table in (1, 2)))
     receipts = [message for message in hall.ear.heard("receipt/1") if isinstance(message, Receipt)]
     assert [(one.upto, one.gaps, [t.seq for t in one.taken]) for one in receipts] == [(4, (3,), [1, 2, 4])]
 
 
-def test_a_gap_that_is_filled_is_no_gap(hall: Hall) -> None:
+def test_a_filled_gap_is_no_longer_listed(hall: Hall) -> None:
     hall.hear(fact(1, 1, restored(1)), fact(1, 3, restored(1)))
     assert hall.ear.told("receipt/1")["gaps"] == [2]
     hall.hear(fact(1, 2, restored(1)))
     assert (hall.ear.told("receipt/1")["gaps"], hall.ear.told("receipt/1")["upto"]) == ([], 3)
 
 
-def test_a_receipt_does_not_say_how_high_the_journal_is(hall: Hall) -> None:
+def test_a_receipt_does_not_reveal_the_height_of_the_journal(hall: Hall) -> None:
     hall.hear(fact(2, 1, restored(2)))
     before = hall.ear.told("receipt/2")["seq"]
     hall.hear(*(fact(1, seq, restored(1)) for seq in range(1, 6)))
@@ -315,7 +313,7 @@ def test_a_receipt_does_not_say_how_high_the_journal_is(hall: Hall) -> None:
     assert hall.ear.told("receipt/2")["seq"] == before + 1
 
 
-def test_a_receipt_has_the_anchor_of_all_that_is_stored_with_what_it_names(hall: Hall) -> None:
+def test_a_receipt_has_the_anchor_of_everything_stored_with_its_facts(hall: Hall) -> None:
     digests = ["a" * 64, "b" * 64]
     for seq, entries in ((1, 0), (2, 2)):
         hall.scorer.log_head = partial(LogHead, *((2, digests[1]) if entries else ()))
@@ -324,19 +322,19 @@ def test_a_receipt_has_the_anchor_of_all_that_is_stored_with_what_it_names(hall:
         assert find_anchor(anchor, "cup", hall.journal.linked_rows(), digests) == AnchorPlace(2 * seq, entries)
 
 
-def test_a_table_that_said_nothing_gets_no_receipt_until_the_next_connection(hall: Hall) -> None:
+def test_a_table_that_sent_nothing_gets_no_receipt_until_the_next_connection(hall: Hall) -> None:
     hall.hear(fact(1, 1, restored(1)))
     assert hall.ear.heard("receipt/2") == []
 
 
-def test_what_was_refused_is_still_named_after_a_restart(hall: Hall) -> None:
+def test_refused_facts_are_still_listed_after_a_restart(hall: Hall) -> None:
     hall.hear(fact(1, 1, restored(1)), fact(1, 1, restored(1), id_="t1-another"))
     again = make_hall(hall.folder, hall.journal)
     again.connect(up=True)
     assert [(one["seq"], one["code"]) for one in again.ear.told("receipt/1")["refused"]] == [(1, "conflict")]
 
 
-def test_what_was_refused_first_and_taken_later_is_not_named_after_a_restart(hall: Hall) -> None:
+def test_a_refused_fact_accepted_later_is_not_listed_after_a_restart(hall: Hall) -> None:
     far = fact(1, MOST_MISSING + 1, restored(1))
     hall.hear(far)
     hall.hear(fact(1, 1, restored(1)), far)
@@ -346,9 +344,9 @@ def test_what_was_refused_first_and_taken_later_is_not_named_after_a_restart(hal
 
 
 @pytest.mark.parametrize(
-    ("took_s", "rests_s"), [(0.0, PAUSE_S), (0.2, 0.2 + 0.2 * REST), (10.0, 10.0 + LONGEST_REST_S)]
+    ("took_s", "rests_s"), [(0.0, PAUSE_S), (0.2, 0.2 + 0.2 * REST_FACTOR), (10.0, 10.0 + LONGEST_REST_S)]
 )
-def test_what_shows_all_players_takes_a_tenth_of_the_time_at_most(took_s: float, rests_s: float) -> None:
+def test_throttled_work_takes_at_most_a_tenth_of_the_time(took_s: float, rests_s: float) -> None:
     now = [100.0]
     throttle = Throttle(PAUSE_S, lambda: now[0])
     throttle.ask()
@@ -361,7 +359,7 @@ def test_what_shows_all_players_takes_a_tenth_of_the_time_at_most(took_s: float,
         assert throttle.due() == due
 
 
-def test_who_waits_for_what_shows_all_players_waits_for_no_rest_and_nobody_gets_it_unasked() -> None:
+def test_hurried_work_does_not_wait_and_is_not_done_without_a_request() -> None:
     throttle = Throttle(PAUSE_S, lambda: 100.0)
     throttle.ask()
     assert (throttle.due(), throttle.due()) == (True, False)
@@ -372,7 +370,7 @@ def test_who_waits_for_what_shows_all_players_waits_for_no_rest_and_nobody_gets_
     assert throttle.due()
 
 
-def test_what_waits_for_the_processor_rests_no_longer_for_that() -> None:
+def test_waiting_for_the_processor_does_not_lengthen_the_pause() -> None:
     now, spent = [100.0], [5.0]
     throttle = Throttle(PAUSE_S, lambda: now[0], lambda: spent[0])
     throttle.ask()
@@ -381,27 +379,27 @@ def test_what_waits_for_the_processor_rests_no_longer_for_that() -> None:
     spent[0] += 0.2
     throttle.done()
     throttle.ask()
-    for after, due in ((2.0 + 0.2 * REST - 0.01, False), (2.0 + 0.2 * REST + 0.01, True)):
+    for after, due in ((2.0 + 0.2 * REST_FACTOR - 0.01, False), (2.0 + 0.2 * REST_FACTOR + 0.01, True)):
         now[0] = 100.0 + after
         assert throttle.due() == due
 
 
-def test_a_large_room_hears_who_leads_once_a_second_and_the_last_word_always(tmp_path: Path) -> None:
+def test_a_large_event_gets_standings_once_a_second_and_always_the_last_ones(tmp_path: Path) -> None:
     told = large_room(tmp_path, lambda _, ear: [json.loads(one)["plays_in"] for one in bodies(ear)])
     assert told == [[1], [1], [1], [1, 2]]
 
 
-def test_a_large_room_hears_of_plays_once_a_second_and_of_the_last_always(tmp_path: Path) -> None:
+def test_a_large_event_gets_travellers_once_a_second_and_always_the_last_ones(tmp_path: Path) -> None:
     told = large_room(tmp_path, lambda _, ear: sum("/traveller/" in one and "public" not in one for one in ear.story))
     assert told == [1, 1, 1, 2]
 
 
-def test_a_large_room_is_shown_twenty_times_a_second_and_the_last_of_it_always(tmp_path: Path) -> None:
+def test_the_view_of_a_large_event_changes_twenty_times_a_second_and_always_shows_the_end(tmp_path: Path) -> None:
     shown = large_room(tmp_path, lambda scorer, _: scorer.feed.current.plays_in, scale=0.05)
     assert shown == [1, 1, 1, 2]
 
 
-def test_results_are_taken_while_what_shows_all_players_is_made_bit_by_bit(
+def test_results_are_accepted_while_large_messages_are_prepared_in_slices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.scorer.publisher.SLICE_S", 0.0)
@@ -424,7 +422,7 @@ def test_results_are_taken_while_what_shows_all_players_is_made_bit_by_bit(
     assert steps > len(event.players) / 100
 
 
-def test_what_was_begun_of_all_players_is_begun_again_and_ended_where_somebody_waits_for_it(
+def test_hurried_standings_start_again_and_are_finished_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.scorer.publisher.SLICE_S", 0.0)
@@ -444,7 +442,7 @@ def test_what_was_begun_of_all_players_is_begun_again_and_ended_where_somebody_w
 
 
 def large_room(folder: Path, look: Callable[[Scorer, Ear], T], scale: float = 1.0) -> list[T]:
-    """Let two results come soon after each other, then nothing; look at 0, 0.5, 0.9 and 1.1 times `scale` seconds."""
+    """Let two results arrive soon after each other, then none. Look at 0, 0.5, 0.9 and 1.1 times `scale` seconds."""
     event, ear, now = large_event(LARGE_EVENT // 4 + 1, 1), Ear(), [0.0]
     first, second = ([one for one in plays(event) if one.table == table] for table in (1, 2))
     looked = []

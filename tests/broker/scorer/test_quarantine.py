@@ -1,4 +1,4 @@
-"""What does not follow is kept apart: it counts for nothing until the head arbiter decides."""
+"""Facts that do not follow are kept apart, and count for nothing until the head arbiter decides."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -62,12 +62,12 @@ def journal(tmp_path: Path) -> Iterator[SqliteJournal]:
 
 @pytest.fixture
 def hall(tmp_path: Path, journal: SqliteJournal) -> Hall:
-    """A scorer at work."""
+    """A running scorer."""
     return make_hall(tmp_path, journal)
 
 
 def decide(hall: Hall, decision: TakenOver | Discarded | Undo | Void, table: int = 1, round_: int = 4) -> str:
-    """Let the head arbiter decide on a play, as seen now; return the ruling's id."""
+    """Have the head arbiter decide on a play as seen now. Return the ruling's id."""
     room = hall.scorer.rulings.room
     id_ = f"ruling-{len(room.book.entries)}"
     place = {} if isinstance(decision, Undo) else {"table": table, "round": round_}
@@ -80,7 +80,7 @@ def decide(hall: Hall, decision: TakenOver | Discarded | Undo | Void, table: int
 
 
 def public_deals(hall: Hall) -> set[int]:
-    """Return the deals of which plays were published for everybody."""
+    """Return the deals of which plays were published in public."""
     said = [one for one in hall.ear.heard("") if isinstance(one, PublicTraveller)]
     return {one.deal for one in said if one.plays}
 
@@ -90,7 +90,7 @@ def apart(hall: Hall, table: int = 1, round_: int = 4) -> list[str]:
     return [one.code for one in hall.scorer.state.undecided((table, round_))]
 
 
-def test_results_alone_of_a_round_to_come_count_for_nothing_and_make_no_deal_public(
+def test_results_without_a_play_do_not_count_and_make_no_deal_public(
     hall: Hall, tmp_path: Path, journal: SqliteJournal
 ) -> None:
     deal = event().bookings[1, 4].deal
@@ -110,13 +110,13 @@ def test_results_alone_of_a_round_to_come_count_for_nothing_and_make_no_deal_pub
 
 
 def played_with(table: int, deal: int) -> list[LogMessage]:
-    """Return what a table says of all its plays up to the one with a deal."""
+    """Return what a table reports of all its plays up to the one with a deal."""
     said = [one for round_ in range(1, 5) for one in steps(table, round_)]
     last = max(at for at, one in enumerate(said) if one.deal == deal and isinstance(one, Result))
     return log(table, *said[: last + 1])
 
 
-def test_the_head_arbiter_takes_over_what_was_kept_apart_and_can_take_that_back(
+def test_the_head_arbiter_can_admit_facts_kept_apart_and_withdraw_that(
     hall: Hall, tmp_path: Path, journal: SqliteJournal
 ) -> None:
     forged_result = fact(1, 1, result(1, 4))
@@ -140,7 +140,7 @@ def test_the_head_arbiter_takes_over_what_was_kept_apart_and_can_take_that_back(
     assert hall.scorer.state.play((1, 4)).points == result(1, 4).points
 
 
-def test_a_play_that_was_taken_over_is_compared_with_those_whose_tiles_lay_as_its_table_has_restored_them(
+def test_an_admitted_play_is_compared_in_the_form_that_its_table_restored(
     hall: Hall, tmp_path: Path, journal: SqliteJournal
 ) -> None:
     hall.hear(*log(1, restored(1, 4, OTHER_FORM), *steps(1, 4)[1:]))
@@ -152,7 +152,7 @@ def test_a_play_that_was_taken_over_is_compared_with_those_whose_tiles_lay_as_it
     assert hall.scorer.state.play((1, 4)).form == event().form(play.deal)
 
 
-def test_what_was_discarded_stays_away_and_the_play_itself_counts_when_its_turn_comes(hall: Hall) -> None:
+def test_discarded_facts_never_count_but_the_play_does_in_its_turn(hall: Hall) -> None:
     forged_result = fact(1, 1, result(1, 4, OUTCOMES[0]))
     hall.hear(forged_result)
     decide(hall, Discarded(facts=(forged_result.id,)))
@@ -163,7 +163,7 @@ def test_what_was_discarded_stays_away_and_the_play_itself_counts_when_its_turn_
     assert hall.scorer.state.play((1, 4)).points == result(1, 4).points
 
 
-def test_a_fact_below_which_one_is_missing_waits_and_counts_by_itself_when_that_has_come(hall: Hall) -> None:
+def test_a_fact_after_a_missing_one_waits_and_counts_once_that_arrives(hall: Hall) -> None:
     walls, seated, *rest = whole_play(1)
     hall.hear(walls, *rest)
     assert (apart(hall, round_=1), hall.scorer.state.plays_at(1)) == (["play_waits"] * len(rest), 0)
@@ -172,7 +172,7 @@ def test_a_fact_below_which_one_is_missing_waits_and_counts_by_itself_when_that_
     assert (apart(hall, round_=1), hall.scorer.state.plays_at(1)) == ([], 1)
 
 
-def test_what_a_ruling_shows_to_be_out_of_turn_is_an_alert_though_its_effects_were_looked_at_first(hall: Hall) -> None:
+def test_a_play_found_out_of_turn_by_a_ruling_makes_an_alert_even_after_a_preview(hall: Hall) -> None:
     waits, discarded = fact(1, 2, result(1, 4)), fact(1, 3, result(1, 3))
     hall.hear(waits, discarded)
     assert (apart(hall), ("play_out_of_turn", 1) in hall.alerts()) == (["play_waits"], False)
@@ -181,12 +181,12 @@ def test_what_a_ruling_shows_to_be_out_of_turn_is_an_alert_though_its_effects_we
     assert (apart(hall), ("play_out_of_turn", 1) in hall.alerts()) == (["play_out_of_turn"], True)
 
 
-def test_a_call_is_heard_at_once_whatever_is_missing(hall: Hall) -> None:
+def test_a_call_counts_at_once_whatever_is_missing(hall: Hall) -> None:
     hall.hear(fact(1, 7, Call(round=1, deal=event().bookings[1, 1].deal, open=True)))
     assert 1 in hall.scorer.state.tables.times.calling
 
 
-def test_a_number_whose_fact_was_refused_is_not_waited_for(hall: Hall, tmp_path: Path, journal: SqliteJournal) -> None:
+def test_the_number_of_a_refused_fact_is_not_waited_for(hall: Hall, tmp_path: Path, journal: SqliteJournal) -> None:
     wrong = fact(1, 1, replace(restored(1), deal=result(1, 4).deal))
     hall.hear(*whole_play(1, first=2), wrong)
     assert hall.scorer.state.plays_at(1) == 1
@@ -194,7 +194,7 @@ def test_a_number_whose_fact_was_refused_is_not_waited_for(hall: Hall, tmp_path:
 
 
 @pytest.mark.parametrize("lost", range(1, 6))
-def test_a_fact_that_cannot_be_read_takes_its_own_play_away_and_none_after_it(lost: int) -> None:
+def test_an_unreadable_fact_affects_its_own_play_and_none_after_it(lost: int) -> None:
     room, said = EventState(event()), log(1, *steps(1), *steps(1, 2), *steps(1, 3))
     room.load([one for one in said if one.seq != lost], lost=[(1, lost)])
     assert [room.play((1, round_)).settled for round_ in (1, 2, 3)] == [False, True, True]
@@ -203,7 +203,7 @@ def test_a_fact_that_cannot_be_read_takes_its_own_play_away_and_none_after_it(lo
 
 
 def _watch(monkeypatch: pytest.MonkeyPatch, name: str, judged: list[Fact]) -> None:
-    """Note the facts that are given to a method of all sequences."""
+    """Record the facts that are given to a method of all sequences."""
     judge = getattr(TableSequence, name)
 
     def watched(self: TableSequence, fact: Fact) -> None:
@@ -213,12 +213,12 @@ def _watch(monkeypatch: pytest.MonkeyPatch, name: str, judged: list[Fact]) -> No
     monkeypatch.setattr(TableSequence, name, watched)
 
 
-def test_what_a_batch_brings_late_has_its_table_judged_again_once(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that was put back to an older copy gets hundreds of facts of each table back, and those after them."""
+def test_late_facts_of_a_batch_have_their_table_judged_again_once(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that was replaced by an older copy gets hundreds of resent facts of each table, and later ones."""
     said = log(1, *(one for round_ in range(1, 5) for one in steps(1, round_)))
     lost = [one for one in said if one.fact.round in (2, 3)]
     for one in lost:
-        hall.scorer.state.quarantine.lose(1, one.seq)
+        hall.scorer.state.quarantine.mark_lost(1, one.seq)
     hall.hear(*(one for one in said if one not in lost))
     assert hall.scorer.state.plays_at(1) == 2
     judged = list[Fact]()
@@ -229,26 +229,26 @@ def test_what_a_batch_brings_late_has_its_table_judged_again_once(hall: Hall, mo
     assert len(judged) == len(said)
 
 
-def test_what_another_device_was_refused_is_waited_for(hall: Hall) -> None:
+def test_a_fact_refused_from_another_device_is_waited_for(hall: Hall) -> None:
     hall.scorer.state.pass_over(2, 1)
     hall.hear(*whole_play(1, first=2))
     assert hall.scorer.state.plays_at(1) == 0
 
 
-def test_a_play_before_its_turn_counts_once_an_arbiter_has_brought_it_forward(hall: Hall) -> None:
+def test_a_play_before_its_turn_counts_once_an_arbiter_brought_it_forward(hall: Hall) -> None:
     hall.hear(*whole_play(1, 4))
     assert set(apart(hall)) == {"play_out_of_turn"}
     hall.hear(*whole_play(2, 4, forward=True))
     assert (hall.scorer.state.plays_at(1), hall.scorer.state.plays_at(2)) == (0, 1)
 
 
-def test_a_play_whose_turn_came_because_the_desk_has_settled_those_before_it_counts(hall: Hall) -> None:
+def test_a_play_counts_if_the_desk_settled_those_before_it(hall: Hall) -> None:
     decide(hall, Void(), round_=1)
     hall.hear(*whole_play(1, 2))
     assert hall.scorer.state.play((1, 2)).points == result(1, 2).points
 
 
-def test_a_ruling_on_the_play_before_lets_what_was_out_of_turn_count(hall: Hall) -> None:
+def test_a_ruling_on_the_previous_play_lets_a_play_out_of_turn_count(hall: Hall) -> None:
     hall.hear(*whole_play(1, 2))
     assert hall.scorer.state.plays_at(1) == 0
     decide(hall, Void(), round_=1)
@@ -256,7 +256,7 @@ def test_a_ruling_on_the_play_before_lets_what_was_out_of_turn_count(hall: Hall)
     assert hall.scorer.state.play((1, 2)).points == result(1, 2).points
 
 
-def test_a_ruling_at_a_table_that_was_kept_apart_counts_as_long_as_it_is_taken_over(hall: Hall) -> None:
+def test_a_ruling_at_a_table_kept_apart_counts_as_long_as_it_is_admitted(hall: Hall) -> None:
     void = Ruled(round=4, deal=result(1, 4).deal, decision=Void(), author="Tao", role="table_arbiter", reason="why")
     ruled = fact(1, 1, void)
     hall.hear(ruled)
@@ -267,13 +267,13 @@ def test_a_ruling_at_a_table_that_was_kept_apart_counts_as_long_as_it_is_taken_o
     assert not hall.scorer.state.play((1, 4)).settled
 
 
-def test_facts_from_before_plays_were_judged_count_as_they_did() -> None:
+def test_facts_from_before_plays_were_judged_still_count() -> None:
     room = EventState(event())
     room.load([fact(1, 3, result(1, 4)), fact(2, 1, result(2))], judged_from=None)
     assert (room.plays_at(1), room.plays_at(2)) == (1, 1)
 
 
-def test_a_store_from_before_plays_were_judged_counts_as_it_did_and_what_comes_since_is_judged(
+def test_a_store_from_before_plays_were_judged_still_counts_and_new_facts_are_judged(
     tmp_path: Path, journal: SqliteJournal
 ) -> None:
     with journal.commit():
@@ -284,7 +284,7 @@ def test_a_store_from_before_plays_were_judged_counts_as_it_did_and_what_comes_s
         assert (one.scorer.state.plays_at(2), one.scorer.state.plays_at(1)) == (1, 0)
 
 
-def test_a_copy_of_a_store_knows_from_when_on_plays_are_judged(tmp_path: Path, journal: SqliteJournal) -> None:
+def test_a_copy_of_a_store_knows_since_when_plays_are_judged(tmp_path: Path, journal: SqliteJournal) -> None:
     make_hall(tmp_path, journal).hear(fact(1, 1, result(1)))
     (tmp_path / "copy").mkdir()
     with open_journal(tmp_path / "copy") as copy:
@@ -292,7 +292,7 @@ def test_a_copy_of_a_store_knows_from_when_on_plays_are_judged(tmp_path: Path, j
         assert make_hall(tmp_path / "copy", copy).scorer.state.plays_at(1) == 0
 
 
-def test_a_play_that_began_before_plays_were_judged_goes_on() -> None:
+def test_a_play_that_began_before_plays_were_judged_continues() -> None:
     before, after = EventState(event()), whole_play(1)[2:]
     before.load(whole_play(1)[:2], judged_from=2)
     for message in after:
@@ -301,7 +301,7 @@ def test_a_play_that_began_before_plays_were_judged_goes_on() -> None:
 
 
 @given(st.randoms(use_true_random=False))
-def test_a_whole_event_counts_whole_in_whatever_order_and_however_often_its_facts_come(random: Random) -> None:
+def test_all_plays_count_in_whatever_order_and_however_often_their_facts_arrive(random: Random) -> None:
     room, messages = EventState(event()), whole_event()
     random.shuffle(messages)
     for message in messages:
@@ -313,7 +313,7 @@ STEPS = steps(1, 1, OUTCOMES[3], {"west": Fine(imp=8, reason="false hu")})
 
 
 @pytest.mark.parametrize("left_out", range(5))
-def test_a_play_of_which_a_step_is_missing_has_no_result(left_out: int) -> None:
+def test_the_result_of_a_play_with_a_missing_step_does_not_count(left_out: int) -> None:
     said = [one for at, one in enumerate(STEPS) if at != left_out]
     room = EventState(event())
     for message in log(1, *said):
@@ -322,7 +322,7 @@ def test_a_play_of_which_a_step_is_missing_has_no_result(left_out: int) -> None:
 
 
 @pytest.mark.parametrize("at", range(5))
-def test_two_steps_in_the_wrong_order_make_no_result(at: int) -> None:
+def test_the_result_of_a_play_with_steps_in_the_wrong_order_does_not_count(at: int) -> None:
     said = [*STEPS]
     said[at], said[at + 1] = said[at + 1], said[at]
     room = EventState(event())
@@ -343,7 +343,7 @@ WRONG_STEPS = [
 
 
 @pytest.mark.parametrize(("at", "said", "code"), WRONG_STEPS)
-def test_a_result_that_is_not_what_was_told_before_is_kept_apart(
+def test_a_result_that_contradicts_earlier_facts_is_kept_apart(
     at: int, said: Declared | Result | Seated, code: str
 ) -> None:
     told = [*steps(1)]
@@ -365,9 +365,7 @@ def kiosk_event() -> Event:
 
 
 @given(days, st.randoms(use_true_random=False))
-def test_nothing_that_a_real_table_tells_stays_apart_in_whatever_order_it_comes(
-    steps: list[Step], random: Random
-) -> None:
+def test_no_fact_of_a_real_table_stays_apart_in_whatever_order_they_arrive(steps: list[Step], random: Random) -> None:
     messages = log(1, *(one for step in steps for one in step.facts))
     quarantine = Quarantine(kiosk_event(), lambda _key: False, lambda _table: ApartDecisions())
     arriving = random.sample(messages, len(messages))

@@ -1,4 +1,4 @@
-"""An event of planned deals under riichi rules: results judged, compared by datum and IMP, and counted otherwise."""
+"""An event of planned deals under riichi rules: results are judged, compared by datum and IMPs, and recounted."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -22,12 +22,12 @@ from tests.broker.scorer.small import deals, event, fact, registry, result, sent
 
 
 def code_of(told: object, of: Event | None = None) -> str | None:
-    """Return the code with which the gate refuses a result, or None."""
+    """Return the code with which a result is refused, or None."""
     assert isinstance(told, msgspec.Struct)
     return Intake(of or riichi_event(), ()).judge(*sent(fact(1, 1, told))).code  # type: ignore[arg-type]  # a fact
 
 
-def test_a_table_is_told_deals_and_rules_as_at_every_event(tmp_path: Path) -> None:
+def test_a_table_gets_deals_and_rules_as_in_every_event(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         hall = make_hall(tmp_path, journal, riichi_event())
         hall.connect(up=True)
@@ -37,7 +37,7 @@ def test_a_table_is_told_deals_and_rules_as_at_every_event(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("hand", HANDS, ids=lambda hand: hand.kind)
-def test_a_result_that_its_hand_comes_to_is_taken(hand: RiichiEvent) -> None:
+def test_a_result_that_follows_from_its_hand_is_accepted(hand: RiichiEvent) -> None:
     assert code_of(ended(1, 1, hand)) is None
 
 
@@ -57,15 +57,15 @@ def test_a_result_that_its_hand_comes_to_is_taken(hand: RiichiEvent) -> None:
         ({"profile": "riichi-basic"}, "wrong_profile"),
     ],
 )
-def test_what_a_hand_does_not_come_to_is_refused(change: dict[str, object], code: str) -> None:
+def test_a_result_that_does_not_follow_from_its_hand_is_refused(change: dict[str, object], code: str) -> None:
     assert code_of(msgspec.structs.replace(ended(1, 1, HANDS[0]), **change)) == code
 
 
-def test_han_and_fu_at_a_table_of_the_other_rule_book_are_refused() -> None:
+def test_han_and_fu_are_refused_in_an_event_under_mcr() -> None:
     assert code_of(msgspec.structs.replace(result(1), hand=HANDS[0]), event()) == "impossible_result"
 
 
-def test_plays_of_one_deal_are_compared_by_datum_and_imp_in_hundreds() -> None:
+def test_plays_of_a_deal_are_compared_by_datum_and_imp_in_hundreds() -> None:
     room = EventState(riichi_event())
     room.load(whole_riichi_event())
     for group in room.groups():
@@ -79,7 +79,7 @@ def test_plays_of_one_deal_are_compared_by_datum_and_imp_in_hundreds() -> None:
     assert len(room.groups()) == 4
 
 
-def test_a_play_that_was_of_another_deal_pays_by_the_dealer_of_that_one_and_back_again() -> None:
+def test_a_play_ruled_to_be_of_another_deal_pays_by_its_dealer() -> None:
     room = EventState(riichi_event())
     room.load(whole_riichi_event())
     key = next(key for key in sorted(riichi_event().bookings) if (laid := room.play(key)).hand == HANDS[1])
@@ -95,7 +95,7 @@ def test_a_play_that_was_of_another_deal_pays_by_the_dealer_of_that_one_and_back
     assert room.play(key).points == laid.points
 
 
-def test_what_if_another_riichi_profile_were_played_counts_the_same_hands_again() -> None:
+def test_the_same_hands_can_be_recounted_by_another_riichi_profile() -> None:
     room = EventState(riichi_event())
     room.load(whole_riichi_event())
     found = what_if(room.fork(), load_riichi("riichi-basic"))
@@ -104,13 +104,13 @@ def test_what_if_another_riichi_profile_were_played_counts_the_same_hands_again(
     assert same.players == ()
 
 
-def test_an_own_riichi_profile_is_the_rules_of_an_event() -> None:
+def test_an_event_may_have_a_riichi_profile_of_its_own() -> None:
     text = riichi_profile_text("riichi-montreal").replace('"riichi-montreal"', '"our-riichi"', 1)
     plan = msgspec.structs.replace(riichi_plan(), profile="our-riichi")
     assert Event(plan, deals(), registry(), OwnRules(text)).profile.id == "our-riichi"
 
 
-def test_there_is_no_record_in_fan_of_a_hand_of_riichi(tmp_path: Path) -> None:
+def test_a_hand_of_riichi_has_no_record_in_fan(tmp_path: Path) -> None:
     stored = open_stored_event(event_folder(tmp_path, whole_riichi_event(), riichi_plan()))
     with pytest.raises(RuleError, match="none of riichi"):
         list(event_records(stored))

@@ -1,4 +1,4 @@
-"""Riichi sessions: planned for a table, kept entry by entry, and told to the table that plays them."""
+"""Riichi sessions: planned for a table, recorded entry by entry, and published to the table that plays them."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -37,7 +37,7 @@ def club(tmp_path: Path) -> Iterator[Hall]:
 
 
 def told(*facts: Fact) -> list[LogMessage]:
-    """Return messages of a table's facts."""
+    """Return messages with a table's facts."""
     return [
         LogMessage(id=f"riichi-{seq:04}", event=NAME, table=9, seq=seq, at=seq, fact=fact)
         for seq, fact in enumerate(facts, 1)
@@ -45,7 +45,7 @@ def told(*facts: Fact) -> list[LogMessage]:
 
 
 def two_hands() -> RiichiSitting:
-    """Play two hands, a minor fault between them."""
+    """Play two hands, with a minor fault between them."""
     table = RiichiSitting()
     table.begin()
     table.ron("south", "west")
@@ -58,7 +58,7 @@ def two_hands() -> RiichiSitting:
     return table
 
 
-def test_a_table_is_told_its_session_and_where_it_stands_after_each_hand(club: Hall) -> None:
+def test_a_table_gets_its_session_and_the_standing_after_each_hand(club: Hall) -> None:
     club.connect(up=True)
     plan = club.ear.told("assignment/9")
     assert (plan["profile"], plan["plays"], plan["session"]["standing"]) == ("riichi-montreal", [], None)
@@ -70,13 +70,13 @@ def test_a_table_is_told_its_session_and_where_it_stands_after_each_hand(club: H
     assert club.alerts() == []
 
 
-def test_what_arrives_in_another_order_is_the_same_session(club: Hall) -> None:
+def test_facts_in_another_order_give_the_same_session(club: Hall) -> None:
     messages = told(*two_hands().facts)
     club.hear(*reversed(messages))
     assert [fact.entry for fact in club.scorer.state.tables.sessions.entries((9, 1))] == [1, 2, 3]
 
 
-def test_an_entry_that_does_not_follow_from_those_before_is_told_to_the_arbiter(club: Hall) -> None:
+def test_an_entry_that_does_not_follow_makes_an_alert(club: Hall) -> None:
     facts = two_hands().facts
     forged = [
         msgspec.structs.replace(fact, deltas=dict.fromkeys(SEATS, 0)) if getattr(fact, "entry", 0) == 1 else fact
@@ -101,13 +101,13 @@ def test_facts_of_another_kind_or_profile_are_refused(club: Hall) -> None:
         ({"players": {**BOOKING.players, "east": "p99"}}, "p99 is not in the player list"),
     ],
 )
-def test_a_session_that_cannot_be_played_is_named_before_the_event(change: dict[str, object], says: str) -> None:
+def test_a_session_that_cannot_be_played_is_reported_before_the_event(change: dict[str, object], says: str) -> None:
     booking = msgspec.structs.replace(BOOKING, **change)
     with pytest.raises(BadEvent, match=says):
         Event(msgspec.structs.replace(PLAN, riichi=(booking,)), (), {})
 
 
-def test_the_sheet_of_a_session_is_written_from_the_events_store(tmp_path: Path) -> None:
+def test_the_sheet_of_a_session_is_made_from_the_store(tmp_path: Path) -> None:
     save_event(tmp_path, PLAN, (), {})
     with closing(SqliteJournal(tmp_path / "scorer.sqlite", NAME)) as journal:
         make_hall(tmp_path, journal, Event(PLAN, (), {})).hear(*told(*two_hands().facts))
@@ -119,9 +119,7 @@ def test_the_sheet_of_a_session_is_written_from_the_events_store(tmp_path: Path)
     assert "no_such_session" in ran.output
 
 
-def test_a_session_of_which_no_hand_is_recorded_is_open_until_an_arbiter_rules_that_it_does_not_take_place(
-    club: Hall,
-) -> None:
+def test_a_session_without_a_hand_is_open_until_it_is_ruled_not_to_take_place(club: Hall) -> None:
     give, room = club.scorer.rulings.give, club.scorer.state
     assert open_matters(room, NOW).sessions == ((9, 1),)
     with pytest.raises(Refused, match="still open"):

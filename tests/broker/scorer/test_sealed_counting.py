@@ -1,4 +1,4 @@
-"""A sealed deal is opened for a hand that is counted, and for nothing else; without key the value is typed."""
+"""A sealed deal is opened to count a hand, and for nothing else. Without the key, the value is entered by hand."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def sealed(tmp_path: Path, opened: list[int]) -> Event:
-    """The event of the tests that count, sealed."""
+    """The sealed event of the tests that count."""
     crafted = DealRecord(1, 1, "east", "east", dict(EVENT.open_deal(1).faces))
     save_event(tmp_path, plan(), (crafted, *deals()[1:]), registry())
     sealing.seal_folder(tmp_path)
@@ -38,7 +38,7 @@ def sealed(tmp_path: Path, opened: list[int]) -> Event:
     return open_event(tmp_path)
 
 
-def test_a_hand_of_a_sealed_deal_has_the_value_of_the_plain_one(sealed: Event, opened: list[int]) -> None:
+def test_a_hand_of_a_sealed_deal_has_the_same_value(sealed: Event, opened: list[int]) -> None:
     answer = HandCounter(sealed).answer(SELF_DRAWN, READ)
     assert isinstance(answer, McrValue)
     assert opened == [1]
@@ -46,24 +46,24 @@ def test_a_hand_of_a_sealed_deal_has_the_value_of_the_plain_one(sealed: Event, o
 
 
 @pytest.mark.parametrize("told", [(), (restored(),), (declared("south"), restored()), (declared(),)])
-def test_no_deal_is_opened_before_its_winner_has_declared(
+def test_no_sealed_deal_is_opened_before_a_declaration(
     sealed: Event, opened: list[int], told: tuple[LogMessage, ...]
 ) -> None:
     assert isinstance(HandCounter(sealed).answer(SELF_DRAWN, told), NotCounted)
     assert opened == []
 
 
-def test_no_deal_is_opened_once_the_play_has_its_result(sealed: Event, opened: list[int]) -> None:
+def test_no_sealed_deal_is_opened_once_the_play_has_a_result(sealed: Event, opened: list[int]) -> None:
     assert HandCounter(sealed).answer(SELF_DRAWN, READ, recorded={1}) == NotCounted(code="play_has_result")
     assert opened == []
 
 
-def test_a_scorer_that_only_plays_opens_nothing(sealed: Event, opened: list[int]) -> None:
+def test_a_scorer_that_counts_no_hand_opens_no_deal(sealed: Event, opened: list[int]) -> None:
     room = EventState(sealed)
     assert (room.complete(1), len(sealed.plays_of(1)), opened) == (False, 4, [])
 
 
-def test_what_was_opened_is_not_kept(sealed: Event, tmp_path: Path) -> None:
+def test_an_opened_deal_is_not_kept_in_memory(sealed: Event, tmp_path: Path) -> None:
     counter = HandCounter(sealed)
     counter.answer(SELF_DRAWN, READ)
     (tmp_path / sealing.DEALS_KEY).unlink()
@@ -71,6 +71,6 @@ def test_what_was_opened_is_not_kept(sealed: Event, tmp_path: Path) -> None:
         sealed.open_deal(1)
 
 
-def test_without_the_key_the_table_is_told_to_enter_the_value(sealed: Event, tmp_path: Path) -> None:
+def test_without_the_key_the_table_has_to_enter_the_value(sealed: Event, tmp_path: Path) -> None:
     (tmp_path / sealing.DEALS_KEY).unlink()
     assert HandCounter(sealed).answer(SELF_DRAWN, READ) == NotCounted(code="deal_sealed")

@@ -1,4 +1,4 @@
-"""The scorer at work: it commits, then acknowledges, then speaks; and says nothing of what it did not store."""
+"""The scorer at work: it commits, then acknowledges, then publishes, and publishes nothing that is not stored."""
 
 import sqlite3
 import threading
@@ -39,7 +39,7 @@ from tests.broker.scorer.small import (
 FIRST, *REST, RESULT = whole_play(1)
 
 
-def test_a_result_is_committed_then_acknowledged_then_told(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_is_committed_then_acknowledged_then_published(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = hall.journal.commit
 
     @contextmanager
@@ -63,7 +63,7 @@ def test_a_result_is_committed_then_acknowledged_then_told(hall: Hall, monkeypat
 
 
 class FullDisk:
-    """In the place of a connection to SQLite: everything works but the commit."""
+    """Stands in for a connection to SQLite: everything works except the commit."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -78,7 +78,9 @@ class FullDisk:
         return self._connection.exec_driver_sql(statement)
 
 
-def test_nothing_is_acknowledged_or_told_when_the_commit_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_acknowledged_or_published_when_the_commit_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with open_journal(tmp_path) as journal:
         hall = make_hall(tmp_path, journal)
         hall.hear(FIRST)
@@ -103,20 +105,20 @@ def test_a_scorer_that_cannot_store_ends_and_leaves_the_broker(
     assert hall.ear.story == ["stopped"]
 
 
-def test_a_scorer_that_is_told_to_stop_leaves_the_broker(hall: Hall) -> None:
+def test_a_scorer_that_is_stopped_leaves_the_broker(hall: Hall) -> None:
     stop = threading.Event()
     stop.set()
     hall.scorer.run(stop)
     assert hall.ear.story == ["stopped"]
 
 
-def test_nothing_to_do_changes_nothing(hall: Hall) -> None:
+def test_a_step_without_messages_changes_nothing(hall: Hall) -> None:
     before = hall.scorer.feed.current
     hall.scorer.step(timeout=0)
     assert hall.scorer.feed.current is before
 
 
-def test_a_fact_that_is_sent_again_is_acknowledged_again_and_gets_its_receipt(hall: Hall) -> None:
+def test_a_resent_fact_is_acknowledged_and_gets_a_receipt(hall: Hall) -> None:
     hall.hear(FIRST)
     hall.ear.forget()
     hall.hear(FIRST)
@@ -124,7 +126,7 @@ def test_a_fact_that_is_sent_again_is_acknowledged_again_and_gets_its_receipt(ha
     assert hall.journal.height == 1
 
 
-def test_a_refused_fact_is_acknowledged_kept_apart_and_told(hall: Hall) -> None:
+def test_a_refused_fact_is_acknowledged_stored_separately_and_reported(hall: Hall) -> None:
     wrong = fact(1, 1, replace(result(1), profile="mcr"))
     hall.hear(wrong)
     assert hall.ear.story == ["acknowledged", "hm/cup/receipt/1", "hm/cup/alert"]
@@ -149,7 +151,7 @@ def test_a_refused_fact_is_acknowledged_kept_apart_and_told(hall: Hall) -> None:
         ("hm/cup/table/1/state", b"", "malformed"),
     ],
 )
-def test_rubbish_is_acknowledged_and_kept_apart(hall: Hall, topic: str, payload: bytes, code: str) -> None:
+def test_rubbish_is_acknowledged_and_stored_separately(hall: Hall, topic: str, payload: bytes, code: str) -> None:
     hall.arrive(topic, payload)
     assert hall.ear.story == ["acknowledged", "hm/cup/alert"]
     (row,) = hall.journal.refused()
@@ -157,12 +159,12 @@ def test_rubbish_is_acknowledged_and_kept_apart(hall: Hall, topic: str, payload:
     assert payload.startswith(row.body)
 
 
-def test_one_bad_message_does_not_spoil_the_good_ones_of_its_batch(hall: Hall) -> None:
+def test_a_bad_message_does_not_affect_others_in_its_batch(hall: Hall) -> None:
     hall.hear(FIRST, fact(1, 2, result(2)), fact(2, 1, restored(2)))
     assert list(hall.journal.messages()) == [FIRST, fact(2, 1, restored(2))]
 
 
-def test_more_messages_than_one_commit_holds_are_taken_in_the_next_ones(hall: Hall) -> None:
+def test_messages_beyond_one_commit_are_handled_in_the_next(hall: Hall) -> None:
     put(hall.scorer, *[FIRST] * (MOST_AT_ONCE + 1), ear=hall.ear)
     hall.scorer.step(timeout=0)
     assert hall.ear.story.count("acknowledged") == MOST_AT_ONCE
@@ -170,7 +172,7 @@ def test_more_messages_than_one_commit_holds_are_taken_in_the_next_ones(hall: Ha
     assert hall.ear.story.count("acknowledged") == MOST_AT_ONCE + 1
 
 
-def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> None:
+def test_everything_retained_is_published_again_on_every_connection(hall: Hall) -> None:
     hall.hear(*whole_log(1))
     hall.ear.forget()
     hall.connect(up=False)
@@ -189,9 +191,7 @@ def test_on_every_connection_all_that_is_retained_is_said_again(hall: Hall) -> N
     assert {retain for _, _, retain in hall.ear.said} == {True}
 
 
-def test_many_deals_are_said_again_little_by_little_and_only_while_there_is_a_connection(
-    hall: Hall, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_deals_are_published_again_in_slices_while_connected(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker.scorer.publisher.SLICE_S", 0.0)
 
     def deals() -> list[str]:
@@ -209,14 +209,14 @@ def test_many_deals_are_said_again_little_by_little_and_only_while_there_is_a_co
     assert sorted(deals()) == [f"hm/cup/traveller/{deal}" for deal in range(1, 5)]
 
 
-def test_a_scorer_started_again_says_what_the_first_one_said(tmp_path: Path) -> None:
+def test_a_restarted_scorer_publishes_what_the_first_one_did(tmp_path: Path) -> None:
     heard: list[tuple[list[Message], DashboardView]] = []
     with open_journal(tmp_path) as journal:
         hall = make_hall(tmp_path, journal)
         hall.hear(*whole_event())
     for _ in range(2):
         with open_journal(tmp_path) as journal:
-            hall = make_hall(tmp_path, journal, seconds=lambda: 100.0)  # what takes long is published in slices
+            hall = make_hall(tmp_path, journal, seconds=lambda: 100.0)  # long messages are published in slices
             hall.connect(up=True)
             said = [
                 replace(
@@ -229,7 +229,7 @@ def test_a_scorer_started_again_says_what_the_first_one_said(tmp_path: Path) -> 
     assert (heard[0][1].final, heard[0][1].plays_in) == (False, 16)
 
 
-def test_every_message_of_the_scorer_is_one_that_its_readers_take(hall: Hall) -> None:
+def test_every_message_of_the_scorer_is_accepted_by_its_readers(hall: Hall) -> None:
     hall.connect(up=True)
     hall.hear(*whole_event(), fact(1, 1, restored(1), at=5), state(1), state(1, device="kiosk-0002"))
     said = hall.ear.heard("")
@@ -250,13 +250,13 @@ def test_every_message_of_the_scorer_is_one_that_its_readers_take(hall: Hall) ->
     assert len({message.id for message in said}) == len(said)
 
 
-def test_a_play_with_its_result_is_named_in_the_assignment(hall: Hall) -> None:
+def test_a_play_with_a_result_is_named_in_the_assignment(hall: Hall) -> None:
     hall.hear(*whole_log(2))
     assert [one["round"] for one in hall.ear.told("assignment/2")["plays"]] == [1, 2, 3, 4]
     assert hall.ear.told("assignment/2")["recorded"] == [1, 2, 3, 4]
 
 
-def test_a_traveller_has_all_plays_of_a_deal_and_says_when_it_is_whole(hall: Hall) -> None:
+def test_a_traveller_has_all_plays_of_a_deal_and_whether_it_is_complete(hall: Hall) -> None:
     hall.hear(*whole_log(1))
     first = hall.ear.told("traveller/1")
     assert (first["complete"], first["expected"], len(first["plays"])) == (False, 4, 1)
@@ -265,7 +265,7 @@ def test_a_traveller_has_all_plays_of_a_deal_and_says_when_it_is_whole(hall: Hal
     assert (last["complete"], [play["table"] for play in last["plays"]]) == (True, [1, 2, 3, 4])
 
 
-def test_a_traveller_tells_imps_and_fines_apart(hall: Hall) -> None:
+def test_a_traveller_has_imps_and_fines_separately(hall: Hall) -> None:
     fined = result(1, fines={"south": Fine(imp=8, reason="false hu")})
     other = next(table for table in (2, 3, 4) for r in (2, 3, 4) if event().bookings[table, r].deal == fined.deal)
     round_ = next(r for r in (2, 3, 4) if event().bookings[other, r].deal == fined.deal)
@@ -277,7 +277,7 @@ def test_a_traveller_tells_imps_and_fines_apart(hall: Hall) -> None:
     assert standing[fined.players["south"]] == (-9, 8)
 
 
-def test_standings_say_how_many_plays_are_in_and_are_not_final_by_themselves(hall: Hall) -> None:
+def test_standings_count_the_plays_and_are_not_final_by_themselves(hall: Hall) -> None:
     *before, last = whole_event()
     hall.hear(*before)
     assert (hall.ear.told("standings")["final"], hall.ear.told("standings")["plays_in"]) == (False, 15)
@@ -286,7 +286,7 @@ def test_standings_say_how_many_plays_are_in_and_are_not_final_by_themselves(hal
     assert (told["final"], told["plays_in"], told["plays_expected"], len(told["rows"])) == (False, 16, 16, 16)
 
 
-def test_the_file_of_standings_follows(hall: Hall) -> None:
+def test_the_standings_file_is_kept_up_to_date(hall: Hall) -> None:
     file = hall.folder / "standings.csv"
     assert len(file.read_text().splitlines()) == 17
     before = file.read_bytes()
@@ -300,7 +300,7 @@ def without_table_4() -> Event:
 
 
 def without_the_last_player() -> Event:
-    """Return the plan with p17 in the place of p16."""
+    """Return the plan with p17 instead of p16."""
     players = (*plan().players[:-1], Player(id="p17", name="Player 17"))
     plays = tuple(
         replace(play, players={seat: "p17" if player == "p16" else player for seat, player in play.players.items()})
@@ -310,15 +310,15 @@ def without_the_last_player() -> Event:
 
 
 @pytest.mark.parametrize("changed", [without_table_4, without_the_last_player])
-def test_a_plan_that_has_no_place_for_what_is_stored_is_refused_at_the_start(
+def test_a_plan_that_does_not_fit_the_store_is_refused_at_the_start(
     tmp_path: Path, journal: SqliteJournal, changed: Callable[[], Event]
 ) -> None:
     make_hall(tmp_path, journal).hear(*whole_event())
-    with pytest.raises(BadEvent, match="which the plan has no place for"):
+    with pytest.raises(BadEvent, match="which does not fit the plan"):
         make_hall(tmp_path, journal, changed())
 
 
-def test_the_view_s_version_grows_with_every_step(hall: Hall) -> None:
+def test_the_version_of_the_view_increases_with_every_step(hall: Hall) -> None:
     versions = [hall.scorer.feed.current.version]
     for message in whole_log(1):
         hall.hear(message)
@@ -326,7 +326,7 @@ def test_the_view_s_version_grows_with_every_step(hall: Hall) -> None:
     assert versions == list(range(len(whole_log(1)) + 1))
 
 
-def test_whoever_is_answered_finds_what_was_done_and_all_before_it_in_the_view(hall: Hall) -> None:
+def test_an_answered_request_and_everything_before_it_are_in_the_view(hall: Hall) -> None:
     seen = list[int]()
     asked = PendingCall(lambda: None)
     asked.answer.add_done_callback(lambda _: seen.append(hall.scorer.feed.current.plays_in))
@@ -339,8 +339,8 @@ def test_whoever_is_answered_finds_what_was_done_and_all_before_it_in_the_view(h
 ALL_OF_A_TABLE = [f"hm/cup/{one}/1" for one in ("receipt", "assignment", "kept", "pin", "served")]
 
 
-def test_a_table_that_has_just_connected_is_told_all_that_the_broker_keeps_for_it(hall: Hall) -> None:
-    """A broker may let pass by what is published while a device subscribes."""
+def test_a_table_that_connects_gets_everything_retained_for_it(hall: Hall) -> None:
+    """A broker may lose messages that are published while a device subscribes."""
     for hello in (state(1), state(1), state(1, start=2), state(1, lifecycle="lost"), state(1, start=2, count=2)):
         hall.ear.forget()
         hall.hear(hello)
@@ -349,7 +349,7 @@ def test_a_table_that_has_just_connected_is_told_all_that_the_broker_keeps_for_i
         assert told == ([] if gone else ALL_OF_A_TABLE), hello
 
 
-def test_a_table_that_says_something_new_is_told_nothing_it_knows(hall: Hall) -> None:
+def test_a_table_with_a_new_state_gets_nothing_it_already_has(hall: Hall) -> None:
     hall.hear(state(1))
     hall.ear.forget()
     hall.hear(state(1, seq=1, count=2))

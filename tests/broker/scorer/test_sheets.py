@@ -59,7 +59,10 @@ Said = tuple[tuple[int, int], Outcome, bool, bool]
 
 
 def moment_of(plays: list[Said]) -> Snapshot:
-    """Return the moment after these plays: which, how it ended, whether North is fined, whether it lay otherwise."""
+    """Return the snapshot after these plays.
+
+    Each gives the play, its outcome, whether North is fined, and another form.
+    """
     room = EventState(event())
     seq = dict.fromkeys(event().tables, 0)
     for (table, round_), outcome, fined, fouled in {play[0]: play for play in plays}.values():
@@ -84,7 +87,7 @@ moments = st.lists(a_play, max_size=20).map(moment_of)
 
 
 @given(moments)
-def test_a_line_of_a_traveller_is_the_line_that_is_made_alone(moment: Snapshot) -> None:
+def test_a_line_of_a_traveller_equals_the_line_computed_alone(moment: Snapshot) -> None:
     for deal in event().expected:
         sheet = deal_sheet(moment, deal)
         listed = [play for group in sheet.groups for play in group.plays]
@@ -105,7 +108,7 @@ def test_a_datum_is_the_exact_mean_of_its_group(moment: Snapshot) -> None:
 
 
 @given(moments)
-def test_a_players_plays_add_up_to_the_players_line_in_the_standings(moment: Snapshot) -> None:
+def test_the_plays_of_a_player_add_up_to_the_line_in_the_standings(moment: Snapshot) -> None:
     standings = standings_table(moment)
     for rung in standings.rungs:
         sheet = player_sheet(moment, standings, rung.player)
@@ -115,7 +118,7 @@ def test_a_players_plays_add_up_to_the_players_line_in_the_standings(moment: Sna
 
 
 @given(moments)
-def test_the_places_within_reach_are_those_of_the_scoring(moment: Snapshot) -> None:
+def test_the_reachable_places_are_those_of_the_scoring(moment: Snapshot) -> None:
     there = {(play.deal, play.table) for row in moment.ledger.rows.values() for play in row.group.members}
     missing = [
         ScoredPlay(play.deal, play.table, play.players, None)
@@ -127,7 +130,7 @@ def test_the_places_within_reach_are_those_of_the_scoring(moment: Snapshot) -> N
 
 
 @given(moments)
-def test_the_open_part_is_the_moment_as_if_the_other_deals_had_not_been_played(moment: Snapshot) -> None:
+def test_the_open_part_is_as_if_the_other_deals_had_not_been_played(moment: Snapshot) -> None:
     open_ = open_part(moment)
     assert open_.by_deal.keys() == moment.complete
     assert standings_table(open_part(open_)) == standings_table(open_)
@@ -135,7 +138,7 @@ def test_the_open_part_is_the_moment_as_if_the_other_deals_had_not_been_played(m
         assert deal_sheet(open_, deal) == deal_sheet(moment, deal)
 
 
-def test_a_ruling_that_moves_no_points_is_on_the_public_pages_too() -> None:
+def test_a_ruling_that_changes_no_points_is_public_too() -> None:
     embargo, room = Embargo(), EventState(event())
     room.load(whole_event())
     before = room.snapshot()
@@ -149,7 +152,7 @@ def test_a_ruling_that_moves_no_points_is_on_the_public_pages_too() -> None:
     assert now.parts(deal) != parts
 
 
-def test_a_ruling_on_a_deal_under_embargo_makes_no_public_page_anew() -> None:
+def test_a_ruling_on_a_deal_under_embargo_changes_no_public_page() -> None:
     embargo, room = Embargo(), EventState(event())
     room.load(until_round(3))
     deal = next(deal for deal in event().expected if 0 < room.plays_of(deal) < room.expected(deal))
@@ -159,7 +162,7 @@ def test_a_ruling_on_a_deal_under_embargo_makes_no_public_page_anew() -> None:
     assert embargo.open_part(room.snapshot()) is shown
 
 
-def test_that_a_round_is_over_is_public_before_any_deal_is() -> None:
+def test_the_end_of_a_round_is_public_before_any_deal() -> None:
     embargo, room = Embargo(), EventState(event())
     for message in until_round(1):
         room.apply(message)
@@ -169,7 +172,7 @@ def test_that_a_round_is_over_is_public_before_any_deal_is() -> None:
 
 @given(st.permutations(whole_event()), st.lists(st.integers(0, len(whole_event()) - 1), max_size=3))
 @COSTLY
-def test_the_open_part_that_follows_the_plays_is_the_one_made_anew(facts: list[LogMessage], ruled: list[int]) -> None:
+def test_the_incremental_open_part_equals_the_one_computed_anew(facts: list[LogMessage], ruled: list[int]) -> None:
     embargo, room, player = Embargo(), EventState(event()), next(iter(event().players))
     decisions: list[AnyDecision] = [Reopen(), FineRuled(takes={player: 8}), Void()]
     for at, message in enumerate(facts):
@@ -183,21 +186,21 @@ def test_the_open_part_that_follows_the_plays_is_the_one_made_anew(facts: list[L
 
 
 @given(moments)
-def test_the_course_ends_where_the_standings_are(moment: Snapshot) -> None:
+def test_the_history_ends_with_the_standings(moment: Snapshot) -> None:
     rungs = standings_table(moment).rungs
     way = standings_history(moment, [rung.player for rung in rungs])
     if way.deals:
         assert [Fraction(line.imps[-1]) for line in way.lines] == [Fraction(rung.imp) for rung in rungs]
 
 
-def test_a_deal_or_a_player_that_is_not_there_is_no_sheet() -> None:
+def test_an_unknown_deal_or_player_has_no_sheet() -> None:
     with pytest.raises(KeyError):
         deal_sheet(whole(), 99)
     with pytest.raises(KeyError):
         player_sheet(whole(), standings_table(whole()), "nobody")
 
 
-def test_a_fouled_deal_has_its_groups_the_one_as_dealt_first() -> None:
+def test_the_groups_of_a_fouled_deal_begin_with_the_one_as_dealt() -> None:
     sheet = deal_sheet(whole(), event().bookings[3, 2].deal)
     assert [(group.as_dealt, len(group.plays)) for group in sheet.groups] == [(True, 3), (False, 1)]
     assert {line.imp for line in sheet.groups[1].plays[0].seats.values()} == {0}
@@ -211,7 +214,7 @@ def test_every_result_is_found_by_its_code_and_equals_what_was_confirmed() -> No
     assert index.find(moment, "AAAA-AAAA-AAAA-AAAA") is None
 
 
-def test_a_result_that_is_published_otherwise_says_so() -> None:
+def test_a_receipt_shows_whether_the_published_result_differs() -> None:
     moment = whole()
     key, message = next(iter(moment.results.items()))
     other = fact(message.table, message.seq, result(*key, OUTCOMES[0], {"east": Fine(imp=8, reason="false hu")}))
@@ -219,7 +222,7 @@ def test_a_result_that_is_published_otherwise_says_so() -> None:
     assert receipt_sheet(published, other).equal is False
 
 
-def test_of_a_play_that_was_ruled_to_be_of_another_deal_a_receipt_says_only_that_it_is_stored() -> None:
+def test_the_receipt_of_a_play_ruled_to_be_of_another_deal_shows_only_that_it_is_stored() -> None:
     room = EventState(event())
     room.load(whole_event())
     message, deal = room.results[1, 1], event().bookings[1, 1].deal
@@ -228,14 +231,14 @@ def test_of_a_play_that_was_ruled_to_be_of_another_deal_a_receipt_says_only_that
     assert (sheet.play, sheet.equal, sheet.text, sheet.digest) == (None, None, None, None)
 
 
-def test_a_receipt_tells_the_end_of_the_correction_period_where_one_is_set() -> None:
+def test_a_receipt_shows_the_end_of_the_correction_period() -> None:
     moment = whole()
     message = next(iter(moment.results.values()))
     ends = [receipt_sheet(replace(moment, deadline=end), message).objections_until for end in (None, 5000)]
     assert ends == [None, 5000]
 
 
-def test_a_deal_that_was_played_in_another_round_than_planned_keeps_what_its_table_said() -> None:
+def test_a_deal_played_in_another_round_keeps_the_result_of_its_table() -> None:
     moment = whole()
     (table, round_), message = next(iter(moment.results.items()))
     elsewhere = {key: one for key, one in moment.results.items() if key != (table, round_)} | {(table, 4): message}
@@ -243,7 +246,7 @@ def test_a_deal_that_was_played_in_another_round_than_planned_keeps_what_its_tab
     assert moved.result(message.fact.deal, table) == moment.result(message.fact.deal, table) == (message, message.fact)
 
 
-def test_a_corrected_play_shows_the_outcome_that_counts_and_not_the_one_that_was_entered() -> None:
+def test_a_corrected_play_shows_the_outcome_that_counts() -> None:
     room = EventState(event())
     room.load(whole_event())
     last = room.results[1, 1]
@@ -254,7 +257,7 @@ def test_a_corrected_play_shows_the_outcome_that_counts_and_not_the_one_that_was
     assert (play.win, play.discarder, hand_values, play.at) == ("discard", "south", {"west": 33}, last.at)
 
 
-def test_of_very_many_deals_the_course_has_some_evenly_and_the_first_and_the_last() -> None:
+def test_a_long_history_shows_deals_at_even_distances_with_the_first_and_the_last() -> None:
     long = large_event(150, 1)
     room = EventState(long)
     for message in plays(long):
@@ -268,13 +271,13 @@ def test_of_very_many_deals_the_course_has_some_evenly_and_the_first_and_the_las
     ("at", "in_until", "first"),
     [
         ((None, None), 0, 1),  # nothing has begun
-        ((None, None), 2, 2),  # tables that have not been heard since a restart stand where their results end
+        ((None, None), 2, 2),  # tables not heard since a restart are at the end of their results
         ((None, 2), 13, 1),
         ((4, 4), 3, 3),
-        ((None, None), 14, 3),  # it is over: the last
+        ((None, None), 14, 3),  # over: the last rounds
     ],
 )
-def test_of_a_long_event_the_grid_shows_the_rounds_around_the_earliest_that_a_table_is_in(
+def test_the_grid_of_a_long_event_shows_the_rounds_around_the_earliest_current_one(
     at: tuple[int | None, int | None], in_until: int, first: int
 ) -> None:
     long = large_event(14, 14)
@@ -286,7 +289,7 @@ def test_of_a_long_event_the_grid_shows_the_rounds_around_the_earliest_that_a_ta
     assert grid(room.snapshot(), tables).rounds == (*range(first, first + 12),)
 
 
-def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere() -> None:
+def test_a_play_out_of_place_is_at_its_table_and_round_and_missing_nowhere() -> None:
     room = EventState(event())
     room.load(one for one in whole_event() if (one.table, one.fact.round) != (2, 4))
     here = event().bookings[1, 2]
@@ -300,7 +303,7 @@ def test_a_play_out_of_place_stands_at_its_table_and_round_and_is_missed_nowhere
     assert (left.expected, 1 in left.missing) == (3, False)
     cells = grid(moment, [table_view(1)]).rows[0].cells
     assert [(cell.deal, cell.stage) for cell in cells][1] == (other, "in")
-    # Nobody's places hang on a play that is over: but for the one play to come.
+    # No bounds depend on a play that is over, only on the one still to come.
     coming = set(event().bookings[2, 4].players.values())
     loose = {rung.player for rung in standings_table(moment).rungs if rung.least != rung.most}
     assert (
@@ -320,7 +323,7 @@ TEAM_PLAYS = tuple(team_event().bookings)
 
 
 def room_of(plays: int) -> EventState:
-    """Return the room after so many plays."""
+    """Return the state after this many plays."""
     room = EventState(team_event())
     room.load(message for place in TEAM_PLAYS[:plays] for message in said(*place))
     return room
@@ -342,7 +345,7 @@ def test_the_deals_of_a_sheet_add_up_to_the_line_in_the_standings() -> None:
         assert sheet.beside == (3 if "p01" in members else 0)
 
 
-def test_the_four_seats_of_a_deal_are_those_who_sat_there_with_their_points() -> None:
+def test_the_four_seats_of_a_team_in_a_deal_are_those_who_sat_there() -> None:
     for sheet in sheets(room_of(len(TEAM_PLAYS))):
         for deal in sheet.deals:
             points = 0
@@ -354,14 +357,14 @@ def test_the_four_seats_of_a_deal_are_those_who_sat_there_with_their_points() ->
             assert points == deal.points
 
 
-def test_a_deal_that_a_table_has_yet_to_play_is_on_no_sheet_and_before_the_first_there_is_no_place() -> None:
+def test_a_deal_under_embargo_is_on_no_team_sheet_and_without_deals_there_is_no_place() -> None:
     assert [(sheet.deals, sheet.standing) for sheet in sheets(room_of(3))] == [((), None)] * 4
     counts = room_of(len(TEAM_PLAYS) - 1)
     last = team_event().bookings[TEAM_PLAYS[-1]].deal
     assert [{one.deal for one in sheet.deals} for sheet in sheets(counts)] == [{1, 2, 3, 4} - {last}] * 4
 
 
-def test_a_deal_in_which_a_team_sat_twice_at_a_wind_is_named_and_counts_for_none() -> None:
+def test_a_deal_in_which_a_team_sat_twice_at_a_wind_is_listed_and_counts_for_none() -> None:
     room = room_of(len(TEAM_PLAYS))
     here = team_event().bookings[TEAM_PLAYS[0]]
     swapped = {**here.players, "east": here.players["west"], "west": here.players["east"]}
@@ -372,7 +375,7 @@ def test_a_deal_in_which_a_team_sat_twice_at_a_wind_is_named_and_counts_for_none
 
 
 @pytest.mark.parametrize("number", [-1, 0, 5])
-def test_there_is_no_sheet_of_a_team_that_is_not_there(number: int) -> None:
+def test_an_unknown_team_has_no_sheet(number: int) -> None:
     moment = room_of(0).snapshot()
     with pytest.raises(KeyError):
         team_sheet(moment, standings_table(moment), number)

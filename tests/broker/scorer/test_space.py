@@ -1,6 +1,6 @@
-"""The scorer's disk grows full: arbiters are told, the desk only reads, results go on from the reserve; and back.
+"""The scorer's disk fills up: arbiters are alerted, the desk becomes read-only, results use the reserve.
 
-What is judged is tried with disks that are numbers; a scorer works on a real one where such a disk can be mounted.
+Levels are tested with simulated disks. A scorer is tested on a real one, where such a disk can be mounted.
 """
 
 import subprocess
@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.scorer.space import LARGEST, RESERVE, DiskLevel, DiskSpace
+from broker.scorer.space import LARGEST_RESERVE, RESERVE, DiskLevel, DiskSpace
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import beat, fact, result, whole_log
 from tests.small_disk import MEGABYTE, Ballast, small_disk
 
 
 class Disk:
-    """A disk of which others take more or less; the reserve takes its room too."""
+    """A disk of which others use more or less. The reserve uses space, too."""
 
     def __init__(self, folder: Path, size: int = 80 * MEGABYTE) -> None:
         self._folder, self.size, self.taken = folder, size, 0
@@ -34,13 +34,13 @@ def disk(tmp_path: Path) -> Disk:
     return Disk(tmp_path)
 
 
-def test_the_levels_follow_each_other_down_and_back(tmp_path: Path, disk: Disk) -> None:
-    """With a reserve of 10 MB. Taken by others, in MB, and what is said."""
+def test_the_levels_change_in_order_down_and_back(tmp_path: Path, disk: Disk) -> None:
+    """With a reserve of 10 MB. Each line: MB used by others, and the level."""
     space = DiskSpace(tmp_path, disk)
     said = []
     for taken in (0, 45, 55, 62, 66, 72, 77.4, 77.6, 72, 60, 51, 49, 30):
         disk.taken = int(taken * MEGABYTE)
-        said.append((taken, space.look(), (tmp_path / RESERVE).exists()))
+        said.append((taken, space.update(), (tmp_path / RESERVE).exists()))
     assert said == [
         (0, "ample", True),
         (45, "ample", True),
@@ -58,17 +58,17 @@ def test_the_levels_follow_each_other_down_and_back(tmp_path: Path, disk: Disk) 
     ]
 
 
-def test_the_reserve_has_a_size_that_suits_the_disk_and_is_nobody_elses(tmp_path: Path) -> None:
-    assert DiskSpace(tmp_path, Disk(tmp_path, 10**12)).size == LARGEST
+def test_the_reserve_suits_the_size_of_the_disk_and_is_private(tmp_path: Path) -> None:
+    assert DiskSpace(tmp_path, Disk(tmp_path, 10**12)).size == LARGEST_RESERVE
     space = DiskSpace(tmp_path, Disk(tmp_path, 8 * MEGABYTE))
-    space.look()
+    space.update()
     reserve = (tmp_path / RESERVE).stat()
     assert (space.size, reserve.st_size, reserve.st_mode & 0o777) == (MEGABYTE, MEGABYTE, 0o600)
-    assert reserve.st_blocks * 512 >= MEGABYTE  # it has its room already
+    assert reserve.st_blocks * 512 >= MEGABYTE  # its space is allocated already
 
 
 @given(st.lists(st.integers(0, 80), max_size=30))
-def test_whatever_others_do_the_desk_reads_only_before_anything_is_full_and_nothing_is_full_with_a_reserve(
+def test_the_desk_is_read_only_before_the_disk_is_full_and_no_disk_with_a_reserve_is(
     tmp_path_factory: pytest.TempPathFactory, steps: list[int]
 ) -> None:
     folder = tmp_path_factory.mktemp("disk")
@@ -76,7 +76,7 @@ def test_whatever_others_do_the_desk_reads_only_before_anything_is_full_and_noth
     space = DiskSpace(folder, disk)
     for taken in steps:
         disk.taken = taken * MEGABYTE
-        now = space.look()
+        now = space.update()
         free = disk(folder)[0]
         assert (now == "full") == (not (folder / RESERVE).exists() and free < space.size // 4)
         if now in {"ample", "low"}:
@@ -84,13 +84,13 @@ def test_whatever_others_do_the_desk_reads_only_before_anything_is_full_and_noth
             assert (folder / RESERVE).exists()
 
 
-def test_who_watches_no_disk_has_room(hall: Hall) -> None:
+def test_a_scorer_without_disk_space_watch_always_has_space(hall: Hall) -> None:
     hall.scorer.step(timeout=0)
     assert (hall.scorer.feed.current.disk, hall.alerts()) == ("ample", [])
 
 
 def level(hall: Hall) -> DiskLevel:
-    """Return what the desk shows of the disk."""
+    """Return the disk level that the desk shows."""
     return hall.scorer.feed.current.disk
 
 
@@ -100,9 +100,7 @@ def own_disk(tmp_path: Path) -> Iterator[Path]:
         yield folder
 
 
-def test_on_a_real_disk_results_go_on_from_the_reserve_wait_when_it_is_used_and_come_back_by_themselves(
-    own_disk: Path,
-) -> None:
+def test_on_a_real_disk_results_use_the_reserve_then_wait_and_then_continue(own_disk: Path) -> None:
     ballast = Ballast(own_disk)
     with open_journal(own_disk) as journal:
         space = DiskSpace(own_disk)
@@ -114,7 +112,7 @@ def test_on_a_real_disk_results_go_on_from_the_reserve_wait_when_it_is_used_and_
         assert level(hall) == "read_only"
         ballast.fill()
         assert not space._room(own_disk)[0]
-        hall.hear(*whole_log(2))  # from the reserve
+        hall.hear(*whole_log(2))  # stored with the space of the reserve
         assert not (own_disk / RESERVE).exists()
         assert [hall.ear.told(f"receipt/{table}")["upto"] for table in (1, 2)] == [len(whole_log(1)), len(whole_log(2))]
         ballast.fill(leave=space.size // 4 - 100_000)
@@ -135,16 +133,16 @@ def test_on_a_real_disk_results_go_on_from_the_reserve_wait_when_it_is_used_and_
         ]
 
 
-def test_a_disk_that_turns_read_only_is_full_until_it_is_writable(own_disk: Path) -> None:
+def test_a_read_only_disk_is_full_until_it_is_writable(own_disk: Path) -> None:
     space = DiskSpace(own_disk)
-    levels = [space.look()]
+    levels = [space.update()]
     for way in ("ro", "rw"):
         subprocess.run(["mount", "-o", f"remount,{way}", own_disk], check=True)
-        levels.append(space.look())
+        levels.append(space.update())
     assert levels == ["ample", "full", "ample"]
 
 
-def test_what_waited_when_the_connection_was_lost_comes_again_and_is_taken_once(own_disk: Path) -> None:
+def test_messages_that_waited_at_a_disconnection_are_resent_and_accepted_once(own_disk: Path) -> None:
     ballast = Ballast(own_disk)
     with open_journal(own_disk) as journal:
         hall = make_hall(own_disk, journal, space=DiskSpace(own_disk))

@@ -1,4 +1,4 @@
-"""How the active scorer knows its standby, and when a standby takes over."""
+"""How the active scorer tracks its standby, and when a standby takes over."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,7 +31,7 @@ PEER = Peer("active", "https://10.0.0.6:8136", "10.0.0.6:1883", "10.0.0.5:1883")
 
 
 class Seen:
-    """A watch with a clock and a journal that are told."""
+    """A watch with a clock and a journal height that tests set."""
 
     def __init__(self) -> None:
         self.now, self.height = 100.0, 0
@@ -41,14 +41,14 @@ class Seen:
         self.watch.heard(have, PEER)
 
 
-def test_without_a_standby_nobody_waits_and_nothing_is_said() -> None:
+def test_without_a_standby_there_is_no_waiting_and_no_alert() -> None:
     seen = Seen()
     seen.watch.decided = 7
     seen.watch.wait()
     assert (seen.watch.state, seen.watch.concerns()) == (None, [])
 
 
-def test_the_desk_waits_until_the_standby_has_what_was_decided() -> None:
+def test_the_desk_waits_until_the_standby_has_its_decision() -> None:
     seen = Seen()
     seen.height = seen.watch.decided = 7
     seen.heard(6)
@@ -59,7 +59,7 @@ def test_the_desk_waits_until_the_standby_has_what_was_decided() -> None:
         waiting.result(PATIENCE_S)
 
 
-def test_nobody_waits_for_a_standby_that_is_not_heard_of() -> None:
+def test_the_desk_does_not_wait_for_a_silent_standby() -> None:
     seen = Seen()
     seen.heard(0)
     seen.height = seen.watch.decided = 7
@@ -68,7 +68,7 @@ def test_nobody_waits_for_a_standby_that_is_not_heard_of() -> None:
     assert seen.watch.state == (PEER.desk, 7, SILENT_S, False)
 
 
-def test_a_standby_that_has_yet_to_be_heard_of_is_missed_from_the_start_on() -> None:
+def test_a_standby_not_heard_yet_is_missed_from_the_start() -> None:
     seen = Seen()
     seen.watch.peer = PEER
     assert (seen.watch.state, seen.watch.concerns()) == ((PEER.desk, 0, 0.0, False), [])
@@ -76,7 +76,7 @@ def test_a_standby_that_has_yet_to_be_heard_of_is_missed_from_the_start_on() -> 
     assert [one.code for one in seen.watch.concerns()] == ["standby_lost"]
 
 
-def test_people_are_told_once_that_it_is_gone_and_once_that_it_is_back() -> None:
+def test_the_loss_and_the_return_of_a_standby_are_reported_once_each() -> None:
     seen = Seen()
     seen.heard(0)
     assert seen.watch.concerns() == []
@@ -88,7 +88,7 @@ def test_people_are_told_once_that_it_is_gone_and_once_that_it_is_back() -> None
     assert seen.watch.concerns() == []
 
 
-def test_it_is_told_to_take_over_once_it_has_everything_and_nothing_waits() -> None:
+def test_a_standby_may_take_over_once_it_has_everything_and_nothing_waits() -> None:
     seen = Seen()
     seen.height = 3
     seen.heard(2)
@@ -97,34 +97,34 @@ def test_it_is_told_to_take_over_once_it_has_everything_and_nothing_waits() -> N
     steps = []
     for have, settled in ((2, True), (3, False), (3, True)):
         seen.heard(have)
-        steps.append((seen.watch.left(settled=settled), seen.watch.tell()))
+        steps.append((seen.watch.must_end(settled=settled), seen.watch.confirm_handover()))
     assert steps == [(False, False), (False, False), (False, True)]
     seen.now += FAREWELL_S
-    assert seen.watch.left(settled=True)
+    assert seen.watch.must_end(settled=True)
 
 
-def test_a_scorer_whose_standby_does_not_come_for_the_word_that_it_takes_over_goes_on() -> None:
+def test_a_scorer_whose_standby_does_not_ask_again_goes_on() -> None:
     seen = Seen()
     seen.height = 3
     seen.heard(3)
     seen.watch.hand_over()
     seen.now += FAREWELL_S + 1
-    assert not seen.watch.left(settled=True)
+    assert not seen.watch.must_end(settled=True)
     seen.now += LEAVING_S
-    assert (seen.watch.leaving, seen.watch.tell(), seen.watch.left(settled=True)) == (False, False, False)
+    assert (seen.watch.leaving, seen.watch.confirm_handover(), seen.watch.must_end(settled=True)) == (False,) * 3
 
 
-def test_a_standby_that_has_begun_anew_meanwhile_is_not_told_to_take_over() -> None:
+def test_a_standby_that_started_over_may_not_take_over() -> None:
     seen = Seen()
     seen.height = 3
     seen.heard(3)
     seen.watch.hand_over()
-    assert not seen.watch.left(settled=True)
+    assert not seen.watch.must_end(settled=True)
     seen.heard(0)
-    assert (seen.watch.tell(), seen.watch.handed_over) == (False, False)
+    assert (seen.watch.confirm_handover(), seen.watch.handed_over) == (False, False)
 
 
-def test_a_standby_that_vanishes_meanwhile_keeps_the_scorer_from_leaving() -> None:
+def test_a_scorer_does_not_hand_over_to_a_standby_that_vanishes() -> None:
     seen = Seen()
     seen.height = 3
     seen.heard(2)
@@ -135,7 +135,7 @@ def test_a_standby_that_vanishes_meanwhile_keeps_the_scorer_from_leaving() -> No
         seen.watch.hand_over()
 
 
-def test_a_scorer_that_hands_over_takes_nothing_more_and_ends(hall: Hall) -> None:
+def test_a_scorer_that_hands_over_accepts_nothing_more_and_ends(hall: Hall) -> None:
     one, two, *_ = whole_log(1)
     hall.hear(one)
     height = hall.journal.height
@@ -147,7 +147,7 @@ def test_a_scorer_that_hands_over_takes_nothing_more_and_ends(hall: Hall) -> Non
     while not asked.done():
         hall.scorer.step(timeout=0.1)
     assert isinstance(asked.exception(), ScorerBusy)
-    hall.scorer.standby._told_at = 0.0
+    hall.scorer.standby._confirmed_at = 0.0
     with pytest.raises(ScorerReplaced):
         hall.scorer.step(timeout=0)
     assert hall.scorer.publisher.moved == PEER.broker
@@ -156,7 +156,7 @@ def test_a_scorer_that_hands_over_takes_nothing_more_and_ends(hall: Hall) -> Non
 @pytest.mark.parametrize(
     ("known", "came", "enough"), [(0, 1, True), (1, 1, True), (4, 2, False), (4, 3, True), (5, 3, True)]
 )
-def test_more_than_half_of_the_tables_are_enough(known: int, came: int, enough: bool) -> None:  # noqa: FBT001 - a column
+def test_a_standby_takes_over_when_more_than_half_of_the_tables_come(known: int, came: int, enough: bool) -> None:  # noqa: FBT001 - a column
     takeover = Takeover(0.0)
     takeover.heard(0.0, known)
     for table in range(1, came + 1):
@@ -165,7 +165,7 @@ def test_more_than_half_of_the_tables_are_enough(known: int, came: int, enough: 
     assert takeover.reason == ("tables" if enough else "")
 
 
-def test_tables_that_came_before_the_first_was_heard_again_do_not_count() -> None:
+def test_tables_that_came_before_the_first_scorer_was_heard_again_do_not_count() -> None:
     takeover = Takeover(0.0)
     takeover.heard(0.0, 3)
     takeover.came(1)
@@ -177,32 +177,32 @@ def test_tables_that_came_before_the_first_was_heard_again_do_not_count() -> Non
 
 
 @pytest.mark.parametrize("back", [1.0, KNOWN_S + 1])  # after a restart, and after a longer outage
-def test_a_first_scorer_that_has_just_been_started_does_not_make_one_table_enough(back: float) -> None:
+def test_one_table_is_not_enough_although_a_restarted_scorer_hears_few(back: float) -> None:
     takeover = Takeover(0.0)
     takeover.heard(0.0, 9)
-    takeover.heard(back, 0)  # it was started again, and has heard no beat yet
+    takeover.heard(back, 0)  # it was restarted and has received no beat yet
     takeover.came(1)
     reasons = [takeover.reason]
     for second in range(1, int(KNOWN_S)):
         takeover.heard(back + second, 0)
-    takeover.heard(back + KNOWN_S, 3)  # by then it has heard all that are there
+    takeover.heard(back + KNOWN_S, 3)  # by then it has heard from all tables that are there
     takeover.came(1)
     takeover.came(2)
     assert [*reasons, takeover.reason] == ["", "tables"]
 
 
-def test_a_scorer_counts_tables_that_were_there_before_its_start(hall: Hall) -> None:
+def test_a_scorer_counts_tables_that_were_heard_before_its_start(hall: Hall) -> None:
     hall.hear(*(replace(state(table), version="0.1.0") for table in (1, 2, 3)), state(4, lifecycle="lost"))
     assert hall.scorer.tables_heard == 3
 
 
-def test_a_takeover_outranks_restarts_of_the_first() -> None:
+def test_a_takeover_outranks_restarts_of_the_first_scorer() -> None:
     first, second = Lease("f", 7 + 1), Lease("a", 7 + TAKEOVER + 1)
     assert first.yields_to(scorer_state(second.run, second.term))
     assert not second.yields_to(scorer_state(first.run, first.term))
 
 
-def test_the_other_machine_is_remembered_and_a_file_that_is_none_is_none(tmp_path: Path) -> None:
+def test_the_other_machine_is_stored_and_an_unreadable_file_is_ignored(tmp_path: Path) -> None:
     assert read_peer(tmp_path) is None
     write_peer(tmp_path, PEER)
     assert read_peer(tmp_path) == PEER
@@ -210,7 +210,7 @@ def test_the_other_machine_is_remembered_and_a_file_that_is_none_is_none(tmp_pat
     assert read_peer(tmp_path) is None
 
 
-def test_each_event_key_has_its_secret_which_is_not_the_key() -> None:
+def test_each_event_key_gives_its_own_secret_which_is_not_the_key() -> None:
     one, other = SigningKey.new(), SigningKey.new()
     assert secret_of(one) == secret_of(SigningKey.from_bytes(one.to_bytes()))
     assert len({secret_of(one), secret_of(other), one.to_bytes().hex()}) == 3

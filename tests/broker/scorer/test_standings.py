@@ -1,4 +1,4 @@
-"""The standings of teams in stages, with a part of the stage before; standings as CSV that spreadsheets open safely."""
+"""The standings of teams in stages, with part of the previous stage; standings as CSV that spreadsheets open safely."""
 
 import csv
 import io
@@ -24,18 +24,18 @@ TEAMS = {f"Team {at}": tuple(one.id for one in PLAYERS[4 * at : 4 * at + 4]) for
 
 
 def at_once() -> Callable[[], bool]:
-    """Search for nothing."""
+    """Return no search."""
     return lambda: False
 
 
 def teams_in_sections() -> Event:
-    """Return an event of four teams in two sections, whose winners play a final of two deals for half their IMPs."""
+    """Return an event of four teams in two sections. The winners play a final of two deals, for half their IMPs."""
     plan = Plan("cup", "Cup", "oedmc-2020", PLAYERS, teams=TEAMS)
     return Event(structured_plan(plan, Structure(2, 2, 2, 2, "1/2"), Random(1), at_once), staged_deals(), registry())
 
 
 def imps_of(results: list[Result], sections: dict[str, tuple[str, str]]) -> dict[str, int]:
-    """Return the IMPs of teams that meet in pairs, recomputed: the difference of their points in each deal."""
+    """Return the IMPs of teams that meet in pairs, computed from the difference of their points in each deal."""
     team_of = {player: team for team, members in TEAMS.items() for player in members}
     points: dict[tuple[int, str], int] = {}
     for result in results:
@@ -86,7 +86,7 @@ def test_teams_are_ranked_in_their_section_and_in_the_final_with_half_of_the_qua
     )
 
 
-def test_the_file_of_standings_names_stage_and_section_of_an_event_in_stages_alone() -> None:
+def test_only_an_event_in_stages_has_stage_and_section_in_its_standings_file() -> None:
     room = EventState(staged_event())
     lines = standings_csv(room.snapshot().standings).splitlines()
     assert (lines[0].endswith(",stage,section"), lines[1].endswith(",Qualification,A")) == (True, True)
@@ -102,30 +102,30 @@ def name_in(text: str) -> str:
     return name
 
 
-def test_a_file_is_this_to_the_byte() -> None:
+def test_the_standings_file_is_the_same_to_the_byte() -> None:
     assert standings_csv([row("Ana")]) == "place,player,name,imp,fines,plays,country,club\r\n1,p01,Ana,-3,4,2,,\r\n"
 
 
-def test_country_and_club_stand_behind_all_other_columns_and_are_no_formula_either() -> None:
+def test_country_and_club_are_the_last_columns_and_never_formulas() -> None:
     written = standings_csv([row("Ana")], {"p01": Origin("FR", "=Club")}.__getitem__)
     assert written.splitlines()[1] == "1,p01,Ana,-3,4,2,FR,'=Club"
 
 
-def test_a_mean_of_imps_is_written_as_a_decimal_that_no_spreadsheet_takes_for_a_date() -> None:
+def test_fractional_imps_are_written_as_decimals_and_not_like_dates() -> None:
     mean = Standing(place=1, player="p01", name="Ana", imp="-7/3", fines=0, plays=2)
     assert standings_csv([mean]).splitlines()[1].split(",")[3] == "-2.333"
 
 
-def test_nobody_leaves_the_header() -> None:
+def test_standings_without_players_are_only_the_header() -> None:
     assert standings_csv([]) == "place,player,name,imp,fines,plays,country,club\r\n"
 
 
 @pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", " =", "\u3000＝"])
-def test_a_name_that_would_be_a_formula_is_made_text(first: str) -> None:
+def test_a_name_like_a_formula_is_written_as_text(first: str) -> None:
     assert name_in(standings_csv([row(f"{first}1+1")])) == f"'{first}1+1"
 
 
-def test_a_player_s_id_that_would_be_a_formula_is_made_text() -> None:
+def test_a_player_id_like_a_formula_is_written_as_text() -> None:
     assert standings_csv([row("Ana", player="-1")]).splitlines()[1] == "1,'-1,Ana,-3,4,2,,"
 
 
@@ -136,19 +136,19 @@ def test_numbers_stay_numbers() -> None:
 @pytest.mark.parametrize(
     "name", ["Li, Wei", 'Ana "Tiger" Silva', "two\nlines", "李伟", "Zoë", "a'b", "x=1", "O’Neill - Tom"]
 )
-def test_any_other_name_comes_back_as_it_was(name: str) -> None:
+def test_every_other_name_is_written_unchanged(name: str) -> None:
     assert name_in(standings_csv([row(name)])) == name
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
-def test_no_cell_with_a_name_begins_a_formula_and_no_name_is_lost(name: str) -> None:
+def test_no_name_begins_a_formula_and_none_is_lost(name: str) -> None:
     cell = name_in(standings_csv([row(name)]))
     assert cell in {name, f"'{name}"}
     assert cell[0] not in "=+-@\t\r\n＝＋－＠"
     assert cell.lstrip()[:1] not in {*"=+-@＝＋－＠"}
 
 
-def test_lines_have_the_names_of_the_players() -> None:
+def test_the_lines_have_the_names_of_the_players() -> None:
     ranked = [Ranked(1, "p01", 3, 4, 2), Ranked(2, "p02", 1, 0, 2), Ranked(3, "gone", 0, 0, 1)]
     named = standing_rows(ranked, {"p01": Player(id="p01", name="Ana"), "p02": Player(id="p02", name="Ben")})
     assert [(one.place, one.player, one.name, one.imp, one.fines, one.plays) for one in named] == [

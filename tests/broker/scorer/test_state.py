@@ -71,14 +71,14 @@ def total(room: EventState, player: str) -> Fraction:
 
 
 def imp(room: EventState, play: tuple[int, int], seat: str) -> Fraction:
-    """Return what a seat won in a play, before fines and awards."""
+    """Return the IMPs of a seat in a play, before fines and awards."""
     plays = (one for group in room.groups() for one in group.plays)
     return next(Fraction(one.imp[seat]) for one in plays if room.key_of(one.play) == play)  # type: ignore[index]  # compared, so it has IMPs
 
 
 @given(sequences())
 @COSTLY
-def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[Said]) -> None:
+def test_rulings_give_the_same_state_one_by_one_or_all_at_once(said: list[Said]) -> None:
     room, stored = room_of(), []
     for one in said:
         stored.append(ruling(room, *one))
@@ -92,7 +92,7 @@ def test_one_by_one_or_all_at_once_the_rulings_come_to_the_same(said: list[Said]
 
 @given(table=st.integers(1, 4), played=st.integers(1, 4), undone=st.booleans(), said=sequences())
 @COSTLY
-def test_one_by_one_or_all_at_once_a_table_plays_what_was_ruled_that_it_is_to_play(
+def test_rulings_give_tables_the_same_deals_one_by_one_or_all_at_once(
     *, table: int, played: int, undone: bool, said: list[Said]
 ) -> None:
     last = whole_log(table)[-1]
@@ -105,7 +105,7 @@ def test_one_by_one_or_all_at_once_a_table_plays_what_was_ruled_that_it_is_to_pl
         room.apply(stored[-1])
 
     rule(DealPlayed(played=played, result=None), (table, fact_.round))
-    if undone:  # the table may not have heard of it
+    if undone:  # the table may not have received it
         rule(Undo(ruling=stored[-1].id))
     room.apply(replace(last, fact=fact_))
     again = EventState(event())
@@ -121,7 +121,7 @@ def test_one_by_one_or_all_at_once_a_table_plays_what_was_ruled_that_it_is_to_pl
 
 @given(sequences())
 @COSTLY
-def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[Said]) -> None:
+def test_withdrawing_every_ruling_restores_the_state(said: list[Said]) -> None:
     room = room_of()
     for one in said:
         room.apply(ruling(room, *one))
@@ -133,7 +133,7 @@ def test_with_every_ruling_taken_back_all_is_as_it_was(said: list[Said]) -> None
 
 @given(sequences())
 @COSTLY
-def test_what_is_tried_in_a_fork_changes_nothing(said: list[Said]) -> None:
+def test_a_fork_changes_nothing_in_the_original(said: list[Said]) -> None:
     room = room_of()
     for one in said:
         fork = room.fork()
@@ -141,7 +141,7 @@ def test_what_is_tried_in_a_fork_changes_nothing(said: list[Said]) -> None:
     assert told(room) == told(room_of())
 
 
-def test_a_correction_takes_the_place_of_the_result_and_keeps_its_fines() -> None:
+def test_a_correction_replaces_the_result_and_keeps_its_fines() -> None:
     room, right = room_of(), room_of()
     outcome = Outcome("self_drawn", {"north": 30})
     corrected = ruling(room, correct(outcome, room.results[PLAY].id), PLAY)
@@ -155,7 +155,7 @@ def test_a_correction_takes_the_place_of_the_result_and_keeps_its_fines() -> Non
     assert (room.play(PLAY).source, room.results[PLAY]) == (corrected.id, message)
 
 
-def test_a_void_play_is_in_no_datum_and_counts_as_played() -> None:
+def test_a_void_play_counts_as_played_and_is_in_no_datum() -> None:
     room = room_of()
     room.apply(ruling(room, Void(), PLAY))
     compared = [room.key_of(one) for group in room.groups() for one in group.members if group.deal == HERE.deal]
@@ -163,7 +163,7 @@ def test_a_void_play_is_in_no_datum_and_counts_as_played() -> None:
     assert (room.over, room.complete(HERE.deal)) == (True, True)
 
 
-def test_an_adjusted_play_gives_each_player_what_the_profile_has_for_the_fault_or_what_was_said() -> None:
+def test_an_adjusted_play_gives_each_player_the_award_of_the_profile_or_the_ruling() -> None:
     void, adjusted = room_of(), room_of()
     void.apply(ruling(void, Void(), PLAY))
     gives = {EAST: "own", SOUTH: "others", WEST: "nobody", NORTH: 5}
@@ -172,7 +172,7 @@ def test_an_adjusted_play_gives_each_player_what_the_profile_has_for_the_fault_o
 
 
 @pytest.mark.parametrize("play", [PLAY, None])
-def test_awards_and_fines_move_those_whom_they_name_and_no_datum(play: tuple[int, int] | None) -> None:
+def test_awards_and_fines_change_only_those_they_name_and_no_datum(play: tuple[int, int] | None) -> None:
     room, before = room_of(), room_of()
     room.apply(ruling(room, Award(gives={EAST: 3}), play))
     room.apply(ruling(room, FineRuled(takes={EAST: 8, WEST: 4}), play))
@@ -185,7 +185,7 @@ def test_awards_and_fines_move_those_whom_they_name_and_no_datum(play: tuple[int
 
 
 @pytest.mark.parametrize("groups", [((1,), (2,), (3,), (4,)), ((1, 2), (3, 4)), ((1, 4), (2,), (3,)), ((1, 2, 3, 4),)])
-def test_a_fouled_deal_has_as_many_groups_as_were_ruled(groups: tuple[tuple[int, ...], ...]) -> None:
+def test_a_fouled_deal_has_as_many_groups_as_ruled(groups: tuple[tuple[int, ...], ...]) -> None:
     room = room_of()
     room.apply(ruling(room, Fouled(groups=groups), deal=HERE.deal))
     found = [tuple(one.table for one in group.members) for group in room.groups() if group.deal == HERE.deal]
@@ -195,7 +195,7 @@ def test_a_fouled_deal_has_as_many_groups_as_were_ruled(groups: tuple[tuple[int,
             assert group.datum["east"] == Fraction(sum(group.points[:, 0].tolist()), len(group.members))
 
 
-def test_seats_as_they_were_played_swap_what_the_two_players_have() -> None:
+def test_a_ruling_that_swaps_seats_swaps_the_results_of_two_players() -> None:
     room = room_of()
     before = imp(room, PLAY, "east"), imp(room, PLAY, "west"), total(room, EAST), total(room, WEST)
     room.apply(ruling(room, SeatsPlayed(players={**HERE.players, "east": WEST, "west": EAST}), PLAY))
@@ -203,7 +203,7 @@ def test_seats_as_they_were_played_swap_what_the_two_players_have() -> None:
     assert (total(room, EAST), total(room, WEST)) == (before[2] + by, before[3] - by)
 
 
-def test_a_fine_from_the_table_stays_with_the_seat_and_one_from_the_desk_with_the_player() -> None:
+def test_a_fine_from_the_table_belongs_to_the_seat_and_one_from_the_desk_to_the_player() -> None:
     room, key = room_of(), (1, 3)
     players = event().bookings[key].players
     east, north = players["east"], players["north"]
@@ -214,7 +214,7 @@ def test_a_fine_from_the_table_stays_with_the_seat_and_one_from_the_desk_with_th
     assert [(one.player, one.imp) for one in register(room) if one.play == key] == [(east, 4), (north, 2)]
 
 
-def test_another_deal_played_is_compared_there_and_the_planned_one_is_a_play_short() -> None:
+def test_a_play_of_another_deal_is_compared_there_and_missing_in_the_planned_one() -> None:
     room = room_of()
     other = HERE.deal % 4 + 1
     room.apply(ruling(room, DealPlayed(played=other, result=room.results[PLAY].id), PLAY))
@@ -227,7 +227,7 @@ def test_another_deal_played_is_compared_there_and_the_planned_one_is_a_play_sho
 
 
 @pytest.mark.parametrize("table", [1, 1000, 1234, LAST_TABLE])
-def test_a_play_out_of_place_is_of_its_table_however_high_its_number(table: int) -> None:
+def test_a_play_out_of_place_belongs_to_its_table_however_high_its_number(table: int) -> None:
     players = dict(event().bookings[PLAY].players)
     laid = CountedPlay(table=table, round=3, planned=1, deal=2, players=players, settled=True)
     play = laid.scored()
@@ -235,7 +235,7 @@ def test_a_play_out_of_place_is_of_its_table_however_high_its_number(table: int)
     assert (real_table(play), play.table != table) == (table, True)
 
 
-def test_a_fine_of_a_result_entered_anew_is_whose_the_table_says_whoever_was_ruled_to_have_sat_there_before() -> None:
+def test_a_fine_in_a_second_result_belongs_to_the_player_that_the_table_names() -> None:
     key, sits, deal = (1, 1), event().bookings[1, 1].players, event().bookings[1, 1].deal
     fined: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")}
     first = steps(*key, OUTCOMES[1], fined)
@@ -250,7 +250,7 @@ def test_a_fine_of_a_result_entered_anew_is_whose_the_table_says_whoever_was_rul
     assert (room.play(key).players, room.play(key).fines) == (sits, {sits["north"]: 4})
 
 
-def test_a_fine_of_who_turns_out_not_to_have_sat_there_once_the_play_was_reopened_counts_all_the_same() -> None:
+def test_a_fine_counts_although_the_reopened_play_shows_that_its_player_sat_elsewhere() -> None:
     key, sits, deal = (1, 1), event().bookings[1, 1].players, event().bookings[1, 1].deal
     other = event().bookings[2, 1].players["north"]
     reopened = Ruled(round=1, deal=deal, decision=Reopen(), author="A", role="table_arbiter", reason="R")
@@ -278,7 +278,7 @@ def test_a_fine_of_who_turns_out_not_to_have_sat_there_once_the_play_was_reopene
     assert {row.player: int(row.imp) for row in room.snapshot().standings} == imps[0]
 
 
-def test_that_a_void_play_was_played_all_the_same_is_in_the_next_snapshot() -> None:
+def test_a_void_play_that_was_played_is_in_the_next_snapshot() -> None:
     room = room_of([])
     room.apply(ruling(room, Void(), PLAY))
     for message in log(1, *steps(1, 1), *steps(*PLAY)):
@@ -287,7 +287,7 @@ def test_that_a_void_play_was_played_all_the_same_is_in_the_next_snapshot() -> N
     assert (last.ruled[PLAY][0].result, last.instead) == (room.results[PLAY].id, {})
 
 
-def test_a_reopened_play_waits_for_its_second_result_in_whatever_order_they_come() -> None:
+def test_a_reopened_play_waits_for_its_second_result_in_any_order_of_arrival() -> None:
     first = [one for one in whole_event() if one.table == 1]
     seq = len(first)
     round_ = 4
@@ -314,7 +314,7 @@ def test_a_reopened_play_waits_for_its_second_result_in_whatever_order_they_come
     assert (room.play((1, round_)).result, room.recorded(1)) == (second.id, (1, 2, 3, 4))
 
 
-def test_an_undo_is_undone() -> None:
+def test_a_withdrawal_can_be_withdrawn() -> None:
     room, void = room_of(), room_of()
     first = ruling(room, Void(), PLAY)
     for one in (room, void):
@@ -328,7 +328,7 @@ def test_an_undo_is_undone() -> None:
     assert isinstance(first, Ruling)
 
 
-def test_a_play_still_to_come_is_no_play_for_anybody_though_somebody_was_fined_for_it() -> None:
+def test_a_fine_for_a_play_to_come_does_not_count_it_as_played() -> None:
     last = whole_log(1)[-1]
     room = room_of([one for one in whole_event() if one.id != last.id])
     play = (1, last.fact.round)
@@ -343,7 +343,7 @@ def test_a_play_still_to_come_is_no_play_for_anybody_though_somebody_was_fined_f
         assert has[0] < has[1]
 
 
-def test_a_deal_counts_for_teams_when_its_last_play_is_settled_and_not_before() -> None:
+def test_a_deal_counts_for_teams_only_once_its_last_play_is_settled() -> None:
     plays, teams = four_teams()
     ledger = Ledger.of(plays, event().profile)
     room = TeamState({name: tuple(players) for name, players in teams.items()}, event().profile)
@@ -352,7 +352,7 @@ def test_a_deal_counts_for_teams_when_its_last_play_is_settled_and_not_before() 
         assert len(room._played) == deals
 
 
-def test_no_play_out_of_place_is_taken_for_one_of_another_table_or_deal() -> None:
+def test_a_play_out_of_place_is_never_mistaken_for_another() -> None:
     last = CountedPlay(table=9999, round=999, planned=1, deal=2, players=HERE.players, settled=True)
     play = last.scored()
     assert play is not None
@@ -364,7 +364,7 @@ TOLD = whole_event()
 
 @st.composite
 def arrivals(draw: st.DrawFn) -> list[LogMessage]:
-    """Return all messages of the event in any order, some of them twice or more."""
+    """Return all messages of the event in any order, some of them repeated."""
     chance: Random = draw(st.randoms(use_true_random=True))
     resent = chance.choices(TOLD, k=draw(st.integers(0, 60)))
     arriving = [*TOLD, *resent]
@@ -384,8 +384,8 @@ def heard(messages: Iterable[LogMessage]) -> tuple[Intake, EventState]:
 
 
 def summary(intake: Intake, room: EventState) -> object:
-    """Return all that is told from a room."""
-    books = {table: (book.upto, book.gaps(), book.refused, book.taken) for table, book in intake.books.items()}
+    """Return everything that is shown from a state."""
+    books = {table: (book.upto, book.gaps(), book.refused, book.accepted) for table, book in intake.books.items()}
     return (
         books,
         room.groups(),
@@ -399,7 +399,7 @@ STRAIGHT_INTAKE, STRAIGHT_ROOM = heard(TOLD)
 STRAIGHT = summary(STRAIGHT_INTAKE, STRAIGHT_ROOM)
 
 
-def test_the_event_of_these_tests_is_whole() -> None:
+def test_the_event_of_these_tests_is_complete() -> None:
     intake, room = heard(TOLD)
     assert room.over
     assert [book.gaps() for book in intake.books.values()] == [()] * 4
@@ -407,15 +407,15 @@ def test_the_event_of_these_tests_is_whole() -> None:
 
 
 @given(arrivals())
-def test_the_room_ends_the_same_in_any_order(arriving: list[LogMessage]) -> None:
+def test_the_state_is_the_same_in_any_order_of_messages(arriving: list[LogMessage]) -> None:
     assert summary(*heard(arriving)) == STRAIGHT
 
 
 @given(arrivals())
-def test_a_room_is_what_its_journal_says_at_any_moment(arriving: list[LogMessage]) -> None:
+def test_a_state_equals_the_replay_of_its_journal_at_any_time(arriving: list[LogMessage]) -> None:
     half = arriving[: len(arriving) // 2]
     intake, room = heard(half)
-    journal = [message for book in intake.books.values() for message in book.taken.values()]
+    journal = [message for book in intake.books.values() for message in book.accepted.values()]
     again = EventState(event())
     for message in journal:
         again.apply(message)
@@ -424,7 +424,9 @@ def test_a_room_is_what_its_journal_says_at_any_moment(arriving: list[LogMessage
 
 @given(arrivals(), st.lists(st.integers(1, 30), min_size=1, max_size=8))
 @COSTLY
-def test_a_scorer_ends_the_same_in_any_order_and_in_any_batches(arriving: list[LogMessage], sizes: list[int]) -> None:
+def test_a_scorer_reaches_the_same_state_in_any_order_and_any_batches(
+    arriving: list[LogMessage], sizes: list[int]
+) -> None:
     with TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
         scorer = admitting(Scorer(event(), journal, Path(folder), lambda: 0))
         waiting = list(arriving)
@@ -440,7 +442,7 @@ def test_a_scorer_ends_the_same_in_any_order_and_in_any_batches(arriving: list[L
         assert summary(again.live.intake, again.state) == STRAIGHT
 
 
-def test_what_is_said_of_the_tiles_after_the_result_changes_no_imp() -> None:
+def test_walls_restored_after_the_result_change_no_imps() -> None:
     late = fact(1, 99, restored(1, 1, OTHER_FORM))
     _, room = heard([*TOLD, late])
     assert room.groups() == STRAIGHT_ROOM.groups()
@@ -448,9 +450,7 @@ def test_what_is_said_of_the_tiles_after_the_result_changes_no_imp() -> None:
 
 @given(arrivals(), st.integers(8, 60))
 @COSTLY
-def test_what_is_shown_after_each_batch_is_what_a_scorer_shows_that_starts_there(
-    arriving: list[LogMessage], size: int
-) -> None:
+def test_after_each_batch_a_scorer_shows_what_a_restarted_one_would(arriving: list[LogMessage], size: int) -> None:
     with TemporaryDirectory() as name, open_journal(Path(name)) as journal:
         scorer = admitting(Scorer(event(), journal, Path(name), lambda: 0))
         for begin in range(0, len(arriving), size):

@@ -1,4 +1,4 @@
-"""An event is read as it lies, whoever works on it."""
+"""An event is read from its folder, even while a scorer is running."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -17,33 +17,36 @@ def contents(folder: Path) -> Mapping[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_room_is_the_one_that_the_scorer_has(over: Path) -> None:
+def test_the_stored_state_is_the_one_of_the_scorer(over: Path) -> None:
     room = EventState(event())
     for message in whole_event():
         room.apply(message)
     stored = open_stored_event(over)
-    assert (stored.room.results, list(stored.room.snapshot().ranking)) == (room.results, list(room.snapshot().ranking))
+    assert (stored.state.results, list(stored.state.snapshot().ranking)) == (
+        room.results,
+        list(room.snapshot().ranking),
+    )
     assert [(result.round, message.table) for message, result in stored.results()] == sorted(
         (round_, table) for table, round_ in room.results
     )
 
 
-def test_reading_changes_nothing_and_leaves_nothing(over: Path) -> None:
+def test_reading_changes_nothing_and_leaves_no_files(over: Path) -> None:
     before = contents(over)
     open_stored_event(over)
     assert contents(over) == before
 
 
-def test_a_folder_that_nobody_may_write_in_can_be_read(over: Path) -> None:
+def test_a_read_only_folder_can_be_read(over: Path) -> None:
     (over / STORE).chmod(0o400)
     over.chmod(0o500)
     try:
-        assert open_stored_event(over).room.over
+        assert open_stored_event(over).state.over
     finally:
         over.chmod(0o700)
 
 
-def test_a_scorer_at_work_is_neither_hindered_nor_missed(tmp_path: Path) -> None:
+def test_a_running_scorer_is_not_hindered_and_its_latest_messages_are_read(tmp_path: Path) -> None:
     folder = event_folder(tmp_path, until_round(3))
     journal = SqliteJournal(folder / STORE, NAME)
     try:
@@ -53,16 +56,16 @@ def test_a_scorer_at_work_is_neither_hindered_nor_missed(tmp_path: Path) -> None
             assert len(list(open_stored_event(folder).results())) == 12
             for message in last[1:]:
                 journal.append(message, 0)
-        assert open_stored_event(folder).room.over
+        assert open_stored_event(folder).state.over
     finally:
         journal.close()
 
 
-def test_names_of_folders_are_no_part_of_an_address(tmp_path: Path) -> None:
-    assert open_stored_event(event_folder(tmp_path / "cup 100% ? mode=rw#1")).room.over
+def test_a_folder_name_is_not_parsed_as_part_of_an_address(tmp_path: Path) -> None:
+    assert open_stored_event(event_folder(tmp_path / "cup 100% ? mode=rw#1")).state.over
 
 
-def test_a_folder_without_a_store_has_recorded_nothing(over: Path) -> None:
+def test_a_folder_without_a_store_is_reported(over: Path) -> None:
     (over / STORE).unlink()
     with pytest.raises(StoreMissing) as problem:
         open_stored_event(over)
@@ -71,7 +74,7 @@ def test_a_folder_without_a_store_has_recorded_nothing(over: Path) -> None:
 
 
 @pytest.mark.parametrize("broken", [b"", b"no store", b"SQLite format 3\0" + bytes(500)])
-def test_a_broken_store_is_told(over: Path, broken: bytes) -> None:
+def test_a_broken_store_is_reported(over: Path, broken: bytes) -> None:
     (over / STORE).write_bytes(broken)
     with pytest.raises(StoreBroken):
         open_stored_event(over)
@@ -93,6 +96,6 @@ def test_a_store_of_another_event_or_version_is_refused(over: Path, change: str)
         open_stored_event(over)
 
 
-def test_a_folder_that_is_no_event_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_an_event_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadEvent):
         open_stored_event(tmp_path)

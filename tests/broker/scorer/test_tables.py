@@ -1,18 +1,18 @@
-"""Since when a table plays and calls, where each play stands, and what was on the wire."""
+"""Since when a table plays and calls, the stage of each play, and the log of messages."""
 
 from msgspec.structs import replace
 
 from broker.protocol import Call, Confirmed, topics
 from broker.scorer import EventState
 from broker.scorer.grid import grid, urgent
-from broker.scorer.live_event import LONGEST_TEXT, MESSAGES_KEPT, WireLog
+from broker.scorer.live_event import LONGEST_TEXT, MOST_MESSAGES, WireLog
 from broker.scorer.tables import Since, TableTimes
 from broker.scorer.view import Attending
 from tests.broker.scorer.hall import Hall
 from tests.broker.scorer.small import event, fact, log, restored, result, sent, state, steps, whole_play
 
 
-def test_a_table_plays_from_when_its_tiles_are_confirmed_until_its_result() -> None:
+def test_a_table_plays_from_the_confirmation_of_its_tiles_to_its_result() -> None:
     times = TableTimes()
     times.apply(fact(1, 1, Confirmed(round=1, deal=1), at=1000))
     assert times.playing == {1: Since(1000, 1)}
@@ -20,14 +20,14 @@ def test_a_table_plays_from_when_its_tiles_are_confirmed_until_its_result() -> N
     assert times.playing == {}
 
 
-def test_a_result_that_comes_late_does_not_stop_the_clock_of_the_next_play() -> None:
+def test_a_late_result_does_not_stop_the_clock_of_the_next_play() -> None:
     times = TableTimes()
     times.apply(fact(1, 5, Confirmed(round=2, deal=2), at=2000))
     times.apply(fact(1, 2, result(1), at=9000))
     assert times.playing == {1: Since(2000, 2)}
 
 
-def test_a_call_waits_from_when_it_was_first_heard() -> None:
+def test_a_call_waits_from_its_first_message() -> None:
     times = TableTimes()
     for at, open_ in ((1000, True), (2000, True)):
         times.apply(fact(1, at, Call(round=1, deal=1, open=open_), at=at))
@@ -36,7 +36,7 @@ def test_a_call_waits_from_when_it_was_first_heard() -> None:
     assert times.calling == {}
 
 
-def test_the_grid_tells_what_is_in_what_is_on_what_is_missing_and_what_is_to_come(hall: Hall) -> None:
+def test_the_grid_shows_results_current_missing_and_future_plays(hall: Hall) -> None:
     room = EventState(event())
     for message in whole_play(1):
         room.apply(message)
@@ -46,11 +46,11 @@ def test_the_grid_tells_what_is_in_what_is_on_what_is_missing_and_what_is_to_com
     tables = [replace(views[1], round=3), away, replace(views[3], state="finished")]
     one, two, three = grid(room.snapshot(), tables).rows
     assert [cell.stage for cell in one.cells] == ["in", "missing", "now", "to_come"]
-    assert (one.missing, one.wants(0), two.wants(0)) == ((2,), ("missing",), ("offline_unsent",))
+    assert (one.missing, one.needs(0), two.needs(0)) == ((2,), ("missing",), ("offline_unsent",))
     assert [cell.stage for cell in three.cells] == ["missing"] * 4
 
 
-def test_what_is_most_urgent_comes_first_and_alike_tables_keep_their_order(hall: Hall) -> None:
+def test_the_most_urgent_tables_come_first_and_equal_ones_keep_their_order(hall: Hall) -> None:
     hall.hear(*(state(table) for table in event().tables))
     one, two, three, four = hall.scorer.feed.current.tables
     limited = {"minutes": 1, "playing_since": 0, "stood_ms": 0}
@@ -66,7 +66,7 @@ def test_what_is_most_urgent_comes_first_and_alike_tables_keep_their_order(hall:
     assert [row.view.table for row, _ in urgent(rows, 59_999)] == [3, 2]
 
 
-def test_the_walls_of_the_present_play_are_told_where_they_are_not_as_dealt_or_nobody_has_looked(hall: Hall) -> None:
+def test_walls_not_as_dealt_or_not_verified_are_shown_for_the_current_play(hall: Hall) -> None:
     told = (restored(1), restored(2, verified=False), restored(3, form="0" * 64))
     hall.hear(*(state(table) for table in event().tables))
     hall.hear(*(fact(table, 1, one) for table, one in enumerate(told, 1)))
@@ -74,7 +74,7 @@ def test_the_walls_of_the_present_play_are_told_where_they_are_not_as_dealt_or_n
     assert [table.walls for table in hall.scorer.feed.current.tables] == [None, "unverified", "fouled", None]
 
 
-def test_the_feed_has_what_came_and_what_was_said_and_not_what_a_table_is_to_restore(hall: Hall) -> None:
+def test_the_message_log_has_both_directions_but_not_what_a_table_has_to_restore(hall: Hall) -> None:
     hall.connect(up=True)
     hall.hear(*whole_play(1))
     hall.arrive("hm/cup/table/1/log", b"rubbish")
@@ -85,10 +85,10 @@ def test_the_feed_has_what_came_and_what_was_said_and_not_what_a_table_is_to_res
     assert {one.table for one in hall.scorer.wire.newest(table=1)} == {1}
 
 
-def test_the_feed_keeps_the_newest_and_of_a_long_one_the_beginning() -> None:
+def test_the_message_log_keeps_the_newest_messages_and_the_beginning_of_long_ones() -> None:
     log = WireLog()
-    for at in range(MESSAGES_KEPT + 5):
+    for at in range(MOST_MESSAGES + 5):
         log.note(at, "in", *sent(fact(1, 1, result(1))))
     log.note(0, "out", topics.STANDINGS.at("cup"), b"x" * 100_000)
     kept = list(log.newest())
-    assert (len(kept), kept[0].size, len(kept[0].text or ""), kept[-1].at) == (MESSAGES_KEPT, 100_000, LONGEST_TEXT, 6)
+    assert (len(kept), kept[0].size, len(kept[0].text or ""), kept[-1].at) == (MOST_MESSAGES, 100_000, LONGEST_TEXT, 6)

@@ -1,4 +1,4 @@
-"""What the desk shows, and how much of a play's time is left."""
+"""The desk's view, and how much of a play's time is left."""
 
 import asyncio
 import threading
@@ -48,8 +48,8 @@ def view(version: int) -> DashboardView:
     )
 
 
-def test_an_anchor_is_shown_when_a_round_is_over_and_is_the_same_until_the_next_one_is(hall: Hall) -> None:
-    """It would tell when something is stored that is hidden."""
+def test_an_anchor_is_shown_after_each_round_and_stays_until_the_next(hall: Hall) -> None:
+    """Otherwise it would reveal when something hidden is stored."""
     shown = list[AnchorView | None]()
     for number in (1, 2):
         *facts, last = [message for message in whole_event() if message.fact.round == number]
@@ -65,7 +65,7 @@ def test_an_anchor_is_shown_when_a_round_is_over_and_is_the_same_until_the_next_
     assert len({one and one.text for one in shown}) == 2
 
 
-def test_a_play_that_is_taken_back_and_played_again_gives_its_round_another_anchor(hall: Hall) -> None:
+def test_a_reopened_and_repeated_play_gives_its_round_another_anchor(hall: Hall) -> None:
     facts = [message for message in whole_event() if message.fact.round == 1]
     hall.hear(*facts)
     seen, seq = [hall.scorer.feed.current.anchor], sum(one.table == 1 for one in facts)
@@ -79,7 +79,7 @@ def test_a_play_that_is_taken_back_and_played_again_gives_its_round_another_anch
     assert len({one.text for one in seen if one}) == 2
 
 
-def test_a_reader_gets_the_newest_view_now_and_the_next_when_it_comes() -> None:
+def test_a_reader_gets_the_current_view_and_then_newer_ones() -> None:
     async def read() -> list[int]:
         feed = ViewFeed(view(1))
         views = feed.views()
@@ -95,7 +95,7 @@ def test_a_reader_gets_the_newest_view_now_and_the_next_when_it_comes() -> None:
     assert event_loop.run(read()) == [1, 3, 4]
 
 
-def test_all_readers_are_woken_and_one_who_left_is_forgotten() -> None:
+def test_all_readers_are_woken_and_those_that_left_forgotten() -> None:
     async def read() -> list[int]:
         feed = ViewFeed(view(1))
         readers = [feed.views() for _ in range(3)]
@@ -112,7 +112,7 @@ def test_all_readers_are_woken_and_one_who_left_is_forgotten() -> None:
     assert event_loop.run(read()) == [2, 2]
 
 
-def test_a_reader_whose_loop_has_ended_does_not_end_the_scorer() -> None:
+def test_a_reader_with_a_closed_loop_does_not_stop_the_scorer() -> None:
     feed = ViewFeed(view(1))
     loop = asyncio.new_event_loop()
     feed._waiting.add((loop, asyncio.Event()))
@@ -121,7 +121,7 @@ def test_a_reader_whose_loop_has_ended_does_not_end_the_scorer() -> None:
     assert feed.current.version == 2
 
 
-def test_plays_come_newest_first_and_stay_provisional_until_their_deal_is_whole(hall: Hall) -> None:
+def test_plays_are_newest_first_and_provisional_until_their_deal_is_complete(hall: Hall) -> None:
     told = whole_event()
     results = [message for message in told if isinstance(message.fact, Result)]
     for message in told[:-1]:
@@ -134,7 +134,7 @@ def test_plays_come_newest_first_and_stay_provisional_until_their_deal_is_whole(
     assert [play for play in hall.scorer.feed.current.plays if play.provisional] == []
 
 
-def test_a_play_that_nothing_can_be_compared_with_has_no_imp(hall: Hall) -> None:
+def test_a_play_without_comparison_has_no_imps(hall: Hall) -> None:
     hall.hear(*whole_play(1, outcome=OUTCOMES[1]))
     (line_of,) = hall.scorer.feed.current.plays
     assert {seat: (line.points, line.hand_value, line.fine, line.imp) for seat, line in line_of.seats.items()} == {
@@ -146,8 +146,8 @@ def test_a_play_that_nothing_can_be_compared_with_has_no_imp(hall: Hall) -> None
     assert (line_of.win, line_of.discarder, line_of.at) == ("discard", "north", NOW)
 
 
-def test_a_line_of_a_play_has_the_imp_after_the_fine(hall: Hall) -> None:
-    """South: -8 and 0, datum -4, 4 points are 1 IMP by the scale; the fine comes off after that."""
+def test_the_line_of_a_play_has_the_imps_after_the_fine(hall: Hall) -> None:
+    """South has -8 and 0 and the datum is -4: 4 points are 1 IMP by the scale. The fine is subtracted after that."""
     deal = event().bookings[1, 1].deal
     table, round_ = next(key for key, one in event().bookings.items() if one.deal == deal and key != (1, 1))
     fined: dict[Seat, Fine] = {"south": Fine(imp=8, reason="false hu")}
@@ -158,14 +158,14 @@ def test_a_line_of_a_play_has_the_imp_after_the_fine(hall: Hall) -> None:
 
 
 @pytest.mark.parametrize("table", [1, 2, 3, 4])
-def test_a_table_s_plays_are_counted(hall: Hall, table: int) -> None:
+def test_the_plays_of_a_table_are_counted(hall: Hall, table: int) -> None:
     hall.hear(*whole_play(table), *whole_play(table, 2, first=6), *whole_play(table, 3, first=13))
     seen = hall.scorer.feed.current.tables[table - 1]
     assert (seen.table, seen.plays_in, seen.plays_expected, seen.gaps) == (table, 2, 4, (11, 12))
     assert hall.scorer.feed.current.plays_expected == len(event().plan.plays)
 
 
-def test_before_a_table_has_said_anything_its_card_names_who_plays_there_next(hall: Hall) -> None:
+def test_before_a_tables_first_state_its_card_names_its_next_players(hall: Hall) -> None:
     def sitting() -> dict[Seat, str]:
         (card,) = (one for one in hall.scorer.feed.current.tables if one.table == 2)
         return card.players
@@ -178,7 +178,7 @@ def test_before_a_table_has_said_anything_its_card_names_who_plays_there_next(ha
     assert [*seen, sitting()] == [planned(1), planned(2)]
 
 
-def test_a_play_settled_by_a_ruling_alone_is_among_the_plays_and_missing_nowhere(hall: Hall) -> None:
+def test_a_play_settled_only_by_a_ruling_is_listed_and_missing_nowhere(hall: Hall) -> None:
     void, adjusted, paper = (1, 1), (2, 1), (3, 1)
     room = hall.scorer.rulings.room
     east, *others = event().bookings[adjusted].players.values()
@@ -203,7 +203,7 @@ def test_a_play_settled_by_a_ruling_alone_is_among_the_plays_and_missing_nowhere
     )
 
 
-def test_the_public_standings_have_what_was_ruled_in_the_place_of_a_result(hall: Hall) -> None:
+def test_public_standings_include_rulings_that_replace_a_result(hall: Hall) -> None:
     deal = event().bookings[1, 1].deal
     first, *others = event().plays_with(deal)
     for table, round_ in others:
@@ -227,13 +227,13 @@ def left(table: TableView, after_min: int) -> int | None:
     return time_left_ms(table, BEGAN + after_min * MINUTE_MS)
 
 
-def test_it_ends_after_its_minutes_its_extra_time_and_its_pauses() -> None:
+def test_a_play_ends_after_its_minutes_extra_time_and_pauses() -> None:
     table = playing(extra_min=5, stood_ms=2 * MINUTE_MS)
     assert time_up_at(table) == BEGAN + 47 * MINUTE_MS
     assert (left(table, 40), left(table, 50)) == (7 * MINUTE_MS, -3 * MINUTE_MS)
 
 
-def test_in_a_pause_it_stands_still_at_what_was_left_when_that_began() -> None:
+def test_in_a_pause_the_time_left_stays_as_it_was() -> None:
     table = playing(paused=True, played_ms=10 * MINUTE_MS)
     assert (time_up_at(table), paused_left_ms(table)) == (None, 30 * MINUTE_MS)
     assert left(table, 10) == left(table, 90) == 30 * MINUTE_MS
@@ -249,11 +249,11 @@ def test_in_a_pause_it_stands_still_at_what_was_left_when_that_began() -> None:
         {"paused": True},
     ],
 )
-def test_where_there_is_no_limit_or_something_is_not_known_nothing_is_guessed(unknown: dict[str, object]) -> None:
+def test_without_a_limit_or_a_known_start_no_end_is_shown(unknown: dict[str, object]) -> None:
     table = playing(**unknown)
     assert (time_up_at(table), left(table, 1)) == (None, None)
 
 
-def test_a_minute_that_has_begun_counts_whole_as_on_the_tables_screen() -> None:
+def test_a_started_minute_counts_as_a_whole_one_as_on_the_tables_screen() -> None:
     seconds = {60: 1, 59: 1, 1: 1, 0: 0, -59: 0, -60: -1, -61: -1}
     assert {at: whole_minutes(at * 1000) for at in seconds} == seconds

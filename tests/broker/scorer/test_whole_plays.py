@@ -1,4 +1,4 @@
-"""A journal that is loaded play by play gives what its facts give one by one, whatever happened at the tables."""
+"""Loading a journal play by play leads to the same state as loading it fact by fact."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -42,7 +42,7 @@ from broker.scorer.intake import Intake
 from broker.scorer.quarantine import WAITS
 from broker.scorer.stored_event import JournalContent, JournalLoader, PastConcern, replay_journal
 from broker.scorer.whole_plays import FactsByNumber, StoredRows, WholePlay
-from broker.store import ALTERED, WRONG_POINTS, Decided, Fault, Recorded
+from broker.store import ALTERED, WRONG_POINTS, DeskDecision, Fault, Recorded
 from tests.broker.rulings.ruled import ruling
 from tests.broker.scorer.small import OTHER_FORM, declared, event, fact, log, sent, steps, whole_log
 from tests.examples import COSTLY
@@ -50,40 +50,40 @@ from tests.examples import COSTLY
 MINUTE: Final = 60_000
 
 SOME: Final = 11
-"""Rows that are read by themselves: plays lie across them."""
+"""Rows that are read together. Plays extend across several reads."""
 
 OFTEN: Final = settings(max_examples=max(200, settings().max_examples))
-"""With few journals no ruling meets a whole play, and no play is out of turn."""
+"""With few journals, no ruling concerns a whole play, and no play is out of turn."""
 
 
 class Row(NamedTuple):
-    """What a journal has taken, and when."""
+    """A message of a journal, and when it was accepted."""
 
     message: Recorded
     at: int
 
 
 def content_of(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
-    """Return what was taken as a journal is read."""
+    """Return the content of a journal with these messages."""
     bodies = [(height, row.at, encode(row.message)) for height, row in enumerate(rows, 1)]
     parts = (Rows.of(bodies[:SOME]), Rows.of(bodies[SOME:])) if len(bodies) > SOME else (Rows.of(bodies),)
     return JournalLoader(event(), judged_from).content(parts)._replace(judged_from=judged_from)
 
 
 def fact_by_fact(rows: list[Row], *, judged_from: int | None = 0) -> JournalContent:
-    """Return the same, of which no whole plays are known."""
+    """Return the same content without any whole plays."""
     return JournalContent([row.message for row in rows], [row.at for row in rows], judged_from, {}, (), ())
 
 
 def loaded(content: JournalContent) -> tuple[object, list[PastConcern]]:
-    """Return all that is known after a journal, and what arbiters had to know."""
+    """Return the state after loading a journal, and the concerns."""
     room = EventState(event())
     concerns = replay_journal(room, content, ())
     return everything(room), sorted(concerns, key=itemgetter(0))  # as they are loaded
 
 
 def everything(room: EventState) -> object:
-    """Return all that a room knows."""
+    """Return everything that a state contains."""
     tables, at_tables = room.tables, room.quarantine._tables
     judged = {
         table: (
@@ -92,7 +92,7 @@ def everything(room: EventState) -> object:
             one._highest,
             one._missing,
             one.apart,
-            one._told,
+            one._reported,
             one._sequence.plays,
             [one._sequence.in_turn(round_) for round_ in event().rounds_at[table]],
         )
@@ -120,7 +120,7 @@ def everything(room: EventState) -> object:
 
 
 def ruled(room: EventState, chance: Random) -> Ruling:
-    """Return what an arbiter may rule by now."""
+    """Return a ruling that an arbiter could make now."""
     apart = [one for one in room.apart_plays() if one.codes != (WAITS,)]
     if apart and chance.random() < 0.5:
         one = chance.choice(apart)
@@ -136,7 +136,7 @@ def ruled(room: EventState, chance: Random) -> Ruling:
 
 
 def plan_changed(room: EventState, play: PlayKey, chance: Random) -> PlanChanged | Undo:
-    """Return a change of who plays, also where a table has begun by the plan before, or the last one taken back."""
+    """Return a change of who plays, even where a table has begun by an earlier plan, or a withdrawal of one."""
     given = [one for one in room.book.entries.values() if isinstance(one.decision, PlanChanged)]
     if given and chance.random() < 0.3:
         return Undo(ruling=given[-1].id)
@@ -151,7 +151,7 @@ def plan_changed(room: EventState, play: PlayKey, chance: Random) -> PlanChanged
 
 
 def altered(message: LogMessage, chance: Random) -> LogMessage:
-    """Return a fact in the place of another that makes its play an unusual one."""
+    """Return a fact that replaces another, so that its play is unusual."""
     said = message.fact
     if isinstance(said, Restored):
         said = replace(said, **chance.choice(({"verified": False}, {"form": OTHER_FORM})))
@@ -165,13 +165,13 @@ def altered(message: LogMessage, chance: Random) -> LogMessage:
 
 
 def laid_after(table: int, round_: int, chance: Random) -> list[Fact]:
-    """Return what people tell of a play that they keep: mostly nothing."""
+    """Return the report of the laid tiles of a play: mostly none."""
     kept = TilesLaid(round=round_, deal=event().bookings[table, round_].deal, seats={})
     return [kept] * (chance.random() < 0.2)
 
 
 def said_at(table: int, chance: Random) -> Iterator[LogMessage]:
-    """Return what a table tells: mostly as it should be."""
+    """Return what a table reports: mostly as it should be."""
     if chance.random() < 0.3:
         told = whole_log(table)
     else:
@@ -180,7 +180,7 @@ def said_at(table: int, chance: Random) -> Iterator[LogMessage]:
         while chance.random() < 0.5:
             place = chance.randrange(len(facts))
             facts.insert(place, Call(round=facts[place].round, deal=facts[place].deal, open=chance.random() < 0.5))
-        if chance.random() < 0.3:  # a device in the place of another begins the play again
+        if chance.random() < 0.3:  # another device begins the play again
             place = chance.randrange(1, len(facts))
             round_ = facts[place - 1].round
             facts[place:place] = steps(table, round_)[: chance.randint(1, 4)]
@@ -200,7 +200,7 @@ def said_at(table: int, chance: Random) -> Iterator[LogMessage]:
 
 @st.composite
 def journals(draw: st.DrawFn) -> list[Row]:
-    """Return what a scorer may have taken: facts of all tables, and rulings between them."""
+    """Return a journal that a scorer may have: facts of all tables, and rulings between them."""
     chance: Random = draw(st.randoms(use_true_random=True))
     waiting = [list(said_at(table, chance)) for table in event().tables]
     room, rows, rulings = EventState(event()), list[Row](), chance.choice((0, 0, 3, 8))
@@ -219,14 +219,14 @@ def journals(draw: st.DrawFn) -> list[Row]:
 
 @given(journals(), st.sampled_from([0, 0, 0, 7, 30, None]))
 @OFTEN
-def test_a_journal_gives_play_by_play_what_it_gives_fact_by_fact(rows: list[Row], judged_from: int | None) -> None:
+def test_loading_play_by_play_equals_loading_fact_by_fact(rows: list[Row], judged_from: int | None) -> None:
     by_facts = fact_by_fact(rows, judged_from=judged_from)
     assert loaded(content_of(rows, judged_from=judged_from)) == loaded(by_facts)
 
 
 @given(journals())
 @COSTLY
-def test_a_room_that_is_loaded_is_the_one_that_has_lived_through_it(rows: list[Row]) -> None:
+def test_a_loaded_state_equals_the_state_that_received_the_messages(rows: list[Row]) -> None:
     lived, content = EventState(event()), content_of(rows)
     for message, at in rows:
         if isinstance(message, LogMessage):
@@ -251,10 +251,8 @@ def shown(room: EventState) -> object:
 
 @given(journals(), st.randoms(use_true_random=True))
 @COSTLY
-def test_who_starts_after_a_fact_was_repaired_sees_what_was_seen_when_it_had_come(
-    rows: list[Row], chance: Random
-) -> None:
-    """What stood behind the fact has counted while it could not be read, and is not to vanish at the next start."""
+def test_a_restart_after_a_repaired_fact_shows_what_was_shown_before(rows: list[Row], chance: Random) -> None:
+    """Facts after the missing one counted while it could not be read, and must not vanish at the next start."""
     places = [place for place, row in enumerate(rows) if isinstance(row.message, LogMessage)]
     repaired, left = rows.pop(chance.choice(places)), rows
     message, at = repaired.message, (len(rows) + 2) * 1000
@@ -263,7 +261,7 @@ def test_who_starts_after_a_fact_was_repaired_sees_what_was_seen_when_it_had_com
     lived, again = EventState(event()), EventState(event())
     replay_journal(lived, content_of(left)._replace(faults=[fault]), ())
     lived.apply(lived.tables.clock.corrected(message, at))
-    replay_journal(again, content_of([*left, Row(message, at)])._replace(set_aside=[fault]), ())
+    replay_journal(again, content_of([*left, Row(message, at)])._replace(recorded_faults=[fault]), ())
     assert shown(again) == shown(lived)
 
 
@@ -281,9 +279,7 @@ def test_the_numbers_of_whole_plays_are_those_of_their_facts(rows: list[Row], mo
         assert facts.last(most) == [*facts][len(facts) - min(most, len(facts)) :]
 
 
-def test_ids_of_whole_plays_are_looked_up_where_they_are_stored_and_no_play_is_read_for_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_ids_of_whole_plays_are_looked_up_without_decoding_other_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     facts, reads = [one for table in event().tables for one in whole_log(table)], list[bytes]()
     places = {one.id: (one.table, one.seq) for one in facts} | {"of a row that was set aside": (1, 1)}
     intake = Intake(event(), content_of([Row(one, MINUTE) for one in facts]).messages)
@@ -297,14 +293,14 @@ def test_ids_of_whole_plays_are_looked_up_where_they_are_stored_and_no_play_is_r
     monkeypatch.setattr(StoredRows, "array", counted)
     assert not intake.has("new")
     assert intake.judge(*sent(fact(1, len(whole_log(1)) + 1, call))).code is None
-    assert len(reads) <= 1  # how often its table has told this in round 4
+    assert len(reads) <= 1  # how often its table has reported this in round 4
     assert not intake.has("of a row that was set aside")
     assert all(intake.has(one.id) for one in facts)
 
 
-def test_twice_as_many_facts_from_before_plays_were_judged_are_twice_the_work() -> None:
+def test_loading_twice_as_many_old_facts_takes_twice_the_work() -> None:
     def work(count: int) -> int:
-        """Return how many steps it takes to load so many facts of a table."""
+        """Return how many steps it takes to load this many facts of a table."""
         room, steps_taken = EventState(event()), 0
         facts = log(1, *[steps(1)[2]] * count)
 
@@ -323,14 +319,14 @@ def test_twice_as_many_facts_from_before_plays_were_judged_are_twice_the_work() 
     assert more - some < 1.5 * (some - nothing)
 
 
-def test_rulings_that_have_come_back_from_elsewhere_count() -> None:
-    """The second home and the tables give back what an older copy of the store lacks."""
+def test_recovered_rulings_count() -> None:
+    """The second home and the tables return what an older copy of the store lacks."""
     facts, room = whole_log(1), EventState(event())
     for message in facts:
         room.apply(message)
     rows = [Row(message, MINUTE) for message in facts]
     fined = ruling(room, FineRuled(takes={event().bookings[1, 1].players["west"]: 8}), (1, 1))
-    back = [Decided(fined, MINUTE, encode(fined))]
+    back = [DeskDecision(fined, MINUTE, encode(fined))]
     content = content_of([Row(one, MINUTE) for one in facts]).with_decided(back)
     again = EventState(event())
     replay_journal(again, content, ())
@@ -339,19 +335,19 @@ def test_rulings_that_have_come_back_from_elsewhere_count() -> None:
 
 
 def whole(*facts: LogMessage) -> list[tuple[int, int]]:
-    """Return the plays that are found whole among facts, by their first and last numbers."""
+    """Return the plays that are recognised as whole among facts, by their first and last numbers."""
     messages = content_of([Row(one, MINUTE) for one in facts]).messages
     return [(one.first, one.result.seq) for one in messages if isinstance(one, WholePlay)]
 
 
-def test_a_play_as_planned_is_whole_unless_its_table_tells_anything_else_meanwhile() -> None:
+def test_a_play_as_planned_is_whole_unless_its_table_reports_anything_else_meanwhile() -> None:
     walls, *rest = steps(1)
     call = Call(round=walls.round, deal=walls.deal, open=True)
     assert whole(*log(1, call, walls, *rest, call)) == [(2, 1 + len(steps(1)))]
     assert whole(*log(1, walls, call, *rest)) == []
 
 
-def test_a_play_that_is_not_as_planned_is_left_to_be_judged() -> None:
+def test_a_play_not_as_planned_is_not_whole() -> None:
     facts = log(1, *steps(1))
     for place, one in enumerate(facts):
         if (other := altered(one, Random(1))) != one:
@@ -364,7 +360,7 @@ def test_a_play_that_is_not_as_planned_is_left_to_be_judged() -> None:
     assert whole(facts[0], facts[2], facts[1], *facts[3:]) == []
 
 
-def test_a_play_during_which_the_desk_has_ruled_is_left_to_be_judged() -> None:
+def test_a_play_during_a_ruling_of_the_desk_is_not_whole() -> None:
     facts, room = log(1, *steps(1)), EventState(event())
     taken: list[Recorded] = [*facts[:2], ruling(room, Void(), (2, 1)), *facts[2:]]
     rows = [Row(one, MINUTE) for one in taken]
@@ -372,13 +368,13 @@ def test_a_play_during_which_the_desk_has_ruled_is_left_to_be_judged() -> None:
     assert any(isinstance(one, WholePlay) for one in content_of([*rows[:2], *rows[3:]]).messages)
 
 
-def test_a_play_after_which_the_clock_of_its_table_was_wrong_is_told_with_the_right_times() -> None:
+def test_a_play_with_a_wrong_clock_after_it_gets_the_right_times() -> None:
     facts = [replace(one, at=MINUTE * (2 if one.seq == 1 else 1)) for one in log(1, *steps(1), *steps(1, 2))]
     rows = [Row(one, 2 * MINUTE) for one in facts]
     assert loaded(content_of(rows)) == loaded(fact_by_fact(rows))
 
 
-def test_a_play_as_planned_whose_points_do_not_follow_from_its_outcome_is_named_and_is_no_whole_one() -> None:
+def test_a_play_with_wrong_points_is_reported_and_not_whole() -> None:
     *said, last = log(1, *steps(1))
     assert isinstance(last.fact, Result)
     wrong = replace(last.fact, points={seat: -paid for seat, paid in last.fact.points.items()})
@@ -393,7 +389,7 @@ def test_a_play_as_planned_whose_points_do_not_follow_from_its_outcome_is_named_
 
 @given(st.integers(1, len(steps(1))), st.data())
 @COSTLY
-def test_a_play_with_another_byte_is_whole_only_if_it_says_what_its_facts_say(seq: int, chance: st.DataObject) -> None:
+def test_a_play_with_a_changed_byte_is_whole_only_if_its_facts_agree(seq: int, chance: st.DataObject) -> None:
     bodies = [encode(one) for one in log(1, *steps(1))]
     body = bytearray(bodies[seq - 1])
     place = chance.draw(st.integers(0, len(body) - 1))
@@ -406,12 +402,12 @@ def test_a_play_with_another_byte_is_whole_only_if_it_says_what_its_facts_say(se
 
 
 @pytest.mark.parametrize("key", ["type", "round", "deal", "profile", "players"])
-def test_a_play_of_which_a_fact_says_something_twice_is_judged_by_what_it_says_last(key: str) -> None:
+def test_a_fact_with_a_repeated_field_counts_with_the_last_value(key: str) -> None:
     told = log(1, *steps(1))
     last: dict[str, object] = {"type": "call", "round": 2, "deal": 2, "profile": "other", "players": {}}
     for at, message in enumerate(told):
         if isinstance(message.fact, Seated | Confirmed):
-            continue  # what these say is compared with the plan, to the last byte
+            continue  # these are compared with the plan byte by byte
         again = b',"%b":%b},"device"' % (key.encode(), json.encode(last[key]))
         bodies = [encode(one) for one in told]
         bodies[at] = bodies[at].replace(b'},"device"', again)
@@ -421,17 +417,17 @@ def test_a_play_of_which_a_fact_says_something_twice_is_judged_by_what_it_says_l
 
 
 def unfolded_all(content: JournalContent) -> Iterator[Recorded]:
-    """Return all messages, those of whole plays one by one."""
+    """Return all messages, with whole plays expanded."""
     for one in content.messages:
         yield from one.messages() if isinstance(one, WholePlay) else (one,)
 
 
-def test_a_play_that_lay_otherwise_or_that_others_declared_is_no_whole_one() -> None:
+def test_a_play_in_another_form_or_declared_by_others_is_not_whole() -> None:
     walls, seated, confirmed, _, result = steps(1)
     assert isinstance(walls, Restored)
     others = {seat: declared(1, 1, seat) for seat in ("east", "south", "west", "north")}
     plays = [[replace(walls, form=OTHER_FORM), *steps(1)[1:]]]
     plays += ([walls, seated, confirmed, said, result] for said in others.values())
     rows = [[Row(one, MINUTE) for one in log(1, *play)] for play in plays]
-    assert [len(content_of(one).messages) for one in rows].count(1) == 1  # who has won has declared
+    assert [len(content_of(one).messages) for one in rows].count(1) == 1  # the winner has declared
     assert len(content_of(rows[0]).messages) == len(rows[0])

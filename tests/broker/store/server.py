@@ -1,4 +1,4 @@
-"""A real PostgreSQL of the test's own: in a temporary folder, on a Unix socket, with passwords, ended by its id."""
+"""A PostgreSQL server for tests: in a temporary folder, on a Unix socket, with passwords, ended by its process id."""
 
 import os
 import shutil
@@ -20,11 +20,11 @@ PASSWORD: Final = "a secret: 'with' \"signs\" \\ in it"
 
 
 UNPRIVILEGED: Final = "nobody"
-"""Whom it runs as where the tests run as root, which PostgreSQL refuses to."""
+"""The user that runs the server if the tests run as root, which PostgreSQL refuses."""
 
 
 def program(name: str) -> str:
-    """Find a program of PostgreSQL's, of the newest version where Debian has it off the path."""
+    """Find a program of PostgreSQL, the newest version if Debian has it outside the path."""
     debian = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[4]))
     found = shutil.which(name) or (str(debian[-1]) if debian else None)
     assert found, f"{name} is not installed: tests/install-system-packages"
@@ -32,7 +32,7 @@ def program(name: str) -> str:
 
 
 def _place_for_all() -> Path:
-    """Return where temporary files go, or where they usually do if a user without rights cannot get there."""
+    """Return the folder for temporary files, or the usual one if a user without rights cannot enter it."""
     places = Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")
     return next((one for one in places if _entered_by_all(one)), places[0])
 
@@ -45,7 +45,7 @@ class Server:
     """A server that can be killed and started again on the same files."""
 
     def __init__(self, primary: "Server | None" = None) -> None:
-        """With a `primary` it is that one's replica, until it is promoted."""
+        """With a `primary`, the server is its replica until it is promoted."""
         self.folder = Path(tempfile.mkdtemp(prefix="hm-pg-", dir=_place_for_all()))
         (self.folder / "password").write_text(PASSWORD, encoding="utf-8")
         self._user: list[str] = []
@@ -67,7 +67,7 @@ class Server:
         self.start()
 
     def start(self, *options: str) -> None:
-        """Start it, and wait until it lets clients in."""
+        """Start the server, and wait until it accepts clients."""
         # pdeathsig: it ends with the tests, even if they are killed.
         leash = ["setpriv", "--pdeathsig", "QUIT"]
         settings = ["-c", "listen_addresses=", "-k", str(self.folder), "-c", "max_connections=30", *options]
@@ -82,7 +82,7 @@ class Server:
         while not self._lets_in():
             assert time.monotonic() < deadline, (self.folder / "log").read_text(encoding="utf-8")[-2000:]
             assert self._process.poll() is None, (self.folder / "log").read_text(encoding="utf-8")[-2000:]
-            time.sleep(pause)  # a real process has no event of its readiness to wait on
+            time.sleep(pause)  # a real process has no event to wait on for its readiness
 
     def _lets_in(self) -> bool:
         try:
@@ -92,7 +92,7 @@ class Server:
         return True
 
     def ask(self, query: str, database: str = "postgres") -> list[tuple[object, ...]]:
-        """Do something as the owner of the server, behind everybody's back."""
+        """Run a statement as the owner of the server."""
         with psycopg.connect(
             host=str(self.folder), user=OWNER, password=PASSWORD, dbname=database, autocommit=True
         ) as connection:
@@ -101,30 +101,30 @@ class Server:
 
     @property
     def quoted(self) -> str:
-        """The password of every user here, as SQL has it."""
+        """The password of every user here, quoted for SQL."""
         return PASSWORD.replace("'", "''")
 
     def database(self) -> str:
-        """Make a new database; return its name."""
+        """Create a database. Return its name."""
         self._made += 1
         self.ask(f"CREATE DATABASE test_{self._made}")
         return f"test_{self._made}"
 
     def address(self, database: str) -> str:
-        """Return the address of a database. No password is in it."""
+        """Return the address of a database, without a password."""
         return f"postgresql://{OWNER}@/{database}?host={self.folder}"
 
     def stop(self, number: int = signal.SIGINT) -> None:
-        """End it by its id: SIGINT closes all sessions, SIGQUIT is a power cut."""
+        """End the server by its process id: SIGINT closes all sessions, SIGQUIT is a power cut."""
         if self._process.poll() is None:
             self._process.send_signal(number)
         self._process.wait(PATIENCE_S)
 
     def crash(self) -> None:
-        """End it with all its processes, as a power cut would."""
+        """End the server with all its processes, as a power cut would."""
         self.stop(signal.SIGQUIT)
 
     def close(self) -> None:
-        """End it and take its files away."""
+        """End the server and remove its files."""
         self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""One event's store of either kind, as the tests of its laws handle it."""
+"""One event's store, of either kind, for the tests that hold for both."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.broker.store.server import PASSWORD, Server
 
 @dataclass(frozen=True)
 class Kept:
-    """A store in a folder (SQLite), or in a database that the folder's `store.toml` names."""
+    """A store in a folder (SQLite), or in the database that the folder's `store.toml` names."""
 
     folder: Path
     server: Server | None = None
@@ -24,7 +24,7 @@ class Kept:
 
     @contextmanager
     def journal(self, name: str = NAME) -> Iterator[Journal]:
-        """Open the store as the scorer does, and close it."""
+        """Open the store as the scorer does, and close it afterwards."""
         journal = open_journal(self.folder, name)
         try:
             yield journal
@@ -33,7 +33,7 @@ class Kept:
 
     @contextmanager
     def reader(self, name: str = NAME) -> Iterator[Reader]:
-        """Open it for reading."""
+        """Open the store for reading."""
         reader = open_reader(self.folder, name)
         try:
             yield reader
@@ -41,7 +41,7 @@ class Kept:
             reader.close()
 
     def alter(self, statement: str) -> None:
-        """Do something to the store behind the scorer's back."""
+        """Run a statement on the store behind the scorer's back."""
         if self.server:
             for name in ("journal", "about", "set_aside"):
                 statement = statement.replace(f" {name}", f" homologue.{name}")
@@ -55,7 +55,7 @@ class Kept:
             connection.close()
 
     def force(self, statement: str) -> None:
-        """Do to the journal what the database refuses to, as a disk does."""
+        """Change the journal although the database refuses to, as a failing disk does."""
         if self.server:
             self.server.ask("ALTER TABLE homologue.journal DISABLE TRIGGER append_only", self.database)
             self.alter(statement)
@@ -74,7 +74,7 @@ class Kept:
 
 
 Refusal = (sqlite3.Error, psycopg.Error)
-"""What a store's own library says when it does not do something."""
+"""Errors of a store's own library when it refuses something."""
 
 
 def in_postgresql(folder: Path, server: Server) -> Kept:

@@ -1,4 +1,4 @@
-"""Copies of an event: made while it is played, read back, several kept, restored, and never over anything."""
+"""Copies of an event: made while it is played, read back, several kept, restored, and never over existing files."""
 
 import errno
 import json
@@ -42,7 +42,7 @@ def copied(event: Path, stick: Path, now: int = NOW, keep: int = 3) -> Path:
     return make_copy(event, NAME, stick, now, keep)
 
 
-def test_a_copy_is_the_event_and_a_scorer_at_work_is_neither_hindered_nor_missed(event: Path, stick: Path) -> None:
+def test_a_copy_equals_the_event_and_does_not_hinder_a_running_scorer(event: Path, stick: Path) -> None:
     journal = open_journal(event, NAME)
     try:
         rest = [message for message in whole_event() if message.fact.round == 4]
@@ -57,14 +57,14 @@ def test_a_copy_is_the_event_and_a_scorer_at_work_is_neither_hindered_nor_missed
     assert contents(copy).keys() == {"backup.json", STORE, "event.toml", "movement.csv", "deals.json", "sets.json"}
 
 
-def test_what_is_on_the_stick_is_its_owner_s_alone(event: Path, stick: Path) -> None:
+def test_copies_are_readable_only_by_their_owner(event: Path, stick: Path) -> None:
     copy = copied(event, stick)
     assert [
         path.name for path in (copy, *copy.rglob("*")) if path.stat().st_mode & 0o077 and path.name != "backup.json"
     ] == []
 
 
-def test_files_in_folders_are_copied_but_not_the_broker_s_store_links_and_the_reserve(event: Path, stick: Path) -> None:
+def test_subfolders_are_copied_without_the_brokers_store_links_and_the_reserve(event: Path, stick: Path) -> None:
     for name in ("sheets/a.pdf", "broker/x", ".hidden", "standings.csv", RESERVE):
         (event / name).parent.mkdir(exist_ok=True)
         (event / name).write_bytes(b"x")
@@ -79,7 +79,7 @@ def test_files_in_folders_are_copied_but_not_the_broker_s_store_links_and_the_re
     }
 
 
-def test_several_copies_are_kept_and_the_oldest_go(event: Path, stick: Path) -> None:
+def test_only_the_newest_copies_are_kept(event: Path, stick: Path) -> None:
     made = []
     for day in range(5):
         (event / "standings.csv").write_text(str(day))
@@ -87,7 +87,7 @@ def test_several_copies_are_kept_and_the_oldest_go(event: Path, stick: Path) -> 
     assert sorted(path.name for path in stick.iterdir()) == made[-3:]
 
 
-def test_a_copy_that_goes_loses_its_name_before_it_loses_a_file(
+def test_a_copy_is_renamed_before_its_files_are_removed(
     event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`make power` found half a copy under the name of a whole one."""
@@ -105,7 +105,7 @@ def test_a_copy_that_goes_loses_its_name_before_it_loses_a_file(
     assert seen == [True]
 
 
-def test_the_disk_has_all_names_within_a_copy_before_it_gets_its_own(
+def test_all_names_within_a_copy_are_on_the_disk_before_its_own(
     event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (event / "profiles").mkdir()
@@ -115,7 +115,7 @@ def test_the_disk_has_all_names_within_a_copy_before_it_gets_its_own(
     assert flushed[-3:] == [stick / ".unfinished-cup", stick / ".unfinished-cup" / "profiles", stick]
 
 
-def test_the_disk_has_all_of_a_restored_event_before_it_is_one(
+def test_a_restored_event_is_on_the_disk_completely_before_it_becomes_an_event(
     event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (event / "profiles").mkdir()
@@ -128,18 +128,18 @@ def test_the_disk_has_all_of_a_restored_event_before_it_is_one(
     assert {stick.parent, new.parent} <= {*flushed}
 
 
-def test_a_copy_that_would_say_nothing_new_is_not_made(event: Path, stick: Path) -> None:
+def test_no_copy_is_made_if_nothing_has_changed(event: Path, stick: Path) -> None:
     assert copied(event, stick) == copied(event, stick, NOW + 60_000)
     assert len(list(stick.iterdir())) == 1
 
 
-def test_a_last_copy_that_has_gone_bad_is_made_anew(event: Path, stick: Path) -> None:
+def test_a_damaged_last_copy_is_replaced_although_nothing_has_changed(event: Path, stick: Path) -> None:
     first = copied(event, stick)
     (first / "event.toml").write_text("rotten")
     assert copied(event, stick) != first
 
 
-def test_copies_of_other_events_and_other_files_are_let_be(event: Path, stick: Path) -> None:
+def test_copies_of_other_events_and_other_files_are_left_alone(event: Path, stick: Path) -> None:
     others = ["cup-2-backup-000001-20270115T080000Z", "holiday.jpg", "cup-backup-old"]
     for name in others:
         (stick / name).mkdir()
@@ -151,7 +151,7 @@ def test_copies_of_other_events_and_other_files_are_let_be(event: Path, stick: P
 
 @pytest.mark.parametrize("name", [STORE, "event.toml", "movement.csv", "deals.json"])
 @pytest.mark.parametrize("damage", ["flipped", "short", "gone"])
-def test_a_copy_in_which_a_byte_is_wrong_is_broken(event: Path, stick: Path, name: str, damage: str) -> None:
+def test_a_copy_with_a_wrong_byte_is_broken(event: Path, stick: Path, name: str, damage: str) -> None:
     copy = copied(event, stick)
     content = bytearray((copy / name).read_bytes())
     content[len(content) // 2] ^= 1
@@ -165,14 +165,14 @@ def test_a_copy_in_which_a_byte_is_wrong_is_broken(event: Path, stick: Path, nam
 
 
 @pytest.mark.parametrize("said", ["", "{}", '{"files": {"../../etc/passwd": ""}}', "\xff"])
-def test_a_copy_that_does_not_say_what_it_is_is_none(event: Path, stick: Path, said: str) -> None:
+def test_a_copy_without_a_valid_manifest_is_broken(event: Path, stick: Path, said: str) -> None:
     copy = copied(event, stick)
     (copy / "backup.json").write_text(said, encoding="latin-1")
     with pytest.raises(BackupBroken):
         check_copy(copy)
 
 
-def test_a_copy_never_reaches_outside_of_itself(event: Path, stick: Path) -> None:
+def test_a_manifest_cannot_name_files_outside_its_copy(event: Path, stick: Path) -> None:
     copy = copied(event, stick)
     manifest = json.loads((copy / "backup.json").read_text())
     for name in ("../x", "/etc/passwd", "a/../../x"):
@@ -183,7 +183,7 @@ def test_a_copy_never_reaches_outside_of_itself(event: Path, stick: Path) -> Non
         del manifest["files"][name]
 
 
-def test_a_stick_that_does_not_keep_what_was_written_is_told_and_old_copies_stay(
+def test_a_stick_that_loses_data_is_reported_and_old_copies_stay(
     event: Path, stick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = copied(event, stick, keep=1)
@@ -200,8 +200,8 @@ def test_a_stick_that_does_not_keep_what_was_written_is_told_and_old_copies_stay
     assert (contents(stick), before.exists()) == (kept, True)
 
 
-def test_a_disk_that_is_full_is_told_and_the_copies_on_it_stay(event: Path, stick: Path) -> None:
-    """The kernel refuses to write on, as it does where a stick is full: here from the 4096th byte of a file."""
+def test_a_full_disk_is_reported_and_the_copies_on_it_stay(event: Path, stick: Path) -> None:
+    """The kernel refuses to write as it does when a stick is full: here from the 4096th byte of a file."""
     copied(event, stick)
     kept = contents(stick)
     (event / "standings.csv").write_bytes(bytes(10_000))
@@ -216,8 +216,8 @@ def test_a_disk_that_is_full_is_told_and_the_copies_on_it_stay(event: Path, stic
     assert contents(stick) == kept
 
 
-def test_where_there_is_no_folder_nothing_is_made(event: Path, tmp_path: Path) -> None:
-    with pytest.raises(BackupFailed, match="is the stick in"):
+def test_without_a_folder_no_copy_is_made(event: Path, tmp_path: Path) -> None:
+    with pytest.raises(BackupFailed, match="is the stick plugged in"):
         copied(event, tmp_path / "gone")
     assert not (tmp_path / "gone").exists()
 
@@ -229,14 +229,14 @@ def test_a_copy_inside_the_event_is_refused(event: Path, inside: str) -> None:
         copied(event, event / inside)
 
 
-def test_what_an_interrupted_copy_left_is_taken_away(event: Path, stick: Path) -> None:
+def test_the_remains_of_an_interrupted_copy_are_removed(event: Path, stick: Path) -> None:
     (stick / ".unfinished-cup").mkdir()
     (stick / ".unfinished-cup" / "x").touch()
     copy = copied(event, stick)
     assert list(stick.iterdir()) == [copy]
 
 
-def test_a_restored_event_goes_on_and_its_tables_are_asked_again(event: Path, stick: Path, tmp_path: Path) -> None:
+def test_a_restored_event_continues_and_its_tables_resend(event: Path, stick: Path, tmp_path: Path) -> None:
     copy = copied(event, stick)
     chosen, manifest, broken = choose_copy(stick, None)
     assert (chosen, broken) == (copy, [])
@@ -249,13 +249,13 @@ def test_a_restored_event_goes_on_and_its_tables_are_asked_again(event: Path, st
     finally:
         first.close()
         second.close()
-    assert open_stored_event(tmp_path / "new").room.over
+    assert open_stored_event(tmp_path / "new").state.over
     assert [
         path.name for path in (tmp_path / "new").iterdir() if path.stat().st_mode & 0o077 and path.suffix != ".lock"
     ] == []
 
 
-def test_a_restore_that_is_cut_short_has_made_no_event_and_the_copy_is_as_good_as_before(
+def test_an_interrupted_restore_makes_no_event_and_leaves_the_copy_intact(
     event: Path, stick: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_copy(event, NAME, stick, NOW, keep=3)
@@ -269,7 +269,7 @@ def test_a_restore_that_is_cut_short_has_made_no_event_and_the_copy_is_as_good_a
 
     def without_power(folder: Path, mode: int) -> AbstractContextManager[None]:
         folder.mkdir(mode)
-        return nullcontext()  # nobody takes away what lies there
+        return nullcontext()  # nothing is removed
 
     with monkeypatch.context() as power:
         power.setattr(backup, "copy_file", cut)
@@ -283,7 +283,7 @@ def test_a_restore_that_is_cut_short_has_made_no_event_and_the_copy_is_as_good_a
     assert open_event(tmp_path / "other").name == NAME
 
 
-def test_the_newest_whole_copy_is_restored_and_broken_ones_are_named(event: Path, stick: Path) -> None:
+def test_the_newest_intact_copy_is_restored_and_broken_ones_are_named(event: Path, stick: Path) -> None:
     made = []
     for day in range(3):
         (event / "standings.csv").write_text(str(day))
@@ -293,7 +293,7 @@ def test_the_newest_whole_copy_is_restored_and_broken_ones_are_named(event: Path
     assert (chosen, len(broken)) == (made[1], 1)
 
 
-def test_nothing_that_is_there_is_written_over(event: Path, stick: Path, tmp_path: Path) -> None:
+def test_a_restore_overwrites_nothing(event: Path, stick: Path, tmp_path: Path) -> None:
     copy = copied(event, stick)
     before = contents(event)
     for taken in (event, tmp_path / "file"):
@@ -304,7 +304,7 @@ def test_nothing_that_is_there_is_written_over(event: Path, stick: Path, tmp_pat
     assert contents(event) == before
 
 
-def test_a_folder_without_a_whole_copy_restores_nothing(event: Path, stick: Path) -> None:
+def test_a_folder_without_an_intact_copy_restores_nothing(event: Path, stick: Path) -> None:
     for source in (stick, stick / "gone"):
         with pytest.raises(BackupMissing) as missing:
             choose_copy(source, None)
@@ -314,7 +314,7 @@ def test_a_folder_without_a_whole_copy_restores_nothing(event: Path, stick: Path
         choose_copy(stick, None)
 
 
-def test_where_there_are_copies_of_several_events_one_is_named(event: Path, stick: Path) -> None:
+def test_with_copies_of_several_events_one_must_be_named(event: Path, stick: Path) -> None:
     copied(event, stick)
     (stick / "league-backup-000001-20270115T080000Z").mkdir()
     with pytest.raises(BackupMissing, match="--event"):
@@ -322,7 +322,7 @@ def test_where_there_are_copies_of_several_events_one_is_named(event: Path, stic
     assert choose_copy(stick, "cup")[1].event == "cup"
 
 
-def test_a_journal_in_a_database_is_copied_and_restored_either_way(
+def test_a_journal_in_a_database_can_be_restored_into_either_kind_of_store(
     server: Server, event: Path, stick: Path, tmp_path: Path
 ) -> None:
     there = in_postgresql(tmp_path / "there", server)
@@ -333,11 +333,11 @@ def test_a_journal_in_a_database_is_copied_and_restored_either_way(
         copy = copied(there.folder, stick)
     assert contents(copy).keys() == {*check_copy(copy).files, "backup.json"}
     restore_copy(copy, check_copy(copy), tmp_path / "here")
-    assert open_stored_event(tmp_path / "here").room.over
+    assert open_stored_event(tmp_path / "here").state.over
     other = DatabaseAddress(server.address(server.database()), str(there.folder / "store-password"))
     restore_copy(copy, check_copy(copy), tmp_path / "again", other)
     assert not (tmp_path / "again" / STORE).exists()
-    assert open_stored_event(tmp_path / "again").room.over
+    assert open_stored_event(tmp_path / "again").state.over
     with pytest.raises(RestoreTaken):
         restore_copy(copy, check_copy(copy), tmp_path / "third", other)
     assert not (tmp_path / "third").exists()
@@ -345,7 +345,7 @@ def test_a_journal_in_a_database_is_copied_and_restored_either_way(
         assert list(journal.messages()) == whole_event()
 
 
-def test_copies_are_counted_not_dated() -> None:
+def test_copies_are_ordered_by_number_and_not_by_date() -> None:
     names = [
         "a-backup-000009-20200101T000000Z",
         "a-backup-000010-20190101T000000Z",
@@ -356,9 +356,7 @@ def test_copies_are_counted_not_dated() -> None:
     assert next_copy_name(names, "a", 0) == "a-backup-000011-19700101T000000Z"
 
 
-def test_a_stick_that_is_pulled_out_in_the_middle_of_a_copy_leaves_no_folder_of_its_own_making(
-    tmp_path: Path,
-) -> None:
+def test_a_stick_pulled_out_during_a_copy_leaves_no_new_folder(tmp_path: Path) -> None:
     (tmp_path / "event" / "deals").mkdir(parents=True)
     (tmp_path / "event" / "deals" / "first.toml").write_text("deal = 1")
     with pytest.raises(FileNotFoundError):

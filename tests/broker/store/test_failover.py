@@ -1,4 +1,4 @@
-"""Two scorers on one PostgreSQL, as processes that are killed and frozen: nothing is lost, nothing counted twice."""
+"""Two scorers on one PostgreSQL, as processes that are killed and frozen: nothing is lost, nothing counts twice."""
 
 import os
 import queue
@@ -33,18 +33,18 @@ pytestmark = pytest.mark.slow
 
 
 AGAIN_S = 1.0
-"""After so long without a word a table says again what is not safe."""
+"""After this long without an answer, a table resends what has no receipt."""
 
 AGENT = "Firefox"
 
 TABLES = (1, 2, 3, 4)
 
 OF_FACTS = {"fouled", "unverified", "gap", "fined_at_table"}
-"""Alerts that follow from what tables have told."""
+"""Alerts that follow from facts of tables."""
 
 
 class Table:
-    """A table's outbox: it says what has no receipt, and says it again after each sign of life of a scorer's."""
+    """A table's outbox: it sends facts without a receipt, and resends them after each sign of life from a scorer."""
 
     def __init__(self, table: int, broker: Broker, credentials: Credentials, sessions: SessionKey) -> None:
         self.outbox = {message.seq: in_session(message, sessions) for message in whole_log(table)}
@@ -61,12 +61,12 @@ class Table:
         self._link.start()
 
     def say(self, count: int) -> None:
-        """Publish the next facts that are not safe."""
+        """Publish the next facts without a receipt."""
         for message in [one for seq, one in self.outbox.items() if seq not in self.safe][:count]:
             self._link.publish(self._topic, sent(message)[1], retain=False)
 
     def hear(self) -> bool:
-        """Wait for the next receipt; tell whether one came before it was time to say everything again."""
+        """Wait for the next receipt. Return whether one arrived before it was time to resend everything."""
         try:
             heard = self._news.get(timeout=AGAIN_S)
         except queue.Empty:
@@ -78,7 +78,7 @@ class Table:
         return isinstance(heard, Incoming)
 
     def until_safe(self, count: int) -> None:
-        """Say and hear until so many facts are safe."""
+        """Send and receive until this many facts have a receipt."""
         deadline = time.monotonic() + PATIENCE_S
         self.say(count - len(self.safe))
         while len(self.safe) < count:
@@ -87,7 +87,7 @@ class Table:
                 self.say(count - len(self.safe))
 
     def stop(self) -> None:
-        """Leave."""
+        """Stop the link."""
         self._link.stop()
 
 
@@ -117,35 +117,35 @@ class Hall:
         return child
 
     def until_safe(self, share: float) -> None:
-        """Let all tables go on until a share of what they say is safe."""
+        """Let all tables go on until this share of their facts has a receipt."""
         for table in self.tables:
             table.until_safe(round(len(table.outbox) * share))
 
     def logged_in(self, name: str) -> str:
-        """Make an account for an arbiter on a machine, and log in; return the session's token."""
+        """Create an account for an arbiter on a machine, and log in. Return the session's token."""
         with closing(Authentication(self.folder / name)) as auth:
             account = auth.accounts.add("tao", "Tao Lin", "table_arbiter", secrets.token_urlsafe(), Actor("test"))
             return auth.admit(account, agent=AGENT, address="127.0.0.1")
 
     def close_out(self, name: str) -> None:
-        """Let the arbiter in no more, on a machine."""
+        """Disable the arbiter's account on a machine."""
         with closing(Authentication(self.folder / name)) as auth:
             auth.accounts.disable("tao", Actor("test"))
 
     def sees_the_grid(self, desk: str, token: str) -> bool:
-        """Return whether who has a session's token is let in by a desk."""
+        """Return whether a desk accepts a session's token."""
         return self._get(f"{desk}grid", token).status_code == 200
 
     def _get(self, address: str, token: str) -> httpx.Response:
         return httpx.get(address, headers={"Cookie": f"homologue={token}", "User-Agent": AGENT}, timeout=PATIENCE_S)
 
     def alerts(self, desk: str, token: str) -> list[object]:
-        """Return what a desk alerts of that tables have told."""
+        """Return a desk's alerts that follow from facts of tables."""
         view = self._get(f"{desk}view.json", token).json()
         return [(one["code"], one["table"], one["text"]) for one in view["alerts"] if one["code"] in OF_FACTS]
 
     def check(self) -> None:
-        """All that was ever called safe is there, in one store, once, and nothing else."""
+        """Check that everything with a receipt is in one store, once, and nothing else."""
         with Kept(self.kept.folder).reader() as reader:
             found = [one for one in decoded(reader.entries()) if isinstance(one, LogMessage)]
         assert sorted(found, key=_key) == [one for table in self.tables for one in table.outbox.values()]
@@ -162,7 +162,7 @@ def hall(tmp_path: Path, server: Server) -> Iterator[Hall]:
         yield Hall(tmp_path, server, leaving)
 
 
-def test_the_standby_takes_over_from_a_scorer_that_was_killed_and_tells_its_alerts(hall: Hall) -> None:
+def test_the_standby_takes_over_from_a_killed_scorer_with_its_alerts(hall: Hall) -> None:
     active = hall.start("a")
     before = active.wait_for(r"^Desk: (\S+)", PATIENCE_S)
     standby = hall.start("b")
@@ -185,7 +185,7 @@ def test_the_standby_takes_over_from_a_scorer_that_was_killed_and_tells_its_aler
     hall.check()
 
 
-def test_a_frozen_scorer_that_wakes_up_behind_the_standby_writes_nothing_and_ends(hall: Hall, server: Server) -> None:
+def test_a_frozen_scorer_that_wakes_up_after_a_takeover_writes_nothing_and_ends(hall: Hall, server: Server) -> None:
     active = hall.start("a")
     active.wait_for(r"^Desk: ", PATIENCE_S)
     hall.until_safe(0.5)
@@ -193,7 +193,7 @@ def test_a_frozen_scorer_that_wakes_up_behind_the_standby_writes_nothing_and_end
     standby.wait_for(r"^Standby: store_in_use", PATIENCE_S)
     os.kill(active.pid, signal.SIGSTOP)
     try:
-        # What the server does by itself after 15 seconds of silence (test_postgresql.py).
+        # Stands in for what the server does by itself after 15 seconds of silence (test_postgresql.py).
         server.ask(
             "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted", hall.kept.database
         )
@@ -201,14 +201,14 @@ def test_a_frozen_scorer_that_wakes_up_behind_the_standby_writes_nothing_and_end
         hall.until_safe(0.75)
     finally:
         os.kill(active.pid, signal.SIGCONT)
-    active.wait_for(r"store_lost|scorer_replaced", PATIENCE_S)  # whichever it learns first
+    active.wait_for(r"store_lost|scorer_replaced", PATIENCE_S)  # whichever it notices first
     assert active.wait(PATIENCE_S) == 1
     hall.until_safe(1)
     standby.stop()
     hall.check()
 
 
-def test_when_the_server_is_restarted_the_active_scorer_ends_one_alone_goes_on_and_nothing_is_lost(
+def test_after_a_restart_of_the_server_exactly_one_scorer_goes_on_and_nothing_is_lost(
     hall: Hall, server: Server
 ) -> None:
     active = hall.start("a")
@@ -220,7 +220,7 @@ def test_when_the_server_is_restarted_the_active_scorer_ends_one_alone_goes_on_a
         table.say(3)
     server.stop()
     try:
-        active.wait_for(r"store_lost|people_store_broken", PATIENCE_S)  # journal and people lie there
+        active.wait_for(r"store_lost|people_store_broken", PATIENCE_S)  # journal and people are both stored there
         assert active.wait(PATIENCE_S) == 1
         scorers = [standby, hall.start("a")]  # as systemd does
         for each in scorers:
@@ -228,7 +228,7 @@ def test_when_the_server_is_restarted_the_active_scorer_ends_one_alone_goes_on_a
     finally:
         server.start()
     hall.until_safe(1)
-    for _ in tries():  # what it has said may be read after its tables' receipts
+    for _ in tries():  # its output may be read after its tables' receipts
         if open_desks := [each for each in scorers if any(line.startswith("Desk") for line in each._seen)]:
             break
     (one,) = open_desks

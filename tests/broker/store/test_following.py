@@ -1,4 +1,4 @@
-"""A copy of an event on another machine takes in what it lacks, part by part, until it is equal."""
+"""A copy of an event on another machine receives what it lacks, part by part, until it is equal."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker.errors import FollowedDiffers, StoreInUse
 from broker.store import ALTERED, STORE, Fault, RefusedRow, SqliteJournal, SqliteReader
-from broker.store.following import OWN, REFUSED_UPTO, EventCopy, FollowedEvent, JournalPart
+from broker.store.following import NOT_COPIED, REFUSED_UPTO, EventCopy, FollowedEvent, JournalPart
 from broker.store.journal import fingerprint
 from tests.broker.scorer.small import NAME, whole_event
 from tests.broker.store.stores import fill
@@ -37,10 +37,10 @@ def copy(first: SqliteJournal, tmp_path: Path) -> Iterator[EventCopy]:
 
 
 def follow(copy: EventCopy, folder: Path) -> None:
-    """Ask and take in, over the wire, until nothing is lacking."""
+    """Request and store parts, encoded as messages, until nothing is missing."""
     for _ in range(50):
         part = msgspec.msgpack.encode(FollowedEvent(folder, NAME).part(copy.have))
-        if copy.take(msgspec.msgpack.decode(part, type=JournalPart)):
+        if copy.store_part(msgspec.msgpack.decode(part, type=JournalPart)):
             return
     raise AssertionError(copy.have)
 
@@ -51,7 +51,7 @@ def equal(copy: EventCopy, first: SqliteJournal) -> bool:
 
 @COSTLY
 @given(st.lists(st.integers(0, 12), max_size=6))
-def test_wherever_it_stops_and_begins_again_the_copy_gets_the_same_rows(
+def test_wherever_it_is_interrupted_the_copy_gets_the_same_rows(
     tmp_path_factory: pytest.TempPathFactory, steps: list[int]
 ) -> None:
     base = tmp_path_factory.mktemp("law")
@@ -69,25 +69,25 @@ def test_wherever_it_stops_and_begins_again_the_copy_gets_the_same_rows(
                 assert equal(copy, first)
 
 
-def test_what_is_kept_beside_the_journal_comes_too_but_each_store_has_its_own_name(
+def test_values_beside_the_journal_are_copied_except_the_stores_own(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     with first.commit():
-        first.remember("serves/1", "kiosk-0002")
-        first.remember("lease", "of the first")
-        first.put_aside([Fault(ALTERED, 3, 1, 2, "fact-0003")])
+        first.set_value("serves/1", "kiosk-0002")
+        first.set_value("lease", "of the first")
+        first.record_faults([Fault(ALTERED, 3, 1, 2, "fact-0003")])
     follow(copy, tmp_path / "first")
-    assert copy.journal.remembered("serves/") == {"1": "kiosk-0002"}
-    assert copy.journal.remembered("lease") == {}
+    assert copy.journal.stored_values("serves/") == {"1": "kiosk-0002"}
+    assert copy.journal.stored_values("lease") == {}
     assert copy.journal.store != first.store
-    assert copy.journal.set_aside() == first.set_aside()
+    assert copy.journal.recorded_faults() == first.recorded_faults()
 
 
-def test_a_copy_of_what_was_a_copy_itself_lacks_no_refusal_after_a_restart(
+def test_a_copy_of_a_former_copy_lacks_no_refusal_after_a_restart(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     with first.commit():
-        first.remember(REFUSED_UPTO, "500")  # in the store that it had followed
+        first.set_value(REFUSED_UPTO, "500")  # in the store that it was copied from
         first.refuse(RefusedRow(5, "unknown_table", "hm/x", b"{}", 9, 1, "refused-0001"))
     follow(copy, tmp_path / "first")
     copy.close()
@@ -98,14 +98,16 @@ def test_a_copy_of_what_was_a_copy_itself_lacks_no_refusal_after_a_restart(
         assert [row.id for row in again.journal.refused()] == ["refused-0001", "refused-0002"]
 
 
-def test_files_come_when_they_change_go_when_they_go_and_are_nobody_elses(copy: EventCopy, tmp_path: Path) -> None:
+def test_files_are_copied_when_changed_and_removed_when_removed_and_are_private(
+    copy: EventCopy, tmp_path: Path
+) -> None:
     one, other = tmp_path / "first", tmp_path / "second"
     (one / "tls").mkdir()
     (one / "event.toml").write_text("one")
     (one / "deals.key").write_text("sealed")
     (one / "tls" / "ca.key").write_text("authority")
     (other / "old.csv").write_text("of a plan that is no more")
-    for name in OWN:
+    for name in NOT_COPIED:
         if name != STORE:
             (one / ("tls" if name.startswith("server") else ".") / name).write_text("of the first alone")
     follow(copy, one)
@@ -117,9 +119,7 @@ def test_files_come_when_they_change_go_when_they_go_and_are_nobody_elses(copy: 
     assert {found[name].stat().st_mode & 0o077 for name in ("deals.key", "tls/ca.key")} == {0}
 
 
-def test_a_database_is_copied_as_it_is_at_one_moment_and_nothing_old_is_left_beside_it(
-    copy: EventCopy, tmp_path: Path
-) -> None:
+def test_a_database_is_copied_as_a_snapshot_and_no_old_files_stay_beside_it(copy: EventCopy, tmp_path: Path) -> None:
     for end in ("-wal", "-shm"):
         (tmp_path / "second" / f"people.sqlite{end}").write_bytes(b"of a process that was killed")
     with closing(sqlite3.connect(tmp_path / "first" / "people.sqlite", isolation_level=None)) as people:
@@ -132,7 +132,7 @@ def test_a_database_is_copied_as_it_is_at_one_moment_and_nothing_old_is_left_bes
         assert people.execute("SELECT name FROM accounts").fetchall() == [("anne",), ("bob",)]
 
 
-def test_a_store_that_went_on_alone_is_put_aside_whole_and_follows_from_the_beginning(
+def test_a_diverged_store_is_set_aside_and_copied_from_the_beginning(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     fill(first, *FACTS[:4])
@@ -142,14 +142,14 @@ def test_a_store_that_went_on_alone_is_put_aside_whole_and_follows_from_the_begi
     before = fingerprint(copy.journal)
     with pytest.raises(FollowedDiffers):
         follow(copy, tmp_path / "first")
-    aside = copy.begin_anew()
+    aside = copy.start_over()
     follow(copy, tmp_path / "first")
     assert equal(copy, first)
     with closing(SqliteReader(aside / STORE, NAME)) as old:
         assert fingerprint(old) == before
 
 
-def test_a_row_that_was_altered_on_the_first_disk_is_copied_as_it_is_and_counted(
+def test_a_row_altered_on_the_first_disk_is_copied_unchanged_and_counted_as_altered(
     first: SqliteJournal, copy: EventCopy, tmp_path: Path
 ) -> None:
     fill(first, *FACTS[:4])
@@ -160,14 +160,14 @@ def test_a_row_that_was_altered_on_the_first_disk_is_copied_as_it_is_and_counted
     assert [fault.height for fault in copy.journal.faults()] == [2]
 
 
-def test_nobody_else_works_on_a_store_that_follows(copy: EventCopy, tmp_path: Path) -> None:
+def test_no_scorer_can_use_a_store_while_it_is_a_copy(copy: EventCopy, tmp_path: Path) -> None:
     assert copy.journal.height == 0
     with pytest.raises(StoreInUse):
         SqliteJournal(tmp_path / "second" / STORE, NAME)
 
 
-def test_a_file_outside_of_the_folder_is_not_written(copy: EventCopy, tmp_path: Path) -> None:
-    copy.take(JournalPart(0, states={"../stolen": "1"}))
+def test_a_copy_writes_no_file_outside_its_folder(copy: EventCopy, tmp_path: Path) -> None:
+    copy.store_part(JournalPart(0, states={"../stolen": "1"}))
     with pytest.raises(FollowedDiffers):
-        copy.take(JournalPart(0, files={"../stolen": b"x"}))
+        copy.store_part(JournalPart(0, files={"../stolen": b"x"}))
     assert not (tmp_path / "stolen").exists()

@@ -1,4 +1,4 @@
-"""The laws of a journal, for every store, and what SQLite does besides."""
+"""What holds for the journal in every kind of store, and what is special about SQLite."""
 
 import signal
 import sqlite3
@@ -33,7 +33,7 @@ LOG = whole_log(1)
 ROW = RefusedRow(7, "malformed", "hm/cup/table/1/log", b"?")
 
 
-def test_messages_come_back_in_the_order_in_which_they_were_taken(journal: Journal) -> None:
+def test_messages_are_read_in_the_order_in_which_they_were_accepted(journal: Journal) -> None:
     fill(journal, LOG[2], LOG[0], LOG[1])
     assert list(journal.messages()) == [LOG[2], LOG[0], LOG[1]]
     assert journal.height == 3
@@ -43,20 +43,20 @@ def test_a_new_store_is_empty(journal: Journal) -> None:
     assert (journal.height, list(journal.messages()), list(journal.refused())) == (0, [], [])
 
 
-def test_an_index_names_no_database_but_its_own_for_each_that_is_named_is_loaded() -> None:
+def test_an_index_names_only_its_own_database() -> None:
     named = [{name for index in one.journal.indexes for name in index.kwargs} for one in (TABLES, SHARED_TABLES)]
     assert named == [{"sqlite_where"}, {"postgresql_where"}]
 
 
-def test_an_id_is_found_by_an_index_beside_the_row_that_has_it(journal: Journal) -> None:
+def test_an_id_is_found_through_an_index(journal: Journal) -> None:
     fill(journal, *LOG[:3])
     assert [journal.place_of(one.id) for one in LOG[:4]] == [(1, 1), (1, 2), (1, 3), None]
-    if isinstance(journal, SqliteJournal):  # PostgreSQL takes none for three rows
+    if isinstance(journal, SqliteJournal):  # PostgreSQL uses none for three rows
         plan = journal._connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {journal._by_id}", ("",)).all()
         assert [row[3] for row in plan] == ["SEARCH journal USING INDEX journal_by_id (id=?)"]
 
 
-def test_what_was_committed_is_there_when_the_store_is_opened_again(kept: Kept) -> None:
+def test_committed_messages_are_there_when_the_store_is_reopened(kept: Kept) -> None:
     with kept.journal() as first:
         fill(first, *LOG[:3])
         with first.commit():
@@ -67,27 +67,27 @@ def test_what_was_committed_is_there_when_the_store_is_opened_again(kept: Kept) 
         assert second.height == 4
 
 
-def test_what_is_remembered_beside_the_journal_is_the_last_of_each_key_and_is_no_part_of_it(kept: Kept) -> None:
+def test_stored_values_are_the_last_of_each_key_and_not_part_of_the_journal(kept: Kept) -> None:
     with kept.journal() as first:
         fill(first, LOG[0])
         with first.commit():
             for key, value in (("serves/1", "a"), ("serves/12", "b"), ("serves/1", "c"), ("served/1", "d")):
-                first.remember(key, value)
+                first.set_value(key, value)
     with kept.journal() as second:
-        assert second.remembered("serves/") == {"1": "c", "12": "b"}
+        assert second.stored_values("serves/") == {"1": "c", "12": "b"}
         assert [*second.messages()] == [LOG[0]]
 
 
-def test_a_struct_that_is_kept_is_read_again_and_what_cannot_be_read_is_not_there(kept: Kept) -> None:
+def test_stored_structs_are_read_again_and_unreadable_ones_skipped(kept: Kept) -> None:
     with kept.journal() as journal:
         with journal.commit():
-            journal.keep("lease/1", Lease("one", 1))
-            journal.keep("lease/2", None)
-            journal.remember("lease/3", "nonsense")
-        assert journal.kept("lease/", Lease) == {"1": Lease("one", 1)}
+            journal.set_struct("lease/1", Lease("one", 1))
+            journal.set_struct("lease/2", None)
+            journal.set_value("lease/3", "nonsense")
+        assert journal.stored_structs("lease/", Lease) == {"1": Lease("one", 1)}
 
 
-def test_a_store_is_known_by_its_name_as_long_as_it_lives(kept: Kept) -> None:
+def test_a_store_keeps_its_identity(kept: Kept) -> None:
     names = set()
     for _ in range(2):
         with kept.journal() as journal:
@@ -105,7 +105,7 @@ def test_a_store_is_known_by_its_name_as_long_as_it_lives(kept: Kept) -> None:
         "DELETE FROM journal WHERE height = 3",
     ],
 )
-def test_nothing_in_the_journal_is_changed_or_taken_away(kept: Kept, statement: str) -> None:
+def test_the_database_refuses_to_change_or_delete_rows_of_the_journal(kept: Kept, statement: str) -> None:
     with kept.journal() as journal:
         fill(journal, *LOG[:3])
         with pytest.raises(Refusal, match="append-only"):
@@ -128,22 +128,22 @@ def commit(journal: Journal, *messages: LogMessage, fails: type[BaseException] |
     [LOG[0], fact(1, 1, restored(1), id_="another-id"), fact(1, 9, restored(1), id_=LOG[0].id)],
     ids=["the same", "the same number", "the same id"],
 )
-def test_a_batch_is_in_the_store_whole_or_not_at_all(journal: Journal, twice: LogMessage) -> None:
+def test_a_batch_is_stored_completely_or_not_at_all(journal: Journal, twice: LogMessage) -> None:
     fill(journal, LOG[0])
-    with pytest.raises(StoreBroken, match="nothing of the batch was kept"):
+    with pytest.raises(StoreBroken, match="nothing of the batch was stored"):
         commit(journal, LOG[1], twice)
     assert (list(journal.messages()), list(journal.refused())) == (LOG[:1], [])
     commit(journal, LOG[1], LOG[2])
     assert (list(journal.messages()), list(journal.refused())) == (LOG[:3], [ROW])
 
 
-def test_a_batch_that_is_given_up_leaves_nothing(journal: Journal) -> None:
+def test_an_aborted_batch_leaves_nothing(journal: Journal) -> None:
     with pytest.raises(KeyboardInterrupt):
         commit(journal, LOG[0], fails=KeyboardInterrupt)
     assert (list(journal.messages()), list(journal.refused())) == ([], [])
 
 
-def test_a_second_scorer_is_told_that_the_store_is_in_use(kept: Kept) -> None:
+def test_a_second_scorer_is_refused_while_the_store_is_in_use(kept: Kept) -> None:
     with kept.journal() as first:
         fill(first, *LOG[:3])
         with pytest.raises(StoreInUse) as refused, kept.journal():
@@ -160,7 +160,7 @@ def test_a_store_may_be_closed_twice(kept: Kept) -> None:
         journal.close()
 
 
-def test_a_reader_sees_one_moment_and_hinders_nobody(kept: Kept) -> None:
+def test_a_reader_sees_a_snapshot_and_does_not_hinder_the_scorer(kept: Kept) -> None:
     with kept.journal() as journal:
         fill(journal, LOG[0])
         with kept.reader() as reader:
@@ -171,13 +171,13 @@ def test_a_reader_sees_one_moment_and_hinders_nobody(kept: Kept) -> None:
             assert list(decoded(reader.entries())) == LOG[:2]
 
 
-def test_where_nothing_was_recorded_there_is_nothing_to_read(kept: Kept) -> None:
+def test_a_missing_store_cannot_be_read(kept: Kept) -> None:
     with pytest.raises(StoreMissing) as missing, kept.reader():
         pass
     assert missing.value.code == "store_missing"
 
 
-def test_a_reader_of_a_newer_version_s_store_is_told(kept: Kept) -> None:
+def test_a_store_of_a_newer_version_is_refused(kept: Kept) -> None:
     with kept.journal():
         pass
     kept.alter("UPDATE about SET value = '3' WHERE key = 'version'")
@@ -187,16 +187,16 @@ def test_a_reader_of_a_newer_version_s_store_is_told(kept: Kept) -> None:
         pass
 
 
-def test_a_row_that_holds_what_is_no_message_is_broken(kept: Kept) -> None:
+def test_a_row_that_is_not_a_message_is_broken(kept: Kept) -> None:
     with kept.journal() as journal, journal.commit():
         journal.append(LOG[0], 7, b"{}")
     with kept.journal() as journal:
         assert journal.faults() == []
-        with pytest.raises(StoreBroken, match="no message"):
+        with pytest.raises(StoreBroken, match="not a message"):
             list(journal.messages())
 
 
-def test_a_row_that_is_not_as_it_was_written_is_named_and_passed_over_until_another_repairs_it(kept: Kept) -> None:
+def test_an_altered_row_is_identified_and_skipped_until_another_repairs_it(kept: Kept) -> None:
     with kept.journal() as journal:
         fill(journal, *LOG[:3])
     kept.force("UPDATE journal SET received_at = 6 WHERE height = 2")
@@ -213,19 +213,19 @@ def test_a_row_that_is_not_as_it_was_written_is_named_and_passed_over_until_anot
         assert (journal.height, journal.faults()) == (4, [])
 
 
-def test_a_copy_hides_nothing_of_what_is_wrong(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_copy_has_the_same_faults(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> None:
     with kept.journal() as journal:
         fill(journal, *LOG[:3])
     kept.force("UPDATE journal SET received_at = 6 WHERE height = 2")
     other = SqliteJournal(tmp_path_factory.mktemp("other") / "x.sqlite", NAME)
     with closing(other), kept.journal() as journal:
         with journal.commit():
-            journal.put_aside(journal.faults())
+            journal.record_faults(journal.faults())
         copy_journal(journal, other)
-        assert (other.faults(), other.set_aside()) == (journal.faults(), journal.set_aside())
+        assert (other.faults(), other.recorded_faults()) == (journal.faults(), journal.recorded_faults())
 
 
-def test_a_copy_in_the_other_kind_of_store_is_the_same_journal(
+def test_a_copy_in_the_other_kind_of_store_has_the_same_journal(
     kept: Kept, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     other = SqliteJournal(tmp_path_factory.mktemp("other") / "x.sqlite", NAME)
@@ -246,10 +246,10 @@ def test_a_copy_in_the_other_kind_of_store_is_the_same_journal(
 
 @settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(some.randoms(use_true_random=False), some.lists(some.integers(1, 6), max_size=8))
-def test_what_was_committed_is_what_is_there_however_it_was_cut_into_batches(
+def test_exactly_the_committed_messages_are_stored_in_any_batches(
     journal: Journal, chance: Random, sizes: list[int]
 ) -> None:
-    """Batches that are given up in their middle leave nothing; the others all, in their order."""
+    """Batches that are aborted in the middle leave nothing. The others are complete, and in order."""
     before, rest = list(journal.messages()), [one for one in whole_event() if one not in list(journal.messages())]
     for size in sizes:
         batch, rest = rest[:size], rest[size:]
@@ -262,7 +262,7 @@ def test_what_was_committed_is_what_is_there_however_it_was_cut_into_batches(
         assert (list(journal.messages()), journal.height) == (before, len(before))
 
 
-def test_refused_messages_are_kept_as_they_came_but_cut_short(journal: Journal) -> None:
+def test_refused_messages_are_stored_as_received_but_shortened(journal: Journal) -> None:
     long = RefusedRow(8, "too_large", "hm/cup/table/1/log", b"x" * (MOST_BYTES + 1))
     known = RefusedRow(9, "conflict", "hm/cup/table/1/log", b"{}", 1, 2, "id-00001")
     with journal.commit():
@@ -271,14 +271,14 @@ def test_refused_messages_are_kept_as_they_came_but_cut_short(journal: Journal) 
     assert list(journal.refused()) == [ROW, RefusedRow(8, "too_large", long.topic, b"x" * MOST_BYTES), known]
 
 
-def test_nobody_fills_the_disk_with_refused_messages(journal: Journal) -> None:
+def test_refused_messages_cannot_fill_the_disk(journal: Journal) -> None:
     with journal.commit():
         for _ in range(MOST_REFUSALS + 5):
             journal.refuse(ROW)
     assert len(list(journal.refused())) == MOST_REFUSALS
 
 
-def test_one_table_cannot_take_the_room_of_another_s_refusals(journal: Journal) -> None:
+def test_one_table_cannot_use_up_the_space_for_refusals_of_others(journal: Journal) -> None:
     other = RefusedRow(9, "conflict", "hm/cup/table/2/log", b"{}", 2, 2, "id-00001")
     with journal.commit():
         for _ in range(MOST_REFUSALS + 5):
@@ -287,7 +287,7 @@ def test_one_table_cannot_take_the_room_of_another_s_refusals(journal: Journal) 
     assert list(journal.refused())[-1] == other
 
 
-def test_the_same_refusal_is_kept_once_however_often_it_comes(journal: Journal) -> None:
+def test_a_repeated_refusal_is_stored_once(journal: Journal) -> None:
     row = RefusedRow(9, "conflict", "hm/cup/table/2/log", b"{}", 2, 2, "id-00001")
     with journal.commit():
         for _ in range(3):
@@ -295,14 +295,14 @@ def test_the_same_refusal_is_kept_once_however_often_it_comes(journal: Journal) 
     assert list(journal.refused()) == [row]
 
 
-def test_a_folder_that_takes_no_writes_is_named(tmp_path: Path) -> None:
-    (tmp_path / "scorer.lock").mkdir()  # root may write everywhere: a folder in its place cannot be opened either
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "scorer.lock").mkdir()  # root may write everywhere, but cannot open a folder as a file
     with pytest.raises(StoreBroken, match=r"scorer\.lock cannot be written: Is a directory"):
         SqliteJournal(tmp_path / "scorer.sqlite", NAME)
 
 
 @pytest.mark.slow
-def test_what_was_committed_survives_kill_9_and_what_was_not_is_gone(kept: Kept) -> None:
+def test_committed_messages_survive_kill_9_and_others_are_gone(kept: Kept) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.broker.store.victim", kept.folder], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
@@ -325,7 +325,7 @@ def store(folder: Path) -> Path:
     return folder / "store.sqlite3"
 
 
-def test_the_store_of_another_event_is_refused_and_stays_as_it_was(tmp_path: Path) -> None:
+def test_the_store_of_another_event_is_refused_and_unchanged(tmp_path: Path) -> None:
     with open_journal(tmp_path) as first:
         fill(first, *LOG[:3])
     with pytest.raises(StoreBroken, match="its event is cup, not other") as refused, open_journal(tmp_path, "other"):
@@ -338,7 +338,7 @@ def test_the_store_of_another_event_is_refused_and_stays_as_it_was(tmp_path: Pat
 @pytest.mark.parametrize(
     "rubbish", [b"rubbish" * 1000, b"SQLite format 3\x00" + b"\xff" * 5000], ids=["text", "header"]
 )
-def test_a_file_that_is_no_store_is_refused_and_stays_as_it_was(tmp_path: Path, rubbish: bytes) -> None:
+def test_a_file_that_is_not_a_store_is_refused_and_unchanged(tmp_path: Path, rubbish: bytes) -> None:
     store(tmp_path).write_bytes(rubbish)
     for _ in range(2):
         with pytest.raises(StoreBroken), open_journal(tmp_path):
@@ -346,7 +346,7 @@ def test_a_file_that_is_no_store_is_refused_and_stays_as_it_was(tmp_path: Path, 
     assert store(tmp_path).read_bytes() == rubbish
 
 
-def test_the_disk_is_asked_to_keep_every_commit(tmp_path: Path) -> None:
+def test_every_commit_is_synced_to_the_disk(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         asked = {
             name: journal._connection.exec_driver_sql(f"PRAGMA {name}").scalar()
@@ -355,7 +355,7 @@ def test_the_disk_is_asked_to_keep_every_commit(tmp_path: Path) -> None:
     assert asked == {"journal_mode": "wal", "synchronous": 2}  # 2 is FULL
 
 
-def test_a_commit_waits_for_somebody_else_who_writes_in_the_file_for_a_moment(tmp_path: Path) -> None:
+def test_a_commit_waits_while_another_program_writes_to_the_file(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         with closing(sqlite3.connect(tmp_path / STORE, isolation_level=None, check_same_thread=False)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -366,22 +366,22 @@ def test_a_commit_waits_for_somebody_else_who_writes_in_the_file_for_a_moment(tm
         assert list(journal.messages()) == [LOG[0]]
 
 
-def test_the_name_of_the_event_is_kept_in_the_store(tmp_path: Path) -> None:
+def test_the_store_has_the_name_of_its_event(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         about = journal._about()
         assert about == {"version": "2", "event": NAME, "store": journal.store}
 
 
 @pytest.mark.parametrize(("error", "like"), [(StoreInUse, OSError), (StoreBroken, OSError)])
-def test_errors_of_the_store_are_ours_and_the_system_s(error: type[Exception], like: type[Exception]) -> None:
+def test_store_errors_are_both_ours_and_the_systems(error: type[Exception], like: type[Exception]) -> None:
     assert issubclass(error, StoreError)
     assert issubclass(error, like)
 
 
-def test_what_a_killed_scorer_left_in_the_log_is_on_the_disk_before_it_is_told(
+def test_messages_in_the_log_of_a_killed_scorer_are_synced_before_their_receipt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`make power` found facts for which the next scorer had sent a receipt, and that the power cut after it took."""
+    """`make power` found facts that had a receipt from the next scorer and were lost in the power cut after it."""
     killed = tmp_path / "killed.sqlite"
     with open_journal(tmp_path) as journal:
         fill(journal, LOG[0])
@@ -393,7 +393,7 @@ def test_what_a_killed_scorer_left_in_the_log_is_on_the_disk_before_it_is_told(
     assert flushed == [killed.with_name("killed.sqlite-wal"), tmp_path]
 
 
-def test_refusals_of_one_table_take_so_many_bytes_and_no_more_and_those_of_others_are_kept(tmp_path: Path) -> None:
+def test_the_bytes_of_a_tables_refusals_are_limited_and_do_not_affect_others(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         with journal.commit():
             for number in range(MOST_REFUSALS):
@@ -407,7 +407,7 @@ def test_refusals_of_one_table_take_so_many_bytes_and_no_more_and_those_of_other
         MOST_BYTES_OF_TABLE - MOST_BYTES < sum(len(row.body) for row in rows if row.table == 1) <= MOST_BYTES_OF_TABLE
     )
     assert (max(len(row.topic) for row in rows), rows[-1].body) == (200, b"of another")
-    with open_journal(tmp_path) as journal:  # a restart gives no new room
+    with open_journal(tmp_path) as journal:  # a restart does not raise the limit
         with journal.commit():
             journal.refuse(RefusedRow(1, "malformed", "topic", b"x" * MOST_BYTES, table=3))
             assert not journal.refuse(

@@ -1,4 +1,4 @@
-"""A network between an active scorer and its PostgreSQL that fails at the worst moment: nothing lost, twice or late."""
+"""A network between an active scorer and PostgreSQL that fails at the worst time: nothing is lost, doubled or late."""
 
 import threading
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ SOCKET = ".s.PGSQL.5432"
 
 @pytest.fixture
 def network(server: Server) -> Iterator[Proxy]:
-    """Return what stands between the active scorer's machine and the server."""
+    """A proxy between the active scorer's machine and the server."""
     proxy = Proxy(server.folder / SOCKET)
     yield proxy
     proxy.close()
@@ -30,7 +30,7 @@ def network(server: Server) -> Iterator[Proxy]:
 
 @pytest.fixture
 def active(postgresql: Kept, network: Proxy, tmp_path: Path) -> Iterator[Journal]:
-    """The journal of a scorer that reaches the server over that network; `postgresql` is the standby's folder."""
+    """The journal of a scorer that reaches the server over that network. `postgresql` is the standby's folder."""
     folder = tmp_path / "active"
     folder.mkdir()
     password = folder / "store-password"
@@ -53,7 +53,7 @@ def messages(journal: Journal) -> list[object]:
     return list(journal.messages())
 
 
-def test_a_commit_whose_answer_was_lost_is_there_once_however_often_its_table_says_it_again(
+def test_a_commit_whose_answer_was_lost_is_stored_once_however_often_it_is_resent(
     postgresql: Kept, network: Proxy, active: Journal
 ) -> None:
     fill(active, LOG[0])
@@ -72,7 +72,7 @@ def test_a_commit_whose_answer_was_lost_is_there_once_however_often_its_table_sa
     journal.close()
 
 
-def test_a_commit_that_was_cut_off_before_its_end_is_none_and_is_said_again(
+def test_an_interrupted_commit_stores_nothing_and_its_facts_are_resent(
     postgresql: Kept, network: Proxy, active: Journal
 ) -> None:
     fill(active, LOG[0])
@@ -91,7 +91,7 @@ def test_a_commit_that_was_cut_off_before_its_end_is_none_and_is_said_again(
     journal.close()
 
 
-def test_behind_a_dead_network_the_active_scorer_is_active_no_more_and_writes_nothing_when_it_heals(
+def test_a_scorer_behind_a_dead_network_is_replaced_and_writes_nothing_afterwards(
     postgresql: Kept, network: Proxy, active: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgresql_module, "SILENCE_S", 1)
@@ -109,7 +109,7 @@ def test_behind_a_dead_network_the_active_scorer_is_active_no_more_and_writes_no
     second.close()
 
 
-def test_a_scorer_that_has_lost_its_store_says_nothing_over_the_other_s_standings(
+def test_a_scorer_that_lost_its_store_does_not_overwrite_the_others_standings(
     postgresql: Kept, active: Journal, network: Proxy
 ) -> None:
     scorer, ear = admitting(Scorer(event(), active, postgresql.folder, lambda: NOW)), Ear()
@@ -117,7 +117,7 @@ def test_a_scorer_that_has_lost_its_store_says_nothing_over_the_other_s_standing
     put(scorer, *LOG)
     scorer.step(timeout=0)
     ear.forget()
-    scorer.publisher.standings_due.ask()  # standings of a large event, which wait for their turn
+    scorer.publisher.standings_due.ask()  # standings of a large event, which are delayed
     network.cut()
     with pytest.raises(StoreLost):
         scorer.run(threading.Event())
@@ -128,10 +128,10 @@ def test_a_scorer_that_has_lost_its_store_says_nothing_over_the_other_s_standing
     "words",
     [b"SHOW fsync", b"show transaction isolation level", b"pg_advisory_xact_lock", b"pg_try_advisory_lock", b"COMMIT"],
 )
-def test_a_standby_whose_server_is_lost_while_it_opens_the_store_tries_again(
+def test_a_standby_that_loses_its_server_while_opening_the_store_tries_again(
     network: Proxy, active: Journal, tmp_path: Path, words: bytes
 ) -> None:
-    """As it is when the primary dies and the replica is promoted just then."""
+    """As when the primary dies and the replica is promoted just then."""
     active.close()
     network.lose_answer_to(words)
     told = list[str]()

@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own: who is active, what a lost server means, and that a password is seen nowhere."""
+"""What is special about PostgreSQL: which scorer is active, what a lost server means, and passwords."""
 
 import os
 import signal
@@ -44,7 +44,7 @@ def backend(journal: PostgresJournal) -> int:
     return int(journal._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one())
 
 
-def test_several_events_share_a_database_and_know_nothing_of_each_other(postgresql: Kept) -> None:
+def test_events_in_the_same_database_are_independent(postgresql: Kept) -> None:
     with postgresql.journal("cup") as cup, postgresql.journal("league") as league:
         fill(cup, *LOG[:2])
         fill(league, LOG[0])
@@ -52,14 +52,14 @@ def test_several_events_share_a_database_and_know_nothing_of_each_other(postgres
         assert (cup.height, league.height, cup.store == league.store) == (2, 1, False)
 
 
-def test_nobody_empties_the_journal_at_a_stroke(postgresql: Kept) -> None:
+def test_the_journal_cannot_be_truncated(postgresql: Kept) -> None:
     with postgresql.journal() as journal:
         fill(journal, LOG[0])
         with pytest.raises(psycopg.Error, match="append-only"):
             postgresql.alter("TRUNCATE homologue.journal")
 
 
-def test_a_scorer_whose_session_was_ended_writes_no_more_and_says_so(postgresql: Kept, server: Server) -> None:
+def test_a_scorer_whose_session_was_ended_cannot_write_and_says_so(postgresql: Kept, server: Server) -> None:
     first = opened(postgresql)
     fill(first, LOG[0])
     server.ask(f"SELECT pg_terminate_backend({backend(first)}, 5000)")
@@ -73,7 +73,7 @@ def test_a_scorer_whose_session_was_ended_writes_no_more_and_says_so(postgresql:
     first.close()
 
 
-def test_an_older_term_writes_nothing_even_where_its_session_lives(postgresql: Kept) -> None:
+def test_a_scorer_of_an_older_term_cannot_write_even_in_a_live_session(postgresql: Kept) -> None:
     with postgresql.journal() as first:
         fill(first, LOG[0])
         postgresql.alter("UPDATE about SET value = '2' WHERE key = 'term'")
@@ -84,7 +84,7 @@ def test_an_older_term_writes_nothing_even_where_its_session_lives(postgresql: K
         assert list(first.messages()) == LOG[:1]
 
 
-def test_a_commit_that_began_in_a_term_ends_before_the_next_one_begins(postgresql: Kept, server: Server) -> None:
+def test_a_commit_ends_before_the_next_term_begins(postgresql: Kept, server: Server) -> None:
     with postgresql.journal() as first:
         with first.commit():
             first.append(LOG[0], 7)
@@ -94,7 +94,7 @@ def test_a_commit_that_began_in_a_term_ends_before_the_next_one_begins(postgresq
         assert list(first.messages()) == LOG[:1]
 
 
-def test_a_scorer_that_is_frozen_loses_its_lease_and_another_takes_over(
+def test_a_frozen_scorer_loses_its_lease_and_another_takes_over(
     postgresql: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgresql_module, "SILENCE_S", 1)
@@ -110,7 +110,7 @@ def test_a_scorer_that_is_frozen_loses_its_lease_and_another_takes_over(
     frozen.close()
 
 
-def test_before_its_first_pulse_a_scorer_may_read_in_silence(postgresql: Kept) -> None:
+def test_a_scorer_may_be_silent_before_its_first_pulse(postgresql: Kept) -> None:
     with postgresql.journal() as journal:
         assert isinstance(journal, PostgresJournal)
         ask = "SELECT current_setting('idle_session_timeout')"
@@ -119,7 +119,7 @@ def test_before_its_first_pulse_a_scorer_may_read_in_silence(postgresql: Kept) -
         assert (before, journal._connection.exec_driver_sql(ask).fetchone()) == (("0",), ("15s",))
 
 
-def test_the_pulse_is_felt_once_a_second(postgresql: Kept) -> None:
+def test_the_pulse_is_sent_once_a_second(postgresql: Kept) -> None:
     now = [100.0]
     with postgresql.journal() as journal:
         assert isinstance(journal, PostgresJournal)
@@ -133,7 +133,7 @@ def test_the_pulse_is_felt_once_a_second(postgresql: Kept) -> None:
             journal.check()
 
 
-def test_a_standby_waits_in_silence_until_the_active_scorer_has_gone(postgresql: Kept) -> None:
+def test_a_standby_waits_until_the_active_scorer_is_gone(postgresql: Kept) -> None:
     said: list[str] = []
     waits = threading.Event()
 
@@ -157,10 +157,10 @@ def test_a_standby_waits_in_silence_until_the_active_scorer_has_gone(postgresql:
     journal.close()
 
 
-def test_a_scorer_that_closes_leaves_the_store_to_the_next_though_its_session_ends_later(
+def test_a_scorer_that_closes_releases_the_store_before_its_session_ends(
     postgresql: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A busy server takes a while to notice that a session has ended."""
+    """A busy server may take a while to notice that a session has ended."""
     with postgresql.journal() as journal:
         with monkeypatch.context() as later:
             later.setattr(journal._connection, "close", lambda: None)
@@ -170,14 +170,14 @@ def test_a_scorer_that_closes_leaves_the_store_to_the_next_though_its_session_en
             fill(following, *LOG[:1])
 
 
-def test_a_standby_that_is_told_to_stop_has_taken_nothing(postgresql: Kept) -> None:
+def test_a_stopped_standby_has_taken_nothing(postgresql: Kept) -> None:
     stop = threading.Event()
     with postgresql.journal():
         assert stand_by(postgresql.folder, NAME, stop, lambda _: stop.set()) is None
 
 
 @pytest.mark.slow
-def test_the_active_scorer_killed_leaves_the_store_to_the_next_at_once(postgresql: Kept) -> None:
+def test_a_killed_scorer_releases_the_store_at_once(postgresql: Kept) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.broker.store.victim", postgresql.folder],
         cwd=ROOT,
@@ -202,7 +202,7 @@ def own_server() -> Server:
 
 
 @pytest.mark.slow
-def test_what_was_committed_survives_a_power_cut_of_the_server(own_server: Server, tmp_path: Path) -> None:
+def test_committed_messages_survive_a_power_cut_of_the_server(own_server: Server, tmp_path: Path) -> None:
     kept = in_postgresql(tmp_path, own_server)
     try:
         journal = opened(kept)
@@ -225,14 +225,14 @@ def test_what_was_committed_survives_a_power_cut_of_the_server(own_server: Serve
         own_server.close()
 
 
-def test_every_commit_waits_for_the_disk_whatever_the_database_s_default(postgresql: Kept, server: Server) -> None:
+def test_every_commit_waits_for_the_disk_whatever_the_default(postgresql: Kept, server: Server) -> None:
     server.ask(f"ALTER DATABASE {postgresql.database} SET synchronous_commit = off")
     with postgresql.journal() as journal:
         assert isinstance(journal, PostgresJournal)
         assert journal._connection.exec_driver_sql("SHOW synchronous_commit").fetchone() == ("on",)
 
 
-def test_a_user_who_may_only_use_the_tables_can_keep_the_journal(postgresql: Kept, server: Server) -> None:
+def test_a_user_without_the_right_to_create_tables_can_keep_the_journal(postgresql: Kept, server: Server) -> None:
     with postgresql.journal("other"):
         pass
     server.ask("DROP ROLE IF EXISTS modest")
@@ -247,7 +247,7 @@ def test_a_user_who_may_only_use_the_tables_can_keep_the_journal(postgresql: Kep
         assert list(journal.messages()) == LOG[:2]
 
 
-def test_a_wrong_password_lets_nobody_in_and_shows_nothing(postgresql: Kept) -> None:
+def test_a_wrong_password_is_refused_without_revealing_it(postgresql: Kept) -> None:
     (postgresql.folder / "store-password").write_text("wrong-secret")
     with pytest.raises(StoreUnreachable) as refused, postgresql.journal():
         pass
@@ -266,14 +266,14 @@ def test_a_wrong_password_lets_nobody_in_and_shows_nothing(postgresql: Kept) -> 
         "",
     ],
 )
-def test_an_address_with_a_password_is_refused_and_not_repeated(tmp_path: Path, address: str) -> None:
+def test_an_address_with_a_password_is_refused_without_repeating_it(tmp_path: Path, address: str) -> None:
     with pytest.raises(StoreAddressRefused) as refused:
         connection_parameters(DatabaseAddress(address), tmp_path)
     assert refused.value.code == "store_address_refused"
     assert "cret" not in str(refused.value)
 
 
-def test_a_password_that_others_may_read_is_refused(tmp_path: Path) -> None:
+def test_a_password_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("x")
     (tmp_path / "password").chmod(0o640)
     with pytest.raises(StoreAddressRefused, match="other users can read"):
@@ -281,13 +281,13 @@ def test_a_password_that_others_may_read_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["address = 1", "addres = 'x'", "=", "", "address = 'postgresql://x/y'\nx = 1"])
-def test_a_setting_that_says_something_else_is_refused(tmp_path: Path, text: str) -> None:
+def test_an_address_other_than_the_stored_one_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "store.toml").write_text(text)
     with pytest.raises(StoreAddressRefused):
         database_of(tmp_path)
 
 
-def test_an_event_s_journal_is_in_one_place(tmp_path: Path) -> None:
+def test_the_journal_of_an_event_is_in_one_place(tmp_path: Path) -> None:
     here, there = DatabaseAddress("postgresql://here/db"), DatabaseAddress("postgresql://there/db", "password")
     assert agreed_database(tmp_path, here) == here
     write_address(tmp_path, here)
@@ -297,14 +297,14 @@ def test_an_event_s_journal_is_in_one_place(tmp_path: Path) -> None:
     assert (differs.value.code, database_of(tmp_path)) == ("store_differs", here)
 
 
-def test_a_journal_in_the_folder_is_not_left_behind_for_a_new_one(tmp_path: Path) -> None:
+def test_a_journal_in_the_folder_is_not_abandoned_for_a_database(tmp_path: Path) -> None:
     (tmp_path / "scorer.sqlite").touch()
     with pytest.raises(StoreDiffers, match="homologue store move"):
         agreed_database(tmp_path, DatabaseAddress("postgresql://here/db"))
     assert database_of(tmp_path) is None
 
 
-def test_two_scorers_that_start_at_once_are_one_active_and_one_refused(postgresql: Kept) -> None:
+def test_of_two_scorers_that_start_at_once_one_is_refused(postgresql: Kept) -> None:
     won: list[PostgresJournal] = []
     refused: list[StoreInUse] = []
 
@@ -323,7 +323,7 @@ def test_two_scorers_that_start_at_once_are_one_active_and_one_refused(postgresq
     won[0].close()
 
 
-def test_a_server_for_tests_is_made_where_temporary_files_are_for_their_owner_alone(
+def test_a_test_server_can_be_made_where_the_temporary_folder_is_private(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     private = tmp_path / "private"

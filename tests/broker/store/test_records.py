@@ -1,4 +1,4 @@
-"""What was changed in a journal, or is gone from it, is named, and no other row is doubted."""
+"""Rows of a journal that were changed or removed are identified, and no other row is doubted."""
 
 import shutil
 import sqlite3
@@ -43,24 +43,24 @@ def made() -> list[StoredRow]:
 
 
 def judged(rows: list[StoredRow]) -> tuple[list[int], list[tuple[str, int]]]:
-    """Return the heights of the rows that count, and what is wrong."""
+    """Return the heights of the rows that count, and the faults."""
     faults: list[Fault] = []
     heights = [height for height, _, _ in intact_rows(rows, faults)]
     return heights, [(fault[0], fault[1]) for fault in faults]
 
 
 def without(*gone: int) -> list[int]:
-    """Return all heights but some."""
+    """Return all heights except some."""
     return [height for height in range(1, COUNT + 1) if height not in gone]
 
 
-def test_rows_as_they_were_written_all_count() -> None:
+def test_all_unchanged_rows_count() -> None:
     assert judged(made()) == (without(), [])
     assert judged([]) == ([], [])
 
 
 @given(some.integers(1, COUNT), some.integers(0, 7), some.data())
-def test_one_flipped_bit_of_a_body_names_its_row_alone(height: int, bit: int, chance: some.DataObject) -> None:
+def test_a_flipped_bit_in_a_body_identifies_only_its_row(height: int, bit: int, chance: some.DataObject) -> None:
     rows = made()
     number, at, body, link = rows[height - 1]
     place = chance.draw(some.integers(0, len(body) - 1))
@@ -71,33 +71,33 @@ def test_one_flipped_bit_of_a_body_names_its_row_alone(height: int, bit: int, ch
 
 
 @given(some.integers(1, COUNT))
-def test_a_changed_time_names_its_row_alone(height: int) -> None:
+def test_a_changed_time_identifies_only_its_row(height: int) -> None:
     rows = made()
     rows[height - 1] = (height, 7, *rows[height - 1][2:])
     assert judged(rows) == (without(height), [(ALTERED, height)])
 
 
 @given(some.integers(1, COUNT - 1))
-def test_a_changed_link_makes_no_content_doubtful(height: int) -> None:
+def test_a_changed_link_does_not_discredit_any_content(height: int) -> None:
     rows = made()
     rows[height - 1] = (*rows[height - 1][:3], b"x" * 32)
     assert judged(rows) == (without(), [(LINK_ALTERED, height)])
 
 
-def test_the_last_row_has_no_other_that_shows_that_only_its_link_was_changed() -> None:
+def test_a_changed_link_of_the_last_row_makes_that_row_doubtful() -> None:
     rows = made()
     rows[-1] = (*rows[-1][:3], b"x" * 32)
     assert judged(rows) == (without(COUNT), [(ALTERED, COUNT)])
 
 
 @given(some.sets(some.integers(1, COUNT - 1), min_size=1))
-def test_rows_that_are_gone_are_named_and_those_after_them_count(gone: set[int]) -> None:
+def test_missing_rows_are_identified_and_those_after_them_count(gone: set[int]) -> None:
     rows = [row for row in made() if row[0] not in gone]
     assert judged(rows) == (without(*gone), [(MISSING, height) for height in sorted(gone)])
 
 
 @given(some.integers(1, COUNT), some.sampled_from([-1, 0, 1, 261, 1 << 60]))
-def test_a_changed_number_is_put_right_by_its_link(height: int, number: int) -> None:
+def test_a_changed_height_is_corrected_by_the_link(height: int, number: int) -> None:
     rows = made()
     if number == height:
         return
@@ -106,7 +106,7 @@ def test_a_changed_number_is_put_right_by_its_link(height: int, number: int) -> 
 
 
 @given(some.sets(some.integers(1, COUNT), min_size=2))
-def test_several_changed_rows_are_all_named(heights: set[int]) -> None:
+def test_several_changed_rows_are_all_identified(heights: set[int]) -> None:
     rows = made()
     for height in heights:
         rows[height - 1] = (*rows[height - 1][:2], b"{}", rows[height - 1][3])
@@ -122,7 +122,7 @@ def test_several_changed_rows_are_all_named(heights: set[int]) -> None:
         lambda row: (*row[:3], None),
     ],
 )
-def test_columns_of_another_kind_are_no_reason_to_stop(rubbish: Callable[[StoredRow], StoredRow]) -> None:
+def test_columns_of_another_type_do_not_stop_the_check(rubbish: Callable[[StoredRow], StoredRow]) -> None:
     rows = made()
     rows[4] = rubbish(rows[4])
     counts, faults = judged(rows)
@@ -130,8 +130,8 @@ def test_columns_of_another_kind_are_no_reason_to_stop(rubbish: Callable[[Stored
     assert counts in (without(5), without())
 
 
-def test_a_row_written_anew_with_its_own_link_is_noticed_by_the_row_after_it() -> None:
-    """Whoever changes a row and its link changes all links after it, or is noticed."""
+def test_a_row_replaced_with_a_matching_link_is_noticed_by_the_next_row() -> None:
+    """Whoever changes a row and its link has to change all links after it, or is noticed."""
     rows = made()
     rows[4] = (5, 1005, b"{}", link_after(rows[3][3], 5, 1005, b"{}"))
     assert judged(rows) == (without(6), [(ALTERED, 6)])
@@ -143,12 +143,12 @@ LOG: Final = whole_event()
 
 
 def lost(journal: Journal) -> list[tuple[int | None, int | None]]:
-    """Return table and number of what is known to be gone."""
-    return [(fault.table, fault.seq) for fault in journal.set_aside() if fault.code == LOST]
+    """Return table and number of the rows that are known to be lost."""
+    return [(fault.table, fault.seq) for fault in journal.recorded_faults() if fault.code == LOST]
 
 
 def without_wal(folder: Path) -> None:
-    """Take away the write-ahead log of a store that was not closed, as a careless hand or a repair of a disk does."""
+    """Remove the write-ahead log of a store that was not closed, as a careless hand or a disk repair does."""
     for end in ("-wal", "-shm"):
         (folder / f"{STORE}{end}").unlink()
 
@@ -165,7 +165,7 @@ def killed(folder: Path, before: int, after: int) -> Path:
     return folder / "killed"
 
 
-def test_a_store_whose_log_was_deleted_has_shrunk_and_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_after_the_log_was_deleted_the_missing_rows_are_named(tmp_path: Path) -> None:
     folder = killed(tmp_path, before=3, after=2)
     without_wal(folder)
     for _ in range(2):
@@ -174,7 +174,7 @@ def test_a_store_whose_log_was_deleted_has_shrunk_and_what_is_missing_is_named(t
             assert lost(journal) == [(one.table, one.seq) for one in LOG[3:5]]
 
 
-def test_a_store_of_which_nothing_is_left_has_shrunk_too(tmp_path: Path) -> None:
+def test_after_the_store_was_deleted_all_rows_are_named_as_missing(tmp_path: Path) -> None:
     folder = killed(tmp_path, before=0, after=5)
     without_wal(folder)
     (folder / STORE).unlink()
@@ -182,7 +182,7 @@ def test_a_store_of_which_nothing_is_left_has_shrunk_too(tmp_path: Path) -> None
         assert (journal.height, len(lost(journal))) == (0, 5)
 
 
-def test_an_older_copy_in_the_place_of_a_store_is_noticed_though_it_has_grown_since(tmp_path: Path) -> None:
+def test_an_older_copy_in_the_stores_place_is_noticed_although_it_has_grown(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     with kept.journal() as journal:
         fill(journal, *LOG[:2])
@@ -201,7 +201,7 @@ def test_an_older_copy_in_the_place_of_a_store_is_noticed_though_it_has_grown_si
         assert list(journal.messages()) == [*LOG[:2], *LOG[4:6], LOG[2]]
 
 
-def test_a_store_that_is_whole_has_lost_nothing(kept: Kept) -> None:
+def test_a_complete_store_has_lost_nothing(kept: Kept) -> None:
     for message in LOG[:4]:
         with kept.journal() as journal:
             fill(journal, message)
@@ -217,7 +217,7 @@ def give_up(journal: Journal) -> None:
         raise RuntimeError
 
 
-def test_a_batch_that_was_given_up_was_never_there(kept: Kept) -> None:
+def test_an_aborted_batch_does_not_count_as_lost(kept: Kept) -> None:
     with kept.journal() as journal:
         with pytest.raises(RuntimeError):
             give_up(journal)
@@ -227,7 +227,7 @@ def test_a_batch_that_was_given_up_was_never_there(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("left", ["nothing", "half a line", "rubbish", "less"])
-def test_a_witness_that_is_gone_or_behind_catches_up(kept: Kept, left: str) -> None:
+def test_a_missing_or_outdated_witness_is_brought_up_to_date(kept: Kept, left: str) -> None:
     path = witness_of(kept.folder)
     with kept.journal() as journal:
         fill(journal, *LOG[:4])
@@ -240,39 +240,39 @@ def test_a_witness_that_is_gone_or_behind_catches_up(kept: Kept, left: str) -> N
     assert path.read_bytes() == whole
 
 
-def test_a_witness_on_a_disk_that_is_full_or_gone_keeps_nothing_from_being_stored(tmp_path: Path) -> None:
+def test_a_witness_on_a_full_or_missing_disk_does_not_stop_the_store(tmp_path: Path) -> None:
     (tmp_path / "scorer.witness").mkdir()
     with Kept(tmp_path).journal() as journal:
         fill(journal, *LOG[:2])
         assert list(journal.messages()) == LOG[:2]
 
 
-def test_a_witness_is_its_owner_s_alone(kept: Kept) -> None:
+def test_a_witness_is_readable_only_by_its_owner(kept: Kept) -> None:
     with kept.journal() as journal:
         fill(journal, LOG[0])
     assert witness_of(kept.folder).stat().st_mode & 0o077 == 0
 
 
-def test_the_desk_s_rulings_are_witnessed_too(tmp_path: Path) -> None:
+def test_rulings_of_the_desk_are_in_the_witness_too(tmp_path: Path) -> None:
     line = WitnessLine.of(7, 0, 2, "ruling-0002", b"\1" * 32)
     with closing(Witness(tmp_path / "w")) as witness:
-        witness.note([line])
+        witness.append([line])
         assert (witness.last(), [*witness.lines()]) == (line, [line])
     assert Fault(LOST, *line[:4]) == Fault(LOST, 7, 0, 2, "ruling-0002")
 
 
-def test_what_was_set_aside_is_never_taken_away(kept: Kept) -> None:
+def test_recorded_faults_are_never_removed(kept: Kept) -> None:
     with kept.journal() as journal:
         with journal.commit():
-            journal.put_aside([Fault(LOST, 7, 1, 2, "id-00007")])
-            journal.put_aside([Fault(LOST, 7, 1, 2, "id-00007")])
-        assert journal.set_aside() == [Fault(LOST, 7, 1, 2, "id-00007")]
+            journal.record_faults([Fault(LOST, 7, 1, 2, "id-00007")])
+            journal.record_faults([Fault(LOST, 7, 1, 2, "id-00007")])
+        assert journal.recorded_faults() == [Fault(LOST, 7, 1, 2, "id-00007")]
     for statement in ("DELETE FROM set_aside", "UPDATE set_aside SET seq = 3"):
         with pytest.raises(Exception, match="append-only"):
             kept.alter(statement)
 
 
-def test_the_store_s_file_is_what_sqlite_says_it_is(tmp_path: Path) -> None:
+def test_sqlites_check_finds_nothing_wrong_with_a_store(tmp_path: Path) -> None:
     with Kept(tmp_path).journal() as journal:
         fill(journal, *LOG)
     with closing(sqlite3.connect(tmp_path / STORE)) as store:

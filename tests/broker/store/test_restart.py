@@ -1,4 +1,4 @@
-"""After a restart, and on the machine that takes over, the room is told what it was told before."""
+"""After a restart, and on the machine that takes over, the desk shows what it showed before."""
 
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -54,7 +54,7 @@ STORY: Final[tuple[tuple[int, int, Fact], ...]] = (
     *((4, seq, said) for seq, said in enumerate(steps(4), 1)),
     (4, 9, Confirmed(round=2, deal=event().bookings[4, 2].deal)),
     *((2, seq, said) for seq, said in enumerate(steps(2, 2)[:3], 6)),
-    (3, 1, restored(3)),  # told in two ways
+    (3, 1, restored(3)),  # reported in two ways
     (3, 3, PinWrong(**of(3), tries=2)),
     (3, 4, LetIn(**of(3), author="Tao", by="desk")),
     (3, 5, Paused(**of(3), begin=True, author="Tao", reason="tiles fell")),
@@ -68,7 +68,7 @@ ALERTED: Final = [
 
 
 def heard(hall: Hall) -> None:
-    """Let the story be told, a minute a fact, by tables whose clocks are a day off; two plays are settled before."""
+    """Let the messages arrive, one a minute, from tables whose clocks are a day off. Two plays were settled before."""
     room, sessions = hall.scorer.rulings.room, SessionKey.of_event(NAME, hall.scorer.publisher.key)
     hall.scorer.rulings.give(draft(room, Void(), (2, 1)), HEAD)
     hall.scorer.rulings.give(draft(room, replace(correct(OUTCOMES[2], None), source="paper"), (4, 1)), HEAD)
@@ -81,7 +81,7 @@ def heard(hall: Hall) -> None:
 
 
 class Told(NamedTuple):
-    """What the desk is told."""
+    """What the desk shows."""
 
     alerts: list[tuple[int, str, int | None, dict[str, int | str]]]
     queue: list[int]
@@ -92,14 +92,14 @@ class Told(NamedTuple):
 
 
 def told(hall: Hall) -> Told:
-    """Return what the desk is told: alerts, the queue of calls, since when tables play, call, pause; arbiters there."""
+    """Return what the desk shows: alerts, calls in order, since when tables play, call and pause, and arbiters."""
     alerts = [(one.at, one.code, one.table, one.values) for one in hall.scorer.feed.current.alerts]
     times = hall.scorer.state.tables.times
     visits = [(one.at, one.kind) for one in hall.scorer.rulings.room.tables.visits.oldest_first()]
     return Told(alerts, times.queue(), dict(times.calling), dict(times.playing), dict(times.pausing), visits)
 
 
-def test_alerts_calls_and_clocks_are_after_a_restart_as_they_were_before(kept: Kept) -> None:
+def test_alerts_calls_and_clocks_are_the_same_after_a_restart(kept: Kept) -> None:
     with kept.journal() as journal:
         hall = make_hall(kept.folder, journal)
         heard(hall)
@@ -108,7 +108,7 @@ def test_alerts_calls_and_clocks_are_after_a_restart_as_they_were_before(kept: K
         after = make_hall(kept.folder, journal)
         assert told(after) == before
         after.connect(up=True)
-        assert after.alerts() == []  # told once: who listens to the wire has heard them
+        assert after.alerts() == []  # published once, as listeners have already received them
     assert ([code for _, code, *_ in before.alerts], before.queue) == (ALERTED, [3, 1])
     last = len(STORY) - 1
     visited = [(last - 3, "pin_wrong"), (last - 2, "let_in"), (last - 1, "paused"), (last, "time_added")]
@@ -118,7 +118,7 @@ def test_alerts_calls_and_clocks_are_after_a_restart_as_they_were_before(kept: K
     assert before.alerts[1] == (NOW + minute * MINUTE, "gap", 4, {"number": 9})
 
 
-def test_a_gap_that_was_filled_is_told_no_more(kept: Kept) -> None:
+def test_a_filled_gap_is_not_reported_after_a_restart(kept: Kept) -> None:
     with kept.journal() as journal:
         hall = make_hall(kept.folder, journal)
         walls, *rest = whole_play(1)

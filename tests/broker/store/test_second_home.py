@@ -1,4 +1,4 @@
-"""What the desk decides is on a second disk before the desk says that it is done; and the event goes on without one."""
+"""The desk's decisions are on a second disk before the desk confirms them, and the event goes on without that disk."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ ENTRIES: Final = [(1_000 + number, b'{"ruling":%d,"reason":"a b"}' % number) for
 
 
 class Heard:
-    """What arbiters are told."""
+    """The reports for arbiters."""
 
     def __init__(self) -> None:
         self.reports: list[BackupReport] = []
@@ -43,7 +43,7 @@ def home(tmp_path: Path) -> SecondHome:
     return SecondHome(tmp_path / "second", NAME)
 
 
-def test_what_was_written_is_read_again_and_nothing_is_there_twice(home: SecondHome) -> None:
+def test_written_decisions_are_read_again_and_stored_once(home: SecondHome) -> None:
     assert home.read() == []
     home.write(ENTRIES[:2])
     home.write(ENTRIES)
@@ -53,7 +53,7 @@ def test_what_was_written_is_read_again_and_nothing_is_there_twice(home: SecondH
 
 
 @pytest.mark.parametrize("cut", [1, 10, 30])
-def test_a_line_that_a_power_cut_left_half_hides_no_other(home: SecondHome, cut: int) -> None:
+def test_a_half_written_line_hides_no_other(home: SecondHome, cut: int) -> None:
     home.write(ENTRIES[:3])
     home.decisions.write_bytes(home.decisions.read_bytes()[:-cut])
     left = home.read()
@@ -62,34 +62,34 @@ def test_a_line_that_a_power_cut_left_half_hides_no_other(home: SecondHome, cut:
     assert sorted(home.read()) == ENTRIES
 
 
-def test_a_changed_byte_hides_its_line_alone(home: SecondHome) -> None:
+def test_a_changed_byte_hides_only_its_line(home: SecondHome) -> None:
     home.write(ENTRIES)
     whole = home.decisions.read_bytes()
     home.decisions.write_bytes(whole.replace(b'"ruling":2', b'"ruling":9'))
     assert home.read() == [ENTRIES[0], ENTRIES[1], *ENTRIES[3:]]
 
 
-def test_when_the_desk_is_told_that_it_is_done_it_is_written(home: SecondHome, tmp_path: Path) -> None:
+def test_a_decision_is_written_when_the_wait_ends(home: SecondHome, tmp_path: Path) -> None:
     heard = Heard()
     with SecondHomeWriter(home, tmp_path, heard) as writer:
         for entry in ENTRIES:
-            writer.keep([entry])
+            writer.queue_entries([entry])
             assert writer.wait()
             assert home.read()[-1] == entry
     assert heard.reports == []
 
 
-def test_a_disk_that_is_gone_is_told_and_makes_nobody_wait_and_gets_all_when_it_is_back(
+def test_a_missing_disk_is_reported_without_waiting_and_gets_everything_later(
     home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
     heard = Heard()
     home.folder.rename(tmp_path / "away")
     with SecondHomeWriter(home, tmp_path, heard) as writer:
-        writer.keep(ENTRIES[:2])
+        writer.queue_entries(ENTRIES[:2])
         assert not writer.wait()
         heard.wait(lambda report: not report.well)
-        writer.keep(ENTRIES[2:])
+        writer.queue_entries(ENTRIES[2:])
         assert not writer.wait()
         assert not home.folder.exists()
         (tmp_path / "away").rename(home.folder)
@@ -99,24 +99,24 @@ def test_a_disk_that_is_gone_is_told_and_makes_nobody_wait_and_gets_all_when_it_
 
 
 def named(writer: SecondHomeWriter, _: object, lines: Sequence[WitnessLine]) -> None:
-    """Name rows as the scorer does."""
-    writer.note(lines)
+    """Queue witness lines as the scorer does."""
+    writer.queue_lines(lines)
 
 
-def test_all_rows_of_a_journal_are_named_there_too(home: SecondHome, tmp_path: Path) -> None:
+def test_all_rows_of_the_journal_are_listed_in_the_second_home(home: SecondHome, tmp_path: Path) -> None:
     log, heard = whole_event(), Heard()
     with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
         fill(journal, *log[:3])
         for first in (3, 5):
             with SecondHomeWriter(home, tmp_path, heard) as writer:
-                writer.begin(journal)
+                writer.queue_journal(journal)
                 journal.follow(partial(named, writer))
                 fill(journal, *log[first : first + 2])
         assert [line.id for line in Witness(home.witness, read_only=True).lines()] == [one.id for one in log[:7]]
     assert heard.reports == []
 
 
-def test_rows_that_could_not_be_named_are_named_when_there_is_room_again(
+def test_witness_lines_that_could_not_be_written_are_written_later(
     home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
@@ -126,15 +126,15 @@ def test_rows_that_could_not_be_named_are_named_when_there_is_room_again(
         lines = journal.witness_lines()
     home.witness.mkdir()  # a file that cannot be written
     with SecondHomeWriter(home, tmp_path, heard) as writer:
-        writer.note(lines[:3])
+        writer.queue_lines(lines[:3])
         heard.wait(lambda report: not report.well)
         home.witness.rmdir()
         heard.wait(lambda report: report.well)
-        writer.note(lines[3:])
+        writer.queue_lines(lines[3:])
     assert [*Witness(home.witness, read_only=True).lines()] == lines
 
 
-def test_names_for_which_there_was_no_room_in_memory_are_written_at_the_next_start(
+def test_witness_lines_dropped_for_lack_of_memory_are_written_at_the_next_start(
     home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
@@ -146,18 +146,18 @@ def test_names_for_which_there_was_no_room_in_memory_are_written_at_the_next_sta
         home.folder.rename(tmp_path / "away")
         with SecondHomeWriter(home, tmp_path, heard) as writer:
             for line in lines[:4]:
-                writer.note([line])
+                writer.queue_lines([line])
             heard.wait(lambda report: not report.well)
             (tmp_path / "away").rename(home.folder)
             heard.wait(lambda report: report.well)
-            writer.note(lines[4:])
+            writer.queue_lines(lines[4:])
         with SecondHomeWriter(home, tmp_path, heard) as writer:
-            writer.begin(journal)
+            writer.queue_journal(journal)
     assert [*Witness(home.witness, read_only=True).lines()] == lines
 
 
 @pytest.mark.parametrize(("named_before", "expected"), [(3, 5), (7, 7)], ids=["older", "newer"])
-def test_where_the_disk_is_away_at_the_start_no_name_of_a_row_that_is_lost_is_forgotten(
+def test_a_disk_missing_at_the_start_keeps_its_lines_of_lost_rows(
     home: SecondHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named_before: int, expected: int
 ) -> None:
     monkeypatch.setattr("broker.store.second_home.RETRY_S", 0.01)
@@ -166,31 +166,29 @@ def test_where_the_disk_is_away_at_the_start_no_name_of_a_row_that_is_lost_is_fo
         fill(journal, *whole_event()[:7])
         lines = journal.witness_lines()
     with closing(Witness(home.witness)) as witness:
-        witness.note(lines[:named_before])
+        witness.append(lines[:named_before])
     home.folder.rename(tmp_path / "away")
     (tmp_path / "restored").mkdir()
     with closing(SqliteJournal(tmp_path / "restored" / STORE, NAME)) as journal:
         fill(journal, *whole_event()[:5])
         with SecondHomeWriter(home, tmp_path, heard) as writer:
-            writer.begin(journal)
+            writer.queue_journal(journal)
             heard.wait(lambda report: not report.well)
             (tmp_path / "away").rename(home.folder)
             heard.wait(lambda report: report.well)
     assert [*Witness(home.witness, read_only=True).lines()] == lines[:expected]
 
 
-def test_rows_are_named_where_a_power_cut_left_half_a_name_of_rows_that_are_gone(
-    home: SecondHome, tmp_path: Path
-) -> None:
+def test_rows_are_listed_after_a_half_written_line_of_lost_rows(home: SecondHome, tmp_path: Path) -> None:
     with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
         fill(journal, *whole_event()[:7])
         lines = journal.witness_lines()
     with closing(Witness(home.witness)) as witness:
-        witness.note(lines)
+        witness.append(lines)
     home.witness.write_bytes(home.witness.read_bytes()[:-9])
     (tmp_path / "restored").mkdir()
     with closing(SqliteJournal(tmp_path / "restored" / STORE, NAME)) as journal:
         fill(journal, *whole_event()[:5])
         with SecondHomeWriter(home, tmp_path, Heard()) as writer:
-            writer.begin(journal)
+            writer.queue_journal(journal)
     assert [*Witness(home.witness, read_only=True).lines()] == lines[:5]

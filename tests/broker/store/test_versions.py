@@ -1,4 +1,4 @@
-"""Stores of earlier versions open: the folders beside this file were written by the programs of their time."""
+"""Stores of earlier versions can be opened. The folders beside this file were written by those versions."""
 
 import shutil
 import sqlite3
@@ -42,19 +42,19 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
 
 
 def written() -> list[bytes]:
-    """Return what the program of then has stored."""
+    """Return what the program of that version stored."""
     with closing(sqlite3.connect(VERSION_1 / "sqlite" / STORE)) as store:
         return [body for (body,) in store.execute("SELECT body FROM journal ORDER BY height")]
 
 
 def check_messages(messages: list[Recorded]) -> None:
-    """Raise AssertionError unless this is what was stored."""
+    """Check that these messages are the stored ones. Raises AssertionError."""
     assert messages == [message_of(body) for body in written()]
     rulings = [one for one in messages if isinstance(one, Ruling)]
     assert [(one.number, one.author) for one in rulings] == [(1, "Hélène Roy"), (2, "Hélène Roy")]
 
 
-def test_a_store_of_version_1_gets_its_links_and_loses_nothing(old: Kept) -> None:
+def test_a_store_of_version_1_gets_links_and_loses_nothing(old: Kept) -> None:
     with old.reader() as reader:
         assert not reader.has_links
         bodies, refused = [*reader.entries()], [*reader.refused()]
@@ -62,7 +62,7 @@ def test_a_store_of_version_1_gets_its_links_and_loses_nothing(old: Kept) -> Non
     with old.journal() as journal:
         check_messages([*journal.messages()])
         assert ([*journal.entries()], [*journal.refused()]) == (bodies, refused)
-        assert (journal.faults(), journal.remembered("seen/")) == ([], {"gap/1/2": "null"})
+        assert (journal.faults(), journal.stored_values("seen/")) == ([], {"gap/1/2": "null"})
         name = journal.store
     with old.reader() as reader:
         assert (reader.has_links, [*reader.entries()]) == (True, bodies)
@@ -70,7 +70,7 @@ def test_a_store_of_version_1_gets_its_links_and_loses_nothing(old: Kept) -> Non
         assert journal.store == name
 
 
-def test_a_scorer_goes_on_with_a_store_of_version_1(old: Kept) -> None:
+def test_a_scorer_can_use_a_store_of_version_1(old: Kept) -> None:
     list_devices(old.folder, range(1, 5))
     with old.journal() as journal:
         hall = make_hall(old.folder, journal)
@@ -83,7 +83,7 @@ def test_a_scorer_goes_on_with_a_store_of_version_1(old: Kept) -> None:
     assert (found.faults, found.has_links, found.messages) == ((), True, len(written()) + 4 + 1)  # four devices
 
 
-def test_a_store_of_version_2_is_whole_as_it_is_and_a_scorer_goes_on_with_it(tmp_path: Path) -> None:
+def test_a_store_of_version_2_is_intact_and_a_scorer_can_use_it(tmp_path: Path) -> None:
     folder = shutil.copytree(VERSION_2, tmp_path / "event")
     found = verify_store(folder)
     assert (found.faults, found.messages) == ((), 74)
@@ -97,7 +97,7 @@ def test_a_store_of_version_2_is_whole_as_it_is_and_a_scorer_goes_on_with_it(tmp
     assert (found.faults, found.messages) == ((), 75)
 
 
-def test_a_row_of_a_migrated_store_names_itself_when_it_is_altered(old: Kept) -> None:
+def test_an_altered_row_of_a_migrated_store_is_identified(old: Kept) -> None:
     with old.journal() as journal:
         height = journal.height
     old.force("UPDATE journal SET received_at = 6 WHERE height = 5")
@@ -106,9 +106,9 @@ def test_a_row_of_a_migrated_store_names_itself_when_it_is_altered(old: Kept) ->
         assert len([*reader.entries()]) == height - 1
 
 
-def test_an_event_of_version_1_is_read_without_being_migrated(old: Kept) -> None:
+def test_an_event_of_version_1_can_be_read_without_migration(old: Kept) -> None:
     stored = open_stored_event(old.folder)
-    assert (stored.room.plays_in, len(stored.room.book.entries)) == (12, 2)
+    assert (stored.state.plays_in, len(stored.state.book.entries)) == (12, 2)
     with old.reader() as reader:
         assert not reader.has_links
 
@@ -126,7 +126,7 @@ def test_a_copy_of_a_store_of_version_1_is_checked_and_restored(old: Kept, tmp_p
         check_messages([*journal.messages()])
 
 
-def test_one_event_of_a_database_is_migrated_and_another_stays_as_it_is(server: Server, tmp_path: Path) -> None:
+def test_migrating_one_event_of_a_database_leaves_others_unchanged(server: Server, tmp_path: Path) -> None:
     folder = shutil.copytree(VERSION_1 / "sqlite", tmp_path / "old")
     kept = in_postgresql(folder, server)
     server.ask((VERSION_1 / "postgresql.sql").read_text(encoding="utf-8"), kept.database)
@@ -141,7 +141,7 @@ def test_one_event_of_a_database_is_migrated_and_another_stays_as_it_is(server: 
         server.ask("UPDATE homologue.journal SET seq = 0", kept.database)
 
 
-def test_a_migration_that_is_cut_short_has_changed_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_migration_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = shutil.copytree(VERSION_1 / "sqlite", tmp_path / "old")
     before = dump(folder)
     monkeypatch.setattr("broker.store.sqlite.VERSION", "2' WHERE no such thing")
@@ -160,7 +160,7 @@ def dump(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("kept", [VERSION_1 / "sqlite", VERSION_2], ids=["version 1", "version 2"])
-def test_accounts_and_audit_log_of_earlier_versions_go_on(kept: Path, tmp_path: Path) -> None:
+def test_accounts_and_audit_log_of_earlier_versions_can_be_used(kept: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(kept, tmp_path / "old")
     auth = Authentication(folder, lambda: 1_900_000_000_000)
     try:

@@ -1,6 +1,6 @@
-"""A child process that is killed: `python -m tests.broker.store.victim FOLDER`.
+"""A child process to be killed: `python -m tests.broker.store.victim FOLDER`.
 
-It commits three messages, one a commit, then begins a fourth commit and stays in the middle of it.
+It commits three messages, one per commit, then begins a fourth commit and stays in the middle of it.
 """
 
 import sys
@@ -12,7 +12,7 @@ from tests.broker.scorer.small import NAME, whole_log
 
 
 def main(folder: Path) -> None:
-    """Say `committed` after each commit and `open` in the middle of the last, then wait to be killed."""
+    """Print `committed` after each commit and `open` in the middle of the last, then wait to be killed."""
     journal = open_journal(folder, NAME)
     *first, last = whole_log(1)[:4]
     for message in first:

@@ -22,7 +22,7 @@ def test_a_chart_has_few_enough_axis_labels_for_a_phone(deals: int) -> None:
 
 
 def test_a_deal_in_which_nobody_scored_has_no_chart(tmp_path: Path) -> None:
-    snapshot = open_stored_event(event_folder(tmp_path)).room.snapshot()
+    snapshot = open_stored_event(event_folder(tmp_path)).state.snapshot()
     sheets = [deal_sheet(snapshot, deal) for deal in (1, 4)]
     assert [bool(deal_chart(sheet, "Points", dict.fromkeys(SEATS, "A seat"))) for sheet in sheets] == [True, False]
 

@@ -216,9 +216,9 @@ def busy(folder: Path) -> Iterator[DeskServer]:
         ):
             made.scorer.ask(ruling)
         attended, now = made.scorer.live.attendance, made.scorer.feed.current
-        made.scorer.ask(lambda: attended.go(2, now.tables[1].calling_since, 0, "table_arbiter", PEOPLE[1]))
+        made.scorer.ask(lambda: attended.attend(2, now.tables[1].calling_since, 0, "table_arbiter", PEOPLE[1]))
         unverified = next(one for one in now.alerts if one.code == "unverified")
-        made.scorer.ask(lambda: attended.see(unverified, "head_arbiter", PEOPLE[0]))
+        made.scorer.ask(lambda: attended.mark_seen(unverified, "head_arbiter", PEOPLE[0]))
         who = made.auth.accounts.get("head_arbiter")
         for given in (
             OrderGiven((2,), "extra_time", 5, "A player was late", who.full),

@@ -34,7 +34,7 @@ def test_published_files_contain_replays_once_the_tiles_are_public(tmp_path: Pat
 
     def files() -> dict[str, bytes]:
         stored = open_stored_event(folder)
-        return pages.files(stored.room.snapshot(), stored)
+        return pages.files(stored.state.snapshot(), stored)
 
     deal = played_step_by_step(declare(event_folder(tmp_path / "other")))
     shutil.copy(tmp_path / "other" / HANDS, folder)

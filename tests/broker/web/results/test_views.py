@@ -33,7 +33,7 @@ def with_par(folder: Path) -> Path:
 
 def pages(folder: Path) -> dict[str, str]:
     """Return the published pages of the deals by file name."""
-    files = PublishedPages(folder).files(open_stored_event(folder).room.snapshot())
+    files = PublishedPages(folder).files(open_stored_event(folder).state.snapshot())
     return {name: content.decode() for name, content in files.items() if "/deal-" in name}
 
 
@@ -61,7 +61,7 @@ def test_a_wall_is_shown_in_drawing_order(declared: Path) -> None:
 
 
 def test_an_invalid_or_mismatched_par_is_not_shown(declared: Path) -> None:
-    snapshot, deals = open_stored_event(declared).room.snapshot(), PlayedDeals(with_par(declared))
+    snapshot, deals = open_stored_event(declared).state.snapshot(), PlayedDeals(with_par(declared))
     shown = deals.of(snapshot, 1)
     assert shown
     assert [*shown.seats()] == list(SEATS)

@@ -46,8 +46,8 @@ def quiet(desk: Whole) -> Iterator[Whole]:
     yield desk
     attended = desk.scorer.live.attendance
     for alert in desk.scorer.feed.current.alerts:
-        desk.scorer.ask(partial(attended.unsee, alert))
-    desk.scorer.ask(lambda: attended._keep(1, None))
+        desk.scorer.ask(partial(attended.mark_unseen, alert))
+    desk.scorer.ask(lambda: attended._store(1, None))
 
 
 def press(client: httpx.Client, name: str, value: str, **more: str) -> httpx.Response:

@@ -15,8 +15,8 @@ from broker.errors import StandbyRefused
 from broker.event import save_event
 from broker.people import Actor, Authentication
 from broker.protocol.link import Address
-from broker.scorer.lease import TAKEOVER, Lease, keep_lease
-from broker.scorer.standby import FollowAsked, FollowTold, Peer, read_peer, secret_of
+from broker.scorer.lease import TAKEOVER, Lease, store_lease
+from broker.scorer.standby import FollowReply, FollowRequest, Peer, read_peer, secret_of
 from broker.store import STORE, SqliteJournal
 from broker.store.following import EventCopy, Have
 from broker.web.server import DeskServer
@@ -42,7 +42,7 @@ class Room:
     copy: EventCopy
 
     def ask(self, *, secret: str | None = None, body: bytes | None = None, host: str = "standby") -> tuple[int, bytes]:
-        asked = FollowAsked(self.copy.have, "", host, 1884, 8137, "first")
+        asked = FollowRequest(self.copy.have, "", host, 1884, 8137, "first")
         known = secret_of(self.hall.scorer.publisher.key) if secret is None else secret
         headers = {"Authorization": f"Bearer {known}", "Accept": "application/json"}
         content = msgspec.msgpack.encode(asked) if body is None else body
@@ -50,10 +50,10 @@ class Room:
             answer = client.post(FOLLOW_PATH, content=content, headers=headers)
         return answer.status_code, answer.content
 
-    def follow(self) -> FollowTold:
+    def follow(self) -> FollowReply:
         while True:
-            told = msgspec.msgpack.decode(self.ask()[1], type=FollowTold)
-            if self.copy.take(told.part):
+            told = msgspec.msgpack.decode(self.ask()[1], type=FollowReply)
+            if self.copy.store_part(told.part):
                 self.ask()
                 return told
 
@@ -101,7 +101,7 @@ def test_a_standby_with_the_events_key_gets_the_whole_event(room: Room, tmp_path
 def test_the_height_of_a_diverging_store_counts_as_zero(room: Room) -> None:
     """A returning machine asks before it discards what its store has beyond the machine that took over."""
     have = Have(room.hall.journal.height, b"x" * 32, 0, b"", b"")
-    asked = FollowAsked(have, "", "standby", 1884, 8137, "first")
+    asked = FollowRequest(have, "", "standby", 1884, 8137, "first")
     for _ in range(2):
         assert room.ask(body=msgspec.msgpack.encode(asked))[0] == 200
         state = room.hall.scorer.standby.state
@@ -116,7 +116,7 @@ def test_the_height_of_a_diverging_store_counts_as_zero(room: Room) -> None:
 def test_a_folder_of_another_event_with_the_same_key_is_not_overwritten(room: Room, tmp_path: Path) -> None:
     second = tmp_path / "second"
     shutil.copy(tmp_path / "first" / "event.key", second)
-    asked = FollowAsked(room.copy.have, "", "standby", 1884, 8137, "first")
+    asked = FollowRequest(room.copy.have, "", "standby", 1884, 8137, "first")
     for name, refused in ((NAME, False), ("cup-2025", True)):
         (second / "event.toml").write_text(f'name = "{name}"\n', encoding="utf-8")
         with closing(FollowLine(second, room.server.url)) as line, ExitStack() as expected:
@@ -146,7 +146,7 @@ def test_a_returning_machine_learns_whether_it_was_replaced(
     room.copy.close()
     save_event(tmp_path / "second", plan(), deals(), registry())
     with closing(SqliteJournal(tmp_path / "second" / STORE, NAME)) as journal:
-        keep_lease(journal, Lease("run-before", term))
+        store_lease(journal, Lease("run-before", term))
     room.hall.scorer.publisher.lease = Lease("run-of-the-standby", 7 + TAKEOVER)
     peer, nowhere = Peer("active", room.server.url, "127.0.0.1:1", ""), Address("127.0.0.1", 1, "scorer", "-")
     place = StandbyPlace("", 1883, 8136)

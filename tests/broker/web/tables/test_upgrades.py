@@ -233,7 +233,7 @@ def test_a_stalled_download_gives_up_its_turn_and_continues_later(
 def test_an_offer_is_kept_in_the_store(room: UpgradeRoom, tmp_path: Path) -> None:
     offer = room.offer(tmp_path)
     room.hall.scorer.ask(lambda: room.hall.scorer.live.devices.upgrades.install([2]))
-    (kept,) = room.hall.scorer.ask(lambda: room.hall.journal.remembered(OFFERED)).values()
+    (kept,) = room.hall.scorer.ask(lambda: room.hall.journal.stored_values(OFFERED)).values()
     assert kept == f'{{"version":"0.3.0","manifest":"{offer.manifest}","install":[2]}}'
     assert room.hall.scorer.ask(lambda: Upgrades(room.hall.journal, lambda: None).offered) == Offered(
         "0.3.0", offer.manifest, (2,)

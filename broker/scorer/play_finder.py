@@ -81,10 +81,10 @@ def recorded_judge(play: CountedPlay) -> Judge:
     return judge
 
 
-def keep_plays(folder: Path, hands: Iterable[HandRecord]) -> None:
+def store_plays(folder: Path, hands: Iterable[HandRecord]) -> None:
     """Store how plays went with the event, replacing earlier records. Raises BadEvent, OSError."""
-    kept = {(one.round, one.table): one for one in (*read_hands(folder), *hands)}
-    write_hands(folder, kept.values())
+    records = {(one.round, one.table): one for one in (*read_hands(folder), *hands)}
+    write_hands(folder, records.values())
 
 
 class PlayFinder:
@@ -113,22 +113,22 @@ class PlayFinder:
         self.unwritten: dict[str, tuple[HandRecord, str]] = {}
         """Reconstructed plays not yet written, with the mark of each search."""
         self._up = False
-        self._unsaid: list[tuple[LogMessage, PlayFound]] = []
+        self._unsent: list[tuple[LogMessage, PlayFound]] = []
         """Answers that wait for a connection."""
 
     def load(self, stored: Iterable[LogMessage]) -> None:
         """Search the stored plays whose search was not finished when the scorer last stopped. Raises BadEvent."""
         laid = {_key(one): one for one in stored if isinstance(one.fact, TilesLaid)}
         known = {(hand.table, hand.round) for hand in read_hands(self._folder)} if laid else set()
-        searched = self._journal.remembered(SEARCHED) if laid else {}
+        searched = self._journal.stored_values(SEARCHED) if laid else {}
 
         def is_done(key: PlayKey, message: LogMessage) -> bool:
             try:
                 mark = _mark(message, self._state.play(key))
             except KeyError:
                 return False
-            told = searched.get(_name(key), "")
-            return (told == mark and key in known) or told.startswith(f"{mark} ")
+            stored_mark = searched.get(_name(key), "")
+            return (stored_mark == mark and key in known) or stored_mark.startswith(f"{mark} ")
 
         self.take(message for key, message in laid.items() if not is_done(key, message))
 
@@ -145,9 +145,9 @@ class PlayFinder:
                 self._answer(message, PlayFound(round=key[1], code="play_unknown"))
             else:
                 find = partial(find_play, self._state.event, play)
-                self._thread.submit(self._find, message, _mark(message, play), find)
+                self._thread.submit(self._search, message, _mark(message, play), find)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Start writing the results, if that is due."""
         if self._write_is_due():
             self._thread.submit(self._write)
@@ -155,38 +155,40 @@ class PlayFinder:
     def connection_changed(self, *, up: bool) -> None:
         """Send the answers that were found while there was no connection."""
         self._up = up
-        unsaid, self._unsaid = self._unsaid, []
-        for message, answer in unsaid:
-            self._say(message, answer)
+        unsent, self._unsent = self._unsent, []
+        for message, answer in unsent:
+            self._send(message, answer)
 
     def close(self) -> None:
         """Cancel the searches that have not begun, and write the results."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._write()
 
-    def _say(self, message: LogMessage, answer: PlayFound) -> None:
+    def _send(self, message: LogMessage, answer: PlayFound) -> None:
         if self._up:
             self._publish(message, answer)
         else:
-            self._unsaid.append((message, answer))
+            self._unsent.append((message, answer))
 
     def _answer(self, message: LogMessage, answer: PlayFound) -> None:
         if self.answers:
-            self._post(partial(self._say, message, answer))
+            self._post(partial(self._send, message, answer))
 
-    def _find(self, message: LogMessage, mark: str, find: Callable[[TilesLaid], tuple[FoundPlay, HandRecord]]) -> None:
+    def _search(
+        self, message: LogMessage, mark: str, find: Callable[[TilesLaid], tuple[FoundPlay, HandRecord]]
+    ) -> None:
         fact = message.fact
         if not isinstance(fact, TilesLaid):
             return
         name = _name(_key(message))
         try:
-            answer, hand = self._found(fact, find)
+            answer, hand = self._reconstruct(fact, find)
             with self._writing:
                 self.unwritten[name] = hand, mark
         except RuleError as refused:
             code = "no_play_fits" if refused.code in OF_FACES else refused.code
             answer = PlayFound(round=fact.round, code=code)
-            self._remember({name: f"{mark} {code}"})
+            self._store_marks({name: f"{mark} {code}"})
         except Exception:  # whatever happens, the thread goes on and the table gets an answer
             log.exception("play_not_kept", table=message.table, round=fact.round)
             answer = PlayFound(round=fact.round, code="play_not_kept")
@@ -194,7 +196,7 @@ class PlayFinder:
         if self._write_is_due():
             self._write()
 
-    def _found(
+    def _reconstruct(
         self, fact: TilesLaid, find: Callable[[TilesLaid], tuple[FoundPlay, HandRecord]]
     ) -> tuple[PlayFound, HandRecord]:
         laid = fact.seats.values()
@@ -204,7 +206,7 @@ class PlayFinder:
             raise RuleError("too_much_unread", f"{in_melds} tiles of melds are not read, and {elsewhere} others")
         found, hand = find(fact)
         if found.irregular:
-            raise RuleError("play_irregular", "somebody drew out of turn: no record can tell this play")
+            raise RuleError("play_irregular", "somebody drew out of turn, so this play cannot be recorded")
         proved = sum(step.share == 1 for step in found.steps)
         return PlayFound(round=fact.round, steps=len(found.steps), proved=proved), hand
 
@@ -222,21 +224,21 @@ class PlayFinder:
             if not self.unwritten:
                 return
             try:
-                keep_plays(self._folder, (hand for hand, _ in self.unwritten.values()))
+                store_plays(self._folder, (hand for hand, _ in self.unwritten.values()))
             except (BadEvent, OSError):
                 log.exception("plays_not_written", plays=len(self.unwritten))
                 return
-            self._remember({name: mark for name, (_, mark) in self.unwritten.items()})
+            self._store_marks({name: mark for name, (_, mark) in self.unwritten.items()})
             self.unwritten.clear()
 
-    def _remember(self, marks: Mapping[str, str]) -> None:
+    def _store_marks(self, marks: Mapping[str, str]) -> None:
         """Store the marks of finished searches. Call it only once their results are written."""
-        self._post(partial(self._remembered, marks))
+        self._post(partial(self._commit_marks, marks))
 
-    def _remembered(self, marks: Mapping[str, str]) -> None:
+    def _commit_marks(self, marks: Mapping[str, str]) -> None:
         with self._journal.commit():
             for name, mark in marks.items():
-                self._journal.remember(SEARCHED + name, mark)
+                self._journal.set_value(SEARCHED + name, mark)
 
 
 def _key(message: LogMessage) -> PlayKey:

@@ -1,4 +1,4 @@
-"""What tables have read after a play is found by the scorer, kept with the event, and changes nothing that counts."""
+"""Plays are reconstructed from the tiles that tables read, stored with the event, and change nothing that counts."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,9 +19,9 @@ from broker.event import Event, HandRecord, read_hands, write_hands
 from broker.protocol import SEATS, LaidSeat, Seat, TilesLaid
 from broker.rules import RuleError
 from broker.rules.mcr import FoundPlay, play_from_rivers
-from broker.scorer import kept_plays, standings_csv
+from broker.scorer import play_finder, standings_csv
 from broker.scorer.intake import MOST_LAID
-from broker.scorer.kept_plays import MOST_UNREAD, MOST_UNREAD_IN_MELDS, SEARCHED, WRITE_PAUSE_S
+from broker.scorer.play_finder import MOST_UNREAD, MOST_UNREAD_IN_MELDS, SEARCHED, WRITE_PAUSE_S
 from broker.sim.laid import LaidTiles, laid_play
 from broker.sim.player import SimulatedPlayer
 from broker.sim.table import DealTable
@@ -38,7 +38,7 @@ DEAL: Final = event().bookings[TABLE, 1].deal
 
 @cache
 def played() -> LaidTiles:
-    """Play the first deal of the table, and lay all tiles as they lie at its end."""
+    """Play the first deal of the table, and return all tiles as laid at its end."""
     players = {seat: SimulatedPlayer(1.0, Random(f"kept {seat}")) for seat in SEATS}
     deal = event().open_deal(DEAL)
     ended = DealTable(deal, OEDMC, JUDGE).play(players)
@@ -58,7 +58,7 @@ def laid(**changes: LaidSeat) -> TilesLaid:
 
 
 class Seconds:
-    """Time that goes on where it is told to."""
+    """A clock that advances when told to."""
 
     now = 1000.0
 
@@ -75,7 +75,7 @@ def started(folder: Path, journal: Journal, of: Event = KEEPS, seconds: Seconds 
 
 @pytest.fixture
 def recorded(tmp_path: Path, journal: SqliteJournal) -> Hall:
-    """A scorer that has the result of the play, in an event that keeps plays."""
+    """A scorer that has the result of the play, in an event that stores plays."""
     hall = started(tmp_path, journal)
     for seq, one in enumerate(steps(TABLE, 1, played().ending.outcome), 1):
         hall.hear(fact(TABLE, seq, one))
@@ -83,18 +83,18 @@ def recorded(tmp_path: Path, journal: SqliteJournal) -> Hall:
 
 
 def next_seq(hall: Hall) -> int:
-    return max(hall.scorer.live.intake.books[TABLE].taken) + 1
+    return max(hall.scorer.live.intake.books[TABLE].accepted) + 1
 
 
 def keep(hall: Hall, said: TilesLaid) -> dict[str, Any]:
-    """Tell what lay there; return what the table is told of it."""
+    """Report the laid tiles. Return the table's answer."""
     hall.hear(fact(TABLE, next_seq(hall), said))
     return answered(hall)
 
 
 def searched(hall: Hall) -> None:
-    """Let the scorer do what it has begun."""
-    hall.scorer._plays._thread.submit(int).result()  # what was begun before it is over by then
+    """Wait until the scorer has finished its searches."""
+    hall.scorer._plays._thread.submit(int).result()  # the thread has finished its earlier work by then
     hall.scorer.step(timeout=0)
 
 
@@ -104,7 +104,7 @@ def answered(hall: Hall) -> dict[str, Any]:
     return answer
 
 
-def test_a_play_is_found_kept_and_its_table_told_how_much_is_proved(recorded: Hall) -> None:
+def test_a_play_is_found_and_stored_and_its_table_learns_how_much_is_proved(recorded: Hall) -> None:
     found = keep(recorded, laid())
     (kept,) = read_hands(recorded.folder)
     assert (kept.round, kept.table, kept.deal) == (1, TABLE, DEAL)
@@ -113,7 +113,7 @@ def test_a_play_is_found_kept_and_its_table_told_how_much_is_proved(recorded: Ha
     assert [topic for topic, _, retain in recorded.ear.said if "counted" in topic and retain] == []
 
 
-def test_nothing_that_counts_has_changed(recorded: Hall) -> None:
+def test_finding_a_play_changes_nothing_that_counts(recorded: Hall) -> None:
     before = recorded.scorer.snapshot
     keep(recorded, laid())
     after = recorded.scorer.snapshot
@@ -131,14 +131,14 @@ def test_nothing_that_counts_has_changed(recorded: Hall) -> None:
         (lambda _: {"east": LaidSeat(melds=((None,) * (MOST_UNREAD_IN_MELDS + 1),))}, "too_much_unread"),
     ],
 )
-def test_what_does_not_fit_is_said_by_one_code_and_nothing_is_kept(
+def test_tiles_that_do_not_fit_get_one_code_and_store_nothing(
     recorded: Hall, change: Callable[[Mapping[Seat, LaidSeat]], dict[str, LaidSeat]], code: str
 ) -> None:
     assert keep(recorded, laid(**change(played().laid)))["code"] == code
     assert read_hands(recorded.folder) == ()
 
 
-def test_no_meld_that_is_none_tells_a_face(recorded: Hall) -> None:
+def test_a_group_that_is_not_a_meld_reveals_no_face(recorded: Hall) -> None:
     own = [serial for row in event().order(DEAL)["east"] for serial in row]
     other = event().order(DEAL)["north"][0][0]
     alone = ({"east": LaidSeat(melds=((*two, other),))} for two in pairwise(own[:6]))
@@ -146,7 +146,7 @@ def test_no_meld_that_is_none_tells_a_face(recorded: Hall) -> None:
     assert said == {"no_play_fits"}
 
 
-def test_an_event_that_keeps_no_plays_looks_at_none(tmp_path: Path, journal: SqliteJournal) -> None:
+def test_an_event_that_stores_no_plays_searches_none(tmp_path: Path, journal: SqliteJournal) -> None:
     hall = started(tmp_path, journal, event())
     for seq, one in enumerate(steps(TABLE, 1, played().ending.outcome), 1):
         hall.hear(fact(TABLE, seq, one))
@@ -157,9 +157,7 @@ SERIALS: Final = st.none() | st.integers(1, 136)
 
 
 @given(st.sampled_from(SEATS), st.lists(st.lists(SERIALS, max_size=4).map(tuple), max_size=2).map(tuple))
-def test_whatever_melds_are_told_the_search_ends_with_a_play_or_a_code(
-    seat: Seat, melds: tuple[tuple[int | None, ...], ...]
-) -> None:
+def test_every_search_ends_with_a_play_or_a_code(seat: Seat, melds: tuple[tuple[int | None, ...], ...]) -> None:
     assume(sum(meld.count(None) for meld in melds) <= MOST_UNREAD_IN_MELDS)
     said = {**played().laid, seat: replace(played().laid[seat], melds=melds)}
     with suppress(RuleError):
@@ -167,36 +165,36 @@ def test_whatever_melds_are_told_the_search_ends_with_a_play_or_a_code(
 
 
 @pytest.mark.parametrize("wrong", [{"melds": [[0, 5, 6]]}, {"hand": [0]}, {"melds": [[1, 2, 3, 4, 5]]}])
-def test_a_gap_is_in_a_river_alone_and_a_meld_has_four_tiles_at_most(wrong: dict[str, Any]) -> None:
+def test_a_gap_is_only_in_a_river_and_a_meld_has_at_most_four_tiles(wrong: dict[str, Any]) -> None:
     assert convert({"river": [0, None, 136]}, LaidSeat).river == (0, None, 136)
     with pytest.raises(ValidationError):
         convert(wrong, LaidSeat)
 
 
-def test_a_search_that_fails_as_nobody_foresaw_is_answered_too(recorded: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_fails_unexpectedly_is_answered_too(recorded: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ValueError("nobody foresaw it")
 
-    monkeypatch.setattr(kept_plays, "find_play", fail)
+    monkeypatch.setattr(play_finder, "find_play", fail)
     assert keep(recorded, laid())["code"] == "play_not_kept"
     monkeypatch.undo()
     assert keep(recorded, laid())["steps"] == len(played().done)
 
 
-def test_before_there_is_a_result_nothing_is_looked_at(tmp_path: Path, journal: SqliteJournal) -> None:
+def test_no_play_is_searched_before_its_result(tmp_path: Path, journal: SqliteJournal) -> None:
     hall = started(tmp_path, journal)
     for seq, one in enumerate(steps(TABLE, 1, played().ending.outcome)[:-1], 1):
         hall.hear(fact(TABLE, seq, one))
     assert keep(hall, laid())["code"] == "play_unknown"
 
 
-def test_a_table_tells_it_so_often_and_no_more(recorded: Hall) -> None:
+def test_the_number_of_reports_per_play_is_limited(recorded: Hall) -> None:
     first = next_seq(recorded)
     recorded.hear(*(fact(TABLE, first + at, laid()) for at in range(MOST_LAID + 1)))
     assert recorded.ear.told(f"receipt/{TABLE}")["refused"][-1]["code"] == "too_many_facts"
 
 
-def test_a_scorer_that_starts_again_finds_what_is_not_kept_and_leaves_what_is(recorded: Hall) -> None:
+def test_a_restarted_scorer_searches_only_plays_that_are_not_stored(recorded: Hall) -> None:
     keep(recorded, laid())
     kept = read_hands(recorded.folder)
     write_hands(recorded.folder, ())
@@ -207,27 +205,27 @@ def test_a_scorer_that_starts_again_finds_what_is_not_kept_and_leaves_what_is(re
 
 
 def searches(hall: Hall) -> list[Any]:
-    """Return what a scorer that has just started tells tables of plays."""
+    """Return the answers of a scorer that has just started."""
     searched(hall)
     return [json.loads(body)["answer"] for topic, body, _ in hall.ear.said if "counted" in topic]
 
 
-def test_what_is_told_again_is_searched_though_the_scorer_ends_before(recorded: Hall) -> None:
+def test_a_repeated_report_is_searched_after_the_scorer_ended_early(recorded: Hall) -> None:
     keep(recorded, laid())
     recorded.scorer._plays.close()
-    with pytest.raises(RuntimeError):  # the scorer ends while it takes this in
+    with pytest.raises(RuntimeError):  # the scorer ends while it handles this
         keep(recorded, laid(east=LaidSeat(river=(None,) * (MOST_UNREAD + 1))))
     (answer,) = searches(started(recorded.folder, recorded.journal))
     assert answer["code"] == "too_much_unread"
 
 
-def test_what_did_not_fit_is_searched_again_only_where_its_outcome_is_another(
+def test_a_play_that_did_not_fit_is_searched_again_only_with_another_outcome(
     recorded: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert keep(recorded, laid(east=LaidSeat(river=(None,) * (MOST_UNREAD + 1))))["code"] == "too_much_unread"
     searched(recorded)
     assert searches(started(recorded.folder, recorded.journal)) == []
-    monkeypatch.setattr(kept_plays, "_mark", lambda message, _: f"{message.id} a-ruling-since")
+    monkeypatch.setattr(play_finder, "_mark", lambda message, _: f"{message.id} a-ruling-since")
     (answer,) = searches(started(recorded.folder, recorded.journal))
     assert answer["code"] == "too_much_unread"
 
@@ -241,7 +239,7 @@ def test_an_answer_waits_for_a_connection(recorded: Hall) -> None:
     assert answer["steps"] == len(played().done)
 
 
-def test_plays_are_written_together_and_what_was_not_written_at_the_end(tmp_path: Path, journal: SqliteJournal) -> None:
+def test_plays_are_written_together_and_the_rest_at_the_end(tmp_path: Path, journal: SqliteJournal) -> None:
     seconds, written = Seconds(), list[int]()
     hall = started(tmp_path, journal, seconds=seconds)
     plays = hall.scorer._plays
@@ -249,7 +247,7 @@ def test_plays_are_written_together_and_what_was_not_written_at_the_end(tmp_path
     def find(number: int) -> None:
         hand = HandRecord(number, TABLE, DEAL, ())
         message = fact(TABLE, number, replace(laid(), round=number))
-        plays._thread.submit(plays._find, message, "mark", lambda _: (FoundPlay((), 1, None), hand)).result()
+        plays._thread.submit(plays._search, message, "mark", lambda _: (FoundPlay((), 1, None), hand)).result()
         hall.scorer.step(timeout=0)
         written.append(len(read_hands(tmp_path)))
 
@@ -264,20 +262,20 @@ def test_plays_are_written_together_and_what_was_not_written_at_the_end(tmp_path
     assert (written, len(read_hands(tmp_path))) == ([1, 1, 1, 3, 3], 4)
 
 
-def test_what_cannot_be_written_is_written_later(recorded: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plays_that_cannot_be_written_are_written_later(recorded: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept_plays, "write_hands", fail)
+    monkeypatch.setattr(play_finder, "write_hands", fail)
     assert keep(recorded, laid())["steps"] == len(played().done)
     searched(recorded)
-    assert recorded.journal.remembered(SEARCHED) == {}
+    assert recorded.journal.stored_values(SEARCHED) == {}
     monkeypatch.undo()
     recorded.scorer._plays.close()
     assert len(read_hands(recorded.folder)) == 1
 
 
-def test_a_centre_keeps_plays_and_tells_no_table(recorded: Hall) -> None:
+def test_a_centre_stores_plays_and_answers_no_table(recorded: Hall) -> None:
     recorded.scorer._plays.answers = False
     recorded.hear(fact(TABLE, next_seq(recorded), laid()))
     assert (searches(recorded), len(read_hands(recorded.folder))) == ([], 1)
