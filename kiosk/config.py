@@ -96,7 +96,7 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
             write_private(folder / certificate, pairing.certificate.encode("ascii"))
         write_private(folder / PAIRING_FILE, msgspec.json.encode(kept))
     except OSError as error:
-        raise BadConfiguration(f"paired: what the desk has told cannot be kept in {folder}: {error.strerror}") from None
+        raise BadConfiguration(f"paired: the pairing cannot be stored in {folder}: {error.strerror}") from None
 
 
 def stored_pairing(folder: Path) -> StoredPairing:
@@ -144,8 +144,8 @@ class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     plain: Annotated[
         bool,
         Meta(
-            description="`true`: without TLS, with the password. Whoever is on the network can read and change "
-            "everything."
+            description="`true`: connect without TLS, with the password. Anybody on the network can then read "
+            "and change everything."
         ),
     ] = False
 
@@ -184,7 +184,7 @@ class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
         str | None,
         Meta(description="SDL's driver: `kmsdrm` without a desktop, `dummy` shows nothing. By default SDL chooses."),
     ] = None
-    fullscreen: Annotated[bool, Meta(description="The whole screen, and no mouse pointer.")] = False
+    fullscreen: Annotated[bool, Meta(description="Use the whole screen, without a mouse pointer.")] = False
     hand: Annotated[
         Literal["right", "left"], Meta(description="The side of the buttons on the screen: `right` or `left`.")
     ] = "right"
@@ -218,8 +218,8 @@ class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
     backlight: Annotated[
         str | None,
         Meta(
-            description="`/sys/class/backlight` where the display's own light can be set (the Pi's displays on the "
-            "ribbon, not HDMI): it is lowered instead of the picture."
+            description="`/sys/class/backlight` if the display's backlight can be set (Pi displays on the ribbon "
+            "cable, not HDMI): it is dimmed instead of the picture."
         ),
     ] = None
 
@@ -230,7 +230,7 @@ class OwnSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     devices: DeviceSettings
     screen: ScreenSettings = ScreenSettings()
     arbiter_pin_file: Annotated[
-        str, Meta(description="Not used any more: a hash of the arbiters' PIN that lies there is removed.")
+        str, Meta(description="No longer used: a hash of the arbiters' PIN in this file is removed.")
     ] = "arbiter-pin"
     language: Language = "en"
     self_test: Annotated[
@@ -243,14 +243,14 @@ class OwnSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     spare_folder: Annotated[
         str | None,
         Meta(
-            description="Where the journal goes on while the card takes no writes, such as a USB stick; name it in the "
-            "unit's `ReadWritePaths=` too (`systemctl edit homologue-kiosk`). Default: memory, which a power cut "
-            "empties."
+            description="Folder for the journal while the card takes no writes, such as a USB stick. Add it to the "
+            "unit's `ReadWritePaths=` as well (`systemctl edit homologue-kiosk`). Default: memory, which is lost in a "
+            "power cut."
         ),
     ] = None
     metrics_port: Annotated[
         Annotated[int, Meta(ge=1, le=65535)] | None,
-        Meta(description="A port of this machine alone for [Prometheus](monitoring.md#a-table)."),
+        Meta(description="A local port for [Prometheus](monitoring.md#a-table)."),
     ] = None
 
 
@@ -264,15 +264,15 @@ class Config(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fields=True)
     event_key: Annotated[
         PublicKey | None,
         Meta(
-            description="The event's public key: receipts of nobody else are believed. A paired device has it from the "
-            "desk."
+            description="The event's public key: only receipts signed with it are believed. A paired device gets it "
+            "from the desk."
         ),
     ] = None
     key_file: Annotated[
         str,
         Meta(
-            description="The device's private key, made where it is absent. Default: `device.key` beside the journal "
-            "or the pairing."
+            description="The device's private key, created if it is missing. Default: `device.key` beside the "
+            "journal or the pairing."
         ),
     ] = ""
 
@@ -288,7 +288,7 @@ class UnpairedConfig(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fiel
         ),
     ]
     desk: Annotated[
-        str, Meta(max_length=64, description="With `paired`: the desk's address, where tables do not find it.")
+        str, Meta(max_length=64, description="With `paired`: the desk's address, if tables cannot find it.")
     ] = ""
 
     def with_table(self, folder: Path) -> Config:
@@ -337,7 +337,7 @@ class KioskSettings:
     def _check_devices(self, path: Path) -> None:
         devices = self.config.devices
         if devices.people and not (devices.buttons.startswith("sim:") and devices.camera.startswith("sim:")):
-            raise BadConfiguration(f"{path}: devices.people plays with simulated buttons and camera only")
+            raise BadConfiguration(f"{path}: devices.people needs simulated buttons and a simulated camera")
         named: list[tuple[str, Callable[[str], object], str]] = [
             *(("keyboards", keyboards.parse_keyboard, one) for one in devices.keyboards),
             *([("scanner", scanners.parse_scanner, devices.scanner)] if devices.scanner is not None else []),
@@ -407,7 +407,7 @@ class KioskSettings:
         """Return the broker's address and this table's identity there. Raises BadConfiguration."""
         broker, user = self.config.broker, f"table-{self.config.table}"
         if broker.plain == bool(broker.ca_file):
-            raise BadConfiguration("broker: name the event's authority (ca_file), or ask for no TLS (plain = true)")
+            raise BadConfiguration("broker: set ca_file to the event's authority, or plain = true to do without TLS")
         ca = self._present(broker.ca_file, "ca_file")
         certificate = self._present(broker.certificate_file, "certificate_file")
         if ca and certificate:
@@ -424,7 +424,7 @@ class KioskSettings:
     def _password(self) -> str:
         name = self.config.broker.password_file
         if name is None:
-            raise BadConfiguration("broker: name the device's certificate (certificate_file), or password_file")
+            raise BadConfiguration("broker: set certificate_file or password_file")
         path = self.beside(name)
         try:
             if path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):

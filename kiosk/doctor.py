@@ -60,7 +60,7 @@ def examine_table(config: Path, root: Path = Path("/")) -> tuple[Examined, list[
         )
         return Examined(("programs", "configuration"), tuple(found)), [config.parent]
     except KioskError as error:
-        why, do = "the kiosk does not start with it", "put the setting right that is named"
+        why, do = "the kiosk does not start with it", "correct the setting that the message names"
         found.append(Finding(error.code, str(error), why, do))
         return Examined(("programs", "configuration"), tuple(found)), [config.parent]
     looks: dict[str, Callable[[], Iterator[Finding]]] = {
@@ -97,7 +97,7 @@ def _devices(settings: KioskSettings, root: Path) -> Iterator[Finding]:
         if devices.buttons.startswith("gpio:"):
             wiring = read_wiring(devices.buttons.removeprefix("gpio:"))
     except FirmwareError as error:
-        yield Finding(error.code, what=str(error), why="the buttons cannot be opened", do="put devices.buttons right")
+        yield Finding(error.code, what=str(error), why="the buttons cannot be opened", do="correct devices.buttons")
         return
     for trouble in command.inspect_hardware(wiring, root, addresses).troubles:
         what, _, do = trouble.text.partition(": ")
@@ -108,7 +108,7 @@ def _devices(settings: KioskSettings, root: Path) -> Iterator[Finding]:
 def _clock() -> Iterator[Finding]:
     for trouble in inventory.clock_troubles():
         why = "times that people read are wrong, and certificates may seem to have ended"
-        yield Finding(trouble.code, what=trouble.text, why=why, do="let it reach a time server", must=False)
+        yield Finding(trouble.code, what=trouble.text, why=why, do="connect it to a time server", must=False)
 
 
 def _screen(settings: KioskSettings) -> Iterator[Finding]:
@@ -136,9 +136,7 @@ def _journal(settings: KioskSettings) -> Iterator[Finding]:
                 "SELECT count(*) FILTER (WHERE state <> 'safe'), count(*) FILTER (WHERE state = 'refused') FROM outbox"
             ).fetchone()
     except sqlite3.OperationalError as error:
-        yield Finding(
-            "journal_unread", f"{path}: {error}", "it is not known to be well", "run this as the kiosk's user"
-        )
+        yield Finding("journal_unread", f"{path}: {error}", "its condition is unknown", "run this as the kiosk's user")
         return
     except sqlite3.Error as error:
         whole, unsent, refused = str(error), 0, 0
@@ -146,14 +144,14 @@ def _journal(settings: KioskSettings) -> Iterator[Finding]:
         yield Finding(
             "journal_damaged",
             f"{path}: {whole}",
-            "what the scorer has not receipted may be lost",
+            "facts without a receipt from the scorer may be lost",
             "do not switch it off; docs/installer.md says how a device is replaced",
         )
     if unsent:
         yield Finding(
             "facts_unsent",
-            f"{unsent} facts have no receipt of the scorer, {refused} of them refused",
-            "they are on this card alone",
+            f"{unsent} facts have no receipt from the scorer; it refused {refused} of them",
+            "they exist only on this card",
             "let the table connect; the desk's alerts say why facts are refused",
             must=bool(refused),
         )
@@ -170,11 +168,11 @@ def _certificate(settings: KioskSettings) -> Iterator[Finding]:
     try:
         ends = x509.load_pem_x509_certificate(settings.beside(name).read_bytes()).not_valid_after_utc
     except (OSError, ValueError) as error:
-        yield Finding("certificate_unread", f"{name}: {error}", "the broker lets nobody in without it", "pair it again")
+        yield Finding("certificate_unread", f"{name}: {error}", "the broker refuses connections", "pair it again")
         return
     if ends - datetime.now(UTC) < SOON:
         what = f"the device's certificate ends on {ends.date()}"
-        yield Finding("certificate_ends", what, "then the broker does not let it in", "pair the device again")
+        yield Finding("certificate_ends", what, "after that, the broker refuses the device", "pair the device again")
 
 
 def _broker(settings: KioskSettings) -> Iterator[Finding]:

@@ -573,7 +573,7 @@ class JournaledTable:
                 self.state, facts = handle(self.state, event)
                 self.sequence.take(self.state, facts)
         except NotNow as refusal:
-            raise JournalNewer(f"it holds what the table does not allow: {refusal}") from None
+            raise JournalNewer(f"it holds an event that the table does not allow: {refusal}") from None
 
     def restarted(self, now: int) -> None:
         """Record that the program has restarted, unless the journal is empty."""

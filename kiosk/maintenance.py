@@ -53,7 +53,7 @@ def import_journal(config: Path, card: Path) -> None:
     whose = JournalOwner(settings.config.event, settings.config.table)
     journal = find_journal(card, whose) if card.is_dir() else card
     taken = take_over_journal(journal, settings.journal, whose, settings.device_key())
-    where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
+    where = "This device continues where the dead one stopped" if taken.whole else "This device was already in use"
     say(f"{where}; {amount(taken.facts, 'fact')} will be sent.", goes_on=taken.whole, facts=taken.facts)
 
 
@@ -88,7 +88,7 @@ def pair(config: Path, desk: str, code: str) -> None:
     pairing = exchange.request_pairing(offer, open_device_key(folder / KEY_FILE))
     store_pairing(folder, pairing)
     say(
-        f"Paired with {pairing.event}, table {pairing.table}. A kiosk that runs takes it when it starts again.",
+        f"Paired with {pairing.event}, table {pairing.table}. Restart a running kiosk to use it.",
         event=pairing.event,
         table=pairing.table,
     )
@@ -141,7 +141,7 @@ def find_journal(card: Path, whose: JournalOwner) -> Path:
     named = (Path(folder) / JOURNAL_FILE for folder, _, files in os.walk(card) if JOURNAL_FILE in files)
     ours = [path for path in named if _is_of(path, whose)]
     if not ours:
-        raise JournalBroken(f"{card} holds no journal of {whose.event}, table {whose.table}, that can be read")
+        raise JournalBroken(f"{card} holds no readable journal of {whose.event}, table {whose.table}")
     return max(ours, key=_written_at)
 
 

@@ -257,7 +257,7 @@ def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> BundleM
     """Return the manifest of an offer, if this table can upgrade to it and back. Raises UpgradeError."""
     signed = read_signed_manifest(content)
     if signed.hash != offer.manifest:
-        raise UpgradeError("upgrade_unreachable", "the desk has another version by now")
+        raise UpgradeError("upgrade_unreachable", "the desk now offers another version")
     manifest, (journal, _) = signed.opened(keys), own_formats()
     if journal.writes not in manifest.journal.opens or manifest.journal.writes not in journal.opens:
         both = f"{manifest.version} and {program_version()}"
@@ -278,7 +278,7 @@ def fetch_part(door: DeskDoor, offer: UpgradeOffer, part: BundledPackage, place:
                 yield min(file.tell(), part.size)
             file.truncate()
     if place.stat().st_size < part.size:
-        raise UpgradeError("upgrade_unreachable", "the desk has broken off")
+        raise UpgradeError("upgrade_unreachable", "the desk stopped sending")
     if hash_of(place) != part.sha256:
         place.unlink()
-        raise UpgradeError("upgrade_damaged", "what the desk has given is not what the manifest says")
+        raise UpgradeError("upgrade_damaged", "the package does not match the manifest")

@@ -85,10 +85,10 @@ def _anchor(offer: PairingOffer) -> str:
         found = tls.fingerprint_of(msgspec.convert(text, Certificates))
     except ssl.SSLError:
         if offer.fingerprint:
-            raise DeskUnproven(f"what answers at {offer.host}:{offer.port} is no desk with TLS") from None
+            raise DeskUnproven(f"{offer.host}:{offer.port} is not a desk with TLS") from None
         return ""
     if not found.startswith(offer.fingerprint):
-        raise DeskUnproven(f"another certificate vouches for what answers at {offer.host}:{offer.port}")
+        raise DeskUnproven(f"the certificate of {offer.host}:{offer.port} is not the one that the QR code names")
     return text
 
 
@@ -102,7 +102,7 @@ def _connected(offer: PairingOffer, anchor: str) -> http.client.HTTPConnection:
         line.connect()
     except ssl.SSLError as error:
         line.close()
-        raise DeskUnproven(f"what answers at {offer.host}:{offer.port} is not vouched for: {error.reason}") from None
+        raise DeskUnproven(f"the certificate at {offer.host}:{offer.port} is not trusted: {error.reason}") from None
     return line
 
 

@@ -25,7 +25,7 @@ from kiosk.screens.texts import refusal
 from kiosk.screens.views import RecordedView, ScreenView
 
 NOT_FOUND: Final[Mapping[str, Message]] = {
-    "no_play_fits": N_("No order of play gives these tiles: one was misread, or lies elsewhere."),
+    "no_play_fits": N_("No order of play fits these tiles: one was misread, or is somewhere else."),
     "tile_of_another": N_("A tile lies before a player who cannot have drawn it."),
     "winning_tile_unknown": N_("Which tile won was not seen: lay it last, apart."),
     "too_much_unread": N_("Too many tiles were not read."),

@@ -65,7 +65,7 @@ def on_claim_press(state: Table, event: events.ButtonPressed) -> Step:
     if event.seat in state.dead_hands:
         raise NotNow("press_of_dead_hand", f"{event.seat} cannot win this play any more")
     if event.at < state.since:
-        raise NotNow("press_before_play", f"{event.seat}, told when the play had begun")
+        raise NotNow("press_before_play", f"{event.seat}, reported when the play had begun")
     if event.at < state.since + SETTLE_NS:
         raise NotNow("press_too_soon", f"{event.seat}, just as the play began")
     return with_window(state, _window(state).pressed(event.seat, in_play_time(state, event.at))), ()
@@ -208,13 +208,13 @@ def on_false_hu(state: Table, event: events.FalseHuRuled) -> Step:
 def on_value_entered(state: Table, event: events.ValueEntered) -> Step:
     """Accept the win as entered. Only those who declared on the earliest tile can have won. Raises NotNow."""
     if event.win == "draw":
-        raise NotNow("not_a_win", "a draw is told while playing")
+        raise NotNow("not_a_win", "a draw is reported while playing")
     outcome = Outcome(event.win, event.winners, event.discarder)
     if entitled(state, event.declared_on, event.discarder) != set(event.winners):
         raise NotNow("winners_differ", "every declaration is either valued, on a later tile, or found false")
     rules = state.profile
     if not isinstance(rules, Profile):
-        raise NotNow("not_now", "a hand of riichi is told by han and fu")
+        raise NotNow("not_now", "a hand of riichi is entered by han and fu")
     outcome = allowed_outcome(outcome, rules.payments)
     try:
         check_outcome(outcome, rules.payments)
@@ -229,10 +229,10 @@ def entitled(state: Table, declared_on: Mapping[Seat, Seat], discarder: Seat | N
     if not declared_on:
         return {*declared}
     if {*declared_on} != {*declared}:
-        raise NotNow("winners_differ", "on which tile is said of each who declared, and of nobody else")
+        raise NotNow("winners_differ", "each seat that declared needs its tile, and no other seat")
     owner, first = play_sequence.winning_tile({seat: declared_on[seat] for seat in declared})
     if owner != discarder:
-        raise NotNow("winners_differ", "the discarder is whose tile was declared on first")
+        raise NotNow("winners_differ", "the discarder must be the owner of the tile declared on first")
     return {*first}
 
 

@@ -338,7 +338,7 @@ def _refuse_late_press(state: Table, event: events.ButtonPressed) -> None:
         raise NotNow("press_of_dead_hand", f"{event.seat} cannot win this play any more")
     if any(one.seat == event.seat for one in state.declarations):
         raise NotNow("press_again", f"{event.seat} has declared already")
-    raise NotNow("press_told_late", f"{event.seat} pressed in time, but the window was closed before that was told")
+    raise NotNow("press_told_late", f"{event.seat} pressed in time, but the report came after the window had closed")
 
 
 def _refusal(phase: Phase, event: events.Event) -> NotNow:

@@ -69,7 +69,7 @@ def _refuse_rewritten(state: Table, assignment: Assignment, had: Assignment) -> 
     if _played_plays(state, assignment) != _played_plays(state, had):
         raise NotNow("plan_rewrites_past", "the new plan differs in plays that were played here")
     if state.played and (assignment.profile, assignment.rules) != (had.profile, had.rules):
-        raise NotNow("plan_rewrites_past", "the new plan has another profile; results here stand by the old one")
+        raise NotNow("plan_rewrites_past", "the new plan has another profile than the results recorded here")
 
 
 def may_renew(state: Table, assignment: Assignment) -> bool:

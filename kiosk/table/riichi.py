@@ -228,7 +228,7 @@ def on_hand_aborted(state: Table, event: events.HandEntered) -> Step:
     if event.told.kind == "minor_fault":
         return on_minor_fault(state, event)
     if event.told.kind not in ("abort", "chombo"):
-        raise NotNow("not_a_win", "a win is told when it was declared")
+        raise NotNow("not_a_win", "a win is entered once it was declared")
     check_payment(state, event.told)
     return _broken_off(state, event)
 
@@ -280,7 +280,7 @@ def on_hand_valued(state: Table, event: events.HandEntered) -> Step:
 def on_planned_aborted(state: Table, event: events.HandEntered) -> Step:
     """Record an abortive draw. As with an empty wall, claims come first: whoever has won presses. Raises NotNow."""
     if event.told.kind != "abort":
-        raise NotNow("not_a_win", "a win is told when it was declared")
+        raise NotNow("not_a_win", "a win is entered once it was declared")
     _outcome(state, event.told)
     return _broken_off(state, event)
 

@@ -138,7 +138,7 @@ def test_the_command_takes_a_card_over(card: Path, tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     config.write_text(CONFIG.replace('folder = "."', 'folder = "own"'), encoding="utf-8")
     answer = CliRunner().invoke(homologue, ["table", "import", str(config), str(card)])
-    assert answer.output == "This device goes on where the dead one stood; 4 facts will be sent.\n"
+    assert answer.output == "This device continues where the dead one stopped; 4 facts will be sent.\n"
     assert (tmp_path / "own" / "table.sqlite").stat().st_mode & 0o077 == 0
     refused = CliRunner().invoke(homologue, ["table", "import", str(config), str(config)])
     assert (refused.exit_code, codes(refused.stderr)) == (1, ["journal_broken"])
@@ -164,7 +164,7 @@ def test_the_newest_journal_of_the_table_is_found_wherever_it_lies_on_a_card(car
     config = tmp_path / "table.toml"
     config.write_text(CONFIG.replace('folder = "."', 'folder = "own"'), encoding="utf-8")
     answer = CliRunner().invoke(homologue, ["table", "import", str(config), str(stick)])
-    assert answer.output == "This device goes on where the dead one stood; 4 facts will be sent.\n"
+    assert answer.output == "This device continues where the dead one stopped; 4 facts will be sent.\n"
     with pytest.raises(JournalBroken):
         find_journal(stick, JournalOwner(EVENT, 99))
 
