@@ -65,8 +65,8 @@ class Table:
         for order in orders:
             self._desk.say(topics.ORDER.at(EVENT, table=TABLE), self.encode(order))
         end = time.monotonic() + PATIENCE_S
-        while self.program.state.ordered != orders[-1].seq:
-            assert time.monotonic() < end, f"{self.program.state.ordered}, not {orders[-1].seq}"
+        while self.program.state.last_order != orders[-1].seq:
+            assert time.monotonic() < end, f"{self.program.state.last_order}, not {orders[-1].seq}"
             self.program.step(timeout=0.01)
 
     def hello(self) -> None:

@@ -20,7 +20,7 @@ from broker.protocol import (
 )
 from broker.protocol.link import Incoming, LinkChanged
 from broker.scorer.access import ArbiterAccess, PinCheck
-from kiosk.arbiter_pin import PIN_TOLD_FILE
+from kiosk.arbiter_pin import PIN_STATE_FILE
 from tests.kiosk.standing import Standing, Time, standing
 from tests.kiosk.tables import EVENT, TABLE
 from tests.pins import HASHED, known_match
@@ -101,7 +101,7 @@ def said_of_pin(answer: PinAnswer | None = None, mark: str | None = "0" * 16) ->
 
 def tell_pin(folder: Path) -> None:
     """Let the table that is opened in a folder know that there is a PIN, as if it had heard so before."""
-    (folder / PIN_TOLD_FILE).write_bytes(encode(said_of_pin()))
+    (folder / PIN_STATE_FILE).write_bytes(encode(said_of_pin()))
 
 
 class Judged(Standing):

@@ -19,7 +19,7 @@ class NoPin:
     known = False
     mark = None
 
-    def give(self, _: str) -> SealedTry:
+    def submit(self, _: str) -> SealedTry:
         """Raise TypeError: nobody is asked for one."""
         raise TypeError("a PIN is asked for where one is set")
 
@@ -32,7 +32,7 @@ class NoDrafts:
 
     draft = panel = ""
 
-    def beside(self, **_: str) -> AbstractContextManager[None]:
+    def with_drafts(self, **_: str) -> AbstractContextManager[None]:
         """Write nothing."""
         return nullcontext()
 

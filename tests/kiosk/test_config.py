@@ -62,7 +62,7 @@ def test_a_good_file_is_read_whole(file: Path) -> None:
 def test_paths_are_beside_the_file_and_absolute_ones_stay(file: Path) -> None:
     settings = KioskSettings(file)
     assert settings.folder == file.parent / "state"
-    assert settings.beside("/etc/ca.pem") == Path("/etc/ca.pem")
+    assert settings.path_of("/etc/ca.pem") == Path("/etc/ca.pem")
 
 
 def test_the_broker_is_reached_as_this_table_with_the_password_of_the_file(file: Path) -> None:

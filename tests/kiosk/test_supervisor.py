@@ -161,7 +161,7 @@ def test_of_a_button_that_never_rests_as_many_presses_are_kept_as_the_program_ca
     told = config.with_name("told")
     reports = [kind("south", 2**62 + at) for at in range(2000) for kind in (Pressed, Released)]
     supervised(config, *reports, then=TAKES.format(told=str(told), kept="line.have_presses()"))
-    assert told.read_text(encoding="utf-8") == repr(reports[: supervisor.MOST_KEPT])
+    assert told.read_text(encoding="utf-8") == repr(reports[: supervisor.MOST_PRESSES])
 
 
 def test_a_program_without_a_supervisor_has_screen_and_pins(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,7 +182,7 @@ def test_names_are_as_prometheus_asks_and_each_says_what_it_is(watched: Watched)
 def of_tables() -> set[str]:
     """Return the names of all samples that a table's own program tells."""
     metrics = TableMetrics(lambda: 0)
-    writes = WriteTimes().now()
+    writes = WriteTimes().snapshot()
     metrics.follow(
         TableNumbers(
             Phase.RESTORING, "restoring", connected=True, unsent=0, refused=0, looks=0, health={}, writes=writes

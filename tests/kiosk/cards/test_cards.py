@@ -33,12 +33,12 @@ def test_a_card_is_one_page_with_all_its_sentences_beside_its_pictures(card: Car
     document = pypdfium2.PdfDocument(card_page(card, _))
     (only,) = document
     told = plain(only.get_textpage().get_text_bounded())
-    said = [card.title, *(text for text, _shown in card.moments), *card.besides]
+    said = [card.title, *(text for text, _shown in card.pictures), *card.advice]
     assert [text for text in said if plain(_(text)) not in told] == []
     boxes = [(one.type, one.get_bounds()) for one in only.get_objects()]
     pictures = [box for kind, box in boxes if kind == pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]
     texts = [box for kind, box in boxes if kind == pypdfium2.raw.FPDF_PAGEOBJ_TEXT]
-    assert len(pictures) == len(card.moments)
+    assert len(pictures) == len(card.pictures)
     width, height = only.get_size()
     inside = [
         left > EDGE and low > EDGE and right < width - EDGE and top < height - EDGE for left, low, right, top in texts
@@ -49,7 +49,7 @@ def test_a_card_is_one_page_with_all_its_sentences_beside_its_pictures(card: Car
 
 def test_a_card_shows_the_least_value_that_wins() -> None:
     least = load_mcr(DEFAULT_MCR).payments.minimum.value
-    shown = [getattr(one.phase, "form", None) for card in CARDS for _text, one in card.moments if not callable(one)]
+    shown = [getattr(one.phase, "form", None) for card in CARDS for _text, one in card.pictures if not callable(one)]
     assert {form.least for form in shown if isinstance(form, Form)} == {least}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from broker.protocol import AnyCountAnswer, Counted, CountedFan, CountRequest, McrValue, McrWinDetails, NotCounted
 from kiosk.camera.observations import HandObservation, SeenTile
-from kiosk.counting.desk import AGAIN_NS, SILENT_NS, AnyForm, CountDesk, CountingView
+from kiosk.counting.desk import ASK_AGAIN_NS, SILENT_NS, AnyForm, CountDesk, CountingView
 from kiosk.input import Form
 from kiosk.table import Phase
 from tests.kiosk.screens.counting_scenes import dealt, self_drawn_late, sight, with_melds
@@ -31,7 +31,7 @@ class Desk:
 
     def looking_at(self, seen: HandObservation) -> "Desk":
         self.key("b")
-        self.desk.saw(seen)
+        self.desk.observe(seen)
         return self
 
     def answer(self, answer: AnyCountAnswer, to: str | None = None) -> None:
@@ -101,7 +101,7 @@ def test_what_the_tiles_cannot_tell_is_said_by_keys_where_the_hand_allows_it() -
         desk.key(key)
     assert desk.asked[0].said == McrWinDetails(last_tile=True, last_of_kind=True)
     desk.key("r")
-    desk.desk.saw(early)
+    desk.desk.observe(early)
     desk.key("enter")
     assert desk.asked[1].said == McrWinDetails(last_of_kind=True)
 
@@ -117,7 +117,7 @@ def test_a_kong_is_robbed_of_a_claimed_tile_and_never_on_the_last_one() -> None:
 def test_without_an_answer_the_same_is_asked_again_and_staff_are_told() -> None:
     desk = Desk().looking_at(sight(with_melds()))
     desk.key("enter", now=0)
-    for now in (AGAIN_NS - 1, AGAIN_NS, AGAIN_NS + 1, 2 * AGAIN_NS):
+    for now in (ASK_AGAIN_NS - 1, ASK_AGAIN_NS, ASK_AGAIN_NS + 1, 2 * ASK_AGAIN_NS):
         desk.desk.due(now)
     assert desk.asked == [desk.asked[0]] * 3
     silent = [desk.desk.view(now, up=up) for now, up in ((1, True), (1, False), (SILENT_NS, True))]
@@ -127,7 +127,7 @@ def test_without_an_answer_the_same_is_asked_again_and_staff_are_told() -> None:
 def test_a_declaration_that_the_scorer_has_not_heard_of_is_waited_for() -> None:
     desk = told(NotCounted(code="not_declared"))
     assert desk.shown.counting.answer is None
-    desk.desk.due(AGAIN_NS)
+    desk.desk.due(ASK_AGAIN_NS)
     desk.answer(WORTH)
     assert (len(desk.asked), desk.shown.counting.accepted) == (2, WORTH)
 
@@ -142,7 +142,7 @@ def test_an_answer_to_an_older_question_is_not_taken() -> None:
 
 def test_what_moves_after_it_was_asked_about_changes_nothing() -> None:
     desk = told(WORTH)
-    desk.desk.saw(HandObservation())
+    desk.desk.observe(HandObservation())
     assert desk.shown.counting.observation == sight(with_melds())
 
 

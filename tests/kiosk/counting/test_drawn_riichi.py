@@ -57,7 +57,7 @@ def test_a_drawn_hand_of_riichi_is_read_asked_about_counted_and_entered() -> Non
     asked = list[CountRequest]()
     desk = CountDesk(NAME, TABLE, asked.append)
     desk.key("b", sitting.table, FORM, 0)
-    desk.saw(sight)
+    desk.observe(sight)
     for key in ("t", "t", "enter"):
         desk.key(key, sitting.table, FORM, 0)
     (request,) = asked

@@ -131,7 +131,7 @@ def test_which_kong_was_concealed_is_not_said_of_another_hand() -> None:
     desk = Desk(ticked()).looking_at(sight(with_kongs()))
     for key in ("t", "g"):
         desk.key(key)
-    desk.desk.saw(sight(claimed()))
+    desk.desk.observe(sight(claimed()))
     assert desk.shown.counting.details == McrWinDetails(laid=HandLayout(self_drawn=True))
 
 

@@ -84,7 +84,7 @@ class Running:
 
     def begin(self) -> None:
         """Do what comes after the first picture."""
-        self._journal.lay_out()
+        self._journal.allocate_log()
         camera = CameraThread(lambda: open_camera("sim://tray"), self._program.observe, self._time)
         self._round = LoopRound(self._program, self._window, camera, lambda *_: None, threading.Event())
         self._program.start()
@@ -156,7 +156,7 @@ class Running:
     @_do.register
     def _(self, action: do.Hold) -> None:
         window = self._program.state.window
-        edges = [one.at for one in window.contacts if one.seat == action.seat] if window else []
+        edges = [one.at for one in window.presses if one.seat == action.seat] if window else []
         self._time.wait(HOLD)
         self._tell(Held(action.seat, edges[0] if edges else self._pressed_at))
 

@@ -10,7 +10,7 @@ from broker.rules import Outcome
 from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
 from kiosk.input import Form
-from kiosk.input.controls import AGREEING, BACK_NS, END_NS, GRACE_NS, PATIENCE_NS, TableButtons
+from kiosk.input.controls import AGREEING, GRACE_NS, LONGEST_OPEN_NS, RECONNECT_NS, RELEASE_NS, TableButtons
 from kiosk.table import (
     SETTLE_NS,
     Event,
@@ -105,8 +105,8 @@ def test_where_one_is_heard_of_late_others_may_be_on_their_way_too() -> None:
 
 def test_how_a_press_ends_is_waited_for_longer_than_an_edge() -> None:
     closing = Closing(down=True)
-    assert not closing.may_close(OVER + END_NS - 1)
-    assert closing.may_close(OVER + END_NS)
+    assert not closing.may_close(OVER + RELEASE_NS - 1)
+    assert closing.may_close(OVER + RELEASE_NS)
 
 
 def test_a_box_that_is_away_is_waited_for_and_then_what_it_has_kept() -> None:
@@ -115,8 +115,8 @@ def test_a_box_that_is_away_is_waited_for_and_then_what_it_has_kept() -> None:
     assert not closing.may_close(OVER + 5_000 * MS)
     closing.health("box_silent", OVER + 5_000 * MS)
     closing.health(None, OVER + 6_000 * MS)
-    assert not closing.may_close(OVER + 6_000 * MS + BACK_NS - 1)
-    assert closing.may_close(OVER + 6_000 * MS + BACK_NS)
+    assert not closing.may_close(OVER + 6_000 * MS + RECONNECT_NS - 1)
+    assert closing.may_close(OVER + 6_000 * MS + RECONNECT_NS)
 
 
 def test_a_box_that_was_never_away_is_waited_for_no_longer_than_pins_are() -> None:
@@ -127,7 +127,7 @@ def test_a_box_that_was_never_away_is_waited_for_no_longer_than_pins_are() -> No
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["heard", "gone", "back"]), st.integers(0, 2 * PATIENCE_NS)),
+        st.tuples(st.sampled_from(["heard", "gone", "back"]), st.integers(0, 2 * LONGEST_OPEN_NS)),
         max_size=20,
     )
 )
@@ -138,7 +138,7 @@ def test_whatever_happens_it_is_closed_when_patience_has_an_end(happened: list[t
             closing.heard(OVER + after)
         else:
             closing.health("box_silent" if what == "gone" else None, OVER + after)
-    assert closing.may_close(OVER + PATIENCE_NS)
+    assert closing.may_close(OVER + LONGEST_OPEN_NS)
     assert not closing.may_close(OVER + GRACE_NS - 1)
 
 

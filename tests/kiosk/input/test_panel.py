@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from broker.i18n import Translator
 from broker.protocol import AT_THE_TABLE, SEATS, Fine, Left, LetIn, Paused, PinAnswer, PinGiven, Ruled, TimeAdded
 from broker.protocol.arbiter_session import BY_PIN, GIVEN, PinPlace, nonce_of, scope_of
-from kiosk.arbiter_pin import PIN_TOLD_FILE, remove_hash
+from kiosk.arbiter_pin import PIN_STATE_FILE, remove_hash
 from kiosk.input import REASONS, ArbiterPanel
 from kiosk.input.panel import Act, Decided, PanelClosed, PanelResult, opened_panel, possible_acts, press_panel_key
 from kiosk.screens import TableScreen
@@ -246,7 +246,7 @@ def test_no_false_hu_is_offered_where_a_drawn_hand_asks_who_is_tenpai() -> None:
     sitting = AloneSitting()
     sitting.begin()
     sitting.draw()
-    assert sitting.table.hand.asking
+    assert sitting.table.hand.asks_tenpai
     assert "false_hu" not in possible_acts(sitting.table)
 
 
@@ -486,15 +486,15 @@ def test_what_the_scorer_has_said_of_the_pin_is_known_after_a_restart_and_nothin
     with standing(tmp_path) as again:
         assert (again.program._server.state_message().pin, mark) == ("0" * 16, "0" * 16)
     kept = b"".join(one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
-    assert (b"argon2" in kept, b"session" in (tmp_path / PIN_TOLD_FILE).read_bytes()) == (False, False)
+    assert (b"argon2" in kept, b"session" in (tmp_path / PIN_STATE_FILE).read_bytes()) == (False, False)
 
 
 def test_a_hash_that_an_older_program_has_left_on_the_card_is_removed(tmp_path: Path) -> None:
     old = f'{{"id":"pin-00000001","event":"{EVENT}","table":{TABLE},"set_at":1,"hash":"{HASHED}"}}'
-    (tmp_path / PIN_TOLD_FILE).write_text(old, encoding="ascii")
+    (tmp_path / PIN_STATE_FILE).write_text(old, encoding="ascii")
     (tmp_path / "arbiter-pin").write_text(f"{HASHED}\n", encoding="ascii")
     with standing(tmp_path):
-        assert [(tmp_path / name).exists() for name in (PIN_TOLD_FILE, "arbiter-pin")] == [False, False]
+        assert [(tmp_path / name).exists() for name in (PIN_STATE_FILE, "arbiter-pin")] == [False, False]
 
 
 def test_the_pin_of_an_event_whose_folder_a_table_shares_stays(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from broker.protocol import Assignment, RiichiEvent, RiichiRecorded, RiichiStand
 from kiosk.input import RiichiQuestion, WinForm
 from kiosk.screens import ScreenView, SessionView, StatusLine, screen_view
 from kiosk.screens.views import Scores, session_view, sheet_view
-from kiosk.table import LINES, Phase
+from kiosk.table import LINES_PER_PAGE, Phase
 from kiosk.table.events import ButtonPressed
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, fu30, session_plan
@@ -50,7 +50,7 @@ def test_of_several_the_earliest_tile_wins_and_the_record_says_who_declared_on_w
     at.type("d", "w", "3", "enter", "3", "0", "enter")
     assert at.sitting.table.phase is Phase.ACCEPTING
     assert isinstance(seen := at.seen()[1], SessionView)
-    assert (seen.ending, seen.overtaken) == (at.sitting.table.hand.told, ("south",))
+    assert (seen.ending, seen.overtaken) == (at.sitting.table.hand.result, ("south",))
     at.sitting.record()
     fact = at.sitting.facts[-1]
     assert isinstance(fact, RiichiRecorded)
@@ -67,9 +67,9 @@ def test_a_chombo_beside_enter_asks_first_and_a_slip_loses_nothing_that_was_type
     at.type("3", "enter", "3", "x")
     assert at.keys.riichi.form == RiichiQuestion("fault", ("south",))
     at.type("back", "0", "enter", "w")
-    assert at.sitting.table.hand.told == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
+    assert at.sitting.table.hand.result == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
     at.type("r", "x", "1")
-    assert at.sitting.table.hand.told == RiichiEvent(kind="chombo", offenders=("south",))
+    assert at.sitting.table.hand.result == RiichiEvent(kind="chombo", offenders=("south",))
 
 
 @pytest.mark.parametrize("beside", [("x", "2"), ("i", "back")])
@@ -78,7 +78,7 @@ def test_what_is_asked_beside_a_hand_that_is_entered_loses_nothing_that_was_type
     at.sitting.declare("south")
     at.type("3", "enter", "3", *beside, "0", "enter", "w")
     assert (at.sitting.table.phase, at.keys.problem) == (Phase.ACCEPTING, None)
-    assert at.sitting.table.hand.told == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
+    assert at.sitting.table.hand.result == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
 
 
 def test_a_value_that_cannot_be_is_refused_with_its_code_and_what_was_typed_stays() -> None:
@@ -240,14 +240,14 @@ def test_two_can_have_a_nagashi_mangan_in_one_hand() -> None:
     at.type("g", "enter")  # nobody is chosen yet
     assert at.keys.riichi.form == RiichiQuestion("nagashi")
     at.type("s", "w", "n", "w", "enter")
-    told = at.sitting.table.hand.told
+    told = at.sitting.table.hand.result
     assert told is not None
     assert (at.sitting.table.phase, told.nagashi) == (Phase.ACCEPTING, ("south", "north"))
 
 
 def test_the_sheet_shows_every_entry_page_by_page_and_changes_nothing() -> None:
     at = At()
-    for _ in range(LINES + 1):
+    for _ in range(LINES_PER_PAGE + 1):
         at.type("f", "s", "2")
     at.type("b", "2")
     at.sitting.close_window()
@@ -261,7 +261,7 @@ def test_the_sheet_shows_every_entry_page_by_page_and_changes_nothing() -> None:
         assert session.sheet is not None
         kinds.append([one.ending.kind for one in session.sheet.lines])
         at.type(key)
-    newest, oldest = [*["minor_fault"] * (LINES - 1), "abort"], ["minor_fault"] * 2
+    newest, oldest = [*["minor_fault"] * (LINES_PER_PAGE - 1), "abort"], ["minor_fault"] * 2
     assert kinds == [newest, oldest, oldest, newest]
     at.type("back")
     assert (at.keys.riichi.form, at.sitting.table) == (None, before)

@@ -24,9 +24,9 @@ class Pin(NoPin):
     known = True
     mark = None
 
-    def give(self, _: str) -> SealedTry:
+    def submit(self, _: str) -> SealedTry:
         """Ask, and be answered never."""
-        return SealedTry("0" * 32, "0" * 120, asked=True)
+        return SealedTry("0" * 32, "0" * 120, sent=True)
 
 
 class At(Keyed[AloneSitting]):
@@ -66,7 +66,7 @@ def test_a_drawn_hand_is_settled_by_enter_and_refused_by_r() -> None:
     at.type("enter")
     assert at.sitting.table.phase is Phase.ACCEPTING
     at.type("r")
-    assert (at.sitting.table.phase, at.sitting.table.hand.asking) == (Phase.DECLARED, True)
+    assert (at.sitting.table.phase, at.sitting.table.hand.asks_tenpai) == (Phase.DECLARED, True)
 
 
 def test_a_false_declaration_asks_for_its_fine_and_goes_on() -> None:

@@ -35,11 +35,11 @@ def table(tmp_path: Path) -> Iterator[Judged]:
 
 
 def test_it_asks_walls_turn_how_far_who_claims_and_what_for() -> None:
-    asked, form = [EMPTY.asked], EMPTY
+    asked, form = [EMPTY.step], EMPTY
     for key in (*WALLS, "e", "1", "s", "w", "enter", "1", "2"):
         form = press_scene_key(form, key)
-        if form.asked != asked[-1]:
-            asked.append(form.asked)
+        if form.step != asked[-1]:
+            asked.append(form.step)
     assert asked == ["walls", "turn", "phase", "claimants", "claim", "answer"]
 
 
@@ -57,7 +57,7 @@ def test_it_answers_what_the_rules_say_of_the_scene() -> None:
 
 @pytest.mark.parametrize("phase", ["2", "3"])
 def test_who_claims_is_asked_only_of_a_tile_that_lies_open(phase: str) -> None:
-    assert pressed(*WALLS, "s", phase).asked == "answer"
+    assert pressed(*WALLS, "s", phase).step == "answer"
 
 
 def test_the_sets_that_were_claimed_explain_the_walls() -> None:
@@ -92,7 +92,7 @@ def test_whatever_is_pressed_back_takes_out_the_last_key_that_meant_something(ke
             assert press_scene_key(further, "back") == form
         form = further
     assert pressed(*form.pressed) == form
-    assert bool(form.answers) == (form.asked == "answer")
+    assert bool(form.answers) == (form.step == "answer")
 
 
 def test_a_wall_has_at_most_21_tiles() -> None:

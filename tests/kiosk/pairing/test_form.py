@@ -21,27 +21,27 @@ def typed(form: PairingForm, *keys: str) -> PairingForm:
 
 def test_the_only_desk_in_the_hall_is_taken() -> None:
     form = with_found(new_pairing_form(""), (CUP,))
-    assert (form.ask, form.address) == ("code", CUP.address)
+    assert (form.step, form.address) == ("code", CUP.address)
 
 
 @pytest.mark.parametrize(("number", "desk"), [("1", CUP), ("2", LEAGUE)])
 def test_of_several_one_is_chosen_by_its_number(number: str, desk: FoundDesk) -> None:
     form = with_found(new_pairing_form(""), (CUP, LEAGUE))
-    assert form.ask == "address"
+    assert form.step == "address"
     chosen = typed(form, number, "enter")
-    assert (chosen.ask, chosen.address) == ("code", desk.address)
+    assert (chosen.step, chosen.address) == ("code", desk.address)
 
 
 def test_an_address_can_be_typed_all_the_same() -> None:
     form = typed(with_found(new_pairing_form(""), (CUP, LEAGUE)), *"10.0.0.9", "enter")
-    assert (form.ask, form.address) == ("code", "10.0.0.9")
+    assert (form.step, form.address) == ("code", "10.0.0.9")
 
 
 def test_what_is_being_typed_is_left_alone() -> None:
     form = with_found(typed(new_pairing_form(""), "1", "0"), (CUP,))
-    assert (form.ask, form.address) == ("address", "10")
+    assert (form.step, form.address) == ("address", "10")
 
 
 def test_back_from_the_desk_that_was_found_another_can_be_typed() -> None:
     form = typed(with_found(new_pairing_form(""), (CUP,)), "back", "clear")
-    assert (form.ask, form.address) == ("address", "")
+    assert (form.step, form.address) == ("address", "")

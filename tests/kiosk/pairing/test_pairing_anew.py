@@ -34,7 +34,7 @@ def turning(folder: Path, *, pairs: bool) -> Iterator[tuple[Standing, Callable[[
     ):
         camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
         turn = LoopRound(table.program, window, camera, lambda *_: None, threading.Event())
-        turn.pairs = pairs
+        turn.paired = pairs
 
         def typed() -> object:
             turn()
@@ -78,8 +78,8 @@ def test_the_program_goes_to_the_pairing_screen_and_serves_the_table_that_it_was
     """Served, asked, paired, served: the second time with what was paired."""
     told: list[object] = []
 
-    def with_table(*_: object, anew: bool) -> KioskSettings | None:
-        told.append(anew)
+    def with_table(*_: object, pair: bool) -> KioskSettings | None:
+        told.append(pair)
         return None if told.count(True) > 1 else KioskSettings(tmp_path / "table.toml")
 
     def serve(*_: object) -> None:
@@ -90,5 +90,5 @@ def test_the_program_goes_to_the_pairing_screen_and_serves_the_table_that_it_was
     with standing(tmp_path):
         monkeypatch.setattr(command, "_with_table", with_table)
         monkeypatch.setattr(command, "serve", serve)
-        command._run_table(tmp_path / "table.toml", threading.Event(), None, SupervisorLine(), anew=False)
+        command._run_table(tmp_path / "table.toml", threading.Event(), None, SupervisorLine(), pair=False)
     assert told == [False, "served", True, "served"]

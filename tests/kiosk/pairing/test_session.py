@@ -381,19 +381,19 @@ def test_the_desk_is_asked_once_for_what_the_camera_goes_on_seeing_and_a_refusal
     desk.scanned(NotScanned("scan_unknown", pairing_text(offer), 0))
     desk.scanned(NotScanned("scan_unknown", "4006381333931", 0))
     desk.step(PATIENCE_S)
-    assert (desk.form.ask, asked.get(timeout=PATIENCE_S)) == ("asking", offer)
+    assert (desk.form.step, asked.get(timeout=PATIENCE_S)) == ("asking", offer)
     answers.put(PairingRefused("pairing_over"))
     desk.step(PATIENCE_S)
-    assert (desk.form.ask, desk.form.problem, desk.form.address) == ("code", "pairing_over", "desk:8136")
+    assert (desk.form.step, desk.form.problem, desk.form.address) == ("code", "pairing_over", "desk:8136")
     desk.put(offer)  # still in view
     desk.step(PATIENCE_S)
-    assert (desk.form.ask, asked.empty()) == ("code", True)
+    assert (desk.form.step, asked.empty()) == ("code", True)
     for key in "87654321":
         desk.key(key)
     desk.key("enter")
     answers.put(PAIRING)
     desk.step(PATIENCE_S)
-    assert (desk.done, desk.form.ask, desk.form.table) == (True, "paired", 3)
+    assert (desk.done, desk.form.step, desk.form.table) == (True, "paired", 3)
     assert KioskSettings(own).config.table == 3
 
 
@@ -423,7 +423,7 @@ def test_a_camera_that_is_not_there_is_told_once_while_it_is_looked_for_again_an
             enough.set()
         raise CameraMissingError("no camera")
 
-    monkeypatch.setattr(session, "AGAIN_S", 0.001)
+    monkeypatch.setattr(session, "RETRY_S", 0.001)
     seeing = OfferCamera(missing, lambda _: None)
     with caplog.at_level("INFO", "homologue.kiosk"):
         seeing.start()

@@ -21,7 +21,7 @@ from broker.protocol import SEATS, McrValue, RiichiValue
 from kiosk.config import ScreenSettings
 from kiosk.practice import session
 from kiosk.practice.deals import Practised, practice_plan
-from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TURN_OUT, strip
+from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TIP_OUT, strip
 from kiosk.practice.session import PracticeTable, PracticeWindow
 from kiosk.program import TableProgram
 from kiosk.screens import DeclaredView, TableScreen, type_key
@@ -130,7 +130,7 @@ def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(rules: Practised, monke
 def _play(trainer: Trainer, _: Translator) -> None:
     trainer.there.wait(PATIENCE_S)
     trainer.until(lambda: trainer.phase is Phase.RESTORING)
-    trainer.strip(TURN_OUT)
+    trainer.strip(TIP_OUT)
     trainer.until(lambda: _("Sort the tiles by seat: colour and letter") in trainer.said())
     trainer.strip(SCAN_NEXT)
     trainer.until(lambda: _.ngettext("{count} tile scanned", "{count} tiles scanned", count=1) in trainer.said())

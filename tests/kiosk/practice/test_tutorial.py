@@ -16,9 +16,9 @@ from broker.rules.hand_value import KnownTiles, answer_count
 from kiosk.config import ScreenSettings
 from kiosk.practice import session
 from kiosk.practice.deals import FACES, practice_plan, riichi_hand
-from kiosk.practice.hands import TURN_OUT, PracticeHands, strip
+from kiosk.practice.hands import TIP_OUT, PracticeHands, strip
 from kiosk.practice.session import LABELS, PracticeTable, PracticeWindow
-from kiosk.practice.tutorial import AGAIN_NS, BACK_KEY, EACH_NS, ON_KEY, STEPS, Lesson, Role
+from kiosk.practice.tutorial import BACK_KEY, KEY_EVERY_NS, ON_KEY, REPEAT_NS, STEPS, Lesson, Role
 from kiosk.screens import QUIT, ScreenView
 from kiosk.screens.drawing import BODY, SMALL, SMALLEST, TEXT, TextLine
 from kiosk.table import profile_of
@@ -98,9 +98,9 @@ def test_every_step_has_room_beside_its_buttons(language: str, size: tuple[int, 
         room, pen, _ = window.lesson_room, window._pen, Translator(language)
         width = min(target.box.left for target in window._lesson_targets()) - room.left - window._gap
         for step in (one for steps in STEPS.values() for one in steps):
-            parts = [*pen.broken(TextLine(_(step.text), BODY, TEXT), width)]
+            parts = [*pen.wrapped(TextLine(_(step.text), BODY, TEXT), width)]
             lines = pen.fit([TextLine("1", SMALL, TEXT), *parts], width, room.height)
-            assert pen.high(lines, width) <= room.height
+            assert pen.lines_height(lines, width) <= room.height
             assert not [one for one in lines if "…" in pen._fitting(one.text, one.share, width)[0]]
             assert min(line.share for line in lines[1:]) > SMALLEST
 
@@ -131,7 +131,7 @@ def test_a_step_is_over_when_the_table_stands_so_and_back_shows_it_once_more() -
     with PracticeWindow(
         ScreenSettings(driver="dummy"), Translator(), now, strip(camera=True, scanner=True), lesson
     ) as window:
-        window.give(hands)
+        window.attach(hands)
         window.show(SCENES["restoring"]())
         assert (lesson.text(Translator())[0], lesson.buttons(Translator())) == ("Step 1 of 8", ("", "Skip"))
         window.show(SCENES["restoring, heap"]())
@@ -147,11 +147,11 @@ def test_a_step_is_over_when_the_table_stands_so_and_back_shows_it_once_more() -
 def test_a_step_that_is_skipped_is_done_by_the_hands_and_again_until_it_is_over() -> None:
     lesson, hands = Lesson("staff"), Watching()
     lesson.press(ON_KEY)
-    for now in (0, EACH_NS, EACH_NS + AGAIN_NS - 1, EACH_NS + AGAIN_NS):
+    for now in (0, KEY_EVERY_NS, KEY_EVERY_NS + REPEAT_NS - 1, KEY_EVERY_NS + REPEAT_NS):
         lesson.follow(SCENES["restoring"](), hands, now)
-    assert hands.did == [TURN_OUT, TURN_OUT]
-    lesson.follow(SCENES["restoring, heap"](), hands, EACH_NS + 2 * AGAIN_NS)
-    assert hands.did == [TURN_OUT, TURN_OUT]
+    assert hands.did == [TIP_OUT, TIP_OUT]
+    lesson.follow(SCENES["restoring, heap"](), hands, KEY_EVERY_NS + 2 * REPEAT_NS)
+    assert hands.did == [TIP_OUT, TIP_OUT]
 
 
 @pytest.mark.parametrize("winner", SEATS)

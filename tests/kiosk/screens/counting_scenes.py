@@ -71,7 +71,7 @@ def counted(
     request = CountRequest(
         id="request-1", event=EVENT, table=TABLE, round=1, deal=1, seat="west", groups=self_drawn_late()
     )
-    counting = HandCounting(winner, win, now, asked=request if asked or answer else None, answer=answer)
+    counting = HandCounting(winner, win, now, request=request if asked or answer else None, answer=answer)
     seen = screen_view(TABLE, sitting.table, Form(("west", "north")), StatusLine(up=True, clock="14:05"), problem)
     return with_counting(seen, CountingView(counting, silent=silent), None)
 

@@ -24,6 +24,6 @@ def pairing_scenes(online: StatusLine) -> dict[str, Callable[[], ScreenView]]:
     """Return them by name, as at a table whose line stands so."""
 
     def of(form: PairingForm) -> Callable[[], ScreenView]:
-        return lambda: replace(pairing_view(form, "14:05"), line=replace(online, apart=True))
+        return lambda: replace(pairing_view(form, "14:05"), line=replace(online, unpaired=True))
 
     return {f"pairing, {name}": of(form) for name, form in FORMS.items()}

@@ -110,7 +110,7 @@ def counting(
     for key in keys:
         now = replace(now, win=now.win.press(key, now.observation, now.winner))
     request = CountRequest(id="r", event="e", table=1, round=1, deal=1, seat="south", groups=((1,), (2,)))
-    count = CountingView(replace(now, asked=request if answer else None, answer=answer))
+    count = CountingView(replace(now, request=request if answer else None, answer=answer))
     return with_counting(shown, count, None)
 
 

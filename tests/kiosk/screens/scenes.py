@@ -162,7 +162,7 @@ def across(*, covered: int = 0) -> ScreenView:
     sitting.restore(["south", "north"])
     sitting.take(TrayChecked(at=sitting.wait(), seat="west", rows=((east, *others), *more), wrong=(strange,)))
     sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=((west, *hand), *walls), wrong=(strange,)))
-    sitting.table = replace(sitting.table, work=replace(sitting.table.work, ticked=True))
+    sitting.table = replace(sitting.table, work=replace(sitting.table.work, last_move_done=True))
     return seen(sitting, restoring=Restoring(TableObservation(covered)))
 
 
@@ -179,7 +179,7 @@ def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = Fa
     """A heap, or a pile of one seat, under the camera."""
     sitting = Sitting(play(1))
     turned_out = 4 + SEATS.index(pile) if pile else 0
-    serials = [one.tile.serial for one in hands.turned_out_tiles(sitting.play, turned_out)]
+    serials = [one.tile.serial for one in hands.tipped_out_tiles(sitting.play, turned_out)]
     strange = (SeenTile(None, face_up=True), SeenTile(None, foreign=True), *[SeenTile(None)] * 12) if trouble else ()
     observation = TableObservation(
         in_view=(*map(SeenTile, serials), *strange), view=CameraView(1, drawn_heap(sitting.play, turned_out))

@@ -28,7 +28,7 @@ def walked(*reports: Report | TooShort, keys: str = "", then: Steps = lambda _: 
         walk.key(key, 3)
     then(walk)
     line = StatusLine(up=True, clock="09:05", version="0.1.0")
-    return ScreenView(TABLE, IdleView(), line, self_test=walk.seen)
+    return ScreenView(TABLE, IdleView(), line, self_test=walk.view)
 
 
 ALL: Final = tuple(Pressed(seat, 1) for seat in SEATS)
@@ -52,9 +52,9 @@ SELF_TEST: Final[dict[str, Callable[[], ScreenView]]] = {
     "self-test, scanned": lambda: walked(*ALL, Scanned(117, "02", 1)),
     "self-test, scanned nothing": lambda: walked(*ALL, NotScanned("scan_unknown", "?", 1)),
     "self-test, no picture": lambda: walked(*ALL, keys="x"),
-    "self-test, picture": lambda: walked(*ALL, keys="x", then=lambda walk: walk.saw(PictureObservation(PICTURE))),
+    "self-test, picture": lambda: walked(*ALL, keys="x", then=lambda walk: walk.observe(PictureObservation(PICTURE))),
     "self-test, glare": lambda: walked(
-        *ALL, keys="x", then=lambda walk: walk.saw(PictureObservation(PICTURE, ("camera_glare",)))
+        *ALL, keys="x", then=lambda walk: walk.observe(PictureObservation(PICTURE, ("camera_glare",)))
     ),
     "self-test, passed": found,
     "self-test, one fault": lambda: found(("button-north", "button_silent")),

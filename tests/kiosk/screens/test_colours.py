@@ -18,7 +18,7 @@ import pytest
 from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
 from kiosk.screens import RestoringView, ScreenView, TableScreen, TextPen, drawing
-from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, Appearance, Colour
+from kiosk.screens.drawing import DIMMED, EDGE, GROUND, PANEL, Appearance, Colour
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 from tests.kiosk.screens.test_table import contrast, scene_of
 
@@ -66,7 +66,7 @@ def alike(colours: dict[str, Colour], *, quiet: bool) -> list[tuple[str, str, st
     """Return the pairs that some eyes do not tell apart, with how much they differ."""
     found = []
     lit = {
-        name: tuple(part * left / 255 for part, left in zip(one, LOWERED, strict=True)) if quiet else one
+        name: tuple(part * left / 255 for part, left in zip(one, DIMMED, strict=True)) if quiet else one
         for name, one in colours.items()
     }
     for eyes, (one, other) in product(EYES, combinations(lit, 2)):
@@ -161,7 +161,7 @@ def test_in_quiet_light_everything_is_read_and_every_button_seen(ground: Colour)
     """3:1, WCAG's level for letters as large as ours; 2:1 for an edge, beside which there is always a word."""
 
     def lit(colour: Colour) -> tuple[int, ...]:
-        return tuple(part * left // 255 for part, left in zip(colour, LOWERED, strict=True))
+        return tuple(part * left // 255 for part, left in zip(colour, DIMMED, strict=True))
 
     inks = (drawing.TEXT, drawing.QUIET, drawing.GOOD, drawing.ATTENTION)
     assert [ink for ink in inks if contrast(lit(ink), lit(ground)) < 3] == []

@@ -10,7 +10,7 @@ import pytest
 from broker.i18n import Translator, languages
 from broker.protocol.link import LinkRefused
 from firmware.errors import FAULT_CODES, BadAddress, FirmwareError, PinInUse, PinReserved
-from kiosk.camera.loop import REPORTED
+from kiosk.camera.loop import REPORTED_PROBLEMS
 from kiosk.errors import JournalFull
 from kiosk.screens.device import fault_name, part_and_fault, part_name, remedy, with_remedy
 from kiosk.status import LATE_PRESS
@@ -39,7 +39,7 @@ def of_hardware() -> set[str]:
     told |= {"picture_wrong", "scanner_beeps", "scanner_silent"}
     devices = {code for code in under(FirmwareError) if code not in ENDS_THE_PROGRAM}
     cameras = {code for code in under(CameraError) if code != "camera_address"}
-    return devices | cameras | {*FAULT_CODES, *REPORTED} | told | {JournalFull.code, LinkRefused.code}
+    return devices | cameras | {*FAULT_CODES, *REPORTED_PROBLEMS} | told | {JournalFull.code, LinkRefused.code}
 
 
 @pytest.mark.parametrize("language", languages())

@@ -53,7 +53,7 @@ def ink_height(fonts: Fonts, text: str) -> int:
 )
 def test_a_name_is_written_in_its_own_letters(language: str, name: str) -> None:
     fonts = Fonts(language, 480)
-    assert fonts.written(name) == name
+    assert fonts.drawable(name) == name
     boxes = ink(fonts, NO_LETTER * len(name))
     assert ink(fonts, name).shape != boxes.shape or (ink(fonts, name) != boxes).any()
 
@@ -69,7 +69,7 @@ def test_a_name_is_written_in_its_own_letters(language: str, name: str) -> None:
     ],
 )
 def test_what_no_font_has_is_never_a_box(name: str, written: str) -> None:
-    assert Fonts("en", 480).written(name) == written
+    assert Fonts("en", 480).drawable(name) == written
 
 
 @pytest.mark.parametrize(("first", "last"), [("ש", "ה"), ("د", "ر")])
@@ -95,7 +95,7 @@ def test_letters_of_south_asia_are_shaped(joined: str, letters: str) -> None:
 def test_a_joiner_joins_the_letters_beside_it(beside: str) -> None:
     fonts = Fonts("en", 480)
     joined, apart = (f"\u0d9a\u0dca{joiner}\u0dbb\u0dd2{beside}" for joiner in ("\u200d", ""))
-    assert fonts.written(joined) == joined
+    assert fonts.drawable(joined) == joined
     assert fonts.size(joined, SHARE)[0] < 0.95 * fonts.size(apart, SHARE)[0]
 
 

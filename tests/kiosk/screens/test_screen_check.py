@@ -8,7 +8,7 @@ from typing import Final
 import pygame
 import pytest
 
-from kiosk.screens.window import EACH_NS, ScreenCheck, is_unplugged
+from kiosk.screens.window import CHECK_EVERY_NS, ScreenCheck, is_unplugged
 
 READ_BACK: Final = """
 import pygame
@@ -69,7 +69,7 @@ def test_a_display_that_is_pulled_out_is_told_and_one_that_is_back(tmp_path: Pat
     told = []
     for at, status in enumerate(("connected", "disconnected", "connected")):
         lay(tmp_path, {"card0-HDMI-A-1": status})
-        told.append(check.fault(surface, at * EACH_NS))
+        told.append(check.fault(surface, at * CHECK_EVERY_NS))
     assert told == [None, "screen_unplugged", None]
 
 

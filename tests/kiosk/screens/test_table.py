@@ -24,10 +24,10 @@ from kiosk.screens import (
     TextPen,
     TouchTarget,
 )
-from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, TEXT, Align, Appearance, Colour, Hand
+from kiosk.screens.drawing import DIMMED, EDGE, GROUND, PANEL, TEXT, Align, Appearance, Colour, Hand
 from kiosk.screens.fonts import Fonts
 from kiosk.screens.layout import drawn_size
-from kiosk.screens.restoring import MOST_WAITED_FOR
+from kiosk.screens.restoring import MOST_PLACES_NAMED
 from kiosk.screens.riichi import how_it_ended
 from kiosk.screens.table import current_screen
 from kiosk.screens.views import TimeView
@@ -149,7 +149,7 @@ def test_every_line_stands_on_the_screen_apart_from_all_else_and_nothing_but_a_n
 def test_every_letter_is_in_the_font_it_is_written_in(language: str) -> None:
     fonts = Fonts(language, ROOMS[0][0][1])
     lines = [(scene, text) for scene in SCENES for text, _ in inked(language, ROOMS[0], scene)]
-    assert [one for one in lines if fonts.written(one[1]) != one[1]] == []
+    assert [one for one in lines if fonts.drawable(one[1]) != one[1]] == []
 
 
 @pytest.mark.parametrize("language", languages())
@@ -265,7 +265,7 @@ def test_every_colour_that_is_written_can_be_read_on_the_ground_under_it() -> No
 @pytest.mark.parametrize("ground", [GROUND, PANEL])
 def test_what_is_said_on_a_dimmed_screen_can_still_be_read(ground: Colour) -> None:
     """4.5:1, WCAG's level for all text."""
-    dimmed = [tuple(part * left // 255 for part, left in zip(one, LOWERED, strict=True)) for one in (TEXT, ground)]
+    dimmed = [tuple(part * left // 255 for part, left in zip(one, DIMMED, strict=True)) for one in (TEXT, ground)]
     assert contrast(*dimmed) >= 4.5
 
 
@@ -306,7 +306,7 @@ def test_places_that_are_waited_for_are_named_while_there_are_few() -> None:
     assert "Waiting for row 1, place 1 · row 1, place 2 · row 1, place 3" in told
     screen, pen, surface = drawing("en", ROOMS[0])
     pen.lines.clear()
-    screen.draw(surface, unread(MOST_WAITED_FOR + 1))
+    screen.draw(surface, unread(MOST_PLACES_NAMED + 1))
     assert [text for text, _ in pen.lines if text.startswith("Waiting")] == []
 
 
