@@ -1,4 +1,4 @@
-"""A play that is kept after its result: everything that the screen can be asked to show of it."""
+"""Scenes of a play that is kept after its result."""
 
 from collections.abc import Callable
 from dataclasses import replace

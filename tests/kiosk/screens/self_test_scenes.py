@@ -1,4 +1,4 @@
-"""Everything that the self-test of the hardware can be asked to show."""
+"""Scenes of the hardware self-test."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ Steps = Callable[[SelfTestRun], object]
 
 
 def walked(*reports: Report | TooShort, keys: str = "", then: Steps = lambda _: None) -> ScreenView:
-    """Show a test of which devices have told this, then these keys were pressed."""
+    """Show a test after these reports and keys."""
     walk = SelfTestRun(0, {}, tuple, scanner=True)
     for report in reports:
         walk.take(report, 0)
@@ -35,7 +35,7 @@ ALL: Final = tuple(Pressed(seat, 1) for seat in SEATS)
 
 
 def found(*wrong: tuple[str, str]) -> ScreenView:
-    """Show what a test has found."""
+    """Show the findings of a test."""
     passed = replace(walked(*ALL).self_test, step="found", found=tuple(HardwareFinding(*one) for one in wrong))  # type: ignore[type-var]  # there is one
     return replace(walked(), self_test=passed)
 
