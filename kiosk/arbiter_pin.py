@@ -18,7 +18,7 @@ from kiosk.config import KioskSettings
 
 log = get_logger("homologue.kiosk")
 
-PIN_TOLD_FILE: Final = "arbiter-pin-told"
+PIN_STATE_FILE: Final = "arbiter-pin-told"
 """File beside the journal with the scorer's last message about the arbiters' PIN. It holds nothing of the PIN."""
 
 
@@ -28,52 +28,52 @@ class SealedTry:
 
     session: SessionNonce
     sealed: str = field(repr=False)
-    asked: bool
+    sent: bool
     """Whether the scorer was asked. If not, nobody can say yet whether the PIN is right."""
 
 
 class TablePin:
-    """The table's side of the arbiters' PIN. `ask` sends a sealed PIN to the scorer, and returns whether it could."""
+    """The table's side of the arbiters' PIN. `send` sends a sealed PIN to the scorer, and returns whether it could."""
 
-    def __init__(self, kept: Path, place: tuple[str, int, str], ask: Callable[[SessionNonce, str], bool]) -> None:
+    def __init__(self, path: Path, place: tuple[str, int, str], send: Callable[[SessionNonce, str], bool]) -> None:
         """Read the stored message. `place`: event, table and device."""
-        self._kept, self._place, self._ask = kept, place, ask
-        self._said = _read(kept, place)
+        self._path, self._place, self._send = path, place, send
+        self._state = _read(path, place)
 
     @classmethod
-    def of(cls, settings: KioskSettings, device: str, ask: Callable[[SessionNonce, str], bool]) -> Self:
+    def of(cls, settings: KioskSettings, device: str, send: Callable[[SessionNonce, str], bool]) -> Self:
         """Return the PIN of a table, and remove PIN hashes that older programs have left behind."""
-        for left in settings.pin_hashes():
-            remove_hash(left)
-        return cls(settings.folder / PIN_TOLD_FILE, (settings.config.event, settings.config.table, device), ask)
+        for path in settings.pin_hashes():
+            remove_hash(path)
+        return cls(settings.folder / PIN_STATE_FILE, (settings.config.event, settings.config.table, device), send)
 
     @property
     def mark(self) -> PinMark | None:
         """A mark that changes whenever the PIN is set; None if no PIN is set."""
-        return self._said.mark if self._said else None
+        return self._state.mark if self._state else None
 
     @property
     def known(self) -> bool:
         """Whether a PIN is set."""
         return self.mark is not None
 
-    def give(self, pin: str) -> SealedTry:
+    def submit(self, pin: str) -> SealedTry:
         """Seal a PIN and ask the scorer about it. The PIN itself is not kept."""
-        if self._said is None:
+        if self._state is None:
             raise TypeError("a PIN is asked for where one is set")
         event, table, device = self._place
         nonce = secrets.token_hex(arbiter_session.NONCE_DIGITS // 2)
-        sealed = arbiter_session.seal_pin(self._said.key, pin, arbiter_session.PinPlace(event, table, device, nonce))
-        return SealedTry(nonce, sealed, self._ask(nonce, sealed))
+        sealed = arbiter_session.seal_pin(self._state.key, pin, arbiter_session.PinPlace(event, table, device, nonce))
+        return SealedTry(nonce, sealed, self._send(nonce, sealed))
 
-    def take(self, said: ArbiterPin) -> None:
+    def take(self, message: ArbiterPin) -> None:
         """Accept the scorer's message about the PIN. If it cannot be written, it holds until the program ends."""
-        kept = replace(said, answer=None, signature=None)
-        before, self._said = self._said, kept
-        if before is not None and (before.key, before.mark) == (kept.key, kept.mark):
+        state = replace(message, answer=None, signature=None)
+        before, self._state = self._state, state
+        if before is not None and (before.key, before.mark) == (state.key, state.mark):
             return
         try:
-            write_private(self._kept, encode(kept))
+            write_private(self._path, encode(state))
         except OSError as error:
             log.warning("pin_state_not_kept", why=str(error))
 
@@ -81,13 +81,13 @@ class TablePin:
 def _read(path: Path, place: tuple[str, int, str]) -> ArbiterPin | None:
     """Return the stored message. An undecodable file is removed, as older programs kept the PIN's hash there."""
     try:
-        said = decode(ArbiterPin, path.read_bytes())
+        message = decode(ArbiterPin, path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, Refused):
         remove_hash(path)
         return None
-    return said if (said.event, said.table) == place[:2] else None
+    return message if (message.event, message.table) == place[:2] else None
 
 
 def remove_hash(path: Path) -> None:

@@ -39,7 +39,7 @@ SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080", "720x1280")
 @click.command(short_help="Run one table.")
 @click.argument("config", type=EXISTING_FILE, required=False)
 @click.option("--picture", type=FILE, help="Keep a PNG picture of the current screen in this file.")
-@click.option("--pair", "anew", is_flag=True, help="Pair the device again before starting.")
+@click.option("--pair", is_flag=True, help="Pair the device again before starting.")
 @click.option("--practice", is_flag=True, help="Run a practice table: no CONFIG, hardware or broker needed.")
 @click.option("--language", help="Practice: en, fr, zh, or another language that has a catalogue.")
 @click.option("--camera", help="Practice: v4l2:/dev/video0 or pictures:FOLDER [default: simulated].")
@@ -54,7 +54,7 @@ SIZES: Final = ("800x480", "1024x600", "1280x720", "1920x1080", "720x1280")
     type=click.Choice(["staff", "players", "arbiters"]),
     help="Practice: start with a three-minute tutorial.",
 )
-def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bool, **chosen: Any) -> None:  # noqa: ANN401 - click's
+def kiosk(config: Path | None, picture: Path | None, *, pair: bool, practice: bool, **chosen: Any) -> None:  # noqa: ANN401 - click's
     """Run one table. CONFIG is its TOML file; without it, use --practice.
 
     See docs/installer.md and docs/practice.md.
@@ -65,7 +65,7 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if practice == (config is not None):
         raise click.UsageError("give either CONFIG or --practice")
-    if anew and practice:
+    if pair and practice:
         raise click.UsageError("--pair needs CONFIG: a practice table is paired with no desk")
     if chosen and not practice:
         raise click.UsageError(f"--{min(chosen)} needs --practice: CONFIG says how a real table is set up")
@@ -76,7 +76,7 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
         if config is not None:
             line = SupervisorLine()
             try:
-                _run_table(config, stop, picture, line, anew=anew)
+                _run_table(config, stop, picture, line, pair=pair)
             except Exception as error:
                 line.failed(next((code for code, _ in problems_of(error)), ENDED))
                 raise
@@ -88,28 +88,28 @@ def kiosk(config: Path | None, picture: Path | None, *, anew: bool, practice: bo
         raise JournalBroken(str(error)) from error
 
 
-def _run_table(config: Path, stop: threading.Event, picture: Path | None, line: SupervisorLine, *, anew: bool) -> None:
+def _run_table(config: Path, stop: threading.Event, picture: Path | None, line: SupervisorLine, *, pair: bool) -> None:
     """Run one table until told to stop, pairing it again whenever its screen asks for that.
 
     Each event and table has its own journal, so facts left unsent by an earlier pairing stay where they are.
     """
-    while (settings := _with_table(config, stop, picture, line, anew=anew)) is not None:
+    while (settings := _with_table(config, stop, picture, line, pair=pair)) is not None:
         try:
             serve(settings, stop, picture, line)
         except PairingAsked:
-            anew = True
+            pair = True
         else:
             return
 
 
 def _with_table(
-    config: Path, stop: threading.Event, picture: Path | None, line: SupervisorLine, *, anew: bool
+    config: Path, stop: threading.Event, picture: Path | None, line: SupervisorLine, *, pair: bool
 ) -> KioskSettings | None:
     """Return the settings of this device's table, pairing the device first if necessary.
 
     Return None if the program was stopped meanwhile.
     """
-    if not anew:
+    if not pair:
         with suppress(NotPaired):
             return KioskSettings(config)
     from kiosk.pairing.session import pair_at_the_table  # noqa: PLC0415 - not needed by a device that is paired
@@ -133,7 +133,7 @@ def serve(
         window = opened.enter_context(ScreenWindow(config.screen, translator(config.language)))
         program = TableProgram(settings, journal)
         window.show(program.view())  # before the slow imports, as somebody has just switched this table on
-        journal.lay_out()
+        journal.allocate_log()
         take_kept_presses(program, line)
         buttons = open_buttons(config.devices.buttons, program.report, program.report)
         opened.enter_context(buttons.buttons)
@@ -156,7 +156,7 @@ def serve(
         people = _people(settings, buttons, trays, opened)
         camera_thread.start()
         each_round = LoopRound(program, window, camera_thread, buttons.buttons.show, stop, people, picture)
-        each_round.pairs = settings.paired
+        each_round.paired = settings.paired
         if config.metrics_port is not None:
             opened.enter_context(serve_metrics(program.metrics, config.metrics_port))
         run_program(program, stop, each_round)
@@ -166,12 +166,12 @@ def serve(
 
 def take_kept_presses(program: TableProgram, line: SupervisorLine) -> None:
     """Handle the presses made while no program was running, in their order and before any newer one."""
-    kept = line.take_buttons()
-    for press in kept:
+    presses = line.take_buttons()
+    for press in presses:
         program.report(press)
-    if kept:
+    if presses:
         program.step(timeout=0)
-        line.have_presses()
+        line.confirm_presses()
 
 
 def _people(
@@ -182,7 +182,7 @@ def _people(
         return None
     from kiosk.sim import People, RiichiPeople, read_script  # noqa: PLC0415 - simulated tables only
 
-    script = read_script(settings.beside(devices.people))
+    script = read_script(settings.path_of(devices.people))
     players = RiichiPeople if script.hands else People
     people = players(script, buttons.fingers, trays, type_key, f"table {settings.config.table}")
     opened.callback(people.stop)

@@ -39,12 +39,12 @@ def open_device_key(path: Path) -> signing.SigningKey:
         return signing.open_key(path)
 
 
-MEMORY: Final = Path("/dev/shm")  # noqa: S108 - each user has a folder of their own in it, closed to others
+MEMORY_ROOT: Final = Path("/dev/shm")  # noqa: S108 - each user has a folder of their own in it, closed to others
 
 
 def memory_folder(journal: Path) -> Path:
     """Return the folder in memory that can replace a journal's folder: it survives the program, but not a power cut."""
-    return MEMORY / f"homologue-{os.getuid()}" / sha256(str(journal.resolve()).encode()).hexdigest()[:16]
+    return MEMORY_ROOT / f"homologue-{os.getuid()}" / sha256(str(journal.resolve()).encode()).hexdigest()[:16]
 
 
 PAIRING_FILE: Final = "paired.json"
@@ -77,7 +77,7 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
     broker, name = pairing.broker, f"{pairing.event}-table-{pairing.table}"
     ca = f"{name}.crt" if broker.ca else None
     certificate = f"{name}.device.crt" if pairing.certificate else None
-    kept = StoredPairing(
+    stored = StoredPairing(
         event=pairing.event,
         table=pairing.table,
         host=broker.host,
@@ -89,14 +89,14 @@ def store_pairing(folder: Path, pairing: Pairing) -> None:
     )
     try:
         make_folder(folder, PRIVATE_FOLDER)
-        write_private(folder / kept.password_file, f"{broker.password}\n".encode())
+        write_private(folder / stored.password_file, f"{broker.password}\n".encode())
         if ca and broker.ca:
             write_private(folder / ca, broker.ca.encode("ascii"))
         if certificate and pairing.certificate:
             write_private(folder / certificate, pairing.certificate.encode("ascii"))
-        write_private(folder / PAIRING_FILE, msgspec.json.encode(kept))
+        write_private(folder / PAIRING_FILE, msgspec.json.encode(stored))
     except OSError as error:
-        raise BadConfiguration(f"paired: what the desk has told cannot be kept in {folder}: {error.strerror}") from None
+        raise BadConfiguration(f"paired: the pairing cannot be stored in {folder}: {error.strerror}") from None
 
 
 def stored_pairing(folder: Path) -> StoredPairing:
@@ -144,8 +144,8 @@ class BrokerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     plain: Annotated[
         bool,
         Meta(
-            description="`true`: without TLS, with the password. Whoever is on the network can read and change "
-            "everything."
+            description="`true`: connect without TLS, with the password. Anybody on the network can then read "
+            "and change everything."
         ),
     ] = False
 
@@ -184,7 +184,7 @@ class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
         str | None,
         Meta(description="SDL's driver: `kmsdrm` without a desktop, `dummy` shows nothing. By default SDL chooses."),
     ] = None
-    fullscreen: Annotated[bool, Meta(description="The whole screen, and no mouse pointer.")] = False
+    fullscreen: Annotated[bool, Meta(description="Use the whole screen, without a mouse pointer.")] = False
     hand: Annotated[
         Literal["right", "left"], Meta(description="The side of the buttons on the screen: `right` or `left`.")
     ] = "right"
@@ -218,8 +218,8 @@ class ScreenSettings(Struct, frozen=True, forbid_unknown_fields=True):
     backlight: Annotated[
         str | None,
         Meta(
-            description="`/sys/class/backlight` where the display's own light can be set (the Pi's displays on the "
-            "ribbon, not HDMI): it is lowered instead of the picture."
+            description="`/sys/class/backlight` if the display's backlight can be set (Pi displays on the ribbon "
+            "cable, not HDMI): it is dimmed instead of the picture."
         ),
     ] = None
 
@@ -230,7 +230,7 @@ class OwnSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     devices: DeviceSettings
     screen: ScreenSettings = ScreenSettings()
     arbiter_pin_file: Annotated[
-        str, Meta(description="Not used any more: a hash of the arbiters' PIN that lies there is removed.")
+        str, Meta(description="No longer used: a hash of the arbiters' PIN in this file is removed.")
     ] = "arbiter-pin"
     language: Language = "en"
     self_test: Annotated[
@@ -243,14 +243,14 @@ class OwnSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     spare_folder: Annotated[
         str | None,
         Meta(
-            description="Where the journal goes on while the card takes no writes, such as a USB stick; name it in the "
-            "unit's `ReadWritePaths=` too (`systemctl edit homologue-kiosk`). Default: memory, which a power cut "
-            "empties."
+            description="Folder for the journal while the card takes no writes, such as a USB stick. Add it to the "
+            "unit's `ReadWritePaths=` as well (`systemctl edit homologue-kiosk`). Default: memory, which is lost in a "
+            "power cut."
         ),
     ] = None
     metrics_port: Annotated[
         Annotated[int, Meta(ge=1, le=65535)] | None,
-        Meta(description="A port of this machine alone for [Prometheus](monitoring.md#a-table)."),
+        Meta(description="A local port for [Prometheus](monitoring.md#a-table)."),
     ] = None
 
 
@@ -264,15 +264,15 @@ class Config(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fields=True)
     event_key: Annotated[
         PublicKey | None,
         Meta(
-            description="The event's public key: receipts of nobody else are believed. A paired device has it from the "
-            "desk."
+            description="The event's public key: only receipts signed with it are believed. A paired device gets it "
+            "from the desk."
         ),
     ] = None
     key_file: Annotated[
         str,
         Meta(
-            description="The device's private key, made where it is absent. Default: `device.key` beside the journal "
-            "or the pairing."
+            description="The device's private key, created if it is missing. Default: `device.key` beside the "
+            "journal or the pairing."
         ),
     ] = ""
 
@@ -288,29 +288,29 @@ class UnpairedConfig(OwnSettings, frozen=True, kw_only=True, forbid_unknown_fiel
         ),
     ]
     desk: Annotated[
-        str, Meta(max_length=64, description="With `paired`: the desk's address, where tables do not find it.")
+        str, Meta(max_length=64, description="With `paired`: the desk's address, if tables cannot find it.")
     ] = ""
 
     def with_table(self, folder: Path) -> Config:
         """Add the event, table and broker of the pairing stored in a folder. Raises NotPaired, BadConfiguration."""
-        kept = stored_pairing(folder)
+        pairing = stored_pairing(folder)
         broker = BrokerSettings(
-            kept.host,
-            kept.port,
-            str(folder / kept.password_file),
-            str(folder / kept.ca_file) if kept.ca_file else None,
-            certificate_file=str(folder / kept.certificate_file) if kept.certificate_file else None,
-            plain=kept.ca_file is None,  # the desk said so, in an answer sealed with the pairing code
+            pairing.host,
+            pairing.port,
+            str(folder / pairing.password_file),
+            str(folder / pairing.ca_file) if pairing.ca_file else None,
+            certificate_file=str(folder / pairing.certificate_file) if pairing.certificate_file else None,
+            plain=pairing.ca_file is None,  # the desk said so, in an answer sealed with the pairing code
         )
         own = {name: getattr(self, name) for name in OwnSettings.__struct_fields__}
-        if kept.pin_file:
-            own["arbiter_pin_file"] = str(folder / kept.pin_file)
+        if pairing.pin_file:
+            own["arbiter_pin_file"] = str(folder / pairing.pin_file)
         return Config(
-            event=kept.event,
-            table=kept.table,
-            folder=str(folder / kept.journal),
+            event=pairing.event,
+            table=pairing.table,
+            folder=str(folder / pairing.journal),
             broker=broker,
-            event_key=kept.event_key,
+            event_key=pairing.event_key,
             key_file=str(folder / KEY_FILE),
             **own,
         )
@@ -321,7 +321,7 @@ class KioskSettings:
 
     def __init__(self, path: Path) -> None:
         """Read a configuration. Raises BadConfiguration, or NotPaired if the device has yet to be paired."""
-        self._beside = path.resolve().parent
+        self._base_folder = path.resolve().parent
         self.paired = False
         """Whether event and table come from a pairing, which the desk may repeat."""
         self.config = self._read(path)
@@ -331,15 +331,15 @@ class KioskSettings:
         self.paired = "paired" in _decoded(path, dict[str, object])
         if not self.paired:
             return _decoded(path, Config)
-        own = _decoded(path, UnpairedConfig)
-        return own.with_table(self._beside / own.paired)
+        unpaired = _decoded(path, UnpairedConfig)
+        return unpaired.with_table(self._base_folder / unpaired.paired)
 
     def _check_devices(self, path: Path) -> None:
         devices = self.config.devices
         if devices.people and not (devices.buttons.startswith("sim:") and devices.camera.startswith("sim:")):
-            raise BadConfiguration(f"{path}: devices.people plays with simulated buttons and camera only")
+            raise BadConfiguration(f"{path}: devices.people needs simulated buttons and a simulated camera")
         named: list[tuple[str, Callable[[str], object], str]] = [
-            *(("keyboards", keyboards.parse_keyboard, one) for one in devices.keyboards),
+            *(("keyboards", keyboards.parse_keyboard, address_) for address_ in devices.keyboards),
             *([("scanner", scanners.parse_scanner, devices.scanner)] if devices.scanner is not None else []),
         ]
         for setting, parse, address in named:
@@ -348,19 +348,19 @@ class KioskSettings:
             except errors.BadAddress as error:
                 raise BadConfiguration(f"{path}: devices.{setting}: {reason(error)}") from None
 
-    def beside(self, name: str) -> Path:
+    def path_of(self, name: str) -> Path:
         """Return the full path of a file or folder that the configuration names."""
-        return self._beside / name
+        return self._base_folder / name
 
     @property
     def camera(self) -> str:
         """The camera's address."""
-        return _camera_beside(self._beside, self.config.devices.camera)
+        return _camera_address(self._base_folder, self.config.devices.camera)
 
     @property
     def enrolled(self) -> Path | None:
         """The folder with photographs of enrolled sets, or None."""
-        return self.beside(self.config.devices.enrolled) if self.config.devices.enrolled else None
+        return self.path_of(self.config.devices.enrolled) if self.config.devices.enrolled else None
 
     @property
     def tested_daily(self) -> bool:
@@ -371,7 +371,7 @@ class KioskSettings:
     @property
     def folder(self) -> Path:
         """The folder of the table's journal."""
-        return self.beside(self.config.folder)
+        return self.path_of(self.config.folder)
 
     @property
     def journal(self) -> Path:
@@ -384,12 +384,12 @@ class KioskSettings:
         config, memory = self.config, memory_folder(self.folder)
         if config.spare_folder is None:
             return (memory,)
-        return self.beside(config.spare_folder) / config.event / f"table-{config.table}", memory
+        return self.path_of(config.spare_folder) / config.event / f"table-{config.table}", memory
 
     @property
     def key_path(self) -> Path:
         """The file with the device's private key: beside the pairing, or else beside the journal."""
-        return self.beside(self.config.key_file) if self.config.key_file else self.folder / KEY_FILE
+        return self.path_of(self.config.key_file) if self.config.key_file else self.folder / KEY_FILE
 
     def device_key(self) -> signing.SigningKey:
         """Return the device's private key. Raises BadConfiguration."""
@@ -400,14 +400,14 @@ class KioskSettings:
 
     def pin_hashes(self) -> tuple[Path, ...]:
         """Return the files in which older programs stored the PIN hash, except one in an event's own folder."""
-        path = self.beside(self.config.arbiter_pin_file)
+        path = self.path_of(self.config.arbiter_pin_file)
         return () if (path.parent / "event.toml").exists() else (path,)
 
     def address(self) -> link.Address:
         """Return the broker's address and this table's identity there. Raises BadConfiguration."""
         broker, user = self.config.broker, f"table-{self.config.table}"
         if broker.plain == bool(broker.ca_file):
-            raise BadConfiguration("broker: name the event's authority (ca_file), or ask for no TLS (plain = true)")
+            raise BadConfiguration("broker: set ca_file to the event's authority, or plain = true to do without TLS")
         ca = self._present(broker.ca_file, "ca_file")
         certificate = self._present(broker.certificate_file, "certificate_file")
         if ca and certificate:
@@ -416,7 +416,7 @@ class KioskSettings:
         return link.Address(broker.host, broker.port, user, self._password(), ca, broker.keepalive_s)
 
     def _present(self, name: str | None, setting: str) -> Path | None:
-        path = self.beside(name) if name else None
+        path = self.path_of(name) if name else None
         if path and not path.is_file():
             raise BadConfiguration(f"broker.{setting}: there is no file {path}")
         return path
@@ -424,8 +424,8 @@ class KioskSettings:
     def _password(self) -> str:
         name = self.config.broker.password_file
         if name is None:
-            raise BadConfiguration("broker: name the device's certificate (certificate_file), or password_file")
-        path = self.beside(name)
+            raise BadConfiguration("broker: set certificate_file or password_file")
+        path = self.path_of(name)
         try:
             if path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
                 raise BadConfiguration(f"broker.password_file: everybody may read or write {path}: chmod 640 it")
@@ -453,12 +453,12 @@ class DeviceBasics(Struct, frozen=True):
 def device_basics(path: Path) -> DeviceBasics:
     """Return the basic settings, with defaults for whatever cannot be read."""
     try:
-        own = msgspec.toml.decode(path.read_bytes(), type=DeviceBasics)
+        basics = msgspec.toml.decode(path.read_bytes(), type=DeviceBasics)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return DeviceBasics()
     with suppress(KioskError):  # the table number of a paired device is in its pairing
-        return structs.replace(own, table=KioskSettings(path).config.table)
-    return own
+        return structs.replace(basics, table=KioskSettings(path).config.table)
+    return basics
 
 
 def unpaired_settings(path: Path) -> UnpairedConfig:
@@ -466,9 +466,9 @@ def unpaired_settings(path: Path) -> UnpairedConfig:
 
     Raises BadConfiguration, also if the configuration names its table itself.
     """
-    said, beside = _decoded(path, UnpairedConfig), path.resolve().parent
-    devices = structs.replace(said.devices, camera=_camera_beside(beside, said.devices.camera))
-    return structs.replace(said, paired=str(beside / said.paired), devices=devices)
+    settings, base_folder = _decoded(path, UnpairedConfig), path.resolve().parent
+    devices = structs.replace(settings.devices, camera=_camera_address(base_folder, settings.devices.camera))
+    return structs.replace(settings, paired=str(base_folder / settings.paired), devices=devices)
 
 
 T = TypeVar("T")
@@ -482,7 +482,7 @@ def _decoded(path: Path, kind: type[T]) -> T:
         raise BadConfiguration(f"{path}: {reason(error)}") from None
 
 
-def _camera_beside(folder: Path, address: str) -> str:
+def _camera_address(folder: Path, address: str) -> str:
     """Return a camera's address, made absolute if it names a folder of pictures."""
     kind, _, rest = address.partition(":")
     return f"{kind}:{folder / rest}" if kind == "pictures" else address

@@ -24,12 +24,12 @@ from firmware.hardware import command, inventory
 from firmware.wiring import Wiring, read_wiring
 from kiosk.config import KioskSettings
 from kiosk.errors import KioskError, NotPaired
-from kiosk.screens.fonts import HAN, HINT, chinese_font
+from kiosk.screens.fonts import CHINESE_FONT_HINT, HAN_LANGUAGES, chinese_font
 
-NEEDED: Final = ("cv2", "onnxruntime", "pygame", "serial", "gpiozero", "paho", "zxingcpp")
-SOON: Final = timedelta(days=7)
-LOW: Final = 512 * 1024 * 1024
-PATIENCE_S: Final = 5.0
+REQUIRED_PACKAGES: Final = ("cv2", "onnxruntime", "pygame", "serial", "gpiozero", "paho", "zxingcpp")
+EXPIRES_SOON: Final = timedelta(days=7)
+LOW_SPACE: Final = 512 * 1024 * 1024
+TIMEOUT_S: Final = 5.0
 
 
 @click.command(short_help="Examine a table's machine.")
@@ -60,10 +60,10 @@ def examine_table(config: Path, root: Path = Path("/")) -> tuple[Examined, list[
         )
         return Examined(("programs", "configuration"), tuple(found)), [config.parent]
     except KioskError as error:
-        why, do = "the kiosk does not start with it", "put the setting right that is named"
+        why, do = "the kiosk does not start with it", "correct the setting that the message names"
         found.append(Finding(error.code, str(error), why, do))
         return Examined(("programs", "configuration"), tuple(found)), [config.parent]
-    looks: dict[str, Callable[[], Iterator[Finding]]] = {
+    checks: dict[str, Callable[[], Iterator[Finding]]] = {
         "devices": lambda: _devices(settings, root),
         "clock": _clock,
         "screen": lambda: _screen(settings),
@@ -71,14 +71,14 @@ def examine_table(config: Path, root: Path = Path("/")) -> tuple[Examined, list[
         "certificate": lambda: _certificate(settings),
         "broker": lambda: _broker(settings),
     }
-    for look in looks.values():
-        found += look()
+    for check in checks.values():
+        found += check()
     folders = {config.parent.resolve(), settings.folder, settings.key_path.parent}
-    return Examined(("programs", "configuration", *looks), tuple(found)), sorted(folders)
+    return Examined(("programs", "configuration", *checks), tuple(found)), sorted(folders)
 
 
 def _programs() -> Iterator[Finding]:
-    if missing := [name for name in NEEDED if find_spec(name) is None]:
+    if missing := [name for name in REQUIRED_PACKAGES if find_spec(name) is None]:
         yield Finding(
             "program_incomplete",
             f"these parts of the program are not installed: {', '.join(missing)}",
@@ -91,13 +91,13 @@ def _devices(settings: KioskSettings, root: Path) -> Iterator[Finding]:
     devices = settings.config.devices
     addresses = {"buttons": devices.buttons, "camera": devices.camera}
     addresses |= {"scanner": devices.scanner} if devices.scanner else {}
-    addresses |= {f"keyboards[{at}]": one for at, one in enumerate(devices.keyboards)}
+    addresses |= {f"keyboards[{at}]": address for at, address in enumerate(devices.keyboards)}
     try:
         wiring: Wiring | None = None
         if devices.buttons.startswith("gpio:"):
             wiring = read_wiring(devices.buttons.removeprefix("gpio:"))
     except FirmwareError as error:
-        yield Finding(error.code, what=str(error), why="the buttons cannot be opened", do="put devices.buttons right")
+        yield Finding(error.code, what=str(error), why="the buttons cannot be opened", do="correct devices.buttons")
         return
     for trouble in command.inspect_hardware(wiring, root, addresses).troubles:
         what, _, do = trouble.text.partition(": ")
@@ -108,14 +108,14 @@ def _devices(settings: KioskSettings, root: Path) -> Iterator[Finding]:
 def _clock() -> Iterator[Finding]:
     for trouble in inventory.clock_troubles():
         why = "times that people read are wrong, and certificates may seem to have ended"
-        yield Finding(trouble.code, what=trouble.text, why=why, do="let it reach a time server", must=False)
+        yield Finding(trouble.code, what=trouble.text, why=why, do="connect it to a time server", must=False)
 
 
 def _screen(settings: KioskSettings) -> Iterator[Finding]:
     config = settings.config
-    if config.language in HAN and chinese_font() is None:
+    if config.language in HAN_LANGUAGES and chinese_font() is None:
         why = "the screen would be without letters"
-        yield Finding("font_missing", HINT.format(language=config.language), why, "install that package")
+        yield Finding("font_missing", CHINESE_FONT_HINT.format(language=config.language), why, "install that package")
     if (config.screen.driver or "").lower() == "kmsdrm" and not list(Path("/dev/dri").glob("card*")):
         yield Finding(
             "screen_missing",
@@ -130,34 +130,32 @@ def _journal(settings: KioskSettings) -> Iterator[Finding]:
     if not path.exists():
         return  # the kiosk creates it at its first start
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=PATIENCE_S)) as journal:
-            (whole,) = journal.execute("PRAGMA quick_check(1)").fetchone()
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=TIMEOUT_S)) as journal:
+            (verdict,) = journal.execute("PRAGMA quick_check(1)").fetchone()
             unsent, refused = journal.execute(
                 "SELECT count(*) FILTER (WHERE state <> 'safe'), count(*) FILTER (WHERE state = 'refused') FROM outbox"
             ).fetchone()
     except sqlite3.OperationalError as error:
-        yield Finding(
-            "journal_unread", f"{path}: {error}", "it is not known to be well", "run this as the kiosk's user"
-        )
+        yield Finding("journal_unread", f"{path}: {error}", "its condition is unknown", "run this as the kiosk's user")
         return
     except sqlite3.Error as error:
-        whole, unsent, refused = str(error), 0, 0
-    if whole != "ok":
+        verdict, unsent, refused = str(error), 0, 0
+    if verdict != "ok":
         yield Finding(
             "journal_damaged",
-            f"{path}: {whole}",
-            "what the scorer has not receipted may be lost",
+            f"{path}: {verdict}",
+            "facts without a receipt from the scorer may be lost",
             "do not switch it off; docs/installer.md says how a device is replaced",
         )
     if unsent:
         yield Finding(
             "facts_unsent",
-            f"{unsent} facts have no receipt of the scorer, {refused} of them refused",
-            "they are on this card alone",
+            f"{unsent} facts have no receipt from the scorer; it refused {refused} of them",
+            "they exist only on this card",
             "let the table connect; the desk's alerts say why facts are refused",
             must=bool(refused),
         )
-    if (free := shutil.disk_usage(settings.folder).free) < LOW:
+    if (free := shutil.disk_usage(settings.folder).free) < LOW_SPACE:
         why = "a full card keeps a play in memory only"
         do = "make room on it, or change it after the session"
         yield Finding("disk_low", f"{free // 2**20} MiB are free on the card", why, do)
@@ -168,19 +166,19 @@ def _certificate(settings: KioskSettings) -> Iterator[Finding]:
     if name is None:
         return
     try:
-        ends = x509.load_pem_x509_certificate(settings.beside(name).read_bytes()).not_valid_after_utc
+        ends = x509.load_pem_x509_certificate(settings.path_of(name).read_bytes()).not_valid_after_utc
     except (OSError, ValueError) as error:
-        yield Finding("certificate_unread", f"{name}: {error}", "the broker lets nobody in without it", "pair it again")
+        yield Finding("certificate_unread", f"{name}: {error}", "the broker refuses connections", "pair it again")
         return
-    if ends - datetime.now(UTC) < SOON:
+    if ends - datetime.now(UTC) < EXPIRES_SOON:
         what = f"the device's certificate ends on {ends.date()}"
-        yield Finding("certificate_ends", what, "then the broker does not let it in", "pair the device again")
+        yield Finding("certificate_ends", what, "after that, the broker refuses the device", "pair the device again")
 
 
 def _broker(settings: KioskSettings) -> Iterator[Finding]:
     broker = settings.config.broker
     try:
-        socket.create_connection((broker.host, broker.port), timeout=PATIENCE_S).close()
+        socket.create_connection((broker.host, broker.port), timeout=TIMEOUT_S).close()
     except OSError as error:
         yield Finding(
             "broker_unreached",

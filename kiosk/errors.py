@@ -59,21 +59,21 @@ class PairingAsked(KioskError, code="pairing_asked"):
 
 
 FAULT_CODES: Final[Mapping[str, str]] = {
-    "button_exchanged": "In the self-test another seat's button came than the one that was pressed",
-    "button_silent": "A button was pressed in the self-test, and nothing came of it",
+    "button_exchanged": "In the self-test, a press was reported by another seat's button",
+    "button_silent": "A button was pressed in the self-test, and no signal came",
     "card_refuses": "The journal's disk takes no writes",
     "device_unknown": "The scorer takes nothing from this device until an arbiter has accepted it",
     "disk_low": "The journal's disk is nearly full",
-    "fact_unexpected": "What this table told does not follow from what it told before: the arbiter decides",
-    "picture_wrong": "Who made the self-test found the camera's picture wrong",
-    "pin_guessed": "Wrong PINs were given at the table, so many that the next one has to wait",
-    "receipt_unproven": "A receipt has come that is not signed with the event's key, and is not believed",
+    "fact_unexpected": "A report of this table does not follow from its earlier ones: the arbiter decides",
+    "picture_wrong": "Whoever ran the self-test said that the camera's picture is wrong",
+    "pin_guessed": "So many wrong PINs were entered at the table that the next one has to wait",
+    "receipt_unproven": "A receipt was ignored because it is not signed with the event's key",
     "scan_foreign_set": "A tile was scanned that belongs to another set than the one on this table",
     "scanner_beeps": "The scanner makes a sound",
-    "scanner_silent": "In the self-test nothing came of a scan",
-    "self_test_failed": "The self-test has found something that does not work, and the table is used so",
-    "self_test_skipped": "Somebody at the table went on without the self-test of the hardware",
+    "scanner_silent": "In the self-test, a scan was not received",
+    "self_test_failed": "The self-test found a fault, and the table is used all the same",
+    "self_test_skipped": "Somebody at the table skipped the hardware self-test",
     "upgrade_by_hand": "The program was not started by its unit, which alone can start another version",
-    "upgrade_failed": "Another version of the program did not become well here, and was left",
+    "upgrade_failed": "Another version of the program did not work here, and was abandoned",
 }
 """Faults of the device, and of how people use it, that are reported but never raised as exceptions."""

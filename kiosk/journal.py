@@ -46,27 +46,27 @@ from broker.protocol import (
 )
 from broker.rules import Profile
 from kiosk.errors import JournalBroken, JournalFull, JournalNewer
-from kiosk.journal_file import HAPPENED, JournalFile
+from kiosk.journal_file import EVENTS_TABLE, JournalFile
 from kiosk.table import Event, NotNow, Table, events, handle
 
 log = get_logger("homologue.kiosk")
 
 _EVENTS: Final = msgspec.json.Decoder(Event)
 
-KINDS: Final = frozenset(kind.__struct_config__.tag for kind in get_args(Event))
+EVENT_TYPES: Final = frozenset(kind.__struct_config__.tag for kind in get_args(Event))
 
 
-class _NewerEvent(Struct, frozen=True):
+class _EventHeader(Struct, frozen=True):
     """The fields of an event that every program can read, even if only a newer one knows its type."""
 
     type: str
     optional: bool = False
 
 
-_NEWER_EVENTS: Final = msgspec.json.Decoder(_NewerEvent)
+_EVENT_HEADERS: Final = msgspec.json.Decoder(_EventHeader)
 
 
-class _PlayTold(Struct, frozen=True):
+class _FactPlay(Struct, frozen=True):
     """The fields of a fact that every program can read: its type and its play."""
 
     type: str
@@ -74,16 +74,16 @@ class _PlayTold(Struct, frozen=True):
     deal: int
 
 
-class _FactTold(Struct, frozen=True):
-    fact: _PlayTold
+class _FactHeader(Struct, frozen=True):
+    fact: _FactPlay
     before: str | None = None
 
 
-_FACTS_TOLD: Final = msgspec.json.Decoder(_FactTold)
+_FACT_HEADERS: Final = msgspec.json.Decoder(_FactHeader)
 
 RESULT: Final = str(Result.__struct_config__.tag)
 
-OF_A_SESSION: Final = frozenset(str(kind.__struct_config__.tag) for kind in (RiichiRecorded, RiichiTakenBack))
+SESSION_FACTS: Final = frozenset(str(kind.__struct_config__.tag) for kind in (RiichiRecorded, RiichiTakenBack))
 
 MOST_RECORDS: Final = 1000
 """Most records that a table keeps for its scorer."""
@@ -114,7 +114,7 @@ class TableJournal(JournalFile):
 
     @draft.setter
     def draft(self, text: str) -> None:
-        self._draft("draft", text)
+        self._save_draft("draft", text)
 
     @property
     def panel(self) -> str:
@@ -123,29 +123,29 @@ class TableJournal(JournalFile):
 
     @panel.setter
     def panel(self, text: str) -> None:
-        self._draft("panel", text)
+        self._save_draft("panel", text)
 
     @property
-    def bench(self) -> str:
+    def restoring_draft(self) -> str:
         """The progress of restoring, beyond the state of the trays."""
         return self._about("bench", "")
 
-    @bench.setter
-    def bench(self, text: str) -> None:
-        self._draft("bench", text)
+    @restoring_draft.setter
+    def restoring_draft(self, text: str) -> None:
+        self._save_draft("bench", text)
 
-    def _draft(self, key: str, text: str) -> None:
+    def _save_draft(self, key: str, text: str) -> None:
         with suppress(JournalFull):
-            self._write(lambda: self._keep(key, text))
+            self._write(lambda: self._store_about(key, text))
 
     @contextmanager
-    def beside(self, **drafts: str) -> Iterator[None]:
+    def with_drafts(self, **drafts: str) -> Iterator[None]:
         """Write these drafts together with an event recorded in the block: a power cut leaves all of them or none."""
-        before, self._beside = self._beside, {**self._beside, **drafts}
+        before, self._drafts = self._drafts, {**self._drafts, **drafts}
         try:
             yield
         finally:
-            self._beside = before
+            self._drafts = before
 
     def events(self) -> Iterator[Event]:
         """Yield all accepted events known to this program, oldest first. Raises JournalBroken, JournalNewer."""
@@ -154,9 +154,9 @@ class TableJournal(JournalFile):
                 try:
                     yield _EVENTS.decode(event)
                 except msgspec.ValidationError as error:
-                    newer = _NEWER_EVENTS.decode(event)
-                    if newer.type in KINDS or not newer.optional:
-                        raise JournalNewer(f"an event of the kind {newer.type} is not known here: {error}") from None
+                    header = _EVENT_HEADERS.decode(event)
+                    if header.type in EVENT_TYPES or not header.optional:
+                        raise JournalNewer(f"an event of the kind {header.type} is not known here: {error}") from None
         except (sqlite3.DatabaseError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise JournalBroken(f"an event cannot be read: {reason(error)}") from None
 
@@ -175,20 +175,20 @@ class TableJournal(JournalFile):
     def _set_events_aside(self) -> None:
         (before,) = self._store.execute("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'happened_*'").fetchone()
         self._store.execute(f"ALTER TABLE happened RENAME TO happened_{before + 1}")
-        self._store.execute(HAPPENED)
+        self._store.execute(EVENTS_TABLE)
         for draft in ("draft", "panel", "bench"):
-            self._keep(draft, "")
+            self._store_about(draft, "")
 
     @property
-    def last_wall(self) -> int | None:
+    def last_event_ms(self) -> int | None:
         """When the last event was recorded, in ms since 1970; None if there is none."""
         row = self._store.execute("SELECT wall FROM happened ORDER BY number DESC LIMIT 1").fetchone()
         return None if row is None else int(row[0])
 
     def record(self, event: Event, facts: Iterable[Fact], *, wall: int) -> tuple[LogMessage, ...]:
         """Write an event and its facts in one transaction. `wall` is in ms since 1970."""
-        happened = tuple(facts)
-        return self._write(lambda: self._record(event, happened, wall))
+        all_facts = tuple(facts)
+        return self._write(lambda: self._record(event, all_facts, wall))
 
     def _record(self, event: Event, facts: tuple[Fact, ...], wall: int) -> tuple[LogMessage, ...]:
         messages: list[LogMessage] = []
@@ -199,30 +199,30 @@ class TableJournal(JournalFile):
             row = (message.seq, message.id, encode(message))
             self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", row)
             messages.append(message)
-        for key, text in self._beside.items():
-            self._keep(key, text)
+        for key, text in self._drafts.items():
+            self._store_about(key, text)
         # If a start is cut off before this is written, times of another clock remain.
         if isinstance(event, events.Restarted):
-            self._tell("boot", self._boot)
+            self._set_about("boot", self._boot)
         return tuple(messages)
 
     def _message(self, fact: Fact, wall: int) -> LogMessage:
-        whose = self._whose
-        return LogMessage(id=uuid.uuid4().hex, event=whose.event, table=whose.table, seq=1, at=wall, fact=fact)
+        owner = self._owner
+        return LogMessage(id=uuid.uuid4().hex, event=owner.event, table=owner.table, seq=1, at=wall, fact=fact)
 
     def _signed(self, message: LogMessage, seq: int) -> LogMessage:
         """Return a message signed by this device under a number, with the hash of the fact before that number."""
         before = self._hash_of(seq - 1)
         return self.key.sign(replace(message, seq=seq, device=self.device, before=before, signature=None, sender=None))
 
-    def _signed_anew(self, body: bytes, seq: int) -> bytes:
+    def _signed_again(self, body: bytes, seq: int) -> bytes:
         """Return a stored fact signed by this device, with all its fields, even those only a newer program knows."""
-        said = msgspec.json.decode(signing.stored_form(body), type=dict[str, Any])
-        said.pop("signature", None)
-        if said["fact"].get("sealed"):  # a sealed box can only be opened with the name of the device that sealed it
-            said["fact"]["sealed_by"] = said["fact"].get("sealed_by") or said.get("device")
-        said |= {"seq": seq, "device": self.device, "before": self._hash_of(seq - 1)}
-        content = msgspec.json.encode(said).removesuffix(b"}")
+        fields = msgspec.json.decode(signing.stored_form(body), type=dict[str, Any])
+        fields.pop("signature", None)
+        if fields["fact"].get("sealed"):  # a sealed box can only be opened with the name of the device that sealed it
+            fields["fact"]["sealed_by"] = fields["fact"].get("sealed_by") or fields.get("device")
+        fields |= {"seq": seq, "device": self.device, "before": self._hash_of(seq - 1)}
+        content = msgspec.json.encode(fields).removesuffix(b"}")
         return b'%b,"signature":"%b"}' % (content, self.key.sign_bytes(content).encode())
 
     def _hash_of(self, seq: int) -> str | None:
@@ -238,7 +238,7 @@ class TableJournal(JournalFile):
         unsigned = "SELECT min(seq) FROM outbox WHERE state <> 'safe' AND instr(body, ?) = 0"
         (first,) = self._store.execute(unsigned, (b',"signature":"',)).fetchone()
         if first is not None:
-            with suppress(JournalFull), self._as_one():  # if the disk is full: done when the scorer refuses them
+            with suppress(JournalFull), self._transaction():  # if the disk is full: done when the scorer refuses them
                 self._sign_from(first, in_place=True)
 
     def _sign_from(self, first: int, *, in_place: bool) -> None:
@@ -255,7 +255,7 @@ class TableJournal(JournalFile):
             self._store.execute(
                 "UPDATE outbox SET seq = ?, body = ?, state = iif(code IN (?, ?), state, 'open'),"
                 " code = iif(code IN (?, ?), code, NULL) WHERE seq = ?",
-                (number, self._signed_anew(body, number), *NEVER_TAKEN, *NEVER_TAKEN, -seq),
+                (number, self._signed_again(body, number), *NEVER_TAKEN, *NEVER_TAKEN, -seq),
             )
 
     @property
@@ -289,7 +289,7 @@ class TableJournal(JournalFile):
         rows = self._store.execute(query)
         return tuple((int(seq), str(code)) for seq, code in rows)
 
-    def take_in(self, facts: Iterable[bytes]) -> int:
+    def add_facts(self, facts: Iterable[bytes]) -> int:
         """Add facts of another device of this table, and return how many were new.
 
         Each keeps its number if that is free here, so that no number is missing; if the scorer has another fact there,
@@ -297,9 +297,9 @@ class TableJournal(JournalFile):
         signature.
         """
         bodies = tuple(facts)
-        return self._write(lambda: sum(map(self._take_in, bodies)))
+        return self._write(lambda: sum(map(self._add_fact, bodies)))
 
-    def _take_in(self, body: bytes) -> bool:
+    def _add_fact(self, body: bytes) -> bool:
         fact = decode_fact(body)
         known = "SELECT 1 FROM outbox WHERE id = ?"
         if self._store.execute(known, (fact.id,)).fetchone():
@@ -307,23 +307,23 @@ class TableJournal(JournalFile):
         number = fact.seq
         if self._store.execute("SELECT 1 FROM outbox WHERE seq = ?", (number,)).fetchone():
             number = max(self.last_seq, self.upto) + 1
-            body = self._signed_anew(body, number)
+            body = self._signed_again(body, number)
         elif self._hash_of(number - 1) not in (None, fact.before):
-            body = self._signed_anew(body, number)
+            body = self._signed_again(body, number)
         self._store.execute("INSERT INTO outbox (seq, id, body) VALUES (?, ?, ?)", (number, fact.id, body))
         return True
 
     def results(self) -> frozenset[tuple[int, int]]:
         """Return round and deal of each result that was accepted here and that the scorer has, or will get."""
         rows = self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' OR code = 'already_recorded'")
-        facts = [_FACTS_TOLD.decode(body).fact for (body,) in rows]
+        facts = [_FACT_HEADERS.decode(body).fact for (body,) in rows]
         return frozenset((fact.round, fact.deal) for fact in facts if fact.type == RESULT)
 
     def result(self, round_: int, deal: int) -> LogMessage | None:
         """Return the last result of a play, whatever the scorer said about it; None if there is none."""
         rows = self._store.execute("SELECT body FROM outbox ORDER BY seq DESC")
         for (body,) in rows:
-            if _FACTS_TOLD.decode(body).fact == _PlayTold(RESULT, round_, deal):
+            if _FACT_HEADERS.decode(body).fact == _FactPlay(RESULT, round_, deal):
                 with suppress(Refused):  # a newer program's result may hold values that this one cannot read
                     return decode_fact(body)
         return None
@@ -336,8 +336,8 @@ class TableJournal(JournalFile):
         known: dict[int, RiichiStanding | None] = {0: None, planned.entries: planned.standing}
         last, highest = planned.entries, 0
         for (body,) in self._store.execute("SELECT body FROM outbox WHERE state <> 'refused' ORDER BY seq"):
-            told = _FACTS_TOLD.decode(body).fact
-            if told.round != planned.round or told.type not in OF_A_SESSION:
+            header = _FACT_HEADERS.decode(body).fact
+            if header.round != planned.round or header.type not in SESSION_FACTS:
                 continue
             try:
                 fact = decode_fact(body).fact
@@ -351,36 +351,36 @@ class TableJournal(JournalFile):
             return planned
         return replace(planned, standing=known[last], entries=last) if last in known else None
 
-    def settle(self, receipt: Receipt) -> bool:
+    def apply_receipt(self, receipt: Receipt) -> bool:
         """Mark the facts that a receipt names as taken or refused; reopen those that the scorer should have but lacks.
 
         The scorer lacks facts when its store was lost, replaced by an older copy, or altered on disk (the receipt then
         lists what is wanted); the tables still have everything. The head of its hash chain shows what a copy holds.
         Return whether facts were signed again, and so must be sent at once.
         """
-        anew = self._write(lambda: self._settle(receipt))
+        signed = self._write(lambda: self._apply_receipt(receipt))
         self.store = receipt.store
-        return anew
+        return signed
 
-    def _settle(self, receipt: Receipt) -> bool:
-        another = receipt.store != self.store
-        if another:
+    def _apply_receipt(self, receipt: Receipt) -> bool:
+        new_store = receipt.store != self.store
+        if new_store:
             again = "UPDATE outbox SET state = 'open', code = NULL WHERE state <> 'safe' OR seq < ?"
             self._store.execute(again, (self._shared_from(receipt),))
-        if another or receipt.upto >= self.upto:
-            self._tell("upto", str(receipt.upto))
-            self._tell("head", receipt.head or "")
-        self._tell("store", receipt.store)
+        if new_store or receipt.upto >= self.upto:
+            self._set_about("upto", str(receipt.upto))
+            self._set_about("head", receipt.head or "")
+        self._set_about("store", receipt.store)
         self._reopen(receipt)
         for refusal in receipt.refused:
             self._close(refusal.seq, refusal.id, "refused", refusal.code)
         for taken in receipt.taken:
             self._close(taken.seq, taken.id, "safe", None)
-        anew = self._renumber(receipt.taken) or self._sign_unproven()
+        signed = self._renumber(receipt.taken) or self._sign_unproven()
         # This device may serve the table and be known by now: brokers do not order messages across topics.
         later = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code IN (?, ?)"
         self._store.execute(later, LATER)
-        return anew
+        return signed
 
     def _shared_from(self, receipt: Receipt) -> int:
         """Return the first number from which a store new to us holds our facts, up to `upto` and apart from gaps.
@@ -392,7 +392,7 @@ class TableJournal(JournalFile):
         for seq, body in rows:
             if due is None or seq != shared - 1 or signing.fact_hash(body) != due:
                 break
-            shared, due = seq, _FACTS_TOLD.decode(body).before
+            shared, due = seq, _FACT_HEADERS.decode(body).before
         return shared
 
     def _reopen(self, receipt: Receipt) -> None:
@@ -434,17 +434,17 @@ class TableJournal(JournalFile):
             self._sign_from(first, in_place=True)
         return first is not None
 
-    def keep(self, records: Iterable[KeptRecord]) -> tuple[KeptRecord, ...]:
+    def store_records(self, records: Iterable[KeptRecord]) -> tuple[KeptRecord, ...]:
         """Store records for the scorer, and return those that it did not name, as its store lacks them.
 
         Beyond `MOST_RECORDS`, the oldest are dropped. Raises JournalFull.
         """
         named = {record.id: record.sealed for record in records}
-        self._write(lambda: self._keep_records(named))
+        self._write(lambda: self._store_records(named))
         rows = self._store.execute("SELECT id, sealed FROM kept ORDER BY number").fetchall()
         return tuple(KeptRecord(id=id_, sealed=sealed) for id_, sealed in rows if id_ not in named)
 
-    def _keep_records(self, named: Mapping[str, str]) -> None:
+    def _store_records(self, named: Mapping[str, str]) -> None:
         self._store.executemany(
             "INSERT INTO kept (id, sealed) VALUES (?, ?) ON CONFLICT (id)"
             " DO UPDATE SET sealed = excluded.sealed WHERE sealed <> excluded.sealed",
@@ -453,13 +453,13 @@ class TableJournal(JournalFile):
         newest = "SELECT number FROM kept ORDER BY number DESC LIMIT ?"
         self._store.execute(f"DELETE FROM kept WHERE number NOT IN ({newest})", (MOST_RECORDS,))  # noqa: S608 - ours
 
-    def reconsider(self) -> None:
+    def reopen_refused(self) -> None:
         """Reopen refused facts, except those that can never be taken: the plan may have been corrected."""
         again = "UPDATE outbox SET state = 'open', code = NULL WHERE state = 'refused' AND code NOT IN (?, ?)"
         self._write(lambda: self._store.execute(again, NEVER_TAKEN))
 
 
-NO_TURNS: Final = ()
+NO_ORDER: Final = ()
 """Empty, as only the scorer can judge the order of plays: a table does not see the desk's rulings or other devices."""
 
 
@@ -481,9 +481,9 @@ class SequenceWatch:
 
     def __init__(self) -> None:
         self.unexpected: Unexpected | None = None
-        self._of: tuple[object, ...] = ()
+        self._context: tuple[object, ...] = ()
         """Store, profile and session being played. When they change, the sequence starts afresh."""
-        self._sequence = play_sequence.TableSequence(NO_TURNS)
+        self._sequence = play_sequence.TableSequence(NO_ORDER)
 
     def take(self, state: Table, facts: Iterable[Fact]) -> None:
         """Check new facts, given the state in which the table reports them."""
@@ -505,12 +505,12 @@ class SequenceWatch:
     def _follow(self, state: Table) -> None:
         plan = state.assignment
         session = state.session.planned if state.session else None
-        of = (plan.store, plan.profile, session and session.round) if plan else ()
-        if of != self._of:
+        context = (plan.store, plan.profile, session and session.round) if plan else ()
+        if context != self._context:
             rules = state.profile
             nearest = isinstance(rules, Profile) and rules.payments.several_hu.value == "nearest"
             sessions = frozenset((session.round,) if session else ())
-            self._of, self._sequence = of, play_sequence.TableSequence(NO_TURNS, sessions, nearest=nearest)
+            self._context, self._sequence = context, play_sequence.TableSequence(NO_ORDER, sessions, nearest=nearest)
             if session and session.entries:  # another device has begun the session
                 self._sequence.plays[session.round] = play_sequence.SessionSoFar(confirmed=True)
 
@@ -518,8 +518,8 @@ class SequenceWatch:
 ENOUGH_ROOM: Final = 100_000_000
 """Bytes. A day's journal takes less than one hundredth of this."""
 
-EVERY_NS: Final = 30_000_000_000
-LOW_EVERY_NS: Final = 1_000_000_000
+CHECK_EVERY_NS: Final = 30_000_000_000
+CHECK_LOW_EVERY_NS: Final = 1_000_000_000
 """How often the card is checked, and how often while it has little room."""
 
 MOST_HELD: Final = 1000
@@ -549,7 +549,7 @@ class WriteTimes:
         self._total += took
         self._counts[bisect_left(BUCKETS_S, took)] += 1
 
-    def now(self) -> tuple[tuple[int, ...], float]:
+    def snapshot(self) -> tuple[tuple[int, ...], float]:
         """Return the number of writes in each bucket, the last one unbounded, and their total time in seconds."""
         return tuple(self._counts), self._total
 
@@ -573,7 +573,7 @@ class JournaledTable:
                 self.state, facts = handle(self.state, event)
                 self.sequence.take(self.state, facts)
         except NotNow as refusal:
-            raise JournalNewer(f"it holds what the table does not allow: {refusal}") from None
+            raise JournalNewer(f"it holds an event that the table does not allow: {refusal}") from None
 
     def restarted(self, now: int) -> None:
         """Record that the program has restarted, unless the journal is empty."""
@@ -634,11 +634,11 @@ class JournaledTable:
     def check_disk(self, now: int) -> str | None:
         """Check the disk, with a trial write if room is low; return the code of what is wrong, or None."""
         code = self._disk_problem()
-        self._check_at = now + (EVERY_NS if code in (None, "card_refuses") else LOW_EVERY_NS)
+        self._check_at = now + (CHECK_EVERY_NS if code in (None, "card_refuses") else CHECK_LOW_EVERY_NS)
         return code
 
     def _disk_problem(self) -> str | None:
-        if not self.journal.spares and self.journal.room >= ENOUGH_ROOM and not self.journal.tight:
+        if not self.journal.spares and self.journal.room >= ENOUGH_ROOM and not self.journal.refuses_writes:
             return None
         try:
             if self.journal.spares:  # even if no press has failed to be written
@@ -647,6 +647,6 @@ class JournaledTable:
                 self.journal.try_room()
         except JournalFull:
             return JournalFull.code
-        if self.journal.away:
+        if self.journal.on_spare:
             return "card_refuses"
         return "disk_low" if self.journal.room < ENOUGH_ROOM else None

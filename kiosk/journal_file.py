@@ -31,7 +31,7 @@ log = get_logger("homologue.kiosk")
 
 VERSION: Final = "4"
 
-HAPPENED: Final = """
+EVENTS_TABLE: Final = """
 CREATE TABLE IF NOT EXISTS happened (
     number INTEGER PRIMARY KEY,
     wall   INTEGER NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS happened (
 """
 
 SCHEMA: Final = f"""
-{HAPPENED}
+{EVENTS_TABLE}
 CREATE TABLE IF NOT EXISTS outbox (
     seq   INTEGER PRIMARY KEY,
     id    TEXT NOT NULL UNIQUE,
@@ -56,7 +56,7 @@ CREATE TABLE IF NOT EXISTS kept (
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 """
 
-AN_EVENT: Final = 65_536
+LARGEST_EVENT: Final = 65_536
 """Bytes. No event takes more, except a long plan."""
 
 BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -121,7 +121,7 @@ def remove_journal(path: Path) -> None:
             path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def _put_aside(path: Path) -> None:
+def _set_aside(path: Path) -> None:
     """Rename a spare that could not be joined to the card, so that somebody can inspect it."""
     for suffix in ("", "-wal"):
         with suppress(FileNotFoundError):
@@ -134,7 +134,7 @@ def copy_into(folders: Iterable[Path], store: sqlite3.Connection) -> tuple[Path,
         spare = None
         try:
             _make_own_folder(folder)
-            _put_aside(folder / JOURNAL_FILE)
+            _set_aside(folder / JOURNAL_FILE)
             spare = connect(folder / JOURNAL_FILE)
             store.backup(spare)
         except (OSError, sqlite3.Error):
@@ -158,7 +158,7 @@ def open_without_card(folders: Iterable[Path], card: Path) -> Path | None:
             for suffix in ("-wal", ""):
                 if (source := card.with_name(card.name + suffix)).exists():
                     shutil.copyfile(source, copy.with_name(copy.name + suffix))
-            if copy.exists() and length(copy) > length(spare):
+            if copy.exists() and count_events(copy) > count_events(spare):
                 with closing(connect(copy)) as ahead, closing(connect(spare)) as behind:
                     ahead.backup(behind)
             remove_journal(copy)
@@ -169,46 +169,46 @@ def open_without_card(folders: Iterable[Path], card: Path) -> Path | None:
     return None
 
 
-def length(path: Path) -> int:
+def count_events(path: Path) -> int:
     """Return the number of events in a journal's file, 0 if there is no such file. Raises sqlite3.Error."""
     if not path.exists():
         return 0
     with closing(connect(path)) as store:
-        return _length(store)
+        return _count_events(store)
 
 
 def is_ahead(spare: sqlite3.Connection, card: sqlite3.Connection) -> bool:
     """Return whether a spare holds all events of the card, and more."""
-    have = _length(card)
+    have = _count_events(card)
     event = "SELECT wall, event FROM happened WHERE number = ?"
     same = spare.execute(event, (have,)).fetchone() == card.execute(event, (have,)).fetchone()
-    return same and _length(spare) > have
+    return same and _count_events(spare) > have
 
 
-def written_by(spare: sqlite3.Connection, card: sqlite3.Connection, key: str) -> bool:
+def is_written_by(spare: sqlite3.Connection, card: sqlite3.Connection, key: str) -> bool:
     """Return whether this key signed all facts that only the spare has, and the spare has no triggers or views."""
     known = {body for (body,) in card.execute("SELECT body FROM outbox")}
     more = [body for (body,) in spare.execute("SELECT body FROM outbox") if body not in known]
     signed = all(signing.is_signed_by(key, body, decode_fact(body).signature) for body in more)
-    acts = "SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view')"
-    return signed and spare.execute(acts).fetchone() is None
+    triggers = "SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view')"
+    return signed and spare.execute(triggers).fetchone() is None
 
 
-def _length(store: sqlite3.Connection) -> int:
+def _count_events(store: sqlite3.Connection) -> int:
     if not store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'happened'").fetchone():
         return 0
     (count,) = store.execute("SELECT coalesce(max(number), 0) FROM happened").fetchone()
     return int(count)
 
 
-PAGES: Final = 500
+LOG_PAGES: Final = 500
 """Pages of the log before a checkpoint: about one event in 400 waits for one."""
 
-MORE_PAGES: Final = 50
+EXTRA_PAGES: Final = 50
 """More pages than one event adds when the log is nearly full."""
 
 
-def allocate_log(store: sqlite3.Connection, pages: int = PAGES) -> None:
+def allocate_log(store: sqlite3.Connection, pages: int = LOG_PAGES) -> None:
     """Grow the log to its full length, then empty it: the file keeps its size for events to come.
 
     Raises sqlite3.OperationalError if there is no room; then the log grows with the events, as SQLite's usually does.
@@ -216,7 +216,7 @@ def allocate_log(store: sqlite3.Connection, pages: int = PAGES) -> None:
     (size,) = store.execute("PRAGMA page_size").fetchone()
     store.execute("DROP TABLE IF EXISTS ahead")  # left by a start that was interrupted here
     store.execute("CREATE TABLE ahead (pages BLOB)")
-    store.execute("INSERT INTO ahead VALUES (zeroblob(?))", ((pages + MORE_PAGES) * size,))
+    store.execute("INSERT INTO ahead VALUES (zeroblob(?))", ((pages + EXTRA_PAGES) * size,))
     store.execute("PRAGMA wal_checkpoint(RESTART)")
     store.execute("DROP TABLE ahead")
     store.execute("PRAGMA wal_checkpoint(RESTART)")
@@ -238,17 +238,17 @@ class JournalFile:
     """The file of one journal, with transactional writes."""
 
     def __init__(
-        self, path: Path, whose: JournalOwner, key: signing.SigningKey | None = None, spares: Sequence[Path] = ()
+        self, path: Path, owner: JournalOwner, key: signing.SigningKey | None = None, spares: Sequence[Path] = ()
     ) -> None:
         """Open or create the journal, in one of the `spares` if the card takes no writes.
 
         By default the key is the one in the file beside it. Raises JournalInUse, JournalBroken, JournalFull.
         """
-        self._whose, self._folder, self._card, self.spares = whose, path.parent, path, tuple(spares)
+        self._owner, self._folder, self._card, self.spares = owner, path.parent, path, tuple(spares)
         self._spare: Path | None = None
         """The journal's file while the card takes no writes; None while it is on the card."""
-        self._beside: dict[str, str] = {}
-        self.tight = False
+        self._drafts: dict[str, str] = {}
+        self.refuses_writes = False
         """Whether a write failed for lack of room, whatever the disk reports (because of a quota, for example)."""
         try:
             self._lock = self._open_lock(path.with_suffix(".lock"))
@@ -275,8 +275,8 @@ class JournalFile:
     @classmethod
     def of(cls, settings: KioskSettings) -> Self:
         """Open the journal of a table. Raises BadConfiguration as well."""
-        whose = JournalOwner(settings.config.event, settings.config.table)
-        return cls(settings.journal, whose, settings.device_key(), settings.spares)
+        owner = JournalOwner(settings.config.event, settings.config.table)
+        return cls(settings.journal, owner, settings.device_key(), settings.spares)
 
     def _open_lock(self, path: Path) -> TextIO:
         """Open the lock file. If the card takes no writes, an existing one will do."""
@@ -297,7 +297,7 @@ class JournalFile:
         except (sqlite3.DatabaseError, OSError) as error:
             found = open_without_card(self.spares, self._card) if refused(error) else None
             if found is None and isinstance(error, sqlite3.DatabaseError):
-                found = self._whole_spare()
+                found = self._longest_spare()
             if found is None:
                 raise
             if hasattr(self, "_store"):
@@ -305,28 +305,28 @@ class JournalFile:
             self._open(found)
             self._spare = found
 
-    def _whole_spare(self) -> Path | None:
+    def _longest_spare(self) -> Path | None:
         """Return the longest journal in a spare that this device has written, or None.
 
         What a damaged card held cannot be known, but a spare holds all of it.
         """
-        found, nothing = dict[Path, int](), sqlite3.connect(":memory:")
-        with closing(nothing):
-            nothing.executescript(SCHEMA)
+        lengths, empty = dict[Path, int](), sqlite3.connect(":memory:")
+        with closing(empty):
+            empty.executescript(SCHEMA)
             for path in (folder / JOURNAL_FILE for folder in self.spares):
                 with suppress(sqlite3.DatabaseError, Refused):
                     if path.exists():
                         with closing(connect(path)) as spare:
-                            if self._is_ours(spare, nothing):
-                                found[path] = _length(spare)
-        return max(found, key=found.__getitem__, default=None)
+                            if self._is_ours(spare, empty):
+                                lengths[path] = _count_events(spare)
+        return max(lengths, key=lengths.__getitem__, default=None)
 
     def _is_ours(self, spare: sqlite3.Connection, card: sqlite3.Connection) -> bool:
         """Return whether a spare holds a journal of this table, written by this device."""
         about = dict(spare.execute("SELECT key, value FROM about"))
-        if (about.get("event"), about.get("table")) != (self._whose.event, str(self._whose.table)):
+        if (about.get("event"), about.get("table")) != (self._owner.event, str(self._owner.table)):
             return False
-        ours = written_by(spare, card, self.key.public)
+        ours = is_written_by(spare, card, self.key.public)
         if not ours:
             log.warning("spare_journal_foreign")
         return ours
@@ -349,9 +349,9 @@ class JournalFile:
                 else:
                     open_ = other.execute("SELECT body FROM outbox WHERE state = 'open' ORDER BY seq")
                     bodies = [body for (body,) in open_]
-                    with self._as_one():
+                    with self._transaction():
                         for body in bodies:
-                            self._take_in(body)
+                            self._add_fact(body)
         except (JournalFull, Refused):
             return
         except sqlite3.DatabaseError as error:
@@ -363,9 +363,9 @@ class JournalFile:
     def _open(self, path: Path) -> None:
         sync_log(path)
         self._store = connect(path)
-        (said,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
-        if said != "ok":  # a card may lose what it reported as written: find out now rather than at a press
-            raise sqlite3.DatabaseError(str(said))
+        (verdict,) = self._store.execute("PRAGMA integrity_check(1)").fetchone()
+        if verdict != "ok":  # a card may lose what it reported as written: find out now rather than at a press
+            raise sqlite3.DatabaseError(str(verdict))
         # The schema and the owner are written at once: if the card fills up in between, there is no journal, rather
         # than one without an owner.
         self._store.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
@@ -375,18 +375,18 @@ class JournalFile:
 
     def _read_about(self) -> None:
         self._about("version", VERSION, VERSION)
-        self._about("event", self._whose.event, self._whose.event)
-        self._about("table", str(self._whose.table), str(self._whose.table))
+        self._about("event", self._owner.event, self._owner.event)
+        self._about("table", str(self._owner.table), str(self._owner.table))
         self.device = self.key.device
-        self._keep("device", self.device)
+        self._store_about("device", self.device)
         self.start = int(self._about("start", "0")) + 1
-        self._tell("start", str(self.start))
+        self._set_about("start", str(self.start))
         boot = boot_id()
         self.same_boot = bool(boot) and self._about("boot", "") == boot
         """Whether the machine has not restarted since the journal was last open: its clock has run on."""
         self._boot = boot
         if self.empty:
-            self._tell("boot", boot)
+            self._set_about("boot", boot)
         self.store = self._about("store", "") or None
         """The scorer's store from which the last receipt came."""
         self._about("upto", "0")
@@ -408,12 +408,12 @@ class JournalFile:
         """The last of this table's facts in the scorer's store, from any device. Ours are numbered after it."""
         return int(self._read("upto"))
 
-    def _tell(self, key: str, value: str) -> None:
+    def _set_about(self, key: str, value: str) -> None:
         self._store.execute("UPDATE about SET value = ? WHERE key = ?", (value, key))
 
-    def _keep(self, key: str, text: str) -> None:
+    def _store_about(self, key: str, text: str) -> None:
         self._about(key, "")
-        self._tell(key, text)
+        self._set_about(key, text)
 
     def close(self) -> None:
         """Close the journal; may be called twice."""
@@ -423,26 +423,26 @@ class JournalFile:
         self._lock.close()
 
     @contextmanager
-    def _as_one(self) -> Iterator[None]:
+    def _transaction(self) -> Iterator[None]:
         """Run the block in one transaction. A commit that fails is rolled back too."""
         if self._spare is None and is_read_only(self._folder):
-            self.tight = True
+            self.refuses_writes = True
             raise JournalFull(f"{self._folder} is read-only")
         try:
             self._store.execute("BEGIN IMMEDIATE")
             yield
             self._store.execute("COMMIT")
         except sqlite3.OperationalError as error:
-            self._undo()
+            self._roll_back()
             if refused(error):
-                self.tight = True
+                self.refuses_writes = True
                 raise JournalFull(str(error)) from None
             raise
         except BaseException:
-            self._undo()
+            self._roll_back()
             raise
 
-    def _undo(self) -> None:
+    def _roll_back(self) -> None:
         if self._store.in_transaction:  # SQLite rolls back by itself after some errors
             self._store.execute("ROLLBACK")
 
@@ -450,7 +450,7 @@ class JournalFile:
         """Run `do` in a transaction, on another disk if this one refuses. Raises JournalFull if all do."""
         while True:
             try:
-                with self._as_one():
+                with self._transaction():
                     return do()
             except JournalFull:
                 if not self._move():
@@ -468,25 +468,25 @@ class JournalFile:
         with suppress(sqlite3.OperationalError):
             self._store.close()
         self._spare, self._store = moved
-        self.tight = False
+        self.refuses_writes = False
         return True
 
     @property
-    def away(self) -> bool:
+    def on_spare(self) -> bool:
         """Whether the journal is in a spare because its card takes no writes."""
         return self._spare is not None
 
     def try_card(self) -> None:
         """Write to the card, moving back to it if that works, or else to a spare. Raises JournalFull."""
         if self._spare is not None:
-            self._come_back(self._spare)
+            self._return_to_card(self._spare)
         self._write(self._try)
 
     def _try(self) -> None:
         """Write a value that differs from the stored one: SQLite skips a write that changes nothing."""
-        self._tell("room", "" if self._about("room", "") else "-")
+        self._set_about("room", "" if self._about("room", "") else "-")
 
-    def _come_back(self, left: Path) -> None:
+    def _return_to_card(self, spare: Path) -> None:
         try:
             card = connect(self._card)
         except sqlite3.DatabaseError:  # what is left on a failing card may no longer be a database
@@ -499,8 +499,8 @@ class JournalFile:
             return
         self._store.close()
         self._store, self._spare = card, None
-        remove_journal(left)
-        self.lay_out()
+        remove_journal(spare)
+        self.allocate_log()
 
     @property
     def room(self) -> int:
@@ -512,20 +512,20 @@ class JournalFile:
 
     def try_room(self) -> None:
         """Write as many bytes as an event may take, and remove them. Raises JournalFull."""
-        with self._as_one():  # without moving to a spare
+        with self._transaction():  # without moving to a spare
             self._about("room", "")
-            self._store.execute("UPDATE about SET value = hex(zeroblob(?)) WHERE key = 'room'", (AN_EVENT // 2,))
-            self._tell("room", "")
-        self.tight = False
+            self._store.execute("UPDATE about SET value = hex(zeroblob(?)) WHERE key = 'room'", (LARGEST_EVENT // 2,))
+            self._set_about("room", "")
+        self.refuses_writes = False
 
-    def lay_out(self) -> None:
+    def allocate_log(self) -> None:
         """Allocate the log, so that events are durable soon even on a busy disk. Without room, it only takes longer."""
         try:
             allocate_log(self._store)
         except sqlite3.OperationalError as error:
             if not refused(error):
                 raise
-            self.tight = True
+            self.refuses_writes = True
 
     @property
     def empty(self) -> bool:
@@ -546,6 +546,6 @@ class JournalFile:
         """Sign facts that have no signature yet. Called once the file is open."""
         raise NotImplementedError
 
-    def _take_in(self, body: bytes) -> bool:
+    def _add_fact(self, body: bytes) -> bool:
         """Add a fact from a spare; return whether it was new."""
         raise NotImplementedError

@@ -17,8 +17,8 @@ from kiosk.table import Event, Phase, Table, events
 STEPS: Final[tuple[tuple[Seat, LaidPart], ...]] = tuple((seat, part) for seat in SEATS for part in ("river", "hand"))
 """The parts to read, in this order."""
 
-OPENS, TAKES, PASSES, GAPS, BACK, LEAVES = "k", "enter", "n", "g", "back", "q"
-"""Keys. `BACK` goes back one step, and leaves at the first."""
+KEEP_KEY, ACCEPT_KEY, SKIP_KEY, GAPS_KEY, BACK_KEY, LEAVE_KEY = "k", "enter", "n", "g", "back", "q"
+"""Keys. `BACK_KEY` goes back one step, and leaves at the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +33,30 @@ class Keeping:
     gaps: bool = True
     """Whether claimed tiles have left gaps in the rivers."""
     observation: LaidObservation = LaidObservation()  # noqa: RUF009 - frozen
-    told: str | None = None
+    fact_id: str | None = None
     """Id of the fact that reports the tiles."""
     answer: PlayFound | None = None
     """The scorer's findings."""
 
     @property
-    def asked(self) -> LaidTiles | None:
+    def target(self) -> LaidTiles | None:
         """The part that the camera is to read now; None after the last step."""
         return LaidTiles(self.play, *STEPS[self.at]) if self.at < len(STEPS) else None
 
     @property
     def others(self) -> dict[Seat, LaidSeat]:
         """What has been read, without the current part, which may be read again."""
-        of = self.asked
-        had = self.seats.get(of.seat) if of else None
-        if of is None or had is None:
+        target = self.target
+        had = self.seats.get(target.seat) if target else None
+        if target is None or had is None:
             return self.seats
         less = (
             structs.replace(had, river=(), gaps=False, either_end=False)
-            if of.part == "river"
+            if target.part == "river"
             else structs.replace(had, hand=None, melds=())
         )
-        rest = {seat: one for seat, one in self.seats.items() if seat != of.seat}
-        return rest if less == LaidSeat() else {**rest, of.seat: less}
+        rest = {seat: one for seat, one in self.seats.items() if seat != target.seat}
+        return rest if less == LaidSeat() else {**rest, target.seat: less}
 
     @property
     def whole(self) -> bool:
@@ -69,8 +69,8 @@ class Keeping:
     def seen(self) -> LaidObservation:
         """The camera's observation of the current part; a tile that was already read elsewhere is a problem."""
         seen = self.observation
-        if seen.of != self.asked:
-            return LaidObservation(self.asked)
+        if seen.target != self.target:
+            return LaidObservation(self.target)
         taken = set[int]().union(*map(_serials, self.others.values()))
         if seen.laid is not None and _serials(seen.laid) & taken:
             return replace(seen, laid=None, problem="laid_taken")
@@ -81,28 +81,28 @@ class Keeping:
         """Whether the tiles can be accepted as they lie."""
         return self.seen.still and self.seen.laid is not None
 
-    def taken(self) -> "Keeping":
+    def with_accepted(self) -> "Keeping":
         """Accept the tiles as they lie, and go to the next step."""
         seen = self.seen
-        if seen.of is None or seen.laid is None:
+        if seen.target is None or seen.laid is None:
             return self
-        had, new = self.others.get(seen.of.seat, LaidSeat()), seen.laid
+        had, new = self.others.get(seen.target.seat, LaidSeat()), seen.laid
         both = (
             structs.replace(had, river=new.river, gaps=new.gaps, either_end=new.either_end)
-            if seen.of.part == "river"
+            if seen.target.part == "river"
             else structs.replace(had, hand=new.hand, melds=new.melds)
         )
-        now = self.passed()
-        apart = now.apart if seen.winning is None else (seen.of.seat, seen.winning)
-        return replace(now, seats={**now.seats, seen.of.seat: both}, apart=apart)
+        now = self.with_skipped()
+        apart = now.apart if seen.winning is None else (seen.target.seat, seen.winning)
+        return replace(now, seats={**now.seats, seen.target.seat: both}, apart=apart)
 
-    def passed(self) -> "Keeping":
+    def with_skipped(self) -> "Keeping":
         """Skip the current part."""
-        of = self.asked
-        stale = of is not None and of.part == "hand" and self.apart is not None and self.apart[0] == of.seat
+        target = self.target
+        stale = target is not None and target.part == "hand" and self.apart is not None and self.apart[0] == target.seat
         return replace(self, at=self.at + 1, seats=self.others, apart=None if stale else self.apart)
 
-    def laid(self, at: int) -> events.PlayKept:
+    def event(self, at: int) -> events.PlayKept:
         """Return the event that reports the tiles."""
         seats = {seat: structs.replace(one, gaps=one.gaps and self.gaps) for seat, one in self.seats.items()}
         return events.PlayKept(at=at, seats=seats, winning=self.apart[1] if self.apart else None)
@@ -126,18 +126,18 @@ class KeepDesk:
 
     def key(self, key: str, now: int) -> bool:
         """Handle a key; return whether it was one of ours."""
-        if self.now.asked is None or key == LEAVES or (key == BACK and not self.now.at):
+        if self.now.target is None or key == LEAVE_KEY or (key == BACK_KEY and not self.now.at):
             self.over = True
-            return key in (BACK, LEAVES)  # after the last step, any other key is meant for what follows
-        if key == BACK:
+            return key in (BACK_KEY, LEAVE_KEY)  # after the last step, any other key is meant for what follows
+        if key == BACK_KEY:
             self.now = replace(self.now, at=self.now.at - 1)
-        elif key == GAPS:
+        elif key == GAPS_KEY:
             self.now = replace(self.now, gaps=not self.now.gaps)
-        elif key == PASSES:
-            self._go_on(self.now.passed(), now)
-        elif key == TAKES:
+        elif key == SKIP_KEY:
+            self._go_on(self.now.with_skipped(), now)
+        elif key == ACCEPT_KEY:
             if self.now.ready:
-                self._go_on(self.now.taken(), now)
+                self._go_on(self.now.with_accepted(), now)
         else:
             return False
         return True
@@ -145,10 +145,10 @@ class KeepDesk:
     def _go_on(self, keeping: Keeping, now: int) -> None:
         """Go to the next part. After the last one, send everything to the scorer, unless nothing was read."""
         self.now = keeping
-        if keeping.asked is None:
-            self.over = not keeping.seats or self._apply(keeping.laid(now)) is not None
+        if keeping.target is None:
+            self.over = not keeping.seats or self._apply(keeping.event(now)) is not None
 
-    def saw(self, observation: LaidObservation) -> None:
+    def observe(self, observation: LaidObservation) -> None:
         """Accept the camera's latest observation."""
         self.now = replace(self.now, observation=observation)
 
@@ -156,9 +156,9 @@ class KeepDesk:
         """Note the id of the fact that reports the tiles."""
         for one in messages:
             if isinstance(one.fact, TilesLaid):
-                self.now = replace(self.now, told=one.id)
+                self.now = replace(self.now, fact_id=one.id)
 
     def take(self, message: Counted) -> None:
         """Accept the scorer's findings, unless they are about an earlier attempt."""
-        if isinstance(message.answer, PlayFound) and message.asked == self.now.told:
+        if isinstance(message.answer, PlayFound) and message.asked == self.now.fact_id:
             self.now = replace(self.now, answer=message.answer)

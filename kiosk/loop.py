@@ -67,7 +67,7 @@ class LoopRound:
     ) -> None:
         self._program, self._window, self._camera, self._people = program, window, camera, people
         self._show_lamp, self._stop, self._picture = show_lamp, stop, picture
-        self.pairs = False
+        self.paired = False
         """Whether the desk paired this device, so that it may be paired again when it cannot work as it is."""
         self._seen: tuple[Table, Keeping | None] | None = None
         self._target: observations.CameraTarget | None = None
@@ -86,7 +86,7 @@ class LoopRound:
                 self._program.key(key)
         self._look(self._program.state)
         view = self._program.view()
-        if self.pairs:
+        if self.paired:
             view = with_pairing(view)
         self._window.show(view)
         self._check_screen()
@@ -118,7 +118,7 @@ class LoopRound:
         """Pass a new view on to the lamps, the log and the picture file."""
         for seat, lamp in lamps_shown(view).items():
             self._show_lamp(seat, lamp)
-        self._log.tell(view)
+        self._log.follow(view)
         if self._picture:
             self._window.picture(str(self._picture))
 
@@ -131,7 +131,7 @@ class StateLog:
         self._checked: TrayProblem | None = None
         self._health: tuple[str, ...] = ()
 
-    def tell(self, view: ScreenView) -> None:
+    def follow(self, view: ScreenView) -> None:
         """Log what has changed."""
         if (now := (view.state, view.play.round if view.play else None)) != self._state:
             self._state = now
@@ -147,7 +147,7 @@ class StateLog:
             log.info("health", wrong=list(self._health))
 
 
-ASKING = ("seating", "confirming", "accepting")
+AWAITING_PRESS = ("seating", "confirming", "accepting")
 
 
 def lamps_shown(view: ScreenView) -> dict[Seat, Lamp]:
@@ -157,10 +157,10 @@ def lamps_shown(view: ScreenView) -> dict[Seat, Lamp]:
 
 def _lamp(view: ScreenView, seat: Seat) -> Lamp:
     if view.self_test is not None:
-        return "on" if seat in view.self_test.right else "blink" if seat == view.self_test.asked else "off"
+        return "on" if seat in view.self_test.right else "blink" if seat == view.self_test.awaited else "off"
     if view.paused:
         return "off"
-    if view.state in ASKING:
+    if view.state in AWAITING_PRESS:
         return "on" if seat in view.marked else "blink"
     if isinstance(view.phase, RestoringView):
         return "on" if seat in view.phase.arrived else "off"

@@ -50,11 +50,11 @@ def import_journal(config: Path, card: Path) -> None:
     had not yet sent.
     """
     settings = KioskSettings(config)
-    whose = JournalOwner(settings.config.event, settings.config.table)
-    journal = find_journal(card, whose) if card.is_dir() else card
-    taken = take_over_journal(journal, settings.journal, whose, settings.device_key())
-    where = "This device goes on where the dead one stood" if taken.whole else "This device had begun already"
-    say(f"{where}; {amount(taken.facts, 'fact')} will be sent.", goes_on=taken.whole, facts=taken.facts)
+    owner = JournalOwner(settings.config.event, settings.config.table)
+    journal = find_journal(card, owner) if card.is_dir() else card
+    taken = take_over_journal(journal, settings.journal, owner, settings.device_key())
+    where = "This device continues where the dead one stopped" if taken.complete else "This device was already in use"
+    say(f"{where}; {amount(taken.facts, 'fact')} will be sent.", goes_on=taken.complete, facts=taken.facts)
 
 
 @table.command("run")
@@ -88,7 +88,7 @@ def pair(config: Path, desk: str, code: str) -> None:
     pairing = exchange.request_pairing(offer, open_device_key(folder / KEY_FILE))
     store_pairing(folder, pairing)
     say(
-        f"Paired with {pairing.event}, table {pairing.table}. A kiosk that runs takes it when it starts again.",
+        f"Paired with {pairing.event}, table {pairing.table}. Restart a running kiosk to use it.",
         event=pairing.event,
         table=pairing.table,
     )
@@ -114,34 +114,34 @@ LOG: Final = "-wal"
 class Takeover:
     """What was taken over from a dead device."""
 
-    whole: bool
+    complete: bool
     """Whether the table continues where the dead device stopped. Otherwise it had begun, and got only the facts."""
     facts: int
     """Number of facts without a receipt from the scorer."""
 
 
-def take_over_journal(card: Path, own: Path, whose: JournalOwner, key: signing.SigningKey | None = None) -> Takeover:
+def take_over_journal(card: Path, own: Path, owner: JournalOwner, key: signing.SigningKey | None = None) -> Takeover:
     """Import a dead device's journal, or only its facts if this device has begun already or cannot replay the journal.
 
     Raises JournalBroken, JournalInUse, JournalFull.
     """
     key = key or open_device_key(own.with_name(KEY_FILE))
-    with _copied(card) as copy, closing(_opened(copy, whose, key)) as dead:
+    with _copied(card) as copy, closing(_opened(copy, owner, key)) as dead:
         facts = _checked(dead)
-        with closing(TableJournal(own, whose, key)) as journal:
+        with closing(TableJournal(own, owner, key)) as journal:
             if not (journal.empty and _is_playable(dead)):
-                return Takeover(whole=False, facts=journal.take_in(facts))
+                return Takeover(complete=False, facts=journal.add_facts(facts))
         # Our journal holds nothing but its own number. It is replaced as a whole, so an interruption does no harm.
         _put_in_place(dead, own)
-        return Takeover(whole=True, facts=len(facts))
+        return Takeover(complete=True, facts=len(facts))
 
 
-def find_journal(card: Path, whose: JournalOwner) -> Path:
+def find_journal(card: Path, owner: JournalOwner) -> Path:
     """Return the newest journal of a table found anywhere on a dead device's card. Raises JournalBroken."""
     named = (Path(folder) / JOURNAL_FILE for folder, _, files in os.walk(card) if JOURNAL_FILE in files)
-    ours = [path for path in named if _is_of(path, whose)]
+    ours = [path for path in named if _belongs_to(path, owner)]
     if not ours:
-        raise JournalBroken(f"{card} holds no journal of {whose.event}, table {whose.table}, that can be read")
+        raise JournalBroken(f"{card} holds no readable journal of {owner.event}, table {owner.table}")
     return max(ours, key=_written_at)
 
 
@@ -151,11 +151,11 @@ def _written_at(journal: Path) -> float:
     return max(one.stat().st_mtime for one in (journal, log) if one.exists())
 
 
-def _is_of(card: Path, whose: JournalOwner) -> bool:
+def _belongs_to(card: Path, owner: JournalOwner) -> bool:
     """Return whether a journal belongs to this event and table; False if it cannot be read."""
     with suppress(JournalBroken, sqlite3.DatabaseError), _copied(card) as copy, closing(sqlite3.connect(copy)) as store:
         about = dict(store.execute("SELECT key, value FROM about WHERE key IN ('event', 'table')").fetchall())
-        return about == {"event": whose.event, "table": str(whose.table)}
+        return about == {"event": owner.event, "table": str(owner.table)}
     return False
 
 
@@ -172,7 +172,7 @@ def _copied(card: Path) -> Iterator[Path]:
         yield copy
 
 
-def _opened(copy: Path, whose: JournalOwner, key: signing.SigningKey) -> TableJournal:
+def _opened(copy: Path, owner: JournalOwner, key: signing.SigningKey) -> TableJournal:
     """Open a journal as a kiosk would, which checks its event and table."""
     with closing(sqlite3.connect(copy)) as store:
         try:
@@ -182,7 +182,7 @@ def _opened(copy: Path, whose: JournalOwner, key: signing.SigningKey) -> TableJo
             raise JournalBroken(f"the card holds no journal that can be read: {error}") from None
     if verdict != "ok":
         raise JournalBroken(f"the card is damaged: {verdict}")
-    return TableJournal(copy, whose, key)
+    return TableJournal(copy, owner, key)
 
 
 def _checked(dead: TableJournal) -> tuple[bytes, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
-from msgspec.structs import replace as changed
+from msgspec.structs import replace as replace_fields
 
 from broker.logs import get_logger
 from broker.protocol import (
@@ -39,7 +39,7 @@ from kiosk.counting.desk import AnyForm, CountDesk
 from kiosk.errors import JournalFull, JournalNewer
 from kiosk.input import Keyboard, TableButtons
 from kiosk.journal import OTHER_DEVICE, JournaledTable, TableJournal
-from kiosk.keeping import OPENS, KeepDesk, Keeping
+from kiosk.keeping import KEEP_KEY, KeepDesk, Keeping
 from kiosk.restoring import RestoringDesk
 from kiosk.screens import (
     CallView,
@@ -51,7 +51,7 @@ from kiosk.screens import (
     with_riichi,
     with_time_left,
 )
-from kiosk.self_test import SELF_TEST_KEY, LookAtBoard, SelfTestRun, begins_a_day, look_at_board
+from kiosk.self_test import SELF_TEST_KEY, CheckBoard, SelfTestRun, begins_a_day, check_board
 from kiosk.server import ServerLink, first_unplayed
 from kiosk.status import (
     BUTTONS,
@@ -83,7 +83,7 @@ class CameraTasks:
         ask_count: Callable[[CountRequest], None],
         health: DeviceHealth,
         apply: Callable[[Event], str | None],
-        board: LookAtBoard,
+        board: CheckBoard,
     ) -> None:
         self._health, self._apply, self._board = health, apply, board
         self._scanner = config.devices.scanner is not None
@@ -101,11 +101,11 @@ class CameraTasks:
             case TableObservation():
                 self.restoring.observed(item)
             case HandObservation():
-                self.counting.saw(item)
+                self.counting.observe(item)
             case LaidObservation() if self.keeping is not None:
-                self.keeping.saw(item)
+                self.keeping.observe(item)
             case PictureObservation() if self.self_test is not None:
-                self.self_test.saw(item)
+                self.self_test.observe(item)
 
     def reported(self, report: Report | TooShort, now: int) -> bool:
         """Offer a report to the self-test; return whether it is for the self-test only."""
@@ -144,7 +144,7 @@ class CameraTasks:
             self.keeping = None if self.keeping.over else self.keeping
         if self.counting.open:
             self.counting.follow(state, form)
-        self.restoring.write()
+        self.restoring.save()
 
     def key(self, key: str, state: Table, now: int) -> Event | str | bool:
         """Return the event of a key pressed in the self-test or during restoring, or the code of a refusal.
@@ -161,12 +161,12 @@ class CameraTasks:
             return False
         return self.restoring.key(key, state, self._health.codes.get(CAMERA), now)
 
-    def form_keys(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...]:
+    def keys_for_form(self, key: str, state: Table, form: AnyForm | None, now: int) -> tuple[str, ...]:
         """Return the keys that the form gets for one: none if keeping a play uses it, more after counting a hand."""
         if self.keeping is not None:
             if self.keeping.key(key, now):
                 return ()
-        elif key == OPENS and state.play is not None and self.may_keep(state):
+        elif key == KEEP_KEY and state.play is not None and self.may_keep(state):
             self.keeping = KeepDesk(state.play, self._apply)
             return ()
         typed = self.counting.key(key, state, form, now)
@@ -185,7 +185,7 @@ class CameraTasks:
             return self.self_test.camera_target
         if state.phase is Phase.RESTORING:
             return None if active_guards(state) else state.play
-        return self.counting.camera_target or (self.keeping.now.asked if self.keeping is not None else None)
+        return self.counting.camera_target or (self.keeping.now.target if self.keeping is not None else None)
 
 
 log = get_logger("homologue.kiosk")
@@ -204,13 +204,13 @@ class TableProgram:
         clock: Callable[[], int] = time.monotonic_ns,
         time_of_day: Callable[[], str] = time_of_day,
         link: OpenLink | None = None,
-        board: LookAtBoard = look_at_board,
+        board: CheckBoard = check_board,
         wall: Callable[[], int] = wall_clock_ms,
     ) -> None:
         """Open the table. `link` and `board` replace network and board in tests; `clock` is in ns, `wall` in ms."""
         config, self._clock, self._wall = settings.config, clock, wall
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        last = journal.last_wall
+        last = journal.last_event_ms
         self._table = self._open_table(journal)
         self._table.restarted(clock())
         self._health = DeviceHealth()
@@ -230,7 +230,7 @@ class TableProgram:
             self._apply(events.SelfTestBegun(at=clock()))
         if self.state.arbiter is not None and self.state.arbiter_session is None:
             self._apply(events.ArbiterLeft(at=clock()))  # let in by an older program, without a session
-        self._health.say("facts", self._table.unexpected)
+        self._health.set("facts", self._table.unexpected)
         self._follow()
 
     def _open_table(self, journal: TableJournal) -> JournaledTable:
@@ -247,7 +247,7 @@ class TableProgram:
         table = JournaledTable(journal, self._wall, self._clock())
         if plan is not None and plan.session is not None:
             session = journal.standing(plan.session)
-            plan = changed(plan, session=session) if session else None
+            plan = replace_fields(plan, session=session) if session else None
         if plan is not None:
             first = first_unplayed(plan, journal.results())
             with suppress(NotNow):  # the plan may have rules that only the newer program knows
@@ -323,7 +323,7 @@ class TableProgram:
             case Pressed() | Released() | Held():
                 event = self._buttons.event(report, self.state, self._clock())
                 if event is not None and self._apply(event) == LATE_PRESS:
-                    self._health.say(f"press-{report.seat}", LATE_PRESS)
+                    self._health.set(f"press-{report.seat}", LATE_PRESS)
             case Health():
                 self._health.report(report, self.state.phase)
                 if report.part == BUTTONS:
@@ -333,13 +333,13 @@ class TableProgram:
 
     def _apply(self, event: Event) -> str | None:
         """Apply one event; return the code of a refusal, or None. Every change of state goes through here."""
-        if self._server.elsewhere:
+        if self._server.served_elsewhere:
             return OTHER_DEVICE
         if self._table.held:
             return self._table.hold(event)
         before = self.state.public, self.state.self_test
         try:
-            with self._tasks.restoring.beside():
+            with self._tasks.restoring.with_draft():
                 facts = self._table.apply(event)
         except NotNow as refusal:
             return refusal.code
@@ -347,10 +347,10 @@ class TableProgram:
             return self._table.hold(event)
         if (self.state.public, self.state.self_test) != before:
             self._buttons.screen_changed(self._clock())
-            self._health.moved(self.state)
+            self._health.state_changed(self.state)
         self._tasks.sent(self.state, facts)
         self._server.send(facts, self._clock())
-        self._health.say("facts", self._table.unexpected)
+        self._health.set("facts", self._table.unexpected)
         return None
 
     def _message(self, incoming: Incoming) -> None:
@@ -378,7 +378,7 @@ class TableProgram:
         self._health.due(now)
         if self._upgrade is not None:
             self._upgrade.due(self.state.phase, now, well=self._server.connected and SCREEN not in self._health.codes)
-        if self._server.elsewhere:
+        if self._server.served_elsewhere:
             return
         self._keyboard.idle(self.state, now)
         if self._tasks.counting.open:
@@ -395,10 +395,10 @@ class TableProgram:
         While another device serves the table, they would be refused and lost, so they wait for this one.
         """
         code = self._table.check_disk(now)
-        self._health.say("disk", code)
-        if code != JournalFull.code and not self._server.elsewhere:
+        self._health.set("disk", code)
+        if code != JournalFull.code and not self._server.served_elsewhere:
             for event in self._table.release():
-                if self._buttons.counts(event, self.state):  # a press repeated meanwhile must not answer a new question
+                if self._buttons.accepts(event, self.state):  # a repeated press must not answer a new question
                     self._apply(event)
 
     def _follow(self) -> None:
@@ -418,12 +418,12 @@ class TableProgram:
             len(facts.refused),
             self.metrics.looks,
             self._health.codes,
-            self._table.writes.now(),
+            self._table.writes.snapshot(),
         )
 
     def key(self, key: str) -> None:
         """Handle a key, as offered by the screen. While another device serves the table, Enter asks to serve it."""
-        if self._server.elsewhere:
+        if self._server.served_elsewhere:
             if key == "enter":
                 self._server.greet()
             return
@@ -431,12 +431,12 @@ class TableProgram:
         hidden = keyboard.panel is not None or self.state.paused  # otherwise the digits of a PIN would tick rows
         if hidden and self._tasks.self_test is None:
             keyboard.key(key, self.state, now)
-        elif not self._did(self._tasks.key(key, self.state, now)):
-            for one in self._tasks.form_keys(key, self.state, keyboard.filled_in, now):
+        elif not self._act_on(self._tasks.key(key, self.state, now)):
+            for one in self._tasks.keys_for_form(key, self.state, keyboard.filled_in, now):
                 keyboard.key(one, self.state, now)
         self._follow()
 
-    def _did(self, result: Event | str | bool) -> bool:  # noqa: FBT001 - a task's answer to a key
+    def _act_on(self, result: Event | str | bool) -> bool:  # noqa: FBT001 - a task's answer to a key
         """Act on a task's answer to a key: an event, a refusal's code, or nothing. Return whether it was used."""
         if isinstance(result, bool):
             return result
@@ -448,14 +448,14 @@ class TableProgram:
     @property
     def camera_target(self) -> CameraTarget | None:
         """The camera's target; None while tiles are being played, or while another device serves the table."""
-        return None if self._server.elsewhere else self._tasks.target(self.state)
+        return None if self._server.served_elsewhere else self._tasks.target(self.state)
 
     def view(self) -> ScreenView:
         """Return the view for the screen."""
         server, service, now = self._server, self._server.service, self._clock()
         silent = server.scorer.silent(now)
         line = self._status.line(server.facts, self._health, connected=server.connected, scorer_silent=silent)
-        if service.elsewhere:
+        if service.served_elsewhere:
             return ScreenView(self._status.table, ElsewhereView(self.state.public), line, light=self.state.light)
         keys, tasks = self._keyboard, self._tasks
         view = screen_view(
@@ -471,5 +471,5 @@ class TableProgram:
         view = with_riichi(view, self.state, keys.riichi.form, self._status.scores)
         if view.call and server.connected:
             view = replace(view, call=CallView(service.calls_before, service.arbiter_coming))
-        self_test = tasks.self_test.seen if tasks.self_test is not None else None
+        self_test = tasks.self_test.view if tasks.self_test is not None else None
         return replace(view, self_test=self_test, light=self.state.light)

@@ -30,10 +30,10 @@ from kiosk.table import (
 Stage = Literal["seat", "place"]
 """How staff are to sort the tiles at this stage: by seat or by place."""
 
-MOST: Final = 0.8
+PILE_SHARE: Final = 0.8
 """Share of the tiles in view that belong to one seat if this is that seat's pile."""
 
-FEWEST: Final = 5
+FEWEST_IN_PILE: Final = 5
 """Fewest tiles in view needed to tell whose pile it is."""
 
 
@@ -70,10 +70,10 @@ def unseen_serials(heap: Heap, in_trays: Collection[int]) -> tuple[int, ...]:
 def sorting_stage(serials: Iterable[int], homes: dict[int, TilePlace]) -> tuple[Stage, Seat | None]:
     """Return how to sort the tiles in view: by seat or, once nearly all are of one seat, by place within that seat."""
     seats = [homes[serial].seat for serial in serials if serial in homes]
-    if len(seats) < FEWEST:
+    if len(seats) < FEWEST_IN_PILE:
         return "seat", None
     most = max(SEATS, key=seats.count)
-    return ("place", most) if seats.count(most) >= MOST * len(seats) else ("seat", None)
+    return ("place", most) if seats.count(most) >= PILE_SHARE * len(seats) else ("seat", None)
 
 
 FOREIGN: Final = "scan_foreign_set"
@@ -135,7 +135,7 @@ def with_serial(scans: Scans, play: PlannedPlay, serial: int, set_text: str | No
     place = place_by_serial(serial_by_place(play.order))[serial]
     if scans.answer is not None and scans.answer.serial == serial and scans.answer.code is None:
         return replace(scans, answer=replace(scans.answer, again=True), letter=letter)
-    run, astray = _run(scans.run, play, serial, place)
+    run, astray = _next_run(scans.run, play, serial, place)
     return Scans(ScanAnswer(serial, place, astray=astray), scans.seen | {serial}, run, letter)
 
 
@@ -157,7 +157,7 @@ def _is_foreign(scans: Scans, play: PlannedPlay, set_text: str | None) -> bool:
     return scans.letter not in (None, set_text)
 
 
-def _run(
+def _next_run(
     run: TrayRun | None, play: PlannedPlay, serial: int, place: TilePlace
 ) -> tuple[TrayRun | None, TilePlace | None]:
     """Continue a tray scanned in order, or begin one at its first tile. Other tiles leave the run as it is.
@@ -254,7 +254,7 @@ def may_tick(state: Table, camera: str | None) -> bool:
 
 def press_restoring_key(restoring: Restoring, name: str, state: Table, now: int) -> Restoring | Event | None:
     """Return the event or the new state that a key leads to; None if the key does nothing here."""
-    if restoring.showing == "anew" and is_strange(state):
+    if restoring.showing == "anew" and is_unknown_tray(state):
         if name == "y":
             return events.CarrierTakenApart(at=now)
         return replace(restoring, showing="camera") if name == "back" else None
@@ -263,14 +263,14 @@ def press_restoring_key(restoring: Restoring, name: str, state: Table, now: int)
     if name == "back" and restoring.showing == "scanner":
         return replace(restoring, showing="camera")
     if restoring.showing != "hand":
-        asks = name == "enter" and restoring.sheet is None and is_strange(state)
+        asks = name == "enter" and restoring.sheet is None and is_unknown_tray(state)
         return replace(restoring, showing="anew") if asks else None
     return _untick(state.work, now) if name == "back" else _tick(state.work, name, now)
 
 
-def is_strange(state: Table) -> bool:
+def is_unknown_tray(state: Table) -> bool:
     """Return whether the tray in view belongs to no deal known here, so that the deal may be laid from its tiles."""
-    return state.check is not None and state.check.aside is not None and not state.check.of_another_set
+    return state.check is not None and state.check.unknown_look is not None and not state.check.of_another_set
 
 
 def tray_by_hand(work: Work) -> Seat | None:
@@ -313,20 +313,20 @@ def restoring_draft(restoring: Restoring, play: PlannedPlay | None) -> str:
 def restoring_from_draft(text: str, play: PlannedPlay | None) -> Restoring:
     """Return the work saved before a power cut if it is of this play, or else empty work."""
     try:
-        left = msgspec.json.decode(text or "null", type=_Draft | None)
+        draft = msgspec.json.decode(text or "null", type=_Draft | None)
     except (msgspec.DecodeError, UnicodeError):
-        left = None
-    if left is None or play is None or (left.round, left.deal) != (play.round, play.deal):
+        draft = None
+    if draft is None or play is None or (draft.round, draft.deal) != (play.round, play.deal):
         return Restoring()
-    return replace(Restoring(), showing=left.showing, scans=left.scans, heap=Heap(seen=left.scans.seen))
+    return replace(Restoring(), showing=draft.showing, scans=draft.scans, heap=Heap(seen=draft.scans.seen))
 
 
 class RestoringDrafts(Protocol):
     """Where the work is saved."""
 
-    bench: str
+    restoring_draft: str
 
-    def beside(self, **drafts: str) -> AbstractContextManager[None]:
+    def with_drafts(self, **drafts: str) -> AbstractContextManager[None]:
         """Save these drafts in one transaction with an event recorded in the block."""
 
 
@@ -339,8 +339,8 @@ class RestoringDesk:
     def __init__(self, drafts: RestoringDrafts, event: str, play: PlannedPlay | None) -> None:
         """Resume the saved work if it is of the current play."""
         self._drafts, self._event, self._play = drafts, event, play
-        self._written = drafts.bench
-        self.now = restoring_from_draft(self._written, play)
+        self._saved = drafts.restoring_draft
+        self.now = restoring_from_draft(self._saved, play)
 
     def observed(self, seen: events.TrayChecked | TableObservation) -> None:
         """Update with the camera's observation."""
@@ -372,19 +372,19 @@ class RestoringDesk:
         """Start over for another play; withdraw the question about a tray that is gone."""
         if self._play != state.play:
             self.now, self._play = Restoring(), state.play
-        elif self.now.showing == "anew" and not is_strange(state):
+        elif self.now.showing == "anew" and not is_unknown_tray(state):
             self.now = replace(self.now, showing="camera")
 
-    def beside(self) -> AbstractContextManager[None]:
+    def with_draft(self) -> AbstractContextManager[None]:
         """Save the draft together with the event recorded in the block."""
         text = restoring_draft(self.now, self._play)
-        return nullcontext() if text == self._written else self._drafts.beside(bench=text)
+        return nullcontext() if text == self._saved else self._drafts.with_drafts(bench=text)
 
-    def write(self) -> None:
+    def save(self) -> None:
         """Save the draft, unless it was saved with an event."""
         text = restoring_draft(self.now, self._play)
-        if text == self._written:
+        if text == self._saved:
             return
-        self._written = text
-        if self._drafts.bench != text:
-            self._drafts.bench = text
+        self._saved = text
+        if self._drafts.restoring_draft != text:
+            self._drafts.restoring_draft = text

@@ -28,7 +28,7 @@ def begins_a_day(state: Table, last: int | None, wall: int) -> bool:
 
 SelfTestStep = Literal["buttons", "scanner", "camera", "found"]
 
-OF_A_SEAT: Final = ("button-", "contact-")
+SEAT_PREFIXES: Final = ("button-", "contact-")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,7 +46,7 @@ class SelfTestView:
     step: SelfTestStep = "buttons"
     scanner: bool = False
     """Whether there is a scanner to test."""
-    asked: Seat | None = None
+    awaited: Seat | None = None
     """The seat whose button is to be pressed."""
     right: frozenset[Seat] = frozenset()
     """Seats whose button was pressed when asked for."""
@@ -64,7 +64,7 @@ class SelfTestView:
 BOARD: Final = "board"
 """The name of the board among the parts of the device."""
 
-OF_DEVICES: Final = ("button-", "contact-", "buttons", "lamps", "scanner", "camera", "disk", "broker")
+DEVICE_PARTS: Final = ("button-", "contact-", "buttons", "lamps", "scanner", "camera", "disk", "broker")
 """Prefixes of the parts whose health belongs in the test. Plans and messages do not."""
 
 SELF_TEST_KEY: Final = "t"
@@ -74,10 +74,10 @@ CALL_KEY: Final = "c"
 """The key that calls the arbiter; it works during the test as always."""
 
 
-LookAtBoard = Callable[[], Iterable[HardwareTrouble]]
+CheckBoard = Callable[[], Iterable[HardwareTrouble]]
 
 
-def look_at_board() -> Iterator[HardwareTrouble]:
+def check_board() -> Iterator[HardwareTrouble]:
     """Yield the faults of the board that this program runs on."""
     yield from board_troubles(Path("/"))
     yield from clock_troubles()
@@ -87,7 +87,7 @@ class SelfTestRun:
     """One self-test, for as long as the table's state says that one is running. Times are ns of the reports' clock."""
 
     def __init__(
-        self, now: int, health: Mapping[str, str], board: LookAtBoard, *, scanner: bool, hides: bool = False
+        self, now: int, health: Mapping[str, str], board: CheckBoard, *, scanner: bool, hides: bool = False
     ) -> None:
         """Begin with the known health of the buttons, as a stuck one is reported only once. `board` examines the board.
 
@@ -98,10 +98,10 @@ class SelfTestRun:
         self._hides, self._board = hides, board
         self._of_board: tuple[HardwareFinding, ...] | None = None
         """Faults of the board, which is examined once a test."""
-        self._came: set[str] = set()
+        self._pressed: set[str] = set()
         self._begin(now)
         for part, code in health.items():
-            if part.startswith(OF_A_SEAT):
+            if part.startswith(SEAT_PREFIXES):
                 self.take(Health(part, code), now)
 
     def _begin(self, now: int) -> None:
@@ -110,7 +110,7 @@ class SelfTestRun:
         self._mistaken: dict[Seat, str] = {}
         """For each seat, the seat whose button was pressed instead."""
         self._findings: list[HardwareFinding] = []
-        self.seen = SelfTestView(scanner="scanner" in self._steps, asked=self._buttons.asked)
+        self.view = SelfTestView(scanner="scanner" in self._steps, awaited=self._buttons.asked)
 
     # ---- reports of devices -----------------------------------------------------------------
 
@@ -118,72 +118,72 @@ class SelfTestRun:
         """Handle a report; return whether it is for the test only, as presses and scans are."""
         match report:
             case Scanned() | NotScanned():
-                if self.seen.step == "scanner":
-                    self.seen = replace(self.seen, scan=report)
+                if self.view.step == "scanner":
+                    self.view = replace(self.view, scan=report)
             case _ if not self._hidden(report):
-                self._remarked(self._buttons.take(report, now))
+                self._take_remarks(self._buttons.take(report, now))
         return not isinstance(report, Released | Health)
 
     def _hidden(self, report: Report | TooShort) -> bool:
         """Return whether a report might reveal a press in the paused play."""
         if isinstance(report, Pressed):
-            self._came.add(report.seat)
+            self._pressed.add(report.seat)
         if not self._hides:
             return False
         if isinstance(report, Health):
-            return report.part.startswith(OF_A_SEAT) and report.part.partition("-")[2] not in self._came
-        return isinstance(report, TooShort) and report.seat not in self._came
+            return report.part.startswith(SEAT_PREFIXES) and report.part.partition("-")[2] not in self._pressed
+        return isinstance(report, TooShort) and report.seat not in self._pressed
 
-    def _remarked(self, remarks: Iterable[Remark]) -> None:
+    def _take_remarks(self, remarks: Iterable[Remark]) -> None:
         for remark in remarks:
             if remark.said == "wrong_seat":
                 self._mistaken[remark.seat] = remark.other
             last = None if remark.said in ("right", "asked", "timed_out") else remark
-            self.seen = replace(self.seen, remark=last)
+            self.view = replace(self.view, remark=last)
         right = frozenset(self._buttons.passed_seats)
-        asked = self._buttons.asked
-        done = frozenset(SEATS[: SEATS.index(asked)] if asked else SEATS)
-        self.seen = replace(self.seen, asked=asked, right=right, wrong=done - right)
-        if asked is None and self.seen.step == "buttons":
+        awaited = self._buttons.asked
+        done = frozenset(SEATS[: SEATS.index(awaited)] if awaited else SEATS)
+        self.view = replace(self.view, awaited=awaited, right=right, wrong=done - right)
+        if awaited is None and self.view.step == "buttons":
             self._next()
 
-    def saw(self, picture: PictureObservation) -> None:
+    def observe(self, picture: PictureObservation) -> None:
         """Accept the camera's picture."""
-        if self.seen.step == "camera":
-            self.seen = replace(self.seen, picture=picture)
+        if self.view.step == "camera":
+            self.view = replace(self.view, picture=picture)
 
     @property
     def camera_target(self) -> WholePicture | None:
         """The camera's target."""
-        return WholePicture() if self.seen.step == "camera" else None
+        return WholePicture() if self.view.step == "camera" else None
 
     # ---- answers of staff -------------------------------------------------------------------
 
     def key(self, key: str, now: int) -> events.SelfTestEnded | bool:
         """Handle a key; return the event that ends the test, or whether the key was for the test."""
-        found = self.seen.found
+        found = self.view.found
         if key == "q":
             return _ended("skipped", self.findings, now)
-        if key == "enter" and self.seen.step == "found":
+        if key == "enter" and self.view.step == "found":
             return _ended("failed" if found else "passed", found, now)
         if key == "r":
             self._begin(now)
         else:
-            self._answers(key, now)
+            self._answer(key, now)
         return key != CALL_KEY
 
-    def _answers(self, key: str, now: int) -> None:
-        match self.seen.step, key:
+    def _answer(self, key: str, now: int) -> None:
+        match self.view.step, key:
             case "buttons", "x":
-                self._remarked(self._buttons.give_up(now))
+                self._take_remarks(self._buttons.give_up(now))
             case "scanner", "x":
                 self._note("scanner", "scanner_silent")
-            case "scanner", "y" if self.seen.scan is not None:
+            case "scanner", "y" if self.view.scan is not None:
                 self._note("scanner", "scanner_beeps")
             case "camera", "x":
                 self._note("camera", "picture_wrong")
             case ("scanner", "n") | ("camera", "enter"):
-                if self.seen.step == "camera" or self.seen.scan is not None:
+                if self.view.step == "camera" or self.view.scan is not None:
                     self._next()
 
     def _note(self, part: str, code: str) -> None:
@@ -191,8 +191,8 @@ class SelfTestRun:
         self._next()
 
     def _next(self) -> None:
-        step = self._steps[self._steps.index(self.seen.step) + 1]
-        self.seen = replace(self.seen, step=step, remark=None, picture=PictureObservation())
+        step = self._steps[self._steps.index(self.view.step) + 1]
+        self.view = replace(self.view, step=step, remark=None, picture=PictureObservation())
 
     # ---- findings ---------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ class SelfTestRun:
     def findings(self) -> tuple[HardwareFinding, ...]:
         """Faults found by the test itself."""
         return (
-            *(HardwareFinding(f"button-{seat}", self._why(seat)) for seat in SEATS if seat in self.seen.wrong),
+            *(HardwareFinding(f"button-{seat}", self._why(seat)) for seat in SEATS if seat in self.view.wrong),
             *self._findings,
         )
 
@@ -209,14 +209,14 @@ class SelfTestRun:
 
     def follow(self, health: Mapping[str, str]) -> None:
         """At the last step, add the faults known from the device's health and the board."""
-        if self.seen.step != "found":
+        if self.view.step != "found":
             self._of_board = None
             return
         if self._of_board is None:
             self._of_board = tuple(HardwareFinding(BOARD, one.code) for one in self._board())
-        told = (HardwareFinding(part, code) for part, code in sorted(health.items()) if part.startswith(OF_DEVICES))
-        known = (one for one in told if not (self._hides and one.part.startswith(OF_A_SEAT)))
-        self.seen = replace(self.seen, found=(*dict.fromkeys((*self.findings, *known, *self._of_board)),))
+        ill = (HardwareFinding(part, code) for part, code in sorted(health.items()) if part.startswith(DEVICE_PARTS))
+        known = (one for one in ill if not (self._hides and one.part.startswith(SEAT_PREFIXES)))
+        self.view = replace(self.view, found=(*dict.fromkeys((*self.findings, *known, *self._of_board)),))
 
 
 def _ended(verdict: Verdict, found: Iterable[HardwareFinding], now: int) -> events.SelfTestEnded:

@@ -38,7 +38,7 @@ from kiosk.config import KioskSettings
 from kiosk.errors import JournalFull
 from kiosk.journal import OTHER_DEVICE, TableJournal
 from kiosk.status import DeviceHealth, people_health
-from kiosk.table import BETWEEN, LAYING, QUIET, Phase, Table, events, gives_way, may_renew
+from kiosk.table import BETWEEN_PLAYS, PREPARING, QUIET, Phase, Table, events, gives_way, may_renew
 from kiosk.upgrade import TableUpgrade
 from kiosk.uplink import MIB, RESEND_NS, SECOND_NS, Brokers, OpenLink, Uplink, open_table_link, state_message
 
@@ -47,7 +47,7 @@ log = get_logger("homologue.kiosk")
 ID_SHOWN: Final = 8
 """Characters of a device's id that people compare at the table and the desk."""
 
-ServiceChange = Literal["back", "say_again", ""]
+ServiceChange = Literal["back", "repeat_state", ""]
 """What a message changes: we serve the table again; we are to repeat our state; nothing."""
 
 
@@ -60,7 +60,7 @@ class ServiceStatus:
         self._greeted = False
 
     @property
-    def elsewhere(self) -> bool:
+    def served_elsewhere(self) -> bool:
         """Whether another device serves the table."""
         return self._served is not None and self._served.device not in (None, self._device)
 
@@ -72,12 +72,12 @@ class ServiceStatus:
     @property
     def calls_before(self) -> int | None:
         """How many open calls are older than this table's; None if it has none, or the number is unknown."""
-        return self._served.calls_before if self._served and not self.elsewhere else None
+        return self._served.calls_before if self._served and not self.served_elsewhere else None
 
     @property
     def arbiter_coming(self) -> bool:
         """Whether an arbiter is on the way to this table's call."""
-        return self._served is not None and self._served.arbiter_coming and not self.elsewhere
+        return self._served is not None and self._served.arbiter_coming and not self.served_elsewhere
 
     @property
     def upgrade_by_hand(self) -> UpgradeState | None:
@@ -87,19 +87,19 @@ class ServiceStatus:
 
     def take(self, served: Served) -> ServiceChange:
         """Accept the scorer's message; return what it changes."""
-        was_elsewhere, refused = self.elsewhere, self._served.refused if self._served else None
+        was_elsewhere, refused = self.served_elsewhere, self._served.refused if self._served else None
         was_unknown = self.unknown
         self._served = served
-        if self.elsewhere:
+        if self.served_elsewhere:
             return ""
         if was_elsewhere or (was_unknown and not self.unknown):
             return "back"
-        return "say_again" if served.unseen or served.refused not in (None, refused, self._device) else ""
+        return "repeat_state" if served.unseen or served.refused not in (None, refused, self._device) else ""
 
     def may_greet(self) -> bool:
         """Return whether to send our state on a new connection. A refused device does so once, then only if asked."""
         first, self._greeted = not self._greeted, True
-        return first or not self.elsewhere
+        return first or not self.served_elsewhere
 
 
 class ScorerWatch:
@@ -141,9 +141,9 @@ def may_take_plan(offered: Assignment, table: Table, store: str | None) -> bool:
         return False
     had, phase = table.assignment, table.phase
     other = had is not None and had.store != offered.store
-    return phase in BETWEEN or (
+    return phase in BETWEEN_PLAYS or (
         (phase is Phase.RESTORING and other)
-        or (phase in LAYING and not other and (gives_way(table, offered) or may_renew(table, offered)))
+        or (phase in PREPARING and not other and (gives_way(table, offered) or may_renew(table, offered)))
     )
 
 
@@ -209,7 +209,7 @@ class ServerLink:
         """None if the program was started by hand, and so is not upgraded."""
         self.connected = False
         """Whether the loop has handled the event that the link is up; the link itself knows slightly earlier."""
-        self._why = ""
+        self._logged_why = ""
         """Why there is no connection, as logged last."""
         self._plan: Assignment | None = None
         """A plan that may not be taken yet."""
@@ -217,14 +217,14 @@ class ServerLink:
         self._lifecycle: Lifecycle = "ready"
 
     @property
-    def elsewhere(self) -> bool:
+    def served_elsewhere(self) -> bool:
         """Whether another device serves the table."""
-        return self.service.elsewhere
+        return self.service.served_elsewhere
 
     def stop(self) -> None:
         """Tell the scorer that the table is leaving, and disconnect."""
         self._lifecycle = "disconnected"
-        if not self.elsewhere:
+        if not self.served_elsewhere:
             self.facts.publish(self.state_message)
         self.link.flush(2.0)
         self.link.stop()
@@ -241,7 +241,7 @@ class ServerLink:
 
     def publish(self) -> None:
         """Publish the table's state if it has changed."""
-        if self.connected and not self.elsewhere:
+        if self.connected and not self.served_elsewhere:
             self.facts.publish(self.state_message)
 
     def greet(self) -> None:
@@ -273,14 +273,14 @@ class ServerLink:
     def link_changed(self, change: LinkChanged, now: int) -> None:
         """Handle a change of the connection."""
         self.connected = change.up
-        if change.why and str(change.why) != self._why:
+        if change.why and str(change.why) != self._logged_why:
             log.warning(change.why.code, why=str(change.why))
-        self._why = str(change.why)
+        self._logged_why = str(change.why)
         if isinstance(change.why, LinkRefused):
-            self._health.say("broker", change.why.code)
+            self._health.set("broker", change.why.code)
         if change.up:
             self._latest.clear()  # another broker's scorer may have an older store
-            self._health.say("broker", None)
+            self._health.set("broker", None)
             self.scorer.connected(now)
             self._beat_at = now  # a standby counts the tables that come to it
             if self._brokers:
@@ -292,11 +292,11 @@ class ServerLink:
     def read(self, incoming: Incoming, now: int) -> Message | None:
         """Return the decoded message, or None if it is outdated or unreadable (which is reported in the health)."""
         message, code = read_message(incoming, self._config.event_key)
-        self._health.say("wire", code)
+        self._health.set("wire", code)
         if isinstance(message, Served | ArbiterPin):
             order = message.term, message.seq
             if message.term and order < self._latest.get(type(message), order):
-                self._ask(now)
+                self._ask_soon(now)
                 return None
             self._latest[type(message)] = order
         return message
@@ -306,17 +306,17 @@ class ServerLink:
         before = self._journal.store
         self.facts.take(message, now)
         if before not in (None, self._journal.store):
-            self._ask(now)
+            self._ask_soon(now)
 
-    def _ask(self, now: int) -> None:
+    def _ask_soon(self, now: int) -> None:
         """Ask soon for the scorer's state, as a broker may deliver unacknowledged messages after newer ones."""
         self._ask_at = self._ask_at or now + RESEND_NS
 
     def take_served(self, served: Served, now: int) -> None:
         """Accept whether this device serves its table. Unsent facts wait in the journal until it does."""
-        was_elsewhere, change = self.elsewhere, self.service.take(served)
-        self._health.say(f"key-{self._journal.device[:ID_SHOWN]}", "device_unknown" if self.service.unknown else None)
-        if self.elsewhere and not was_elsewhere:
+        was_elsewhere, change = self.served_elsewhere, self.service.take(served)
+        self._health.set(f"key-{self._journal.device[:ID_SHOWN]}", "device_unknown" if self.service.unknown else None)
+        if self.served_elsewhere and not was_elsewhere:
             log.warning(OTHER_DEVICE, table=self._config.table, device=served.device)
         if change:
             self.greet()
@@ -333,7 +333,7 @@ class ServerLink:
         content = plan_content(plan)
         if self._last_plan not in (None, content):
             self.facts.reconnected(now)
-            self._ask(now)
+            self._ask_soon(now)
         self._plan, self._last_plan = plan, content
 
     def due_plan(self, table: Table, now: int) -> events.Assigned | None:
@@ -350,7 +350,7 @@ class ServerLink:
         """Note whether the plan was accepted. If the disk was full, it is tried again."""
         if code != JournalFull.code:
             self._plan = None
-            self._health.say("plan", code)
+            self._health.set("plan", code)
 
     def disk_mib(self) -> int:
         """Return the disk's free space, in steps. In a quiet phase it does not change."""

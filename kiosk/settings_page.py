@@ -36,15 +36,15 @@ TABLE: Final = "\n| setting | default | meaning |\n|---|---|---|\n"
 
 def page() -> str:
     """Return the page: the settings outside any section, then those of each section."""
-    told: dict[str, dict[str, str]] = {}
+    rows_by_section: dict[str, dict[str, str]] = {}
     for struct in (UnpairedConfig, Config):
         for section, rows in _sections(struct):
-            told.setdefault(section, {}).update(rows)
+            rows_by_section.setdefault(section, {}).update(rows)
     return (
         HEAD
         + "".join(
             (f"\n## [{section}]\n" if section else "") + TABLE + "".join(rows.values())
-            for section, rows in sorted(told.items())
+            for section, rows in sorted(rows_by_section.items())
         )
         + ADDRESSES
         + "".join(f"\n### {title}\n{TABLE}{''.join(rows)}" for title, rows in _addresses().items())

@@ -16,8 +16,8 @@ from broker.errors import reason
 from broker.protocol import SEATS, LaidSeat, PlannedPlay, RiichiEvent, RiichiWin, Script, ScriptedPlay, Seat
 from kiosk.camera.observations import LaidPart
 from kiosk.errors import BadConfiguration
-from kiosk.input import FU_FROM, abort_reasons
-from kiosk.keeping import OPENS, PASSES, TAKES, Keeping
+from kiosk.input import HAN_WITHOUT_FU, abort_reasons
+from kiosk.keeping import ACCEPT_KEY, KEEP_KEY, SKIP_KEY, Keeping
 from kiosk.table import DOUBTFUL_NS, Phase, RiichiSession, Table
 from vision.sim import scene, table
 
@@ -30,13 +30,13 @@ def read_script(path: Path) -> Script:
         raise BadConfiguration(f"{path}: {reason(error)}") from None
 
 
-AGAIN_S: Final = 2.0
+REPEAT_S: Final = 2.0
 """Seconds after which they repeat an action that had no effect."""
 
-PATIENCE: Final = 30
+MOST_LOOKS: Final = 30
 """Looks at a river or a hand that cannot be read before they skip it."""
 
-SLOW: Final = 0.1
+SLOW_LOOK: Final = 0.1
 """How much a look counts for while the camera has not got there yet: a busy machine takes longer."""
 
 STEPS_BACK: Final = 8
@@ -97,13 +97,13 @@ class People:
 
     def _run(self) -> None:
         try:
-            self._live()
+            self._follow()
         except Exception as error:  # noqa: BLE001 - the kiosk's loop must hear of any error
             self.failed = error
 
-    def _live(self) -> None:
+    def _follow(self) -> None:
         while not self._stopped.is_set():
-            self._changed.wait(AGAIN_S)
+            self._changed.wait(REPEAT_S)
             self._changed.clear()
             self._look_at_tiles()
             if self._state is not None:
@@ -145,21 +145,21 @@ class People:
     def _after(self, state: Table, play: PlannedPlay, course: ScriptedPlay) -> None:
         """Show rivers and hands one after the other if the play is to be kept, then go on."""
         keeping = self._keeping
-        if keeping is None or keeping.asked is None:
+        if keeping is None or keeping.target is None:
             tried = self._shown is not None and self._shown[0] == play.round
-            begins = course.laid and not tried and not state.kept and state.may_keep and self._looks <= PATIENCE
+            begins = course.laid and not tried and not state.kept and state.may_keep and self._looks <= MOST_LOOKS
             self._looks = self._looks + 1 if begins else 0
-            self._type(OPENS if begins else TAKES)
+            self._type(KEEP_KEY if begins else ACCEPT_KEY)
             return
-        shown, laid = (play.round, keeping.asked.seat, keeping.asked.part), course.laid.get(keeping.asked.seat)
+        shown, laid = (play.round, keeping.target.seat, keeping.target.part), course.laid.get(keeping.target.seat)
         if self._shown != shown:
             self._shown, self._looks = shown, 0
             self._trays.spread(_on_the_table(play.set, laid or LaidSeat(), shown[2]))
             return
         refused = keeping.seen.still and keeping.seen.problem is not None
-        self._looks += 1 if refused else 0 if keeping.ready else SLOW
-        nothing = laid is None or (keeping.asked.part == "river" and not laid.river)
-        self._type(PASSES if self._looks > PATIENCE or (nothing and keeping.seen.laid is None) else TAKES)
+        self._looks += 1 if refused else 0 if keeping.ready else SLOW_LOOK
+        empty = laid is None or (keeping.target.part == "river" and not laid.river)
+        self._type(SKIP_KEY if self._looks > MOST_LOOKS or (empty and keeping.seen.laid is None) else ACCEPT_KEY)
 
     def _react(self) -> None:
         self._stopped.wait(self._script.reaction_ms / 1000)
@@ -253,8 +253,8 @@ class RiichiPeople(People):
             self._press(state, (seat for seat in SEATS if seat not in state.agreed))
         elif state.phase is Phase.PLAYING:
             self._end(state, session, hand)
-        elif state.phase is Phase.DECLARED and state.hand.asking:
-            self._tell_tenpai(state, hand)
+        elif state.phase is Phase.DECLARED and state.hand.asks_tenpai:
+            self._answer_tenpai(state, hand)
         elif state.phase is Phase.DECLARED:
             self._value(state, hand)
         elif state.phase is Phase.RECORDED:
@@ -273,7 +273,7 @@ class RiichiPeople(People):
         else:
             self._keys("d")
 
-    def _tell_tenpai(self, state: Table, hand: RiichiEvent) -> None:
+    def _answer_tenpai(self, state: Table, hand: RiichiEvent) -> None:
         silent = [seat for seat in hand.tenpai if seat not in state.hand.tenpai]
         if silent:
             self._press(state, silent[:1])
@@ -295,5 +295,5 @@ def _typed(win: RiichiWin) -> tuple[str, ...]:
     """Return the keys for a hand: one yakuman without pao, or han and, under five han, fu."""
     if win.yakuman:
         return "y", "enter", "enter"
-    fu = (*str(win.fu), "enter") if win.han < FU_FROM else ()
+    fu = (*str(win.fu), "enter") if win.han < HAN_WITHOUT_FU else ()
     return (*str(win.han), "enter", *fu)

@@ -46,7 +46,7 @@ LATE_PRESS: Final = "press_told_late"
 """The code for a lost declaration, of which the arbiter must hear."""
 
 
-LASTS_NS: Final = 3_000_000_000
+CAMERA_FAULT_NS: Final = 3_000_000_000
 """How long the picture must have been unreadable before that is reported, and readable before it is withdrawn."""
 
 
@@ -65,7 +65,7 @@ class DeviceHealth:
         """The current fault codes, by part of the device."""
         return dict(self._codes)
 
-    def say(self, part: str, code: str | None) -> None:
+    def set(self, part: str, code: str | None) -> None:
         """Set the fault of a part; None clears it."""
         self._codes.pop(part, None)
         if code:
@@ -78,25 +78,25 @@ class DeviceHealth:
 
     def due(self, now: int) -> None:
         """Report a camera fault that has lasted long enough: nobody can mend one bad picture in four."""
-        told = self._codes.get(CAMERA)
-        of_pictures = (self._camera or told or "").startswith("picture_")
-        if self._camera != told and not (of_pictures and now < self._camera_since + LASTS_NS):
-            self.say(CAMERA, self._camera)
+        shown = self._codes.get(CAMERA)
+        of_pictures = (self._camera or shown or "").startswith("picture_")
+        if self._camera != shown and not (of_pictures and now < self._camera_since + CAMERA_FAULT_NS):
+            self.set(CAMERA, self._camera)
 
     def report(self, health: Health, phase: Phase) -> None:
         """Accept a device's report of a part; reports of contacts wait while the table is quiet."""
         if health.part.startswith(CONTACT) and phase in QUIET:
             self._waiting[health.part] = health.code
         else:
-            self.say(health.part, health.code)
+            self.set(health.part, health.code)
 
-    def moved(self, table: Table) -> None:
+    def state_changed(self, table: Table) -> None:
         """Follow the table to its next state: report what waited, and clear what the arbiter has seen by then."""
         hand_is_over = table.session is not None and table.phase is Phase.RECORDED
         if table.phase is Phase.RESTORING or hand_is_over:
             self._codes = {part: code for part, code in self._codes.items() if code != LATE_PRESS}
         for part, code in self._waiting.items():
-            self.say(part, code)
+            self.set(part, code)
         self._waiting.clear()
 
 
@@ -105,7 +105,7 @@ class Receipts:
 
     def __init__(self, journal: TableJournal) -> None:
         self._journal = journal
-        self._made: tuple[tuple[int, int, int], LogMessage | None, str | None] | None = None
+        self._cached: tuple[tuple[int, int, int], LogMessage | None, str | None] | None = None
         """The play with the number of facts at that time, its result, and the code."""
         self._anchor: tuple[tuple[int, int], str] | None = None
         """The play, and the first anchor to cover it: later ones would change the QR code while it is scanned."""
@@ -115,15 +115,15 @@ class Receipts:
         play = state.play
         if play is None or state.phase is not Phase.RECORDED or state.outcome is None or state.ruled:
             return None
-        asked = play.round, play.deal, self._journal.last_seq
-        if self._made is None or self._made[0] != asked:
+        key = play.round, play.deal, self._journal.last_seq
+        if self._cached is None or self._cached[0] != key:
             result = self._journal.result(play.round, play.deal)
-            self._made = asked, result, receipt_code(result) if result else None
-        return self._made[2]
+            self._cached = key, result, receipt_code(result) if result else None
+        return self._cached[2]
 
     def at_centre(self, facts: Uplink) -> bool | None:
         """Return whether the centre has the result whose code was returned last; None if that is unknown."""
-        result = self._made[1] if self._made else None
+        result = self._cached[1] if self._cached else None
         return facts.at_centre(result.seq) if result else None
 
     def anchor(self, state: Table, facts: Uplink) -> str:
@@ -171,7 +171,7 @@ class TableStatus:
         return with_receipt(view, code, link, anchor, at_centre=at_centre)
 
 
-HERE: Final = "127.0.0.1"
+LOCALHOST: Final = "127.0.0.1"
 
 PARTS: Final = ("buttons", "camera", "scanner", "box", "disk", "broker", "facts", "plan", "wire")
 """Parts of a table that are always reported; others only while they have a fault."""
@@ -252,7 +252,7 @@ def serve_metrics(metrics: TableMetrics, port: int) -> Iterator[int]:
     registry = CollectorRegistry()
     registry.register(metrics)
     try:
-        server, thread = start_http_server(port, HERE, registry)
+        server, thread = start_http_server(port, LOCALHOST, registry)
     except OSError as error:
         log.warning("metrics_port_taken", port=port, why=error.strerror)
         yield 0

@@ -52,7 +52,7 @@ LONGEST_PAUSE_S: Final = 60.0
 
 ROUND_S: Final = 0.05
 
-MOST_KEPT: Final = 1000
+MOST_PRESSES: Final = 1000
 """Most presses to keep, as many as fit into one message; beyond that somebody is playing with a button."""
 
 LONGEST_MESSAGE: Final = 65_536
@@ -77,10 +77,10 @@ class SupervisorLine:
 
     def take_buttons(self) -> list[Press]:
         """Take over the pins; return the presses that the supervisor has kept."""
-        kept = msgspec.json.decode(self._ask(b"buttons") or b"[]", type=list[tuple[str, Seat, int]])
-        return [_KINDS[kind](seat, at) for kind, seat, at in kept]
+        presses = msgspec.json.decode(self._ask(b"buttons") or b"[]", type=list[tuple[str, Seat, int]])
+        return [_KINDS[kind](seat, at) for kind, seat, at in presses]
 
-    def have_presses(self) -> None:
+    def confirm_presses(self) -> None:
         """Confirm that the kept presses are in the journal."""
         self._ask(b"kept")
 
@@ -88,11 +88,11 @@ class SupervisorLine:
         """Report why the program is ending, so that it is restarted."""
         self._ask(f"failed {code}".encode())
 
-    def _ask(self, what: bytes) -> bytes:
+    def _ask(self, request: bytes) -> bytes:
         if self._line is None:
             return b""
         try:
-            self._line.send(what)
+            self._line.send(request)
             return self._line.recv(LONGEST_MESSAGE)
         except OSError as error:  # without a supervisor, nobody else holds the screen or pins
             log.warning("supervisor_silent", why=str(error))
@@ -107,23 +107,23 @@ class _Program:
         self.pulse = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         address = f"homologue-kiosk-{os.getpid()}-{id(self)}"
         self.pulse.bind("\0" + address)
-        told = {LINE: str(theirs.fileno()), "NOTIFY_SOCKET": "@" + address, FAILURES: str(failures)}
+        environment = {LINE: str(theirs.fileno()), "NOTIFY_SOCKET": "@" + address, FAILURES: str(failures)}
         with theirs:
-            self.process = subprocess.Popen(command, env=os.environ | told, pass_fds=[theirs.fileno()])
+            self.process = subprocess.Popen(command, env=os.environ | environment, pass_fds=[theirs.fileno()])
         self.began = time.monotonic()
         self._heard_by = self.began + START_S
 
-    def asked(self) -> bytes:
+    def read_request(self) -> bytes:
         """Return the program's request, or b"" if none arrives within a short wait."""
         ready, _, _ = select.select([self.line, self.pulse], [], [], ROUND_S)
         if self.pulse in ready:
             self.pulse.recv(64)
             self._heard_by = time.monotonic() + SILENT_S
-        asked = self.line.recv(256) if self.line in ready else b""
-        if self.line in ready and not asked:  # the program is ending: its end of the line is closed
+        request = self.line.recv(256) if self.line in ready else b""
+        if self.line in ready and not request:  # the program is ending: its end of the line is closed
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(ROUND_S)
-        return asked
+        return request
 
     @property
     def hangs(self) -> bool:
@@ -158,7 +158,7 @@ class Supervisor:
     ) -> None:
         self._config, self._command, self._stop, self._picture = config, command, stop, picture
         self._open_pins = open_pins or _open_pins
-        self._kept: list[Press] = []
+        self._presses: list[Press] = []
         self._pins: OpenedButtons | None = None
         self._window: ScreenWindow | None = None
         self._why, self._failures = ENDED, 0
@@ -174,24 +174,24 @@ class Supervisor:
                 until = time.monotonic() + min(PAUSE_S * 2.0 ** min(self._failures - 1, 10), LONGEST_PAUSE_S)
                 while not self._stop.is_set() and time.monotonic() < until:
                     self._stop.wait(ROUND_S)
-                    self._turn()
+                    self._keep_alive()
         finally:
-            self._let_screen_go()
-            self._let_pins_go()
+            self._release_screen()
+            self._release_pins()
 
     def _run_once(self) -> bool:
         """Run the program until it ends; return whether that was intended."""
         program, self._why = _Program(self._command, self._failures), ENDED
         try:
             while program.process.poll() is None:
-                if asked := program.asked():
-                    program.line.send(self._answer(asked.decode()))
+                if request := program.read_request():
+                    program.line.send(self._answer(request.decode()))
                 if self._stop.is_set():
                     program.end(signal.SIGTERM, 12.0)
                 elif program.hangs:
                     self._why = HANGS
                     program.end(signal.SIGABRT, 5.0)  # makes it log where it hangs
-                self._turn()
+                self._keep_alive()
             while program.line in select.select([program.line], [], [], 0)[0] and (last := program.line.recv(256)):
                 self._answer(last.decode())
         except (BrokenPipeError, ConnectionResetError):
@@ -202,21 +202,21 @@ class Supervisor:
             self._failures = 0
         return self._stop.is_set() or (program.process.returncode == 0 and self._why == ENDED)
 
-    def _answer(self, asked: str) -> bytes:
-        what, _, code = asked.partition(" ")
+    def _answer(self, request: str) -> bytes:
+        what, _, code = request.partition(" ")
         match what:
             case "screen":
-                self._let_screen_go()
+                self._release_screen()
             case "buttons":
-                self._let_pins_go()
-                return msgspec.json.encode([(type(one).__name__, one.seat, one.at) for one in self._kept])
+                self._release_pins()
+                return msgspec.json.encode([(type(one).__name__, one.seat, one.at) for one in self._presses])
             case "kept":
-                self._kept.clear()
+                self._presses.clear()
             case "failed":
                 self._why = code
         return b"-"
 
-    def _turn(self) -> None:
+    def _keep_alive(self) -> None:
         """Notify systemd; stop if somebody has closed the window."""
         self._service.alive()
         if self._window is not None and "quit" in {*self._window.pressed()}:
@@ -227,35 +227,35 @@ class Supervisor:
     def _stand_in(self) -> None:
         """Open the pins and the screen, as far as possible. The message on the console is written in any case."""
         _write_on_console()
-        own = device_basics(self._config)
-        buttons = own.devices.buttons
+        basics = device_basics(self._config)
+        buttons = basics.devices.buttons
         if self._pins is None and buttons.startswith("gpio:"):
             try:
-                self._pins = self._open_pins(buttons, self._keep)
+                self._pins = self._open_pins(buttons, self._keep_press)
             except Exception as error:  # noqa: BLE001 - whatever the error, the screen must come
                 log.warning("pins_not_kept", why=str(error))
         try:
             from kiosk.screens import ScreenWindow, stopped_view, translator  # noqa: PLC0415 - its libraries load slowly
 
             if self._window is None:
-                self._window = ScreenWindow(own.screen, translator(own.language))
-            kept = self._pins is not None or buttons.startswith("box:")
-            self._window.show(stopped_view(own.table, self._why, self._failures, presses_kept=kept))
+                self._window = ScreenWindow(basics.screen, translator(basics.language))
+            presses_kept = self._pins is not None or buttons.startswith("box:")
+            self._window.show(stopped_view(basics.table, self._why, self._failures, presses_kept=presses_kept))
             if self._picture:
                 self._window.picture(str(self._picture))
         except Exception as error:  # noqa: BLE001 - the console, the log and a restart remain
             log.warning("words_not_shown", why=str(error))
 
-    def _keep(self, report: Report) -> None:
-        if isinstance(report, Press) and len(self._kept) < MOST_KEPT:
-            self._kept.append(report)
+    def _keep_press(self, report: Report) -> None:
+        if isinstance(report, Press) and len(self._presses) < MOST_PRESSES:
+            self._presses.append(report)
 
-    def _let_pins_go(self) -> None:
+    def _release_pins(self) -> None:
         if self._pins is not None:
             self._pins.buttons.close()
             self._pins = None
 
-    def _let_screen_go(self) -> None:
+    def _release_screen(self) -> None:
         if self._window is not None:
             self._window.close()
             self._window = None
@@ -271,8 +271,8 @@ def run_supervised(config: Path, picture: Path | None = None) -> None:
     """Keep the program of a configuration running until this process is told to end."""
     stop = stop_on_signals()
     shown = ["--picture", str(picture)] if picture else []
-    starts = [sys.executable, "-I", "-m", "broker.upgrade.start", "kiosk", str(config), *shown]
-    Supervisor(config, starts, stop, picture).run()
+    command = [sys.executable, "-I", "-m", "broker.upgrade.start", "kiosk", str(config), *shown]
+    Supervisor(config, command, stop, picture).run()
 
 
 def _write_on_console() -> None:

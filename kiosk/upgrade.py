@@ -33,7 +33,7 @@ from broker.upgrade.bundle import (
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.version import program_version
 from kiosk.config import KioskSettings
-from kiosk.table import BETWEEN, QUIET, Phase
+from kiosk.table import BETWEEN_PLAYS, QUIET, Phase
 
 log = get_logger("homologue.kiosk")
 
@@ -44,12 +44,12 @@ CONFIRM_NS: Final = 60 * SECOND_NS
 GIVE_UP_NS: Final = 600 * SECOND_NS
 """A new version that has not been confirmed by then is abandoned."""
 
-AGAIN_S: Final = 20.0
-PATIENCE_S: Final = 20.0
+RETRY_S: Final = 20.0
+TIMEOUT_S: Final = 20.0
 MARGIN: Final = 200 * 1024 * 1024
 """Bytes to leave free for the journal."""
 
-CALM: Final = (*BETWEEN, Phase.RESTORING)
+MAY_RESTART: Final = (*BETWEEN_PLAYS, Phase.RESTORING)
 """Phases in which a table may stop for some seconds: no play is on, and what was restored stays as it is."""
 
 OK, PARTIAL = 200, 206
@@ -60,7 +60,7 @@ class _Withdrawn(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class DeskDoor:
+class DeskClient:
     """The table's access to the desk: identified by its own key, trusting only the event's authority."""
 
     event: str
@@ -91,17 +91,17 @@ class DeskDoor:
 
     def _line(self, host: str, port: int) -> http.client.HTTPConnection:
         if self.ca is None:
-            return http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
+            return http.client.HTTPConnection(host, port, timeout=TIMEOUT_S)
         context = tls.event_context(self.ca.read_text("ascii"))
-        return http.client.HTTPSConnection(host, port, timeout=PATIENCE_S, context=context)
+        return http.client.HTTPSConnection(host, port, timeout=TIMEOUT_S, context=context)
 
 
 class TableUpgrade:
     """Follows the scorer's offers. A thread fetches and unpacks; only the table's loop decides when to restart."""
 
-    def __init__(self, slots: SlotFolder, door: DeskDoor, keys: Callable[[], Iterable[str]], now: int) -> None:
+    def __init__(self, slots: SlotFolder, desk: DeskClient, keys: Callable[[], Iterable[str]], now: int) -> None:
         """`now` is in monotonic ns."""
-        self._slots, self._door, self._keys, self._started = slots, door, keys, now
+        self._slots, self._desk, self._keys, self._started = slots, desk, keys, now
         self._trial = slots.now.trial
         self._offer: UpgradeOffer | None = None
         self._step: tuple[UpgradeStep, int, str | None] = "fetching", 0, None
@@ -115,9 +115,9 @@ class TableUpgrade:
         config, slots = settings.config, SlotFolder.of_process()
         if slots is None:
             return None
-        ca = settings.beside(config.broker.ca_file) if config.broker.ca_file else None
-        door = DeskDoor(config.event, config.table, config.broker.host, ca, settings.device_key())
-        return cls(slots, door, lambda: trusted_keys(HALL_KEYS), now)
+        ca = settings.path_of(config.broker.ca_file) if config.broker.ca_file else None
+        desk = DeskClient(config.event, config.table, config.broker.host, ca, settings.device_key())
+        return cls(slots, desk, lambda: trusted_keys(HALL_KEYS), now)
 
     @property
     def state(self) -> UpgradeState | None:
@@ -166,7 +166,7 @@ class TableUpgrade:
         with suppress(OSError, UpgradeError):  # a card that takes no writes: try again
             if self._trial:
                 self._judge(phase, now - self._started, well=well)
-            elif self._offer and self._offer.install and self._step[0] == "ready" and phase in CALM:
+            elif self._offer and self._offer.install and self._step[0] == "ready" and phase in MAY_RESTART:
                 self._slots.switch(self._offer.manifest)
                 log.info("upgrade_begins", version=self._offer.version)
                 self.leaves = True
@@ -181,7 +181,7 @@ class TableUpgrade:
             self._slots.confirm()
             log.info("upgrade_confirmed", version=program_version())
             self._trial_over()
-        elif ran >= GIVE_UP_NS and phase in CALM:
+        elif ran >= GIVE_UP_NS and phase in MAY_RESTART:
             self._slots.give_up()
             log.warning("upgrade_failed", version=program_version())
             self.leaves = True
@@ -215,11 +215,11 @@ class TableUpgrade:
             self._step = step
             if step[0] != "fetching":
                 return
-            withdrawn.wait(AGAIN_S)
+            withdrawn.wait(RETRY_S)
 
     def _fetch(self, offer: UpgradeOffer, withdrawn: threading.Event) -> None:
         """Fetch a version into the unused slot. Raises UpgradeError, OSError, _Withdrawn."""
-        slots, door = self._slots, self._door
+        slots, desk = self._slots, self._desk
 
         def pause() -> None:
             while not self._free.wait(1.0) and not withdrawn.is_set():
@@ -228,15 +228,15 @@ class TableUpgrade:
                 raise _Withdrawn
 
         pause()
-        manifest = checked(b"".join(chunk for _, chunk in door.read(offer, MANIFEST_PATH)), offer, self._keys())
+        manifest = checked(b"".join(chunk for _, chunk in desk.read(offer, MANIFEST_PATH)), offer, self._keys())
         parts, folder = manifest.for_table(own_target()), slots.folder / "fetched"
         make_room(slots, folder, parts)
-        got, size = 0, sum(part.size for part in parts)
+        fetched, size = 0, sum(part.size for part in parts)
         for part in parts:
-            for length in fetch_part(door, offer, part, folder / part.sha256):
-                self._step = "fetching", (got + length) * 10 // size * 10, None
+            for length in fetch_part(desk, offer, part, folder / part.sha256):
+                self._step = "fetching", (fetched + length) * 10 // size * 10, None
                 pause()
-            got += part.size
+            fetched += part.size
         slots.unpack([folder / part.sha256 for part in parts], offer.manifest, manifest.version, pause)
         shutil.rmtree(folder)
 
@@ -248,8 +248,8 @@ def make_room(slots: SlotFolder, folder: Path, parts: Sequence[BundledPackage]) 
     for old in folder.iterdir():
         if old.name not in {part.sha256 for part in parts}:
             old.unlink()
-    there = sum(file.stat().st_size for file in folder.iterdir())
-    if shutil.disk_usage(folder).free + there < sum(part.size + part.unpacked for part in parts) + MARGIN:
+    present = sum(file.stat().st_size for file in folder.iterdir())
+    if shutil.disk_usage(folder).free + present < sum(part.size + part.unpacked for part in parts) + MARGIN:
         raise UpgradeError("upgrade_no_room", "the card has no room for another version")
 
 
@@ -257,7 +257,7 @@ def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> BundleM
     """Return the manifest of an offer, if this table can upgrade to it and back. Raises UpgradeError."""
     signed = read_signed_manifest(content)
     if signed.hash != offer.manifest:
-        raise UpgradeError("upgrade_unreachable", "the desk has another version by now")
+        raise UpgradeError("upgrade_unreachable", "the desk now offers another version")
     manifest, (journal, _) = signed.opened(keys), own_formats()
     if journal.writes not in manifest.journal.opens or manifest.journal.writes not in journal.opens:
         both = f"{manifest.version} and {program_version()}"
@@ -265,12 +265,12 @@ def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> BundleM
     return manifest
 
 
-def fetch_part(door: DeskDoor, offer: UpgradeOffer, part: BundledPackage, place: Path) -> Iterator[int]:
+def fetch_part(desk: DeskClient, offer: UpgradeOffer, part: BundledPackage, place: Path) -> Iterator[int]:
     """Fetch a package, resuming where it broke off; yield how many bytes are here. Raises UpgradeError, OSError."""
     start = place.stat().st_size if place.exists() else 0
     if start < part.size:
         with place.open("r+b" if start else "wb") as file:
-            for at, chunk in door.read(offer, PART_PATH.format(sha256=part.sha256), start):
+            for at, chunk in desk.read(offer, PART_PATH.format(sha256=part.sha256), start):
                 if at >= part.size:  # a desk that never stops sending
                     break
                 file.seek(at)
@@ -278,7 +278,7 @@ def fetch_part(door: DeskDoor, offer: UpgradeOffer, part: BundledPackage, place:
                 yield min(file.tell(), part.size)
             file.truncate()
     if place.stat().st_size < part.size:
-        raise UpgradeError("upgrade_unreachable", "the desk has broken off")
+        raise UpgradeError("upgrade_unreachable", "the desk stopped sending")
     if hash_of(place) != part.sha256:
         place.unlink()
-        raise UpgradeError("upgrade_damaged", "what the desk has given is not what the manifest says")
+        raise UpgradeError("upgrade_damaged", "the package does not match the manifest")

@@ -133,10 +133,10 @@ class Brokers:
             return  # outdated: another scorer has been started since
         self._term = state.term
         self._gone_since = None if not gone else now if self._gone_since is None else self._gone_since
-        if moved := _place(state.moved):
+        if moved := _parsed_address(state.moved):
             self._remember(moved)
             self._link.move(moved)
-        elif standby := _place(state.standby):
+        elif standby := _parsed_address(state.standby):
             self._remember(self._link.place, standby)
             self._link.set_other_brokers(*self._places)
 
@@ -149,8 +149,8 @@ class Brokers:
             self._link.move(others[0])
 
 
-def _place(told: str) -> Place | None:
-    host, _, port = told.rpartition(":")
+def _parsed_address(address: str) -> Place | None:
+    host, _, port = address.rpartition(":")
     return (host.strip("[]"), int(port)) if host else None
 
 
@@ -203,10 +203,10 @@ class Uplink:
                 self._sent_at, self._sent_upto, self._answered = now, None, False
                 self._first = message.seq
             if connected and (self._sent_upto is None or self.unsent < MOST_AT_ONCE):
-                self._publish(encode(message))
+                self._publish_fact(encode(message))
             self.unsent += 1
 
-    def _publish(self, body: bytes) -> None:
+    def _publish_fact(self, body: bytes) -> None:
         """Send one fact with this device's id: the scorer takes facts only from the device that serves the table."""
         self._sender.publish(self._log, with_sender(stored_form(body), self._journal.device), retain=topics.LOG.retain)
 
@@ -218,11 +218,11 @@ class Uplink:
         """
         new, before = replace(state(), at=self._wall(), heard=self._scorer_time), self._last_state
         if again or before is None or _content(new) != _content(before):
-            self._say(new)
+            self._publish_state(new)
         if again and before is not None:
-            self._say(replace(new, id=uuid.uuid4().hex))
+            self._publish_state(replace(new, id=uuid.uuid4().hex))
 
-    def _say(self, state: TableState) -> None:
+    def _publish_state(self, state: TableState) -> None:
         self._states += 1
         self._last_state = replace(state, count=self._states)
         self._sender.publish(self._state, encode(self._last_state), retain=topics.STATE.retain)
@@ -230,8 +230,8 @@ class Uplink:
     def reconnected(self, now: int) -> None:
         """Send everything not safely stored again, refused facts as well: the scorer's plan may have been corrected."""
         with suppress(JournalFull):  # refused facts are reopened at the next connection
-            self._journal.reconsider()
-        self._count()
+            self._journal.reopen_refused()
+        self._refresh_counts()
         self._answered = True
         self.resend(now)
 
@@ -243,7 +243,7 @@ class Uplink:
         """
         waiting = self._journal.unsent_rows(MOST_AT_ONCE if self._answered else 1)
         for _, body in waiting:
-            self._publish(body)
+            self._publish_fact(body)
         if self._answered:  # else the whole portion is still on its way
             self._sent_upto = waiting[-1][0] if len(waiting) < self.unsent else None
         self._sent_at, self._answered = now, False
@@ -251,23 +251,23 @@ class Uplink:
     def take(self, message: Receipt | Kept, now: int) -> None:
         """Handle the scorer's message about its store."""
         if isinstance(message, Kept):
-            self.keep(message)
+            self.store_records(message)
         else:
-            self.settle(message, now)
+            self.apply_receipt(message, now)
 
-    def settle(self, receipt: Receipt, now: int) -> None:
+    def apply_receipt(self, receipt: Receipt, now: int) -> None:
         """Process a receipt."""
         self._scorer_time = receipt.at
-        before, anew = self.unsent, False
+        before, signed = self.unsent, False
         self.anchor, self._centre = receipt.anchor or "", receipt.centre
         with suppress(JournalFull):  # once they are resent, the receipt comes again
-            anew = self._journal.settle(receipt)
-        self._count()
-        if anew:
+            signed = self._journal.apply_receipt(receipt)
+        self._refresh_counts()
+        if signed:
             self._sent_at = None
         elif self.unsent < before:
             self._sent_at = now
-        self._answered |= anew or self.unsent != before
+        self._answered |= signed or self.unsent != before
 
     def at_centre(self, seq: int) -> bool | None:
         """Return whether the centre has a fact as well; None if there is no centre, or the scorer lacks facts."""
@@ -276,10 +276,10 @@ class Uplink:
             return None
         return seq <= centre.upto and seq not in centre.lacks
 
-    def keep(self, message: Kept) -> None:
+    def store_records(self, message: Kept) -> None:
         """Store the scorer's records, and return to it those that it lacks."""
         with suppress(JournalFull):  # other tables keep them too
-            lacking = self._journal.keep(message.records)
+            lacking = self._journal.store_records(message.records)
             for first in range(0, len(lacking), MOST_GIVEN_BACK):
                 back = KeptBack(
                     id=uuid.uuid4().hex,
@@ -290,7 +290,7 @@ class Uplink:
                 topic = topics.KEPT_BACK
                 self._sender.publish(topic.at(message.event, table=message.table), encode(back), retain=topic.retain)
 
-    def _count(self) -> None:
+    def _refresh_counts(self) -> None:
         self.unsent, self._first = self._journal.waiting()
         self.refused = self._journal.refused()
 
@@ -353,9 +353,9 @@ def state_message(
         unsent=unsent,
         calling=state.calling,
         paused=state.paused,
-        ordered=state.ordered,
-        obeyed=dict(state.obeyed),
-        refused=dict(state.refused),
+        ordered=state.last_order,
+        obeyed=dict(state.handled_orders),
+        refused=dict(state.refused_orders),
         pin=pin,
         minutes=play_minutes(state),
         extra_min=state.extra_min,

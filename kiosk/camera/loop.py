@@ -45,7 +45,7 @@ log = get_logger("homologue.camera")
 WAIT_S: Final = 0.5
 """A camera without a frame for so long is considered lost."""
 
-AGAIN_S: Final = 0.1
+REPEAT_S: Final = 0.1
 """Seconds between two looks at the last picture of a camera that has ended."""
 
 LISTED: Final = 13
@@ -54,7 +54,7 @@ LISTED: Final = 13
 
 def run_camera(
     camera: Callable[[], Camera],
-    wanted: CameraTarget | None,
+    target: CameraTarget | None,
     size: tuple[int, int],
     clock: Callable[[], int],
     tell: Callable[[CameraReport], None],
@@ -66,33 +66,33 @@ def run_camera(
     Serials of a set with photographs in the folder `enrolled` are checked against these.
     """
 
-    def changed(event: CameraEvent) -> None:
+    def report_health(event: CameraEvent) -> None:
         tell(CameraHealth(event.code if isinstance(event, CameraLost) else None))
 
-    if isinstance(wanted, WholePicture):
-        with CameraFeed(camera, changed) as feed:
+    if isinstance(target, WholePicture):
+        with CameraFeed(camera, report_health) as feed:
             watch_picture(_frames(feed, over), size, tell)
         return
-    own = own_pictures(enrolled, _play(wanted).set) if wanted is not None else None
-    looking = _watcher(wanted, size, own)
-    read = partial(read_hand if isinstance(wanted, Winner | LaidTiles) else reader.read_picture, enrolled=own)
+    enrolled_set = load_enrolled_set(enrolled, _play(target).set) if target is not None else None
+    watcher = _watcher(target, size, enrolled_set)
+    read = partial(read_hand if isinstance(target, Winner | LaidTiles) else reader.read_picture, enrolled=enrolled_set)
     drawn: CameraFrame | None = None  # never one of another exposure, which would flicker
-    with CameraFeed(camera, changed) as feed, BackgroundStream(read) as stream:
+    with CameraFeed(camera, report_health) as feed, BackgroundStream(read) as stream:
         for frame in _frames(feed, over):
-            if looking is None:
+            if watcher is None:
                 continue
             watched = stream.lose() if frame is None else stream.see(frame.at, frame.picture, frame.exposure)
             feed.expose(stream.exposure)
             drawn = frame if frame is None or frame.exposure == 0 else drawn
-            for seen in looking.see(watched, drawn, clock()):
-                tell(seen)
+            for report in watcher.see(watched, drawn, clock()):
+                tell(report)
 
 
-def _play(wanted: PlannedPlay | Winner | LaidTiles) -> PlannedPlay:
-    return wanted if isinstance(wanted, PlannedPlay) else wanted.play
+def _play(target: PlannedPlay | Winner | LaidTiles) -> PlannedPlay:
+    return target if isinstance(target, PlannedPlay) else target.play
 
 
-def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
+def load_enrolled_set(folder: Path | None, number: int) -> EnrolledSet | None:
     """Return the photographs of a set; None if it is not enrolled, or they cannot be used."""
     try:
         return read_complete(enrolled_file(folder, number)) if folder is not None else None
@@ -104,13 +104,13 @@ def own_pictures(folder: Path | None, number: int) -> EnrolledSet | None:
 
 
 def _watcher(
-    wanted: PlannedPlay | Winner | LaidTiles | None, size: tuple[int, int], own: EnrolledSet | None
+    target: PlannedPlay | Winner | LaidTiles | None, size: tuple[int, int], enrolled_set: EnrolledSet | None
 ) -> "TrayWatcher | HandWatcher | LaidWatcher | None":
-    if isinstance(wanted, Winner):
-        return HandWatcher(wanted, size)
-    if isinstance(wanted, LaidTiles):
-        return LaidWatcher(wanted, size)
-    return None if wanted is None else TrayWatcher(wanted, size, enrolled=own is not None)
+    if isinstance(target, Winner):
+        return HandWatcher(target, size)
+    if isinstance(target, LaidTiles):
+        return LaidWatcher(target, size)
+    return None if target is None else TrayWatcher(target, size, enrolled=enrolled_set is not None)
 
 
 def _frames(feed: CameraFeed, over: Callable[[], bool]) -> Iterator[CameraFrame | None]:
@@ -119,8 +119,8 @@ def _frames(feed: CameraFeed, over: Callable[[], bool]) -> Iterator[CameraFrame 
     while not over():
         frame = feed.wait(last.number if last else 0, WAIT_S)
         if frame is None and feed.ended:
-            time.sleep(AGAIN_S)
-            frame = last and replace(last, at=last.at + AGAIN_S)
+            time.sleep(REPEAT_S)
+            frame = last and replace(last, at=last.at + REPEAT_S)
         last = frame or last
         yield frame
 
@@ -130,13 +130,13 @@ class TrayWatcher:
 
     def __init__(self, play: PlannedPlay, size: tuple[int, int], *, enrolled: bool = False) -> None:
         self._play, self._enrolled = play, enrolled
-        at_home: dict[int, TilePlace] = place_by_serial(serial_by_place(play.order))
-        self._judged: PictureReading | None = None
-        self._looked_at: PictureReading | None = None
+        homes: dict[int, TilePlace] = place_by_serial(serial_by_place(play.order))
+        self._compared: PictureReading | None = None
+        self._searched: PictureReading | None = None
         self._sheet: CarrierCode | None = None
         self._listed: CameraView | None = None
         self._size = size
-        self._drawing = OverlayCache(lambda picture, reading: HeapOverlay(picture, reading, at_home, size))
+        self._drawing = OverlayCache(lambda picture, reading: HeapOverlay(picture, reading, homes, size))
         self._reported = TableObservation()
 
     def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[CameraReport, ...]:
@@ -146,16 +146,16 @@ class TrayWatcher:
         things that do not move.
         """
         shown = watched.shown
-        if shown is not self._looked_at and shown is not None and frame is not None:
-            self._looked_at, self._sheet = shown, find_carrier_sheet(frame.picture)
+        if shown is not self._searched and shown is not None and frame is not None:
+            self._searched, self._sheet = shown, find_carrier_sheet(frame.picture)
             self._listed = self._list_tiles(shown, frame)
         reports: list[CameraReport] = []
         observation = self._observe(watched, frame)
         if observation != self._reported:
             self._reported = observation
             reports.append(observation)
-        if watched.stillness is Stillness.SETTLED and shown is not None and shown is not self._judged:
-            self._judged = shown
+        if watched.stillness is Stillness.SETTLED and shown is not None and shown is not self._compared:
+            self._compared = shown
             reports.extend(tray_looks(shown, self._play, now))
         return tuple(reports)
 
@@ -194,15 +194,15 @@ def _compared(reading: PictureReading, play: PlannedPlay) -> Iterator[tuple[Seat
     more of its tiles counts.
     """
     found: dict[Seat, tuple[int, str | None, PictureReading]] = {}
-    for lies_at, alone in _trays(reading):
-        read = {serial for row in alone.rows for serial in row if serial is not None}
-        seat = max(SEATS, key=lambda one: len(read & _serials(play, one)))
+    for position, tray in _trays(reading):
+        read = {serial for row in tray.rows for serial in row if serial is not None}
+        seat = max(SEATS, key=lambda candidate: len(read & _serials(play, candidate)))
         own = len(read & _serials(play, seat))
-        if read and own >= found.get(seat, (0, None, alone))[0]:
-            found[seat] = own, lies_at, alone
-    for seat, (_, lies_at, alone) in found.items():
-        faults = verdict.compare(alone, play.order[seat], play.set)
-        yield seat, alone.rows, [replace(fault, seat=lies_at) for fault in faults]
+        if read and own >= found.get(seat, (0, None, tray))[0]:
+            found[seat] = own, position, tray
+    for seat, (_, position, tray) in found.items():
+        faults = verdict.compare(tray, play.order[seat], play.set)
+        yield seat, tray.rows, [replace(fault, seat=position) for fault in faults]
 
 
 def _trays(reading: PictureReading) -> Iterator[tuple[str | None, PictureReading]]:
@@ -223,10 +223,10 @@ def loose_tiles(reading: PictureReading, play: PlannedPlay) -> tuple[SeenTile, .
 
 def seen_tile(read: TileRead, number: int) -> SeenTile:
     """Return a tile as seen where tiles of one set are expected."""
-    return SeenTile(read.serial, read.face_up, read.foreign or _of_another(read.set, number))
+    return SeenTile(read.serial, read.face_up, read.foreign or _is_other_set(read.set, number))
 
 
-def _of_another(named: str | None, number: int) -> bool:
+def _is_other_set(named: str | None, number: int) -> bool:
     return named is not None and named.isdecimal() and int(named) != number
 
 
@@ -248,7 +248,7 @@ def find_carrier_sheet(picture: "geometry.Picture") -> CarrierCode | None:
     import zxingcpp  # noqa: PLC0415 - numpy: on the camera's thread
 
     found = zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
-    sheets = {sheet for one in found if (sheet := read_carrier_code(one.text)) is not None}
+    sheets = {sheet for code in found if (sheet := read_carrier_code(code.text)) is not None}
     return sheets.pop() if len(sheets) == 1 else None
 
 
@@ -285,50 +285,50 @@ class HandWatcher:
 class LaidWatcher:
     """Watches one river, or one hand with its melds, after a play."""
 
-    def __init__(self, of: LaidTiles, size: tuple[int, int]) -> None:
-        self._of = of
+    def __init__(self, target: LaidTiles, size: tuple[int, int]) -> None:
+        self._target = target
         self._drawing = OverlayCache(lambda picture, reading: HandOverlay(picture, reading, size))
         self._read: PictureReading | None = None
-        self._reported = self._known = LaidObservation(of)
+        self._reported = self._current = LaidObservation(target)
 
     def see(self, watched: WatchedTable, frame: CameraFrame | None, now: int) -> tuple[LaidObservation, ...]:  # noqa: ARG002 - as of trays
         """Return what is new on the table."""
         shown = watched.shown
         if shown is None:
-            self._read, self._known = None, LaidObservation(self._of)
+            self._read, self._current = None, LaidObservation(self._target)
         elif frame is not None and shown is not self._read:
-            self._read, self._known = shown, laid_tiles(self._of, frame.picture, shown.reads)
+            self._read, self._current = shown, laid_tiles(self._target, frame.picture, shown.reads)
         view = self._drawing.view(watched, shown, frame) if shown is not None and frame is not None else None
-        observation = replace(self._known, still=watched.stillness is Stillness.SETTLED, view=view)
+        observation = replace(self._current, still=watched.stillness is Stillness.SETTLED, view=view)
         if observation == self._reported:
             return ()
         self._reported = observation
         return (observation,)
 
 
-def laid_tiles(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRead]) -> LaidObservation:
+def laid_tiles(target: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRead]) -> LaidObservation:
     """Read the tiles laid before a seat. They belong to the seat to which most of them were dealt."""
-    seen = [seen_tile(read, of.play.set) for read in reads]
+    seen = [seen_tile(read, target.play.set) for read in reads]
     if any(tile.face_up for tile in seen):
-        return LaidObservation(of, problem="hand_face_up")
+        return LaidObservation(target, problem="hand_face_up")
     if any(tile.foreign and tile.serial is not None for tile in seen):  # a gap may look like a tile of another colour
-        return LaidObservation(of, problem="hand_foreign")
+        return LaidObservation(target, problem="hand_foreign")
     read = {tile.serial for tile in seen if tile.serial is not None}
-    if 2 * len(read & _serials(of.play, of.seat)) <= len(read) and read:
-        return LaidObservation(of, problem="laid_of_another")
+    if 2 * len(read & _serials(target.play, target.seat)) <= len(read) and read:
+        return LaidObservation(target, problem="laid_of_another")
     try:
-        laid, winning = _laid_seat(of, picture, reads)
+        laid, winning = _laid_seat(target, picture, reads)
     except errors.RiverUnclearError as unclear:
-        return LaidObservation(of, problem=unclear.code if read else "hand_not_seen")
-    return LaidObservation(of, laid, winning)
+        return LaidObservation(target, problem=unclear.code if read else "hand_not_seen")
+    return LaidObservation(target, laid, winning)
 
 
-def _laid_seat(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRead]) -> tuple[LaidSeat, int | None]:
+def _laid_seat(target: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRead]) -> tuple[LaidSeat, int | None]:
     """Return what lies before a seat, and the winning tile. Raises RiverUnclearError, also for too many tiles.
 
     The scorer would refuse tiles that do not fit into a message, and the table could not read its own journal again.
     """
-    if of.part == "river":
+    if target.part == "river":
         river = rivers.read_river(picture, reads)
         laid, winning = LaidSeat(river=river.serials, gaps=river.gaps, either_end=river.either_end), None
     else:
@@ -343,16 +343,16 @@ def _laid_seat(of: LaidTiles, picture: geometry.Picture, reads: Sequence[TileRea
 SETUP: Final = MountingSetup()
 """The tiles' size is not known here, so no distances are given; the installer's command does that."""
 
-REPORTED: Final = (
+REPORTED_PROBLEMS: Final = (
     *("camera_no_tiles", "camera_dark", "camera_bright", "camera_glare", "camera_soft", "camera_tilted"),
     "camera_noisy",
 )
 """Problems that can be found without knowing the tiles."""
 
-PICTURE_S: Final = 0.2
+PICTURE_EVERY_S: Final = 0.2
 """Seconds between two pictures: nothing in them moves that anybody has to follow."""
 
-MEASURED_S: Final = 1.0
+MEASURE_EVERY_S: Final = 1.0
 
 
 def watch_picture(
@@ -366,9 +366,9 @@ def watch_picture(
             shown_at = measured_at = float("-inf")
             tell(PictureObservation())
             continue
-        if frame.at < shown_at + PICTURE_S:
+        if frame.at < shown_at + PICTURE_EVERY_S:
             continue
-        if frame.at >= measured_at + MEASURED_S:
+        if frame.at >= measured_at + MEASURE_EVERY_S:
             wrong, measured_at = (*picture_problems(frame.picture),), frame.at
         shown_at = frame.at
         tell(PictureObservation(CameraView(frame.number, _whole(frame.picture, size)), wrong))
@@ -377,7 +377,7 @@ def watch_picture(
 def picture_problems(picture: geometry.Picture) -> Iterator[str]:
     """Yield the codes of a picture's problems. Its shape is (height, width, 3), BGR."""
     hints = mounting_hints(measure_mounting(picture, reader.tile_outlines(reader.read_picture(picture)), SETUP), SETUP)
-    yield from (hint.code for hint in hints if hint.code in REPORTED)
+    yield from (hint.code for hint in hints if hint.code in REPORTED_PROBLEMS)
 
 
 def _whole(picture: geometry.Picture, size: tuple[int, int]) -> geometry.Picture:

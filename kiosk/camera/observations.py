@@ -97,7 +97,7 @@ class HandObservation:
 class LaidObservation:
     """A river, or a hand and its melds, as laid; `laid` is None, with a code in `problem`, if it cannot be read."""
 
-    of: LaidTiles | None = None
+    target: LaidTiles | None = None
     laid: LaidSeat | None = None
     winning: int | None = None
     """The serial of the tile that lies apart from hand and melds."""
@@ -113,13 +113,13 @@ class LaidObservation:
         return sum(row.count(None) for row in (self.laid.river, self.laid.hand or (), *self.laid.melds))
 
 
-HIGH: Final = 0.61
+HEAP_SHARE: Final = 0.61
 """Share of the screen's height for the picture of a heap: what two lines of text leave, so it is scaled once."""
 
 
 def picture_room(screen: tuple[int, int]) -> tuple[int, int]:
     """Return the largest size of a picture on a screen of this size, in pixels."""
-    return screen[0], round(HIGH * screen[1])
+    return screen[0], round(HEAP_SHARE * screen[1])
 
 
 LIST_SHARE: Final = 0.36

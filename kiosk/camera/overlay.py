@@ -31,21 +31,21 @@ class HandOverlay:
 
     def __init__(self, picture: Picture, reading: PictureReading, size: tuple[int, int]) -> None:
         """Take a reading, and the largest size (width, height) at which it is shown, in pixels."""
-        self._cut, self._reads = PictureCrop.about(picture, reading, size), reading.reads
+        self._crop, self._reads = PictureCrop.about(picture, reading, size), reading.reads
         self._line = max(1.0, 0.004 * max(size))
 
-    def on(self, picture: Picture, lying: Iterable[bool]) -> Picture:
+    def on(self, picture: Picture, unmoved: Iterable[bool]) -> Picture:
         """Return the part of a picture with tiles, BGR. Groups of which a tile was moved have no frame."""
-        drawn = self._cut.of(picture)
-        lies = {id(read) for read, there in zip(self._reads, lying, strict=True) if there}
+        drawn = self._crop.of(picture)
+        unmoved_ids = {id(read) for read, still in zip(self._reads, unmoved, strict=True) if still}
         pen = OutlinePen(drawn, self._line)
         for number, group in enumerate(hand_groups(self._reads), 1):
-            if all(id(read) in lies for read in group):
+            if all(id(read) in unmoved_ids for read in group):
                 self._draw(pen, group, str(number))
         return drawn
 
     def _draw(self, pen: OutlinePen, group: tuple[TileRead, ...], number: str) -> None:
-        quads = np.array([self._cut.shown(np.array(read.quad)) for read in group])
+        quads = np.array([self._crop.shown(np.array(read.quad)) for read in group])
         _outline_group(pen, quads, number)
         for read, quad in zip(group, quads, strict=True):
             _mark_doubtful(pen, read, quad)
@@ -53,13 +53,13 @@ class HandOverlay:
 
 def _outline_group(pen: OutlinePen, quads: Quad, number: str) -> None:
     """Draw a line around a group, with its number in the upper left corner."""
-    wide = short_side(quads[0])
-    low, high = quads.min(axis=(0, 1)) - AROUND * wide, quads.max(axis=(0, 1)) + AROUND * wide
+    width = short_side(quads[0])
+    low, high = quads.min(axis=(0, 1)) - AROUND * width, quads.max(axis=(0, 1)) + AROUND * width
     corners: Points = np.array([low, [high[0], low[1]], high, [low[0], high[1]], low])
     pen.strokes([corners], pen.width, WHITE)
-    middle = low + 0.24 * wide
-    pen.shape(rectangle(middle, 0.48 * wide, 0.48 * wide), BLACK)
-    pen.text(number, middle, 0.4 * wide, 0.34 * wide, WHITE)
+    middle = low + 0.24 * width
+    pen.shape(rectangle(middle, 0.48 * width, 0.48 * width), BLACK)
+    pen.text(number, middle, 0.4 * width, 0.34 * width, WHITE)
 
 
 def _mark_doubtful(pen: OutlinePen, read: TileRead, quad: Quad) -> None:
@@ -175,23 +175,23 @@ class HeapOverlay:
         sort, _ = sorting_stage(
             (read.serial for read in reading.reads if read.serial and not read.foreign), dict(homes)
         )
-        self._cut = PictureCrop.about(picture, reading, size)
+        self._crop = PictureCrop.about(picture, reading, size)
         self._by_seat, self._line = sort == "seat", max(1.0, 0.004 * max(size))
-        sides = [short_side(self._cut.shown(np.array(read.quad))) for read in reading.reads]
+        sides = [short_side(self._crop.shown(np.array(read.quad))) for read in reading.reads]
         self._side = LARGER * float(np.median(sides)) if sides else 0.0
-        ground = self._cut.of(picture)
+        ground = self._crop.of(picture)
         self._stamps = [self._stamp(ground, read, homes) for read in reading.reads]
 
-    def on(self, picture: Picture, lying: Iterable[bool]) -> Picture:
+    def on(self, picture: Picture, unmoved: Iterable[bool]) -> Picture:
         """Return the part of a picture with tiles, BGR, with destinations on the tiles that still lie there."""
-        drawn = self._cut.of(picture)
-        for stamp, lies in zip(self._stamps, lying, strict=True):
-            if lies:
+        drawn = self._crop.of(picture)
+        for stamp, still in zip(self._stamps, unmoved, strict=True):
+            if still:
                 stamp.lay(drawn)
         return drawn
 
     def _stamp(self, ground: Picture, read: TileRead, homes: Mapping[int, TilePlace]) -> Stamp:
-        quad = self._cut.shown(np.array(read.quad))
+        quad = self._crop.shown(np.array(read.quad))
         reach = REACH * long_side(quad) + 6 * self._line
         place = homes.get(read.serial or 0) if not read.foreign else None
         return Stamp.of(
@@ -237,12 +237,12 @@ def _number(pen: OutlinePen, middle: Points, side: float, place: TilePlace) -> N
     pen.text(f"{place.row + 1}-{place.col + 1}", middle + np.array([0.0, 0.25 * side]), 1.02 * side, 0.42 * side, WHITE)
 
 
-def outline_tile(pen: OutlinePen, quad: Quad, look: VerdictStyle) -> None:
+def outline_tile(pen: OutlinePen, quad: Quad, style: VerdictStyle) -> None:
     """Draw the outline and the sign of a tile without a destination."""
-    pen.outline(quad, look)
+    pen.outline(quad, style)
     radius = 0.4 * short_side(quad)
     pen.plain(
-        [quad.mean(axis=0) + radius * stroke for stroke in SIGN_LINES[look.sign]], max(2.0, 0.2 * radius), look.colour
+        [quad.mean(axis=0) + radius * stroke for stroke in SIGN_LINES[style.sign]], max(2.0, 0.2 * radius), style.colour
     )
 
 
@@ -254,7 +254,7 @@ def short_side(quad: Quad) -> float:
 class Overlay(Protocol):
     """Drawings for one reading, to be put onto each later picture."""
 
-    def on(self, picture: Picture, lying: Iterable[bool]) -> Picture:
+    def on(self, picture: Picture, unmoved: Iterable[bool]) -> Picture:
         """Return the part of a picture that is shown, with signs on the tiles that still lie where they were read."""
 
 
@@ -275,10 +275,10 @@ class OverlayCache:
         if self._drawn is None or self._drawn[0] is not shown:
             self._drawn = shown, now, self._signs(frame.picture, shown)
         _, then, signs = self._drawn
-        lying = unmoved_tiles(shown.reads, then, now, frame.picture.shape[1])
-        key = (id(shown), lying) if watched.stillness is Stillness.SETTLED else frame.number
+        unmoved = unmoved_tiles(shown.reads, then, now, frame.picture.shape[1])
+        key = (id(shown), unmoved) if watched.stillness is Stillness.SETTLED else frame.number
         if self._view is None or key != self._key:
             number = self._view.number + 1 if self._view else 1
-            self._view = CameraView(number, signs.on(frame.picture, lying))
+            self._view = CameraView(number, signs.on(frame.picture, unmoved))
             self._key = key
         return self._view

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 log = get_logger("homologue.camera")
 
-AGAIN_S: Final = 1.0
+RETRY_S: Final = 1.0
 """Seconds before another try after looking has failed."""
 
 
@@ -34,14 +34,14 @@ class CameraThread:
         camera: "Callable[[], Camera]",
         tell: Callable[[CameraReport], None],
         clock: Callable[[], int],
-        view: tuple[int, int] = DEFAULT_VIEW,
+        size: tuple[int, int] = DEFAULT_VIEW,
         enrolled: Path | None = None,
     ) -> None:
         """Take the camera, the receiver, a clock, the size of views, and the folder of enrolled sets."""
-        self._camera, self._tell, self._clock, self._size = camera, tell, clock, view
+        self._camera, self._tell, self._clock, self._size = camera, tell, clock, size
         self._enrolled = enrolled
         self._target: CameraTarget | None = None
-        self._known = False
+        self._health_reported = False
         """Whether the camera's health has been reported once."""
         self._awake = threading.Event()
         self._stopped = threading.Event()
@@ -74,20 +74,21 @@ class CameraThread:
             except Exception:  # a picture that breaks the reader must not leave the table blind for good
                 log.exception("camera_thread_failed")
                 self._tell(CameraHealth("camera_failed"))
-                self._stopped.wait(AGAIN_S)
+                self._stopped.wait(RETRY_S)
                 self._awake.set()
 
     def _look(self) -> None:
         """Look while there is a target. The camera is closed while tiles are being played."""
         from kiosk.camera.loop import run_camera  # noqa: PLC0415 - OpenCV and networks: half a second, on this thread
 
-        while not self._stopped.is_set() and ((one := self._target) is not None or not self._known):
-            run_camera(self._camera, one, self._size, self._clock, self._news, partial(self._over, one), self._enrolled)
+        while not self._stopped.is_set() and ((target := self._target) is not None or not self._health_reported):
+            over = partial(self._is_over, target)
+            run_camera(self._camera, target, self._size, self._clock, self._report, over, self._enrolled)
 
-    def _over(self, one: CameraTarget | None) -> bool:
+    def _is_over(self, target: CameraTarget | None) -> bool:
         """Return whether a target is no longer wanted; with none, whether the camera's health has been reported."""
-        return self._stopped.is_set() or self._target != one or (one is None and self._known)
+        return self._stopped.is_set() or self._target != target or (target is None and self._health_reported)
 
-    def _news(self, seen: CameraReport) -> None:
-        self._known = self._known or isinstance(seen, CameraHealth)
+    def _report(self, seen: CameraReport) -> None:
+        self._health_reported = self._health_reported or isinstance(seen, CameraHealth)
         self._tell(seen)

@@ -28,8 +28,8 @@ from kiosk.input import Form
 from kiosk.practice import deals, hands
 from kiosk.restoring import Restoring, with_observation
 from kiosk.screens import (
-    HAN,
-    HINT,
+    CHINESE_FONT_HINT,
+    HAN_LANGUAGES,
     AcceptingView,
     DeclaredView,
     PlayingView,
@@ -52,13 +52,13 @@ rl_config.useA85 = False  # ASCII streams were for old printers, and take longer
 
 MARGIN: Final = 14 * mm
 GAP: Final = 8 * mm
-WIDE: Final = (A4[0] - 2 * MARGIN - GAP) / 2
+WIDTH: Final = (A4[0] - 2 * MARGIN - GAP) / 2
 
 SIZE: Final = (1000, 600)
 """Size of a picture in pixels: 290 per inch when printed."""
 
-HIGH: Final = WIDE * SIZE[1] / SIZE[0]
-FEW: Final = 4
+HEIGHT: Final = WIDTH * SIZE[1] / SIZE[0]
+FEW_PICTURES: Final = 4
 """Up to this many pictures leave room for larger letters."""
 
 
@@ -68,9 +68,9 @@ class Card:
 
     name: str
     title: Message
-    moments: tuple[tuple[Message, ScreenView | Callable[[], ScreenView]], ...]
+    pictures: tuple[tuple[Message, ScreenView | Callable[[], ScreenView]], ...]
     """Pictures in the order of a play; those that take time to draw are made on demand."""
-    besides: tuple[Message, ...]
+    advice: tuple[Message, ...]
 
 
 def card_page(card: Card, _: Translator) -> bytes:
@@ -79,18 +79,18 @@ def card_page(card: Card, _: Translator) -> bytes:
     canvas = Canvas(file, pagesize=A4, invariant=1, lang=_.language)
     canvas.setTitle(_(card.title))
     plain, bold = _fonts(_.language)
-    size, room = (13.5, 42 * mm) if len(card.moments) <= FEW else (11, 22.5 * mm)
+    size, room = (13.5, 42 * mm) if len(card.pictures) <= FEW_PICTURES else (11, 22.5 * mm)
     title = ParagraphStyle("title", fontName=bold, fontSize=20, leading=24)
-    wrapping = "CJK" if _.language[:2] in HAN else None
+    wrapping = "CJK" if _.language[:2] in HAN_LANGUAGES else None
     text = ParagraphStyle("text", fontName=plain, fontSize=size, leading=size * 1.3, wordWrap=wrapping)
     y = A4[1] - MARGIN - _write(canvas, _(card.title), title, (MARGIN, A4[1] - MARGIN))
     y -= 5 * mm
-    for at, (sentence, shown) in enumerate(card.moments):
-        x, top = MARGIN + at % 2 * (WIDE + GAP), y - at // 2 * (HIGH + room)
-        canvas.drawImage(_picture(_, shown() if callable(shown) else shown), x, top - HIGH, WIDE, HIGH)
-        _write(canvas, f"<b>{at + 1}</b>  {_(sentence)}", text, (x, top - HIGH - 1.5 * mm), WIDE)
-    y -= -(-len(card.moments) // 2) * (HIGH + room)
-    for sentence in card.besides:
+    for at, (sentence, shown) in enumerate(card.pictures):
+        x, top = MARGIN + at % 2 * (WIDTH + GAP), y - at // 2 * (HEIGHT + room)
+        canvas.drawImage(_picture(_, shown() if callable(shown) else shown), x, top - HEIGHT, WIDTH, HEIGHT)
+        _write(canvas, f"<b>{at + 1}</b>  {_(sentence)}", text, (x, top - HEIGHT - 1.5 * mm), WIDTH)
+    y -= -(-len(card.pictures) // 2) * (HEIGHT + room)
+    for sentence in card.advice:
         y -= _write(canvas, _(sentence), text, (MARGIN, y)) + 2 * mm
     canvas.showPage()
     canvas.save()
@@ -117,13 +117,13 @@ def _picture(_: Translator, shown: ScreenView) -> ImageReader:
 @cache
 def _fonts(language: str) -> tuple[str, str]:
     """Return the names of a plain and a bold font with the language's letters; both are embedded in the file."""
-    if language[:2] not in HAN:
+    if language[:2] not in HAN_LANGUAGES:
         for name, file in (("Vera", "Vera.ttf"), ("VeraBd", "VeraBd.ttf")):
             pdfmetrics.registerFont(TTFont(name, file))
         pdfmetrics.registerFontFamily("Vera", normal="Vera", bold="VeraBd", italic="Vera", boldItalic="VeraBd")
         return "Vera", "VeraBd"
     if (path := chinese_font()) is None:
-        raise BadConfiguration(HINT.format(language=language))
+        raise BadConfiguration(CHINESE_FONT_HINT.format(language=language))
     pdfmetrics.registerFont(TTFont("Han", str(path)))
     pdfmetrics.registerFontFamily("Han", normal="Han", bold="Han", italic="Han", boldItalic="Han")
     return "Han", "Han"
@@ -148,7 +148,7 @@ RECORDED: Final = replace(PLAYING, phase=RecordedView(WON, frozenset(SEATS)))
 def heap_scene() -> ScreenView:
     """Return a scene of tipped-out tiles, each with its seat."""
     play = deals.practice_plan().plays[1]
-    lying = tuple(observations.SeenTile(one.tile.serial) for one in hands.turned_out_tiles(play, 0))
+    lying = tuple(observations.SeenTile(one.tile.serial) for one in hands.tipped_out_tiles(play, 0))
     restoring = with_observation(
         Restoring(),
         observations.TableObservation(
@@ -281,7 +281,7 @@ RIICHI_SEATING: Final = replace(
 )
 RIICHI_PLAYING: Final = replace(PLAYING, riichi=SESSION)
 RIICHI_TENPAI: Final = replace(
-    PLAYING, phase=DeclaredView(), riichi=replace(SESSION, asking=True, tenpai=frozenset[Seat](("east", "north")))
+    PLAYING, phase=DeclaredView(), riichi=replace(SESSION, asks_tenpai=True, tenpai=frozenset[Seat](("east", "north")))
 )
 RIICHI_RESULT: Final = replace(
     PLAYING,
@@ -332,9 +332,9 @@ def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = observati
 
     `size` (width, height) is the largest size in pixels.
     """
-    tiles = tuple(hands.turned_out_tiles(play, number))
+    tiles = tuple(hands.tipped_out_tiles(play, number))
     reads = tuple(
-        reading.TileRead(one.tile.serial, f"{play.set:02d}", _about(one), 1.0, one.turn, None, None, None)
+        reading.TileRead(one.tile.serial, f"{play.set:02d}", _corners(one), 1.0, one.turn, None, None, None)
         for one in tiles
     )
     ground = scene.draw_table(table.CameraView(loose=tiles), seed=1)
@@ -344,9 +344,9 @@ def drawn_heap(play: PlannedPlay, number: int, size: tuple[int, int] = observati
     return view.on(ground, [True for _ in reads])
 
 
-def _about(one: table.LooseTile) -> reading.Corners:
+def _corners(tile: table.LooseTile) -> reading.Corners:
     """Return the corners of a tile in pixels."""
-    x, y = (scene.SCALE * at for at in one.at)
+    x, y = (scene.SCALE * at for at in tile.at)
     box = geometry.rectangle(np.array([x, y]), *(scene.SCALE * side for side in scene.TILE))
-    turned = cv2.transform(box[None], cv2.getRotationMatrix2D((x, y), -one.turn, 1.0))
+    turned = cv2.transform(box[None], cv2.getRotationMatrix2D((x, y), -tile.turn, 1.0))
     return reader.quad_corners(np.asarray(turned[0]))

@@ -23,7 +23,7 @@ from broker.protocol import (
 from broker.rules import RuleError, hand_from_serials, riichi
 from kiosk.camera.observations import HandObservation, Winner
 from kiosk.counting.questions import AnyHand, CountQuestion, HandAnswers, McrQuestions, RiichiContext, RiichiQuestions
-from kiosk.input import FU_FROM, Form, RiichiForm, WinForm
+from kiosk.input import HAN_WITHOUT_FU, Form, RiichiForm, WinForm
 from kiosk.table import Phase, Table
 
 NO_HAND: Final = frozenset({"not_winning", "no_yaku"})
@@ -38,8 +38,8 @@ class HandCounting:
     win: McrQuestions | RiichiQuestions = field(default_factory=McrQuestions)
     """What was said about the win."""
     observation: HandObservation = HandObservation()  # noqa: RUF009 - frozen
-    asked: CountRequest | None = None
-    asked_at: int = 0
+    request: CountRequest | None = None
+    requested_at: int = 0
     answer: AnyCountAnswer | None = None
 
     @property
@@ -88,44 +88,44 @@ class HandCounting:
 
     @property
     def _needs_no_yaku(self) -> bool:
-        return isinstance(self.win, RiichiQuestions) and self.win.known.any_hand
+        return isinstance(self.win, RiichiQuestions) and self.win.context.any_hand
 
 
 def press_count_key(
-    counting: HandCounting, key: str, now: int, ask: Callable[[HandCounting], CountRequest]
+    counting: HandCounting, key: str, now: int, make_request: Callable[[HandCounting], CountRequest]
 ) -> HandCounting | tuple[str, ...]:
-    """Handle a key; return the keys for the form once counting is over. `ask` builds the request.
+    """Handle a key; return the keys for the form once counting is over. `make_request` builds the request.
 
     A key without meaning changes nothing.
     """
     if key == "back":
         return ()
-    if counting.asked is None:
-        return _press_while_looking(counting, key, now, ask)
+    if counting.request is None:
+        return _press_while_looking(counting, key, now, make_request)
     if key == "r":
-        return replace(counting, asked=None, answer=None)
+        return replace(counting, request=None, answer=None)
     if key == "enter" and counting.accepted is not None:
-        return form_keys(counting.accepted)
+        return keys_for_value(counting.accepted)
     return ("x",) if key == "x" and counting.may_be_false else counting
 
 
-def form_keys(value: McrValue | RiichiValue) -> tuple[str, ...]:
+def keys_for_value(value: McrValue | RiichiValue) -> tuple[str, ...]:
     """Return the keys that enter a value."""
     if isinstance(value, McrValue):
         return ("clear", *str(value.fan), "enter")
     if value.yakuman:
         return ("clear", "y", "clear", str(value.yakuman), "enter")
-    fu = (*str(value.fu), "enter") if value.han < FU_FROM else ()
+    fu = (*str(value.fu), "enter") if value.han < HAN_WITHOUT_FU else ()
     return ("clear", *str(value.han), "enter", *fu)
 
 
 def _press_while_looking(
-    counting: HandCounting, key: str, now: int, ask: Callable[[HandCounting], CountRequest]
+    counting: HandCounting, key: str, now: int, make_request: Callable[[HandCounting], CountRequest]
 ) -> HandCounting:
     if isinstance(counting.hand, str):
         return counting
     if key == "enter":
-        return replace(counting, asked=ask(counting), asked_at=now) if counting.may_ask else counting
+        return replace(counting, request=make_request(counting), requested_at=now) if counting.may_ask else counting
     return replace(counting, win=counting.win.press(key, counting.observation, counting.winner))
 
 
@@ -135,7 +135,7 @@ INDICATORS: Final = -1
 """The row of the last wall that holds the ten indicators (docs/riichi-session.md)."""
 
 
-def winner_asked(state: Table, form: AnyForm | None) -> Winner | None:
+def winner_to_count(state: Table, form: AnyForm | None) -> Winner | None:
     """Return the winner whose value the form asks for; never before the claim window has closed with a declaration."""
     if state.phase is not Phase.DECLARED or state.play is None or state.paused:
         return None
@@ -157,10 +157,10 @@ def begin_counting(winner: Winner, state: Table) -> HandCounting:
     rules = state.profile
     if isinstance(rules, riichi.RiichiProfile):
         return HandCounting(winner, RiichiQuestions(_riichi_context(winner, state, rules)))
-    return HandCounting(winner, McrQuestions(None if _are_read(state) else HandAnswers()))
+    return HandCounting(winner, McrQuestions(None if _walls_were_read(state) else HandAnswers()))
 
 
-def _are_read(state: Table) -> bool:
+def _walls_were_read(state: Table) -> bool:
     """Return whether a device has read the walls, so that they tell who drew a tile."""
     return bool(state.work.by) and state.work.verifier != "hand"
 
@@ -174,7 +174,7 @@ def _riichi_context(winner: Winner, state: Table, rules: riichi.RiichiProfile) -
         open_riichi=rules.hand.open_riichi.value,
         red_fives=rules.hand.red_fives.value,
         any_hand=_needs_no_yaku(state, rules),
-        dead_wall=_indicators(play) if session is None and _are_read(state) else (),
+        dead_wall=_indicators(play) if session is None and _walls_were_read(state) else (),
     )
 
 
@@ -188,7 +188,7 @@ def _needs_no_yaku(state: Table, rules: riichi.RiichiProfile) -> bool:
     return after_eight and rules.hand.paarenchan.value == "any_hand"
 
 
-AGAIN_NS: Final = 3_000_000_000
+ASK_AGAIN_NS: Final = 3_000_000_000
 """Without an answer for so long, the scorer is asked again, as the request may be lost."""
 
 SILENT_NS: Final = 8_000_000_000
@@ -225,7 +225,7 @@ class CountDesk:
 
     def follow(self, state: Table, form: AnyForm | None) -> None:
         """Stop if the form asks for another hand, or for none."""
-        winner = winner_asked(state, form)
+        winner = winner_to_count(state, form)
         if self._counting is not None and self._counting.winner != winner:
             self._counting = None
         if form is None:
@@ -238,17 +238,17 @@ class CountDesk:
             return None
         if self._counting is None:
             return self._open(key, state, form)
-        done = press_count_key(self._counting, key, now, self._ask)
-        if isinstance(done, tuple):
-            self._close(self._counting, done)
-            return done
-        if done.asked is not None and done.asked != self._counting.asked:
-            self._put(done.asked, now)
-        self._counting = done
+        result = press_count_key(self._counting, key, now, self._make_request)
+        if isinstance(result, tuple):
+            self._close(self._counting, result)
+            return result
+        if result.request is not None and result.request != self._counting.request:
+            self._send_request(result.request, now)
+        self._counting = result
         return ()
 
     def _open(self, key: str, state: Table, form: AnyForm | None) -> tuple[str, ...] | None:
-        winner = winner_asked(state, form)
+        winner = winner_to_count(state, form)
         if key != "b" or winner is None:
             return None
         self._counting, self.open = begin_counting(winner, state), True
@@ -260,7 +260,7 @@ class CountDesk:
             self.discarder_key = "d" if hand.self_drawn else _discarder_key(hand)
         self._counting = None
 
-    def _ask(self, counting: HandCounting) -> CountRequest:
+    def _make_request(self, counting: HandCounting) -> CountRequest:
         play = counting.winner.play
         return CountRequest(
             id=uuid.uuid4().hex,
@@ -273,19 +273,19 @@ class CountDesk:
             said=counting.win.details(counting.observation, counting.winner),
         )
 
-    def _put(self, request: CountRequest, now: int) -> None:
+    def _send_request(self, request: CountRequest, now: int) -> None:
         self._sent_at = now
         self._send(request)
 
-    def saw(self, observation: HandObservation) -> None:
+    def observe(self, observation: HandObservation) -> None:
         """Accept an observation. While an answer is awaited, the hand in question stays."""
-        if self._counting is not None and self._counting.asked is None:
+        if self._counting is not None and self._counting.request is None:
             self._counting = replace(self._counting, observation=observation)
 
     def take(self, message: Counted) -> None:
         """Accept the scorer's answer, unless it belongs to another request."""
         counting = self._counting
-        if counting is None or counting.asked is None or counting.asked.id != message.asked:
+        if counting is None or counting.request is None or counting.request.id != message.asked:
             return
         answer = message.answer
         if not isinstance(answer, PlayFound) and not (isinstance(answer, NotCounted) and answer.code in NOT_YET):
@@ -294,23 +294,23 @@ class CountDesk:
     def due(self, now: int) -> None:
         """Repeat a request that has no answer."""
         counting = self._counting
-        if counting is None or counting.asked is None or counting.answer is not None:
+        if counting is None or counting.request is None or counting.answer is not None:
             return
-        if now >= self._sent_at + AGAIN_NS:
-            self._put(counting.asked, now)
+        if now >= self._sent_at + ASK_AGAIN_NS:
+            self._send_request(counting.request, now)
 
     @property
     def camera_target(self) -> Winner | None:
         """The hand that the camera is to look at."""
-        return self._counting.winner if self._counting is not None and self._counting.asked is None else None
+        return self._counting.winner if self._counting is not None and self._counting.request is None else None
 
     def view(self, now: int, *, up: bool) -> CountingView | None:
         """Return the view; None if nothing is being counted."""
         counting = self._counting
         if counting is None:
             return None
-        waits = counting.asked is not None and counting.answer is None
-        return CountingView(counting, silent=waits and (not up or now >= counting.asked_at + SILENT_NS))
+        waits = counting.request is not None and counting.answer is None
+        return CountingView(counting, silent=waits and (not up or now >= counting.requested_at + SILENT_NS))
 
 
 def _discarder_key(hand: AnyHand) -> str | None:

@@ -71,7 +71,7 @@ class HandAnswers:
         kongs = self.concealed & {*_kongs(groups)}
         return sort_as_described(groups, self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
 
-    def laid(self, groups: Sequence[Group]) -> HandLayout:
+    def layout(self, groups: Sequence[Group]) -> HandLayout:
         """Return the answers as sent to the scorer."""
         kongs = tuple(sorted(self.concealed & {*_kongs(groups)}))
         return HandLayout(self_drawn=bool(self.self_drawn), concealed_kongs=kongs)
@@ -185,20 +185,20 @@ class McrQuestions:
         """
         hand, laid = self.hand(observation, winner), None
         if self.laid is not None:
-            laid = self.laid.laid(serials_by_group(observation))
+            laid = self.laid.layout(serials_by_group(observation))
         return McrWinDetails(
-            last_tile=self._said_last_tile(hand),
+            last_tile=self._is_last_tile(hand),
             kong=self.kong and self._may_be_kong(hand),
             last_of_kind=self.last_of_kind,
             laid=laid,
         )
 
-    def _said_last_tile(self, hand: AnyHand) -> bool:
+    def _is_last_tile(self, hand: AnyHand) -> bool:
         return self.last_tile and hand.may_be_last_tile
 
     def _may_be_kong(self, hand: AnyHand) -> bool:
         """Return whether to ask about a replacement tile or, for a claimed tile, a robbed kong."""
-        return hand.has_kong if hand.self_drawn else not self._said_last_tile(hand)
+        return hand.has_kong if hand.self_drawn else not self._is_last_tile(hand)
 
 
 T = TypeVar("T")
@@ -234,7 +234,7 @@ class RiichiContext:
 class RiichiQuestions:
     """What was said about the win."""
 
-    known: RiichiContext
+    context: RiichiContext
     laid: HandAnswers = field(default_factory=HandAnswers)
     riichi: RiichiDeclared | None = None
     ippatsu: bool = False
@@ -260,27 +260,27 @@ class RiichiQuestions:
         """Handle a key; one without meaning for this hand changes nothing. Raises RuleError as `hand`."""
         if key not in {question.key for question in self.questions(observation, winner)}:
             return self
-        lies, details = split_indicators(observation, self.laid), self.details(observation, winner)
+        split, details = split_indicators(observation, self.laid), self.details(observation, winner)
         match key:
             case "i":
-                after = replace(self, riichi=_after(self._kinds, details.riichi))
+                after = replace(self, riichi=_next_choice(self._kinds, details.riichi))
             case "p":
                 after = replace(self, ippatsu=not self.ippatsu)
             case "s":
-                after = replace(self, moment=_after(self._moments(lies.hand), details.moment))
+                after = replace(self, moment=_next_choice(self._moments(split.hand), details.moment))
             case "f":
                 after = replace(self, red_fives=(self.red_fives + 1) % (RED_SUITS + 1))
             case "j":
-                after = replace(self, turned=self._turned(lies.hand) % MOST_INDICATORS + 1)
+                after = replace(self, turned=self._turned_count(split.hand) % MOST_INDICATORS + 1)
             case _:
-                after = replace(self, laid=self.laid.press(key, lies.groups))
+                after = replace(self, laid=self.laid.press(key, split.groups))
         return after
 
     def questions(self, observation: HandObservation, winner: Winner) -> Iterator[CountQuestion]:
         """Yield what neither tiles nor table can answer and this hand allows. Raises RuleError as `hand`."""
-        lies, details = split_indicators(observation, self.laid), self.details(observation, winner)
-        yield from self.laid.questions(lies.groups)
-        if len(self._kinds) > 1 and _is_closed(lies.hand):
+        split, details = split_indicators(observation, self.laid), self.details(observation, winner)
+        yield from self.laid.questions(split.groups)
+        if len(self._kinds) > 1 and _is_closed(split.hand):
             yield CountQuestion(
                 "i", "count_riichi", PLAIN.get(details.riichi, str(details.riichi)), strong=details.riichi is not None
             )
@@ -288,10 +288,10 @@ class RiichiQuestions:
             yield yes_or_no("p", "count_ippatsu", yes=details.ippatsu)
         if self.ready:
             yield CountQuestion("s", "count_moment", _moment_name(details), strong=details.moment is not None)
-        if self.known.red_fives:
+        if self.context.red_fives:
             yield CountQuestion("f", "count_red_fives", str(self.red_fives), strong=self.red_fives > 0)
-        if self.known.dead_wall:
-            turned = self._turned(lies.hand)
+        if self.context.dead_wall:
+            turned = self._turned_count(split.hand)
             yield CountQuestion("j", "count_turned", str(turned), strong=turned > 1)
 
     def details(self, observation: HandObservation, winner: Winner) -> RiichiWinDetails:  # noqa: ARG002 - as above
@@ -299,36 +299,36 @@ class RiichiQuestions:
 
         Raises RuleError as `hand`.
         """
-        lies = split_indicators(observation, self.laid)
-        riichi, (dora, ura) = self._declared(lies.hand), self._indicators(lies)
+        split = split_indicators(observation, self.laid)
+        riichi, (dora, ura) = self._declared(split.hand), self._indicators(split)
         return RiichiWinDetails(
-            laid=self.laid.laid(lies.groups),
-            round_wind=self.known.round_wind,
-            dealer=self.known.dealer,
+            laid=self.laid.layout(split.groups),
+            round_wind=self.context.round_wind,
+            dealer=self.context.dealer,
             riichi=riichi,
             ippatsu=self.ippatsu and riichi is not None,
-            moment=self.moment if self.moment in self._moments(lies.hand) else None,
-            red_fives=self.red_fives if self.known.red_fives else 0,
+            moment=self.moment if self.moment in self._moments(split.hand) else None,
+            red_fives=self.red_fives if self.context.red_fives else 0,
             dora=dora,
             ura=ura if riichi else (),
         )
 
-    def _indicators(self, lies: WithIndicators) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _indicators(self, split: WithIndicators) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the serials of the dora and the ura indicators, from the dead wall or as they lie."""
-        wall = self.known.dead_wall
+        wall = self.context.dead_wall
         if not wall:
-            return lies.dora, lies.ura
-        turned = self._turned(lies.hand)
+            return split.dora, split.ura
+        turned = self._turned_count(split.hand)
         return wall[:turned], wall[MOST_INDICATORS : MOST_INDICATORS + turned]
 
-    def _turned(self, hand: DescribedHand) -> int:
+    def _turned_count(self, hand: DescribedHand) -> int:
         return self.turned or min(MOST_INDICATORS, 1 + hand.kongs)
 
     @property
     def _kinds(self) -> tuple[RiichiDeclared | None, ...]:
         """The ways in which riichi may have been declared. At a table with deposits, it is known whether it was."""
-        kinds = CLOSED + OPEN if self.known.open_riichi else CLOSED
-        return {None: (None, *kinds), True: kinds, False: (None,)}[self.known.deposit]
+        kinds = CLOSED + OPEN if self.context.open_riichi else CLOSED
+        return {None: (None, *kinds), True: kinds, False: (None,)}[self.context.deposit]
 
     def _declared(self, hand: DescribedHand) -> RiichiDeclared | None:
         if not _is_closed(hand):
@@ -352,6 +352,6 @@ def _is_closed(hand: DescribedHand) -> bool:
     return all(meld.concealed for meld in hand.melds)
 
 
-def _after(choices: Sequence[T], now: T) -> T:
+def _next_choice(choices: Sequence[T], now: T) -> T:
     """Return the next choice; the first follows the last."""
     return choices[(choices.index(now) + 1) % len(choices)]

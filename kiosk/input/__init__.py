@@ -2,7 +2,7 @@
 
 from kiosk.input.controls import Keyboard, TableButtons
 from kiosk.input.forms import (
-    FU_FROM,
+    HAN_WITHOUT_FU,
     Form,
     WinForm,
     goes_back,

@@ -39,13 +39,13 @@ AGREEING: Final = (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING, Phase.ACCEP
 GRACE_NS: Final = 150 * MS
 """Time for edges that are still on their way; a button box reports every tenth of a second."""
 
-END_NS: Final = 1_000 * MS
+RELEASE_NS: Final = 1_000 * MS
 """Time for the end of a press while a finger is down: on a slow line it is known late whether that was a call."""
 
-BACK_NS: Final = 1_000 * MS
+RECONNECT_NS: Final = 1_000 * MS
 """Time for a box that is back to report the presses it has kept."""
 
-PATIENCE_NS: Final = 10_000 * MS
+LONGEST_OPEN_NS: Final = 10_000 * MS
 """The longest that a window stays open after its time: a box that is not back by then may never be."""
 
 
@@ -59,8 +59,8 @@ class TableButtons:
         """Seats that are pressing to agree, and since when."""
         self._heard_at = 0
         """When a press made in time was last reported."""
-        self._back_at: int | None = None
-        self._away = False
+        self._reconnected_at: int | None = None
+        self._disconnected = False
 
     def event(self, report: Pressed | Released | Held, state: Table, now: int) -> Event | None:
         """Return the event of a report, if it makes one yet. An in-time report means that others may be on their way.
@@ -70,11 +70,11 @@ class TableButtons:
         """
         if state.closes_at is not None and report.at < state.closes_at:
             self._heard_at = now
-        tenpai = state.phase is Phase.DECLARED and state.hand.asking and report.at >= (state.closed_at or 0)
-        event = self._happened(report, agrees=state.phase in AGREEING or tenpai)
-        return event if event is None or self.counts(event, state) else None
+        tenpai = state.phase is Phase.DECLARED and state.hand.asks_tenpai and report.at >= (state.closed_at or 0)
+        event = self._event_of(report, agrees=state.phase in AGREEING or tenpai)
+        return event if event is None or self.accepts(event, state) else None
 
-    def _happened(self, report: Pressed | Released | Held, *, agrees: bool) -> Event | None:
+    def _event_of(self, report: Pressed | Released | Held, *, agrees: bool) -> Event | None:
         since = self._agreeing.pop(report.seat, None)
         match report:
             case Pressed(seat, at) if agrees:
@@ -89,7 +89,7 @@ class TableButtons:
             case Released(seat):
                 return events.ButtonPressed(at=since, seat=seat)
 
-    def counts(self, event: Event, state: Table) -> bool:
+    def accepts(self, event: Event, state: Table) -> bool:
         """Return whether a press was made after the current question could be read. Other events always count."""
         if not isinstance(event, events.ButtonPressed) or event.at >= self._shown_at + SETTLE_NS:
             return True
@@ -101,21 +101,22 @@ class TableButtons:
 
     def health(self, code: str | None, now: int) -> None:
         """Note whether the buttons work."""
-        if self._away and code is None:
-            self._back_at = now
-        self._away = code is not None
+        if self._disconnected and code is None:
+            self._reconnected_at = now
+        self._disconnected = code is not None
 
     def may_close(self, state: Table, now: int) -> bool:
         """Return whether a claim window is open and may be closed, as all reports about it must have arrived."""
         if state.closes_at is None:
             return False
-        if now >= state.closes_at + PATIENCE_NS:
+        if now >= state.closes_at + LONGEST_OPEN_NS:
             return True
-        quiet_since = max(state.closes_at, self._heard_at) + (END_NS if state.finger_down else GRACE_NS)
-        return not self._away and now >= quiet_since and (self._back_at is None or now >= self._back_at + BACK_NS)
+        quiet_since = max(state.closes_at, self._heard_at) + (RELEASE_NS if state.finger_down else GRACE_NS)
+        caught_up = self._reconnected_at is None or now >= self._reconnected_at + RECONNECT_NS
+        return not self._disconnected and caught_up and now >= quiet_since
 
 
-STAYS_NS: Final = 120_000_000_000
+IDLE_NS: Final = 120_000_000_000
 """An arbiter who has touched nothing for so long is taken to have gone, as is whoever was asked for the PIN."""
 
 CHECK_NS: Final = 2_000_000_000
@@ -133,7 +134,7 @@ class PinChecker(Protocol):
     def mark(self) -> PinMark | None:
         """A mark that tells PINs apart without revealing them."""
 
-    def give(self, pin: str) -> SealedTry:
+    def submit(self, pin: str) -> SealedTry:
         """Seal a typed PIN, and ask the scorer if possible."""
 
     def take(self, said: ArbiterPin) -> None:
@@ -144,7 +145,7 @@ class PinChecker(Protocol):
 class Checking:
     """A PIN that the scorer is checking."""
 
-    given: SealedTry
+    attempt: SealedTry
     panel: ArbiterPanel
     """The panel to return to once the PIN has been checked."""
     until: int
@@ -157,7 +158,7 @@ class KeyboardDrafts(Protocol):
     draft: str
     panel: str
 
-    def beside(self, **drafts: str) -> AbstractContextManager[None]:
+    def with_drafts(self, **drafts: str) -> AbstractContextManager[None]:
         """Save these drafts in one transaction with an event in the block."""
 
 
@@ -169,18 +170,18 @@ class Keyboard:
         self.pin = pins.mark
         """The mark of the arbiters' PIN."""
         self._typed: tuple[str, ...] = ()
-        self._left = drafts.draft
+        self._restored_draft = drafts.draft
         """What was typed before the program started, until it is clear whether it is still asked for."""
-        self._riichi_kept = self._left
+        self._riichi_saved = self._restored_draft
         self.form: Form | None = None
         """The form being filled in; there is one while a declaration waits for its value."""
         self._panel: ArbiterPanel | None = None
-        self._panel_left = drafts.panel
+        self._restored_panel = drafts.panel
         """The panel that was open before the program started, until the table's state is known."""
         self._checking: Checking | None = None
         self._proved = ""
         """The last PIN found right among those given while the scorer could not be asked."""
-        self._seen_at: int | None = None
+        self._active_at: int | None = None
         """When the arbiter, let in or asked for the PIN, last touched something."""
         self.problem: str | None = None
         """Code of the last refusal."""
@@ -200,7 +201,7 @@ class Keyboard:
 
     def _apply_with(self, panel: ArbiterPanel | None, event: Event) -> str | None:
         """Apply an event and save the next panel with it, so that a ruling already made is not asked for again."""
-        with self._drafts.beside(panel=panel_draft(panel)):
+        with self._drafts.with_drafts(panel=panel_draft(panel)):
             problem = self._apply(event)
         if self._drafts.panel == panel_draft(panel):
             self._panel = panel
@@ -212,7 +213,7 @@ class Keyboard:
         self._pins.take(said)
         self.pin = self._pins.mark
         if said.answer is not None:
-            self._answered(said.answer, state, now)
+            self._take_answer(said.answer, state, now)
 
     def unproven(self, state: Table) -> bool:
         """Return whether the arbiter at the table has given a PIN that is still unchecked."""
@@ -226,13 +227,13 @@ class Keyboard:
 
     def follow(self, state: Table) -> None:
         """Begin or drop a form if the declarations have changed."""
-        if self._panel_left:
-            self._panel, self._panel_left = panel_from_draft(self._panel_left, state), ""
+        if self._restored_panel:
+            self._panel, self._restored_panel = panel_from_draft(self._restored_panel, state), ""
         if state.play is None:
             self.panel = None  # the screen shows no panel without a play
         elif self.panel is not None and self.panel.ask not in ("pin", "checking"):
             self.panel = None if state.arbiter is None else self._renewed(self.panel, state)
-        if state.session is not None or state.alone:
+        if state.session is not None or state.planned_riichi:
             self._follow_riichi(state)
             return
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
@@ -244,11 +245,11 @@ class Keyboard:
 
     def _follow_riichi(self, state: Table) -> None:
         self.riichi.follow(state)
-        if self._left:
-            self.riichi.form = riichi_form_from_draft(self._left, self.riichi.form, state.phase)
-            self._left = ""
-        if (text := riichi_draft(self.riichi.form)) != self._riichi_kept:
-            self._drafts.draft = self._riichi_kept = text
+        if self._restored_draft:
+            self.riichi.form = riichi_form_from_draft(self._restored_draft, self.riichi.form, state.phase)
+            self._restored_draft = ""
+        if (text := riichi_draft(self.riichi.form)) != self._riichi_saved:
+            self._drafts.draft = self._riichi_saved = text
 
     def _renewed(self, panel: ArbiterPanel, state: Table) -> ArbiterPanel:
         """Start over if the possible rulings or the play have changed."""
@@ -258,13 +259,13 @@ class Keyboard:
         """Let an arbiter go who has been idle too long; stop waiting for a scorer that is too slow."""
         if self._checking is not None and now >= self._checking.until:
             checking, self._checking = self._checking, None
-            self.problem = self._begin_unproven(checking.panel, checking.given, state, now)
+            self.problem = self._begin_unproven(checking.panel, checking.attempt, state, now)
         if state.arbiter is None and self.panel is None:
-            self._seen_at = None
-        elif self._seen_at is None:
-            self._seen_at = now
-        elif now >= self._seen_at + STAYS_NS:
-            self.problem, self._seen_at = None, None
+            self._active_at = None
+        elif self._active_at is None:
+            self._active_at = now
+        elif now >= self._active_at + IDLE_NS:
+            self.problem, self._active_at = None, None
             self._apply_with(None, events.ArbiterLeft(at=now))
 
     def key(self, key: str, state: Table, now: int) -> None:
@@ -279,7 +280,7 @@ class Keyboard:
             self._open(state, ArbiterPanel("pin"))
         elif state.paused:  # the screen shows only the pause, so no key has a meaning
             self.problem = None
-        elif key == "x" and (seat := self._asked_of(state)):
+        elif key == "x" and (seat := self._seat_in_question(state)):
             self._open(state, panel_on_claim(seat))
         else:
             self._type(key, state, now)
@@ -288,10 +289,10 @@ class Keyboard:
         """Handle a key that answers the current question, or belongs to the phase."""
         if state.doubt in ("asked", "leaving"):
             self.problem = self._apply(events.NoHuMeant(at=now)) if key == "n" else None
-        elif state.session is not None or state.alone:
-            with self._drafts.beside(draft=""):
+        elif state.session is not None or state.planned_riichi:
+            with self._drafts.with_drafts(draft=""):
                 self.riichi.key(key, state, now)
-            self._riichi_kept = self._drafts.draft
+            self._riichi_saved = self._drafts.draft
             self.problem = self.riichi.problem
         elif event := plain_event(key, state, now):
             self.problem = self._apply(event)
@@ -302,8 +303,8 @@ class Keyboard:
 
     def _begin(self, form: Form) -> None:
         """Begin a form, with what was typed into it before a power cut."""
-        of, _, keys = self._left.partition(":")
-        self._typed, self._left = (), ""
+        of, _, keys = self._restored_draft.partition(":")
+        self._typed, self._restored_draft = (), ""
         for key in keys.split() if of == ",".join(form.declared) else ():
             filled = press_form_key(form, key)
             if isinstance(filled, Form):
@@ -318,18 +319,18 @@ class Keyboard:
                 self.form = None
                 self._forget()
         elif isinstance(filled, Form):
-            self._keep(filled, key)
+            self._store_typed(filled, key)
             self.problem = None
         else:
             self.problem = filled
 
     def _forget(self) -> None:
         """Discard what was typed: it is now an event, or no longer asked for."""
-        if self._typed or self._left:
+        if self._typed or self._restored_draft:
             self._drafts.draft = ""
-        self._typed, self._left = (), ""
+        self._typed, self._restored_draft = (), ""
 
-    def _keep(self, form: Form, key: str) -> None:
+    def _store_typed(self, form: Form, key: str) -> None:
         if form != self.form:
             self._typed = (*self._typed, key)
             self._drafts.draft = f"{','.join(form.declared)}:{' '.join(self._typed)}"
@@ -337,30 +338,30 @@ class Keyboard:
 
     # ---- the arbiter's panel ----------------------------------------------------------------
 
-    def _open(self, state: Table, come_for: ArbiterPanel) -> None:
+    def _open(self, state: Table, panel: ArbiterPanel) -> None:
         """Open a panel, after the PIN unless an arbiter is already let in. Without a play, none opens."""
-        self.problem, self._seen_at = None, None
+        self.problem, self._active_at = None, None
         if state.play is None:
             return
         if state.arbiter is not None:
-            self.panel = panel_after_pin(come_for, state)
+            self.panel = panel_after_pin(panel, state)
         elif self._pins.known:
-            self.panel = come_for
+            self.panel = panel
         else:
             self.problem = "arbiter_needed"
 
-    def _asked_of(self, state: Table) -> Seat | None:
+    def _seat_in_question(self, state: Table) -> Seat | None:
         """Return the seat whose tile or value is asked for. In a riichi session, faults have keys of their own."""
-        form = self.riichi.form if state.alone else self.form
+        form = self.riichi.form if state.planned_riichi else self.form
         return form.whose_tile or form.seat if isinstance(form, Form | WinForm) else None
 
     def _rule(self, panel: ArbiterPanel, key: str, state: Table, now: int) -> None:
-        self.problem, self._seen_at = None, None
+        self.problem, self._active_at = None, None
         match press_panel_key(panel, key):
-            case ArbiterPanel() as further:
-                self.panel = further
+            case ArbiterPanel() as next_panel:
+                self.panel = next_panel
             case PinGiven(pin):
-                self.problem = self._try(panel, pin, state, now)
+                self.problem = self._try_pin(panel, pin, state, now)
                 if self.problem:
                     self.panel = replace(panel, digits="")
             case Decided() as decided:
@@ -370,29 +371,29 @@ class Keyboard:
             case PanelClosed():
                 self.panel = self._checking = None
 
-    def _try(self, panel: ArbiterPanel, pin: str, state: Table, now: int) -> str | None:
+    def _try_pin(self, panel: ArbiterPanel, pin: str, state: Table, now: int) -> str | None:
         """Have a PIN checked, or go on if nobody can check it; return a code if wrong ones impose a wait."""
         try:
             refuse_locked_pin(state, now)
         except NotNow as refusal:
             return refusal.code
-        given = self._pins.give(pin)
-        if not given.asked:
-            return self._begin_unproven(panel, given, state, now)
-        self._checking = Checking(given, replace(panel, digits=""), now + CHECK_NS)
+        attempt = self._pins.submit(pin)
+        if not attempt.sent:
+            return self._begin_unproven(panel, attempt, state, now)
+        self._checking = Checking(attempt, replace(panel, digits=""), now + CHECK_NS)
         self.panel = replace(panel, ask="checking", digits="")
         return None
 
-    def _begin_unproven(self, panel: ArbiterPanel, given: SealedTry, state: Table, now: int) -> str | None:
+    def _begin_unproven(self, panel: ArbiterPanel, attempt: SealedTry, state: Table, now: int) -> str | None:
         """Let an arbiter in whose PIN is checked later; the rulings count if it was right."""
-        session = unproven_session(given.session)
-        admitted = events.ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=session, sealed=given.sealed)
+        session = unproven_session(attempt.session)
+        admitted = events.ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=session, sealed=attempt.sealed)
         return self._apply_with(panel_after_pin(panel, state), admitted)
 
-    def _answered(self, answer: PinAnswer, state: Table, now: int) -> None:
+    def _take_answer(self, answer: PinAnswer, state: Table, now: int) -> None:
         """Let an arbiter in whose PIN is right; dismiss one who went on with a wrong one."""
         checking = self._checking
-        if checking is not None and checking.given.session == answer.asked:
+        if checking is not None and checking.attempt.session == answer.asked:
             self._checking = None
             if answer.session is not None:
                 admitted = events.ArbiterAdmitted(at=now, by=AT_THE_TABLE, session=answer.session)
@@ -420,5 +421,5 @@ def _least(state: Table) -> int:
 
 def _event(filled: Won, now: int) -> Event:
     win: WinKind = "discard" if filled.discarder else "self_drawn"
-    told, tiles = filled.winners, filled.declared_on
-    return events.ValueEntered(at=now, win=win, winners=told, discarder=filled.discarder, declared_on=tiles)
+    winners, tiles = filled.winners, filled.declared_on
+    return events.ValueEntered(at=now, win=win, winners=winners, discarder=filled.discarder, declared_on=tiles)

@@ -19,7 +19,7 @@ MOST_VALUE: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class TilesAsked:
+class TilesForm:
     """Declarations in their order and, if there are several, the tile on which each was made."""
 
     declared: tuple[Seat, ...]
@@ -29,8 +29,8 @@ class TilesAsked:
     @property
     def whose_tile(self) -> Seat | None:
         """The seat that is asked on which tile it declared; None if only one has declared, or all have answered."""
-        said = len(self.tiles)
-        return self.declared[said] if 1 < len(self.declared) > said else None
+        answered = len(self.tiles)
+        return self.declared[answered] if 1 < len(self.declared) > answered else None
 
     @property
     def declared_on(self) -> dict[Seat, Seat]:
@@ -49,7 +49,7 @@ class TilesAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class Form(TilesAsked):
+class Form(TilesForm):
     """The input so far for a win under MCR."""
 
     values: tuple[int, ...] = ()
@@ -73,7 +73,7 @@ class Won:
     declared_on: dict[Seat, Seat] = field(default_factory=dict)
 
 
-AskedOfTiles = TypeVar("AskedOfTiles", bound=TilesAsked)
+AnyTilesForm = TypeVar("AnyTilesForm", bound=TilesForm)
 
 
 def press_form_key(form: Form, key: str) -> Form | Won | str:
@@ -85,13 +85,13 @@ def press_form_key(form: Form, key: str) -> Form | Won | str:
     return _ask_value(form, key)
 
 
-def _ask_tile(form: AskedOfTiles, seat: Seat, key: str) -> AskedOfTiles | str:
+def _ask_tile(form: AnyTilesForm, seat: Seat, key: str) -> AnyTilesForm | str:
     owner = seat if key == "d" else SEAT_KEYS.get(key)
     if owner is None or (owner == seat and key != "d"):
         return form
-    said = replace(form, tiles=(*form.tiles, owner))
-    drawn = said.whose_tile is None and play_sequence.winning_tile(said.declared_on)[0] is None
-    return "several_self_drawn" if drawn else said
+    answered = replace(form, tiles=(*form.tiles, owner))
+    drawn = answered.whose_tile is None and play_sequence.winning_tile(answered.declared_on)[0] is None
+    return "several_self_drawn" if drawn else answered
 
 
 def _ask_value(form: Form, key: str) -> Form | Won | str:
@@ -137,9 +137,9 @@ def goes_back(form: "Form | WinForm") -> bool:
     return (_back(form) if isinstance(form, WinForm) else _form_back(form)) != form
 
 
-LONGEST: Final = 3
+MOST_DIGITS: Final = 3
 
-FU_FROM: Final = 5
+HAN_WITHOUT_FU: Final = 5
 """From so many han, fu do not matter."""
 
 SEVEN_PAIRS_FU: Final = 25
@@ -152,7 +152,7 @@ WinStep = Literal["han", "fu", "yakuman", "responsible", "discarder", "riichi_ti
 
 
 @dataclass(frozen=True, slots=True)
-class WinForm(TilesAsked):
+class WinForm(TilesForm):
     """The input so far for a win under riichi rules."""
 
     riichi: tuple[Seat, ...] = ()
@@ -200,7 +200,7 @@ def press_win_key(form: WinForm, key: str) -> WinForm | WinEntered | str:
 
 
 def _number(form: WinForm, key: str) -> WinForm | WinEntered | str:
-    if key in DIGITS and len(form.digits) < LONGEST:
+    if key in DIGITS and len(form.digits) < MOST_DIGITS:
         return replace(form, digits=(form.digits + key).lstrip("0"))
     if key == "clear":
         return replace(form, digits="")
@@ -219,7 +219,7 @@ def _take_number(form: WinForm, number: int) -> WinForm | WinEntered | str:
     if form.asked == "fu":
         possible = number == SEVEN_PAIRS_FU or (number >= LEAST_FU and number % 10 == 0)
         return _with_win(form, RiichiWin(han=form.han, fu=number)) if possible else "impossible_fu"
-    if number < FU_FROM:
+    if number < HAN_WITHOUT_FU:
         return replace(form, han=number, asked="fu", digits="")
     return _with_win(form, RiichiWin(han=number)) if number <= MOST_HAN else "impossible_value"
 
@@ -251,8 +251,8 @@ def _discarder(form: WinForm, key: str) -> WinForm | WinEntered:
 
 def _on_discard(form: WinForm, loser: Seat) -> WinForm | WinEntered:
     """If the discarder is in riichi, ask whether the tile was the one that declared it."""
-    asked = replace(form, loser=loser, asked="riichi_tile")
-    return asked if loser in form.riichi else _ron(asked, on_riichi_tile=False)
+    question = replace(form, loser=loser, asked="riichi_tile")
+    return question if loser in form.riichi else _ron(question, on_riichi_tile=False)
 
 
 def _kan_from(form: WinForm, key: str) -> WinForm | WinEntered:
@@ -267,8 +267,8 @@ def _riichi_tile(form: WinForm, key: str) -> WinForm | WinEntered:
 
 
 def _ron(form: WinForm, *, on_riichi_tile: bool) -> WinEntered:
-    told = RiichiEvent(kind="ron", wins=dict(form.entered), loser=form.loser)
-    return WinEntered(told, on_riichi_tile, form.declared_on)
+    event = RiichiEvent(kind="ron", wins=dict(form.entered), loser=form.loser)
+    return WinEntered(event, on_riichi_tile, form.declared_on)
 
 
 def _back(form: WinForm) -> WinForm:

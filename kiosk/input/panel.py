@@ -44,7 +44,7 @@ REASONS: Final = (
 )
 """As they are written in the record. The screen shows them in its own language, by number."""
 
-ENDS: Final[tuple[Act, ...]] = ("forward", "adjust", "void")
+DISCARDS_PLAY: Final[tuple[Act, ...]] = ("forward", "adjust", "void")
 """Rulings that discard the state of a play, including its trays: they are confirmed once more, with what is lost."""
 
 PIN_LONGEST: Final = 12
@@ -200,8 +200,8 @@ def panel_after_pin(panel: ArbiterPanel, state: Table) -> ArbiterPanel:
     The declaration may have been dropped meanwhile.
     """
     first = opened_panel(state)
-    stands = panel.act in first.acts and {*panel.seats} <= {one.seat for one in state.declarations}
-    return replace(first, ask="fine", act=panel.act, seats=panel.seats) if panel.act and stands else first
+    possible = panel.act in first.acts and {*panel.seats} <= {one.seat for one in state.declarations}
+    return replace(first, ask="fine", act=panel.act, seats=panel.seats) if panel.act and possible else first
 
 
 def panel_draft(panel: ArbiterPanel | None) -> str:
@@ -230,7 +230,7 @@ def press_panel_key(panel: ArbiterPanel, key: str) -> PanelResult:
     """Handle a key; one without meaning leaves the panel as it is."""
     if key == "back":
         return _back(panel)
-    return _ANSWERED[panel.ask](panel, key)
+    return _HANDLERS[panel.ask](panel, key)
 
 
 def _back(panel: ArbiterPanel) -> PanelResult:
@@ -312,7 +312,7 @@ def _penalty(panel: ArbiterPanel, key: str) -> PanelResult:
 
 def _scene(panel: ArbiterPanel, key: str) -> PanelResult:
     form = panel.scene
-    if form is None or (form.asked == "answer" and key == "enter"):
+    if form is None or (form.step == "answer" and key == "enter"):
         return _acts_again(panel)
     return replace(panel, scene=press_scene_key(form, key))
 
@@ -321,7 +321,7 @@ def _reason(panel: ArbiterPanel, key: str) -> PanelResult:
     if panel.act is None or key not in DIGITS or not 1 <= int(key) <= len(REASONS):
         return panel
     given = replace(panel, ask="sure", reason=REASONS[int(key) - 1])
-    return given if panel.act in ENDS else _sure(given, YES)
+    return given if panel.act in DISCARDS_PLAY else _sure(given, YES)
 
 
 YES: Final = "y"
@@ -334,7 +334,7 @@ def _sure(panel: ArbiterPanel, key: str) -> PanelResult:
     return Decided(panel.act, panel.seats, panel.fine or panel.minutes, panel.reason)
 
 
-_ANSWERED: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = {
+_HANDLERS: Final[dict[PanelStep, Callable[[ArbiterPanel, str], PanelResult]]] = {
     "pin": _pin,
     "checking": lambda panel, _: panel,
     "act": _choose,

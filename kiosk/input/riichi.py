@@ -63,7 +63,7 @@ def _abort(_: RiichiQuestion, key: str, state: Table, now: int) -> Event | None:
 
 def _fault(question: RiichiQuestion, key: str, state: Table, now: int) -> RiichiQuestion | Event | None:
     if key in SEAT_KEYS:
-        return replace(question, seats=_turned(question.seats, SEAT_KEYS[key]))
+        return replace(question, seats=_toggled(question.seats, SEAT_KEYS[key]))
     if not question.seats:
         return None
     if key == "2":
@@ -79,27 +79,27 @@ def _chombo(question: RiichiQuestion, now: int) -> RiichiQuestion | Event:
     """Return the next question if there are several offenders, or else the event of the chombo."""
     if len(question.seats) > 1 and question.about != "dependent":
         return replace(question, about="dependent")
-    told = RiichiEvent(
+    event = RiichiEvent(
         kind="chombo", offenders=question.seats, dependent=question.chosen, yakuman_tenpai=question.spoilt
     )
-    return events.HandEntered(at=now, told=told)
+    return events.HandEntered(at=now, told=event)
 
 
 def _spoilt(question: RiichiQuestion, key: str, _: Table, now: int) -> RiichiQuestion | Event | None:
     if key == "enter" and question.spoilt:
         return _chombo(question, now)
     seat = SEAT_KEYS.get(key)
-    return replace(question, spoilt=_turned(question.spoilt, seat)) if seat in question.spoilable and seat else None
+    return replace(question, spoilt=_toggled(question.spoilt, seat)) if seat in question.spoilable and seat else None
 
 
 def _dependent(question: RiichiQuestion, key: str, _: Table, now: int) -> RiichiQuestion | Event | None:
     if key == "enter":
         return _chombo(question, now)
     seat = SEAT_KEYS.get(key)
-    return replace(question, chosen=_turned(question.chosen, seat)) if seat in question.seats and seat else None
+    return replace(question, chosen=_toggled(question.chosen, seat)) if seat in question.seats and seat else None
 
 
-def _turned(seats: tuple[Seat, ...], seat: Seat) -> tuple[Seat, ...]:
+def _toggled(seats: tuple[Seat, ...], seat: Seat) -> tuple[Seat, ...]:
     """Add or remove a seat, keeping turn order."""
     return tuple(one for one in SEATS if one in {*seats} ^ {seat})
 
@@ -108,7 +108,7 @@ def _nagashi(question: RiichiQuestion, key: str, _: Table, now: int) -> RiichiQu
     if key == "enter" and question.seats:
         return events.HandEntered(at=now, told=RiichiEvent(kind="draw", nagashi=question.seats))
     seat = SEAT_KEYS.get(key)
-    return replace(question, seats=_turned(question.seats, seat)) if seat else None
+    return replace(question, seats=_toggled(question.seats, seat)) if seat else None
 
 
 def _sheet(question: RiichiQuestion, key: str, state: Table, _: int) -> RiichiQuestion | None:
@@ -142,7 +142,7 @@ RiichiForm = WinForm | RiichiQuestion
 
 IN_HAND: Final = (Phase.PLAYING, Phase.CLAIMING)
 
-OPENS: Final[dict[str, tuple[About, tuple[Phase, ...]]]] = {
+QUESTION_KEYS: Final[dict[str, tuple[About, tuple[Phase, ...]]]] = {
     "i": ("riichi", (*IN_HAND, Phase.DECLARED)),
     "b": ("abort", IN_HAND),
     "f": ("fault", (*IN_HAND, Phase.DECLARED, Phase.RECORDED)),
@@ -153,7 +153,7 @@ OPENS: Final[dict[str, tuple[About, tuple[Phase, ...]]]] = {
 }
 """The question that each key opens, and the phases in which it does."""
 
-ASKED_OF_PLANNED: Final = frozenset({"b", "g"})
+PLANNED_KEYS: Final = frozenset({"b", "g"})
 """Questions that also apply if each hand is scored alone: nothing is deposited, paid or taken back then."""
 
 
@@ -165,16 +165,16 @@ class RiichiKeys:
         self.form: RiichiForm | None = None
         self.problem: str | None = None
         self._declared: tuple[Seat, ...] = ()
-        self._left: WinForm | None = None
+        self._interrupted: WinForm | None = None
         """The form that was being filled in when a fault was reported."""
 
     def follow(self, state: Table) -> None:
         """Begin a form when somebody has declared; drop questions that no longer apply."""
         declared = tuple(one.seat for one in state.declarations) if state.phase is Phase.DECLARED else ()
         if declared != self._declared:
-            self._declared, self._left = declared, None
+            self._declared, self._interrupted = declared, None
             self.form = _new_form(declared, state) if declared else None
-        elif isinstance(self.form, RiichiQuestion) and state.phase not in asked_in(self.form.about):
+        elif isinstance(self.form, RiichiQuestion) and state.phase not in phases_of(self.form.about):
             self.form = None
 
     def key(self, key: str, state: Table, now: int) -> None:
@@ -183,22 +183,22 @@ class RiichiKeys:
         if isinstance(form, RiichiQuestion):
             self._answer(form, key, state, now)
         elif isinstance(form, WinForm) and key == "x" and (seat := form.whose_tile or form.seat):
-            self.form, self._left = RiichiQuestion("fault", (seat,)), form
+            self.form, self._interrupted = RiichiQuestion("fault", (seat,)), form
         elif isinstance(form, WinForm) and key != "i":
             self._fill(form, key, now)
-        elif (opened := OPENS.get(key)) and state.phase in opened[1] and (not state.alone or key in ASKED_OF_PLANNED):
-            self.form, self._left, self.problem = RiichiQuestion(opened[0]), form, None
+        elif (about := _opened_question(key, state)) is not None:
+            self.form, self._interrupted, self.problem = RiichiQuestion(about), form, None
         elif event := plain_event(key, state, now):
-            self._do(event)
+            self._apply_event(event)
 
-    def _do(self, event: Event) -> None:
+    def _apply_event(self, event: Event) -> None:
         self.problem = self._apply(event)
 
     def _fill(self, form: WinForm, key: str, now: int) -> None:
         filled = press_win_key(form, key)
         if isinstance(filled, WinEntered):
-            told, on_riichi, tiles = filled.event, filled.on_riichi_tile, filled.declared_on
-            self._do(events.HandEntered(at=now, told=told, on_riichi_tile=on_riichi, declared_on=tiles))
+            event, on_riichi, tiles = filled.event, filled.on_riichi_tile, filled.declared_on
+            self._apply_event(events.HandEntered(at=now, told=event, on_riichi_tile=on_riichi, declared_on=tiles))
         elif isinstance(filled, WinForm):
             self.form, self.problem = filled, None
         else:
@@ -207,19 +207,19 @@ class RiichiKeys:
     def _answer(self, question: RiichiQuestion, key: str, state: Table, now: int) -> None:
         """Handle the answer to a question; other keys leave it open."""
         if key == "back":
-            self._close(self._left)
+            self._close(self._interrupted)
             return
-        answered = _ANSWERS[question.about](question, key, state, now)
-        if isinstance(answered, RiichiQuestion):
-            self.form = answered
-        elif answered is not None:
-            self._do(answered)
-            self._close(None if isinstance(answered, events.DepositLaid) and not self.problem else self._left)
+        result = _ANSWERS[question.about](question, key, state, now)
+        if isinstance(result, RiichiQuestion):
+            self.form = result
+        elif result is not None:
+            self._apply_event(result)
+            self._close(None if isinstance(result, events.DepositLaid) and not self.problem else self._interrupted)
 
-    def _close(self, left: WinForm | None = None) -> None:
+    def _close(self, form: WinForm | None = None) -> None:
         """Return to the form that a question interrupted, or begin anew if somebody has declared."""
-        self.form, self._left = left, None
-        self._declared = left.declared if left else ()
+        self.form, self._interrupted = form, None
+        self._declared = form.declared if form else ()
 
 
 def _new_form(declared: tuple[Seat, ...], state: Table) -> WinForm:
@@ -228,10 +228,15 @@ def _new_form(declared: tuple[Seat, ...], state: Table) -> WinForm:
     return WinForm(declared, state.session.riichi if state.session else (), live_kan=live_kan)
 
 
-def asked_in(about: About) -> tuple[Phase, ...]:
+def _opened_question(key: str, state: Table) -> About | None:
+    about, phases = QUESTION_KEYS.get(key, (None, ()))
+    return about if state.phase in phases and (not state.planned_riichi or key in PLANNED_KEYS) else None
+
+
+def phases_of(about: About) -> tuple[Phase, ...]:
     """Return the phases in which something may be asked."""
     opened = "fault" if about in ("dependent", "spoilt") else about
-    return next((phases for one, phases in OPENS.values() if one == opened), ())
+    return next((phases for one, phases in QUESTION_KEYS.values() if one == opened), ())
 
 
 def plain_event(key: str, state: Table, now: int) -> Event | None:
@@ -242,7 +247,7 @@ def plain_event(key: str, state: Table, now: int) -> Event | None:
         return events.ResultRefused(at=now)
     if key == "enter" and state.phase is Phase.RECORDED:
         return events.NextDealCalled(at=now)
-    if key == "enter" and state.phase is Phase.DECLARED and state.hand.asking:
+    if key == "enter" and state.phase is Phase.DECLARED and state.hand.asks_tenpai:
         return events.HandEntered(at=now, told=RiichiEvent(kind="draw"))
     return None
 
@@ -271,5 +276,5 @@ def riichi_form_from_draft(text: str, begun: RiichiForm | None, phase: Phase) ->
     except (KeyError, msgspec.DecodeError, UnicodeError):
         return begun
     if isinstance(form, RiichiQuestion):
-        return form if phase in asked_in(form.about) else begun
+        return form if phase in phases_of(form.about) else begun
     return form if begun is not None and untouched(form) == begun else begun

@@ -47,7 +47,7 @@ class SceneForm:
     """Page of the answers."""
 
     @property
-    def asked(self) -> SceneStep:
+    def step(self) -> SceneStep:
         """The current question, or that there is an answer."""
         if len(self.walls) < len(SEATS):
             return "walls"
@@ -64,7 +64,7 @@ class SceneForm:
     @property
     def seat(self) -> Seat | None:
         """The seat whose wall, claim or sets are asked for."""
-        match self.asked:
+        match self.step:
             case "walls":
                 return SEATS[len(self.walls)]
             case "claim":
@@ -76,7 +76,7 @@ class SceneForm:
     @property
     def answers(self) -> tuple[mcr.Answer, ...]:
         """The answers of the rules, once the input is complete."""
-        if self.asked != "answer" or self.turn is None or self.phase is None:
+        if self.step != "answer" or self.turn is None or self.phase is None:
             return ()
         pairs = [(seat, other) for seat in SEATS for other in SEATS if other != seat]
         scene = mcr.Scene(
@@ -114,11 +114,11 @@ def scene_of(state: Table) -> SceneForm | None:
 
 def press_scene_key(form: SceneForm, key: str) -> SceneForm:
     """Handle a key; one without meaning leaves the form as it is."""
-    if key == "back" or (key == "clear" and form.asked == "answer"):
-        kept = form.pressed[:-1] if key == "back" else ()
-        return reduce(press_scene_key, kept, SceneForm(form.dealer, one_winner=form.one_winner))
-    taken = _TAKEN[form.asked](form, key)
-    return form if taken == form else replace(taken, pressed=(*form.pressed, key))
+    if key == "back" or (key == "clear" and form.step == "answer"):
+        keys = form.pressed[:-1] if key == "back" else ()
+        return reduce(press_scene_key, keys, SceneForm(form.dealer, one_winner=form.one_winner))
+    result = _HANDLERS[form.step](form, key)
+    return form if result == form else replace(result, pressed=(*form.pressed, key))
 
 
 def _wall(form: SceneForm, key: str) -> SceneForm:
@@ -165,19 +165,19 @@ def _sets(form: SceneForm, key: str) -> SceneForm:
     return replace(form, counted=(*form.counted[:at], more, *form.counted[at + 1 :]))
 
 
-def _answered(form: SceneForm, key: str) -> SceneForm:
+def _answer_page(form: SceneForm, key: str) -> SceneForm:
     if key == "1":
         pages = -(-len(form.answers) // ANSWERS_SHOWN)
         return replace(form, page=(form.page + 1) % pages)
     return replace(form, asks_sets=True, page=0) if key == "2" and form.may_say_sets else form
 
 
-_TAKEN: Final[Mapping[SceneStep, Callable[[SceneForm, str], SceneForm]]] = {
+_HANDLERS: Final[Mapping[SceneStep, Callable[[SceneForm, str], SceneForm]]] = {
     "walls": _wall,
     "turn": _turn,
     "phase": _phase,
     "claimants": _claimants,
     "claim": _claim,
     "sets": _sets,
-    "answer": _answered,
+    "answer": _answer_page,
 }

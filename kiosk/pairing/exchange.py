@@ -25,8 +25,8 @@ from broker.protocol.pairing import (
 )
 from kiosk.errors import DeskUnproven, DeskUnreachable, PairingRefused
 
-PATIENCE_S: Final = 10.0
-GIVEN: Final = 200
+TIMEOUT_S: Final = 10.0
+HTTP_OK: Final = 200
 
 NO_NAME: Final = "unnamed"
 
@@ -49,22 +49,22 @@ def request_pairing(offer: PairingOffer, key: signing.SigningKey, machine: str =
         with closing(_connected(offer, anchor)) as connection:
             salt = new_salt()
             keys = derive_keys(offer.code, tls.fingerprint_of(anchor) if anchor else "", salt)
-            asked = PairingRequest(
+            request = PairingRequest(
                 proof=keys.proof,
-                machine=_named(machine or socket.gethostname()),
+                machine=_sanitized(machine or socket.gethostname()),
                 salt=salt,
                 key=key.public,
                 key_seal=keys.seal(key.public),
             )
-            connection.request("POST", PATH, msgspec.json.encode(asked), {"Content-Type": "application/json"})
+            connection.request("POST", PATH, msgspec.json.encode(request), {"Content-Type": "application/json"})
             with connection.getresponse() as answer:
                 status, body = answer.status, answer.read(LARGEST_ANSWER + 1)
     except DeskUnproven:  # it is an OSError too
         raise
     except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: an impossible host name
         raise DeskUnreachable(f"no desk answers at {offer.host}:{offer.port}: {error}") from None
-    if status != GIVEN:
-        raise PairingRefused(_why(body))
+    if status != HTTP_OK:
+        raise PairingRefused(_refusal_code(body))
     return _opened(keys, body)
 
 
@@ -78,31 +78,31 @@ def _anchor(offer: PairingOffer) -> str:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
-        with closing(http.client.HTTPSConnection(offer.host, offer.port, timeout=PATIENCE_S, context=context)) as line:
+        with closing(http.client.HTTPSConnection(offer.host, offer.port, timeout=TIMEOUT_S, context=context)) as line:
             line.request("GET", AUTHORITY_PATH)
             with line.getresponse() as answer:
-                text = answer.read(LARGEST_ANSWER).decode("ascii") if answer.status == GIVEN else ""
+                text = answer.read(LARGEST_ANSWER).decode("ascii") if answer.status == HTTP_OK else ""
         found = tls.fingerprint_of(msgspec.convert(text, Certificates))
     except ssl.SSLError:
         if offer.fingerprint:
-            raise DeskUnproven(f"what answers at {offer.host}:{offer.port} is no desk with TLS") from None
+            raise DeskUnproven(f"{offer.host}:{offer.port} is not a desk with TLS") from None
         return ""
     if not found.startswith(offer.fingerprint):
-        raise DeskUnproven(f"another certificate vouches for what answers at {offer.host}:{offer.port}")
+        raise DeskUnproven(f"the certificate of {offer.host}:{offer.port} is not the one that the QR code names")
     return text
 
 
 def _connected(offer: PairingOffer, anchor: str) -> http.client.HTTPConnection:
     """Connect to a desk for which the certificate vouches, and to no other. Raises DeskUnproven, OSError."""
     if not anchor:
-        return http.client.HTTPConnection(offer.host, offer.port, timeout=PATIENCE_S)
+        return http.client.HTTPConnection(offer.host, offer.port, timeout=TIMEOUT_S)
     context = tls.event_context(anchor)
-    line = http.client.HTTPSConnection(offer.host, offer.port, timeout=PATIENCE_S, context=context)
+    line = http.client.HTTPSConnection(offer.host, offer.port, timeout=TIMEOUT_S, context=context)
     try:
         line.connect()
     except ssl.SSLError as error:
         line.close()
-        raise DeskUnproven(f"what answers at {offer.host}:{offer.port} is not vouched for: {error.reason}") from None
+        raise DeskUnproven(f"the certificate at {offer.host}:{offer.port} is not trusted: {error.reason}") from None
     return line
 
 
@@ -116,7 +116,7 @@ def _opened(keys: PairingKeys, body: bytes) -> Pairing:
     raise DeskUnproven("the answer is not from the desk that gave the code")
 
 
-def _why(body: bytes) -> str:
+def _refusal_code(body: bytes) -> str:
     """Return the code of a refusal, or `no_answer` if the answer is not a desk's."""
     try:
         return msgspec.json.decode(body, type=_Refused).error.code
@@ -124,6 +124,6 @@ def _why(body: bytes) -> str:
         return "no_answer"
 
 
-def _named(machine: str) -> str:
+def _sanitized(machine: str) -> str:
     """Return a machine's name in the characters that a request allows."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", machine)[:64] or NO_NAME

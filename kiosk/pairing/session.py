@@ -45,20 +45,25 @@ class PairingFailed:
     code: str
 
 
-MOST_ASKED, BUSY_PAUSE_S = 20, 1.0
+MOST_TRIES, BUSY_PAUSE_S = 20, 1.0
 """Tries at a desk that is busy with too many requests, and the pause between them."""
 
 Item = PairingOffer | Pairing | PairingFailed | tuple[FoundDesk, ...]
-Ask = Callable[[PairingOffer, SigningKey], Pairing]
+Request = Callable[[PairingOffer, SigningKey], Pairing]
 
 
 class PairingDesk:
     """The logic of the pairing screen. `put` may be called from any thread, everything else from the loop."""
 
     def __init__(
-        self, folder: Path, address: str, ask: Ask = request_pairing, *, pause: Callable[[float], None] = time.sleep
+        self,
+        folder: Path,
+        address: str,
+        request: Request = request_pairing,
+        *,
+        pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._folder, self._ask, self._pause = folder, ask, pause
+        self._folder, self._request, self._pause = folder, request, pause
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self.form: forms.PairingForm = forms.new_pairing_form(address)
         self._last: PairingOffer | None = None
@@ -90,21 +95,21 @@ class PairingDesk:
             return
         match item:
             case PairingOffer():
-                if self.form.ask in ("address", "code") and item != self._last:
+                if self.form.step in ("address", "code") and item != self._last:
                     self._begin(item)
             case Pairing():
                 store_pairing(self._folder, item)
                 log.info("paired", event_name=item.event, table=item.table)
-                self.form = replace(self.form, ask="paired", event=item.event, table=item.table, problem=None)
+                self.form = replace(self.form, step="paired", event=item.event, table=item.table, problem=None)
                 self.done = True
             case tuple():
                 self.form = forms.with_found(self.form, item)
             case PairingFailed(code):
-                self.form = replace(self.form, ask="code", code="", problem=code)
+                self.form = replace(self.form, step="code", code="", problem=code)
 
     def _begin(self, offer: PairingOffer) -> None:
         host = f"[{offer.host}]" if ":" in offer.host else offer.host
-        self.form = replace(self.form, ask="asking", address=f"{host}:{offer.port}", code="", problem=None)
+        self.form = replace(self.form, step="asking", address=f"{host}:{offer.port}", code="", problem=None)
         self._last = offer
         threading.Thread(target=partial(self._try, offer), name="pairing", daemon=True).start()
 
@@ -122,37 +127,37 @@ class PairingDesk:
 
     def _answer(self, offer: PairingOffer, key: SigningKey) -> Pairing:
         """Ask the desk, and again while it has too many requests. Raises KioskError."""
-        for _ in range(MOST_ASKED - 1):
+        for _ in range(MOST_TRIES - 1):
             try:
-                return self._ask(offer, key)
+                return self._request(offer, key)
             except PairingRefused as refusal:
                 if refusal.why != "pairing_busy":
                     raise
                 self._pause(BUSY_PAUSE_S)
-        return self._ask(offer, key)
+        return self._request(offer, key)
 
 
 def pairing_view(form: forms.PairingForm, clock: str) -> ScreenView:
     """Return the view of the pairing screen."""
-    return ScreenView(form.table, PairingView(form), StatusLine(clock=clock, version=program_version(), apart=True))
+    return ScreenView(form.table, PairingView(form), StatusLine(clock=clock, version=program_version(), unpaired=True))
 
 
-def pair_at_the_table(own: UnpairedConfig, stop: threading.Event, picture: Path | None = None) -> bool:
+def pair_at_the_table(settings: UnpairedConfig, stop: threading.Event, picture: Path | None = None) -> bool:
     """Show the pairing screen until the device is paired, or told to stop; return which. Raises KioskError."""
-    desk = PairingDesk(Path(own.paired), own.desk)
+    desk = PairingDesk(Path(settings.paired), settings.desk)
     with ExitStack() as opened:
-        window = opened.enter_context(ScreenWindow(own.screen, translator(own.language)))
+        window = opened.enter_context(ScreenWindow(settings.screen, translator(settings.language)))
         window.show(pairing_view(desk.form, time_of_day()))  # before the slow imports
-        opened.enter_context(open_keyboards(own.devices, window, lambda _: None))
-        if own.devices.scanner:
-            opened.enter_context(scanners.open_scanner(own.devices.scanner, desk.scanned))
+        opened.enter_context(open_keyboards(settings.devices, window, lambda _: None))
+        if settings.devices.scanner:
+            opened.enter_context(scanners.open_scanner(settings.devices.scanner, desk.scanned))
         from vision.cameras.addresses import check_camera_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
 
-        check_camera_address(own.devices.camera)
-        seeing = OfferCamera(partial(open_camera, own.devices.camera), desk.put)
-        opened.callback(seeing.stop)
-        seeing.start()
-        if not own.desk and not own.devices.buttons.startswith("sim:"):  # a simulated table is in no hall
+        check_camera_address(settings.devices.camera)
+        camera = OfferCamera(partial(open_camera, settings.devices.camera), desk.put)
+        opened.callback(camera.stop)
+        camera.start()
+        if not settings.desk and not settings.devices.buttons.startswith("sim:"):  # a simulated table is in no hall
             opened.callback(DeskFinder(desk.put).close)
         _run(desk, window, stop, picture)
     return desk.done
@@ -174,8 +179,8 @@ def _run(desk: PairingDesk, window: ScreenWindow, stop: threading.Event, picture
         service.alive()
 
 
-AGAIN_S: Final = 1.0
-BETWEEN_S: Final = 0.2
+RETRY_S: Final = 1.0
+LOOK_EVERY_S: Final = 0.2
 """Seconds between two looks: somebody holds a phone still for longer."""
 
 
@@ -198,22 +203,22 @@ class OfferCamera:
             self._thread.join(timeout=20)
 
     def _run(self) -> None:
-        told = ""
+        logged = ""
         while not self._stopped.is_set():
             try:
                 self._look()
             except Exception as error:  # noqa: BLE001 - whatever fails, the code can still be typed
-                if (wrong := getattr(error, "code", type(error).__name__)) != told:
+                if (wrong := getattr(error, "code", type(error).__name__)) != logged:
                     log.info("camera", code=wrong)
-                told = wrong
-            self._stopped.wait(AGAIN_S)
+                logged = wrong
+            self._stopped.wait(RETRY_S)
 
     def _look(self) -> None:
         with self._camera() as camera:
             while not self._stopped.is_set() and not camera.ended:
                 if (offer := find_offer(camera.frame())) is not None:
                     self._tell(offer)
-                self._stopped.wait(max(BETWEEN_S, camera.pause))
+                self._stopped.wait(max(LOOK_EVERY_S, camera.pause))
 
 
 def find_offer(picture: "Picture") -> PairingOffer | None:
@@ -221,5 +226,5 @@ def find_offer(picture: "Picture") -> PairingOffer | None:
     import zxingcpp  # noqa: PLC0415 - numpy: on this thread, after the screen's first picture
 
     found = zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
-    offers = (read_pairing(one.text) for one in found)
+    offers = (read_pairing(code.text) for code in found)
     return next((offer for offer in offers if offer is not None), None)

@@ -73,23 +73,23 @@ MISTAKES: Final = 5
 
 def winning_hand(play: PlannedPlay, winner: Seat) -> Groups:
     """Return a hand that is worth enough; for each play and seat it is always the same."""
-    chance = Random(f"{play.round} {winner}")  # noqa: S311 - practice, and the same for everybody
+    rng = Random(f"{play.round} {winner}")  # noqa: S311 - practice, and the same for everybody
     own = Counter(FACES[serial] for serial in chain(*play.order[winner]))
-    for *sets, pair in _plans(own, chance):
-        if (laid := _Laying(play, winner, chance).hand(sets, pair)) is not None:
+    for *sets, pair in _plans(own, rng):
+        if (laid := _Laying(play, winner, rng).hand(sets, pair)) is not None:
             return laid
     raise LookupError(f"{winner} can have no such hand in play {play.round}")
 
 
 def riichi_hand(play: PlannedPlay, winner: Seat) -> tuple[Groups, int]:
     """Return a concealed hand of simples, and an indicator to lay below it; the same for each play and seat."""
-    chance = Random(f"{play.round} {winner}")  # noqa: S311 - practice, and the same for everybody
+    rng = Random(f"{play.round} {winner}")  # noqa: S311 - practice, and the same for everybody
     dead = {*chain(*(rows[-1] for rows in play.order.values()))}  # where the ten indicators of a planned deal are
-    left = [serial for serial in chance.sample([*FACES], len(FACES)) if serial not in dead]
+    left = [serial for serial in rng.sample([*FACES], len(FACES)) if serial not in dead]
     wanted = Counter[str]()
     while not wanted or wanted - Counter(FACES[serial] for serial in left[1:]):
-        chows = [_chow(chance.choice(range(2, 7)), suit) for suit in chance.choices("mps", k=4)]
-        eyes = chance.choice([f"{rank}{suit}" for rank in range(2, 9) for suit in "mps"])
+        chows = [_chow(rng.choice(range(2, 7)), suit) for suit in rng.choices("mps", k=4)]
+        eyes = rng.choice([f"{rank}{suit}" for rank in range(2, 9) for suit in "mps"])
         wanted = Counter((*chain(*chows), eyes, eyes))
     indicator, *free = left
     taken = [[serial for serial in free if FACES[serial] == tile][:count] for tile, count in wanted.items()]
@@ -123,13 +123,13 @@ def _useless(play: PlannedPlay, groups: Groups) -> int:
     return next(serial for serial in hand if FACES[serial] not in held)
 
 
-def _plans(own: Counter[str], chance: Random) -> Iterator[tuple[Tiles, ...]]:
+def _plans(own: Counter[str], rng: Random) -> Iterator[tuple[Tiles, ...]]:
     """Yield sets and a pair, worth at least 8, in every way that these tiles may allow."""
     pairs = [kind for kind in KINDS if own[kind] > 1]
     fourths = [*_chows(), *((kind,) * 3 for kind in KINDS)]
     threes = [three for three in _threes() if _lacking(own, chain(*three)) <= MOST_CLAIMED]
-    for three in chance.sample(threes, len(threes)):
-        for fourth in chance.sample(fourths, len(fourths)):
+    for three in rng.sample(threes, len(threes)):
+        for fourth in rng.sample(fourths, len(fourths)):
             if _lacking(own, chain(*three, fourth)) <= MOST_CLAIMED:
                 yield from ((*three, fourth, (kind, kind)) for kind in pairs)
 
@@ -158,10 +158,10 @@ def _chow(low: int, suit: str) -> Tiles:
 class _Laying:
     """Takes the tiles of one hand: the winner's own, and for a claimed set one of another seat's."""
 
-    def __init__(self, play: PlannedPlay, winner: Seat, chance: Random) -> None:
+    def __init__(self, play: PlannedPlay, winner: Seat, rng: Random) -> None:
         own = [*chain(*play.order[winner])]
         self._drawn = {serial: at for at, serial in enumerate(own)}
-        self._own, self._chance = own, chance
+        self._own, self._rng = own, rng
         before = SEATS[SEATS.index(winner) - 1]
         self._before = [*chain(*play.order[before])]
         self._others = [*chain(*(chain(*play.order[seat]) for seat in SEATS if seat != winner))]
@@ -181,7 +181,7 @@ class _Laying:
         """Separate the winning tile: the one drawn last, or instead one that another seat has discarded."""
         used = [serial for serial in chain(concealed, *melds) if serial in self._drawn]
         last = max(used, key=self._drawn.__getitem__)
-        if last in concealed and self._chance.random() < 0.5:  # noqa: PLR2004 - one half
+        if last in concealed and self._rng.random() < 0.5:  # noqa: PLR2004 - one half
             winning = last
             concealed.remove(last)
         else:

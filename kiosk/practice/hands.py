@@ -29,19 +29,19 @@ def laid_tray(play: PlannedPlay, seat: Seat, *, wrong: bool) -> list[list[table.
     return rows
 
 
-def turned_out_tiles(play: PlannedPlay, number: int) -> list[table.LooseTile]:
+def tipped_out_tiles(play: PlannedPlay, number: int) -> list[table.LooseTile]:
     """Return a quarter of a play's tiles, tipped out: the first four times mixed, then a pile of each seat."""
-    chance = Random(play.round)  # noqa: S311 - practice, and the same for everybody
+    rng = Random(play.round)  # noqa: S311 - practice, and the same for everybody
     mixed = [serial for seat in SEATS for row in play.order[seat] for serial in row]
-    chance.shuffle(mixed)
+    rng.shuffle(mixed)
     piles = [mixed[at : at + TRAY] for at in range(0, len(mixed), TRAY)]
     piles += [[serial for row in play.order[seat] for serial in row] for seat in SEATS]
     chosen = piles[number % len(piles)]
-    chance.shuffle(chosen)
-    return [*_turned_out(play.set, chosen, chance)]
+    rng.shuffle(chosen)
+    return [*_tipped_out(play.set, chosen, rng)]
 
 
-def _turned_out(number: int, serials: list[int], chance: Random) -> Iterator[table.LooseTile]:
+def _tipped_out(number: int, serials: list[int], rng: Random) -> Iterator[table.LooseTile]:
     """Yield tiles at random angles, but not on top of one another."""
     rows = -(-len(serials) // COLUMNS)
     for at, serial in enumerate(serials):
@@ -49,13 +49,13 @@ def _turned_out(number: int, serials: list[int], chance: Random) -> Iterator[tab
         x = scene.TABLE_SIZE[0] / 2 + (col - (COLUMNS - 1) / 2) * PITCH[0]
         y = scene.TABLE_SIZE[1] / 2 + (row - (rows - 1) / 2) * PITCH[1] + (STAGGER if col % 2 else -STAGGER)
         yield table.LooseTile(
-            table.SimulatedTile(set=number, serial=serial), (x, y + chance.uniform(-1, 1)), chance.uniform(0, 360)
+            table.SimulatedTile(set=number, serial=serial), (x, y + rng.uniform(-1, 1)), rng.uniform(0, 360)
         )
 
 
-def any_code(play: PlannedPlay, chance: Random) -> str:
+def any_code(play: PlannedPlay, rng: Random) -> str:
     """Return the code on some tile of a play."""
-    return _code(play, chance.randrange(len(SEATS) * TRAY) + 1)
+    return _code(play, rng.randrange(len(SEATS) * TRAY) + 1)
 
 
 def next_code(play: PlannedPlay, first: Seat, restoring: Restoring | None) -> str:
@@ -73,7 +73,7 @@ def _code(play: PlannedPlay, serial: int) -> str:
 KEYS: Final[dict[str, Seat]] = {f"f{at + 1}": seat for at, seat in enumerate(SEATS)}
 """A seat's button is pressed as long as its key, or a finger on it, stays down."""
 
-LAY, LAY_WRONG, TURN_OUT = "f5", "f6", "f7"
+LAY, LAY_WRONG, TIP_OUT = "f5", "f6", "f7"
 SCAN, SCAN_NEXT = "f8", "f9"
 
 Strip = tuple[tuple[str, ...], ...]
@@ -82,7 +82,7 @@ Strip = tuple[tuple[str, ...], ...]
 
 def strip(*, camera: bool, scanner: bool) -> Strip:
     """Return the keys that have an effect, depending on whether camera and scanner are simulated."""
-    hands = ((LAY, LAY_WRONG, TURN_OUT) if camera else ()) + ((SCAN, SCAN_NEXT) if scanner else ())
+    hands = ((LAY, LAY_WRONG, TIP_OUT) if camera else ()) + ((SCAN, SCAN_NEXT) if scanner else ())
     return ((*KEYS,), hands) if hands else ((*KEYS,),)
 
 
@@ -99,11 +99,11 @@ class PracticeHands:
     ) -> None:
         self._fingers, self._tiles, self._scanner, self._state, self._view = fingers, tiles, scanner, state, view
         self._down: set[Seat] = set()
-        self._turned_out: tuple[int, int] = (0, 0)
+        self._tipped_out: tuple[int, int] = (0, 0)
         """The round, and how often tiles were tipped out in it."""
         self._mistakes = 0
         """Number of hands laid with a mistake; each is another kind."""
-        self._chance = Random(1)  # noqa: S311 - practice, and the same for everybody
+        self._rng = Random(1)  # noqa: S311 - practice, and the same for everybody
 
     def down(self, key: str) -> None:
         """Start what a key does."""
@@ -130,10 +130,10 @@ class PracticeHands:
             return
         if key in (LAY, LAY_WRONG):
             self._tiles.lay(laid_tray(play, state.unverified[0], wrong=key == LAY_WRONG))
-        elif key == TURN_OUT:
-            of, times = self._turned_out
-            self._turned_out = play.round, times + 1 if of == play.round else 1
-            self._tiles.spread(turned_out_tiles(play, self._turned_out[1] - 1))
+        elif key == TIP_OUT:
+            round_, times = self._tipped_out
+            self._tipped_out = play.round, times + 1 if round_ == play.round else 1
+            self._tiles.spread(tipped_out_tiles(play, self._tipped_out[1] - 1))
 
     def _lay_hand(self, key: str, play: PlannedPlay) -> None:
         """Lay the hand in question face down on the mat, correctly or with a mistake."""
@@ -154,7 +154,7 @@ class PracticeHands:
         if self._scanner is None:
             return
         if key == SCAN:
-            self._scanner.scan(any_code(play, self._chance))
+            self._scanner.scan(any_code(play, self._rng))
         elif key == SCAN_NEXT:
             self._scanner.scan(next_code(play, state.unverified[0], self._restoring()))
 

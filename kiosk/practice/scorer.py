@@ -48,11 +48,11 @@ class PracticeScorer:
         self._assignment, self._tell = assignment, tell
         self._taken: list[Taken] = []
         event, table = assignment.event, assignment.table
-        heard = topics.LOG, topics.COUNT, topics.PIN_GIVEN, topics.BEAT
-        self._heard = {topic.at(event, table=table) for topic in heard}
+        read = topics.LOG, topics.COUNT, topics.PIN_GIVEN, topics.BEAT
+        self._topics = {topic.at(event, table=table) for topic in read}
         key = signing.SigningKey.new()
         self._pins, self._sessions = PinKey.of_event(key), SessionKey.of_event(event, key)
-        self._read: dict[int, bool] = {}
+        self._walls_read: dict[int, bool] = {}
         """By round, whether the walls were read, or only ticked."""
         self.up = False
 
@@ -61,8 +61,8 @@ class PracticeScorer:
         self.up = True
         self._tell(link.LinkChanged(up=True))
         self._receipt()
-        self._say_pin()
-        self._send(topics.ASSIGNMENT, self._assignment)
+        self._send_pin()
+        self._deliver(topics.ASSIGNMENT, self._assignment)
 
     def stop(self) -> None:
         """Disconnect; may be called twice."""
@@ -70,7 +70,7 @@ class PracticeScorer:
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
         """Handle a message of the table; every fact is accepted."""
-        if not self.up or topic not in self._heard:
+        if not self.up or topic not in self._topics:
             return
         _, message = decode_on_topic(topic, payload)
         if isinstance(message, Beat):
@@ -80,10 +80,10 @@ class PracticeScorer:
             self._count(message)
             return
         if isinstance(message, PinGiven):
-            self._judge(message)
+            self._check_pin(message)
             return
         if isinstance(message, LogMessage) and isinstance(message.fact, Restored):
-            self._read[message.fact.round] = message.fact.verified
+            self._walls_read[message.fact.round] = message.fact.verified
         if isinstance(message, LogMessage) and (taken := Taken(seq=message.seq, id=message.id)) not in self._taken:
             self._taken.append(taken)
         self._receipt()
@@ -95,38 +95,38 @@ class PracticeScorer:
         """Answer each beat of the table that the scorer is there."""
         run, store = "practice-scorer", self._assignment.store
         state = partial(ScorerState, run=run, term=1, store=store, lifecycle="active", version=program_version())
-        self._say(topics.SCORER, state)
+        self._send(topics.SCORER, state)
 
-    def _judge(self, given: PinGiven) -> None:
+    def _check_pin(self, given: PinGiven) -> None:
         """Check a PIN, as a scorer does."""
         pin = self._pins.open(given.sealed, PinPlace(given.event, given.table, given.device, given.session))
         session = self._sessions.open(given.table, BY_PIN, AT_THE_TABLE, given.session, 0) if pin == PIN else None
-        self._say_pin(PinAnswer(asked=given.session, session=session, code=None if session else "pin_wrong"))
+        self._send_pin(PinAnswer(asked=given.session, session=session, code=None if session else "pin_wrong"))
 
-    def _say_pin(self, answer: PinAnswer | None = None) -> None:
+    def _send_pin(self, answer: PinAnswer | None = None) -> None:
         table = self._assignment.table
-        self._say(topics.PIN, partial(ArbiterPin, table=table, key=self._pins.public, mark=MARK, answer=answer))
+        self._send(topics.PIN, partial(ArbiterPin, table=table, key=self._pins.public, mark=MARK, answer=answer))
 
     def _count(self, request: CountRequest) -> None:
         """Answer what a hand is worth, as a scorer does."""
         tiles = KnownTiles(FACES)  # in a session, the request contains everything else
         for play in self._assignment.plays:
             if play.round == request.round:
-                order = play.order if self._read.get(request.round) else None
+                order = play.order if self._walls_read.get(request.round) else None
                 tiles = KnownTiles(FACES, order, play.prevalent_wind, play.dealer)
         answer = answer_count(request, tiles, profile_of(self._assignment))
-        self._say(topics.COUNTED, partial(Counted, table=self._assignment.table, asked=request.id, answer=answer))
+        self._send(topics.COUNTED, partial(Counted, table=self._assignment.table, asked=request.id, answer=answer))
 
     def _receipt(self) -> None:
         upto, taken = max((one.seq for one in self._taken), default=0), tuple(self._taken[-MOST_TAKEN:])
         table, store = self._assignment.table, self._assignment.store
         receipt = partial(Receipt, table=table, store=store, upto=upto, gaps=(), taken=taken, refused=())
-        self._say(topics.RECEIPT, receipt)
+        self._send(topics.RECEIPT, receipt)
 
-    def _say(self, topic: topics.Topic, message: Callable[..., Message]) -> None:
+    def _send(self, topic: topics.Topic, message: Callable[..., Message]) -> None:
         """Send a message, with the fields that all messages have."""
-        self._send(topic, message(id="practice-scorer", event=self._assignment.event, seq=len(self._taken)))
+        self._deliver(topic, message(id="practice-scorer", event=self._assignment.event, seq=len(self._taken)))
 
-    def _send(self, topic: topics.Topic, message: Message) -> None:
+    def _deliver(self, topic: topics.Topic, message: Message) -> None:
         at = topic.at(self._assignment.event, table=self._assignment.table)
         self._tell(link.Incoming(at, encode(message), lambda: None))

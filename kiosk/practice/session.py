@@ -23,7 +23,7 @@ from kiosk.config import KioskSettings, ScreenSettings
 from kiosk.journal import TableJournal
 from kiosk.loop import LoopRound, run_program
 from kiosk.practice.deals import EVENT, TABLE, Practised, practice_plan
-from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, SCAN_NEXT, TURN_OUT, PracticeHands, Strip, strip
+from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, SCAN_NEXT, TIP_OUT, PracticeHands, Strip, strip
 from kiosk.practice.scorer import PracticeScorer
 from kiosk.practice.tutorial import LESSON_KEYS, Lesson, Role
 from kiosk.program import TableProgram
@@ -113,7 +113,7 @@ def practise(stop: threading.Event, table: PracticeTable, picture: Path | None =
         buttons = opened.enter_context(SeatButtons(fingers.wiring, program.report, factory=fingers.factory))
         scans = opened.enter_context(open_scanner(table.scanner, program.report)).simulated
         tiles = trays if table.camera == SIMULATED else None
-        window.give(PracticeHands(fingers, tiles, scans, lambda: program.state, program.view))
+        window.attach(PracticeHands(fingers, tiles, scans, lambda: program.state, program.view))
         view = observations.picture_room((settings.config.screen.width, settings.config.screen.height))
         camera_thread = thread.CameraThread(
             lambda: open_camera(table.camera, world=trays), program.observe, time.monotonic_ns, view
@@ -126,7 +126,7 @@ def practise(stop: threading.Event, table: PracticeTable, picture: Path | None =
 LABELS: Final = {
     LAY: N_("Lay tray or hand"),
     LAY_WRONG: N_("Add a mistake"),
-    TURN_OUT: N_("Tip out tiles"),
+    TIP_OUT: N_("Tip out tiles"),
     SCAN: NP_("button", "Scan any tile"),
     SCAN_NEXT: N_("Scan in order"),
 }
@@ -162,10 +162,10 @@ class PracticeWindow(ScreenWindow):
         self._pen = TextPen(_.language, (settings.width, settings.height))
         self._buttons = TargetPainter(_, self._pen)
         self._held: str | None = None
-        self._told: object = None
+        self._shown: object = None
         """The step of the tutorial that is on the screen."""
 
-    def give(self, hands: PracticeHands) -> None:
+    def attach(self, hands: PracticeHands) -> None:
         """Show the strip for these hands."""
         self._hands = hands
         self._strip = (*self._targets(),)
@@ -178,8 +178,8 @@ class PracticeWindow(ScreenWindow):
         new = super().show(view)
         if self._lesson is not None and self._hands is not None:
             self._lesson.follow(view, self._hands, self._clock())
-            if self._lesson.shown != self._told:
-                self._told = self._lesson.shown
+            if self._lesson.shown != self._shown:
+                self._shown = self._lesson.shown
                 self._draw_lesson(self._lesson)
                 pygame.display.flip()
         return new
@@ -191,7 +191,7 @@ class PracticeWindow(ScreenWindow):
         width = min((one.box.left for one in self._lesson_targets()), default=room.right) - room.left - self._gap
         head, text = lesson.text(self._)
         lines = [TextLine(head, drawing.SMALL, drawing.QUIET)]
-        lines += pen.broken(TextLine(text, drawing.BODY, drawing.TEXT), width)
+        lines += pen.wrapped(TextLine(text, drawing.BODY, drawing.TEXT), width)
         pen.write_lines(self._whole, pen.fit(lines, width, room.height), room.topleft, width, "left")
         self._buttons.draw(self._whole, (*self._lesson_targets(),))
 
@@ -240,8 +240,8 @@ class PracticeWindow(ScreenWindow):
     def _on_strip(self, event: pygame.event.Event) -> bool:
         """Press or release the strip's button under the mouse; return whether there was one."""
         if event.type == pygame.MOUSEBUTTONDOWN:
-            offered = (*self._strip, *self._lesson_targets())
-            self._held = next((one.key for one in offered if one.box.collidepoint(event.pos)), None)
+            targets = (*self._strip, *self._lesson_targets())
+            self._held = next((one.key for one in targets if one.box.collidepoint(event.pos)), None)
             if self._held:
                 self._move(self._held, down=True)
             return self._held is not None

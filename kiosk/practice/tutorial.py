@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from broker.i18n import N_, Message, Translator
-from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, TURN_OUT, PracticeHands
+from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN, TIP_OUT, PracticeHands
 from kiosk.screens import AcceptingView, RestoringView, ScreenView, type_key
 
 Role = Literal["staff", "players", "arbiters"]
@@ -45,7 +45,7 @@ def _valued(view: View) -> bool:
     return isinstance(view.phase, AcceptingView) or (view.form is not None and view.form.seat is None)
 
 
-def _asked(what: str) -> Callable[[View], bool]:
+def _panel_asks(what: str) -> Callable[[View], bool]:
     return lambda view: view.panel is not None and view.panel.ask == what
 
 
@@ -59,7 +59,7 @@ THANKS: Final = TutorialStep(N_("That was all. Keep practising, or close the win
 
 STEPS: Final[dict[Role, tuple[TutorialStep, ...]]] = {
     "staff": (
-        TutorialStep(N_("After a play the tiles lie in a heap, face down. Touch Tip out tiles."), _heap, (TURN_OUT,)),
+        TutorialStep(N_("After a play the tiles lie in a heap, face down. Touch Tip out tiles."), _heap, (TIP_OUT,)),
         TutorialStep(N_("Colour and letter say to whose tray each tile goes. Sort them by seat first.")),
         TutorialStep(N_("With a scanner: touch Scan any tile. Its seat, row and place appear."), _scanned, (SCAN,)),
         TutorialStep(N_("A full tray goes under the camera. Touch Add a mistake."), _wrong, (LAY_WRONG,)),
@@ -103,9 +103,9 @@ STEPS: Final[dict[Role, tuple[TutorialStep, ...]]] = {
         TutorialStep(N_("West declares: press West; press once more if the screen asks."), _is("declared"), ("f3",)),
         TutorialStep(N_("The hand is not valid. Touch False hu."), lambda view: view.panel is not None, ("x",)),
         TutorialStep(
-            N_("Your PIN lets you in. Here it is 0000; then Enter."), _asked("fine"), ("0", "0", "0", "0", "enter")
+            N_("Your PIN lets you in. Here it is 0000; then Enter."), _panel_asks("fine"), ("0", "0", "0", "0", "enter")
         ),
-        TutorialStep(N_("Choose the fine."), _asked("reason"), ("8",)),
+        TutorialStep(N_("Choose the fine."), _panel_asks("reason"), ("8",)),
         TutorialStep(N_("Choose the reason. The play continues without that hand."), _is("playing"), ("1",)),
         TutorialStep(
             N_("Whatever else you rule: Call the arbiter, then Arbiter."),
@@ -125,8 +125,8 @@ STEPS: Final[dict[Role, tuple[TutorialStep, ...]]] = {
 BACK_KEY, ON_KEY = "f10", "f11"
 LESSON_KEYS: Final = (BACK_KEY, ON_KEY)
 
-EACH_NS: Final = 300_000_000
-AGAIN_NS: Final = 3_000_000_000
+KEY_EVERY_NS: Final = 300_000_000
+REPEAT_NS: Final = 3_000_000_000
 """Pause between two keys of a skipped step, as fast as a hand; and before all of them are repeated."""
 
 
@@ -192,14 +192,14 @@ class Lesson:
             self._advance()
         if now < self._next_at:
             return
-        self._next_at = now + EACH_NS
+        self._next_at = now + KEY_EVERY_NS
         if self._down is not None:
             hands.up(self._down)
             self._down = None
         elif self._hand is not None:
             key = next(self._hand, None)
             if key is None:  # the camera may still be looking, or a press came too soon
-                self._hand, self._next_at = iter(self.steps[self._reached].keys), now + AGAIN_NS
+                self._hand, self._next_at = iter(self.steps[self._reached].keys), now + REPEAT_NS
             else:
                 self._do(key, hands)
 

@@ -1,7 +1,7 @@
 """The table's screen: what it shows, and what a finger may touch."""
 
 from kiosk.screens.drawing import TextLine, TextPen
-from kiosk.screens.fonts import HAN, HINT, chinese_font
+from kiosk.screens.fonts import CHINESE_FONT_HINT, HAN_LANGUAGES, chinese_font
 from kiosk.screens.layout import (
     FINGER,
     TargetPainter,

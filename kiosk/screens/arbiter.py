@@ -41,7 +41,7 @@ QUESTION: Final[Mapping[str, str]] = {"claimants": "claims", "claim": "claims"}
 EVEN: Final = 0.9
 """Answers have about the same size, however long they are."""
 
-APART: Final = TextLine(" ", SMALLEST, QUIET)
+SPACER: Final = TextLine(" ", SMALLEST, QUIET)
 """The space between two answers."""
 
 BACK: Final = N_("Back")
@@ -49,21 +49,21 @@ BACK: Final = N_("Back")
 
 def scene_screen(_: Translator, view: ScreenView, form: SceneForm) -> ScreenBody:
     """Return the current question about the scene, or the answers."""
-    if form.asked == "answer":
+    if form.step == "answer":
         return _answers(_, form)
-    lines = [TextLine(_(mcr.QUESTIONS[QUESTION.get(form.asked, form.asked)]), BODY, QUIET)]
-    if seat := form.turn if form.asked == "phase" else form.seat:
+    lines = [TextLine(_(mcr.QUESTIONS[QUESTION.get(form.step, form.step)]), BODY, QUIET)]
+    if seat := form.turn if form.step == "phase" else form.seat:
         lines = [TextLine(seat_name(_, seat), LARGE), player_line(_, view, seat), *lines]
-    if form.asked == "walls":
+    if form.step == "walls":
         lines.append(TextLine(form.digits or "–", TITLE))
-    if form.asked == "sets":
+    if form.step == "sets":
         lines.append(TextLine(_(mcr.ABOUT_SETS), SMALL, QUIET))
-    return ScreenBody((*lines,), panel=_scene_rows(_, view, form), seats=form.asked != "sets")
+    return ScreenBody((*lines,), panel=_scene_rows(_, view, form), seats=form.step != "sets")
 
 
 def _scene_rows(_: Translator, view: ScreenView, form: SceneForm) -> ButtonRows:
     back, enter = KeyButton("back", _(BACK)), KeyButton("enter", _("Enter"), "strong")
-    match form.asked:
+    match form.step:
         case "walls":
             return keypad(_, form.digits, enter)
         case "turn":
@@ -97,7 +97,7 @@ def _counted(_: Translator, what: str, count: int) -> str:
 def _answers(_: Translator, form: SceneForm) -> ScreenBody:
     """Return the answers on the whole screen: the people standing there read sentences with their rule."""
     spoken = [TextLine(_in_words(_, one), BODY, TONES[one.tone], EVEN) for one in form.answers_shown]
-    lines = [line for one in spoken for line in (one, APART)][:-1]
+    lines = [line for one in spoken for line in (one, SPACER)][:-1]
     sets = (KeyButton("2", _("Enter claimed sets")),) if form.may_say_sets else ()
     more = (KeyButton("1", _.pgettext("button", "More")),) if len(form.answers) > ANSWERS_SHOWN else ()
     buttons = KeyButton("back", _(BACK)), *sets, *more, KeyButton("enter", _("To the rulings"), "strong")
@@ -105,40 +105,40 @@ def _answers(_: Translator, form: SceneForm) -> ScreenBody:
 
 
 def _in_words(_: Translator, answer: mcr.Answer) -> str:
-    said = answer.in_words(_)
-    return _("{text} ({rule})", text=said, rule=answer.rule) if answer.rule else said
+    text = answer.in_words(_)
+    return _("{text} ({rule})", text=text, rule=answer.rule) if answer.rule else text
 
 
 UNPROVEN: Final = N_("Offline: the PIN is checked later. Rulings count only if it was right.")
-SEEN: Final = "•"
+DIGIT_MARK: Final = "•"
 """Stands for a digit of the PIN."""
 
 
 def arbiter_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Return the screen for the panel's current question, or None."""
-    asked = view.panel
-    if asked is None:
+    panel = view.panel
+    if panel is None:
         return None
-    if asked.ask == "scene" and asked.scene:
-        return scene_screen(_, view, asked.scene)
-    title = _title(_, asked)
-    question = _("Minutes: {minutes}", minutes=asked.digits or "–") if asked.ask == "minutes" else ""
+    if panel.ask == "scene" and panel.scene:
+        return scene_screen(_, view, panel.scene)
+    title = _title(_, panel)
+    question = _("Minutes: {minutes}", minutes=panel.digits or "–") if panel.ask == "minutes" else ""
     lines = [
         TextLine(title, LARGE),
-        *((player_line(_, view, asked.seats[0]),) if _names_offender(asked) else ()),
-        TextLine(question or _(ARBITER[asked.ask]), BODY, QUIET),
+        *((player_line(_, view, panel.seats[0]),) if _names_offender(panel) else ()),
+        TextLine(question or _(ARBITER[panel.ask]), BODY, QUIET),
     ]
-    if asked.ask == "sure" and asked.act:
-        lines.append(TextLine(_(LOST[asked.act]), BODY, ATTENTION))
-    if asked.ask == "pin":
-        lines.append(TextLine(SEEN * len(asked.digits) or "–", TITLE))
+    if panel.ask == "sure" and panel.act:
+        lines.append(TextLine(_(LOST[panel.act]), BODY, ATTENTION))
+    if panel.ask == "pin":
+        lines.append(TextLine(DIGIT_MARK * len(panel.digits) or "–", TITLE))
     if view.unproven:
         lines.append(TextLine(_(UNPROVEN), SMALL, ATTENTION))
-    if asked.ask == "checking":
+    if panel.ask == "checking":
         return ScreenBody(tuple(lines), (KeyButton("back", _("Leave")),))
-    if asked.ask == "pin" and view.pin_wait_s:
-        return ScreenBody((*lines, _wait_line(_, view.pin_wait_s)), panel=_rows(_, view, asked))
-    return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, view, asked))
+    if panel.ask == "pin" and view.pin_wait_s:
+        return ScreenBody((*lines, _wait_line(_, view.pin_wait_s)), panel=_rows(_, view, panel))
+    return ScreenBody((*lines, *problem_lines(_, view)), panel=_rows(_, view, panel))
 
 
 MINUTE_S: Final = 60
@@ -154,54 +154,54 @@ def _wait_line(_: Translator, seconds: int) -> TextLine:
     return TextLine(wait, BODY, ATTENTION)
 
 
-def _title(_: Translator, asked: ArbiterPanel) -> str:
+def _title(_: Translator, panel: ArbiterPanel) -> str:
     """Return the ruling. For a false hu, add the seat, which the result form may have chosen before the PIN."""
-    if _names_offender(asked):
-        return _("False hu of {seat}", seat=seat_name(_, asked.seats[0]))
-    if asked.ask == "penalty":
-        seats = _(", ").join(seat_name(_, seat) for seat in asked.seats)
-        return _("{what}: {value}", what=_named(_, asked.offences[asked.offence]), value=seats)
-    return _(RULE[asked.act]) if asked.act else _("Arbiter")
+    if _names_offender(panel):
+        return _("False hu of {seat}", seat=seat_name(_, panel.seats[0]))
+    if panel.ask == "penalty":
+        seats = _(", ").join(seat_name(_, seat) for seat in panel.seats)
+        return _("{what}: {value}", what=_named(_, panel.offences[panel.offence]), value=seats)
+    return _(RULE[panel.act]) if panel.act else _("Arbiter")
 
 
-def _names_offender(asked: ArbiterPanel) -> bool:
-    return asked.act == "false_hu" and bool(asked.seats) and asked.ask != "seats"
+def _names_offender(panel: ArbiterPanel) -> bool:
+    return panel.act == "false_hu" and bool(panel.seats) and panel.ask != "seats"
 
 
-def _rows(_: Translator, view: ScreenView, asked: ArbiterPanel) -> ButtonRows:
+def _rows(_: Translator, view: ScreenView, panel: ArbiterPanel) -> ButtonRows:
     back = (KeyButton("back", _("Back")),)
-    match asked.ask:
+    match panel.ask:
         case "pin" | "minutes":
-            leave = N_("Leave") if asked.ask == "pin" else N_("Back")
-            return keypad(_, asked.digits, KeyButton("enter", _("Enter"), "strong"), back=leave)
+            leave = N_("Leave") if panel.ask == "pin" else N_("Back")
+            return keypad(_, panel.digits, KeyButton("enter", _("Enter"), "strong"), back=leave)
         case "act":
             named = [
                 KeyButton(str((at + 1) % 10), _(RULE[act]), "strong" if act == "resume" else "plain")
-                for at, act in enumerate(asked.acts)
+                for at, act in enumerate(panel.acts)
             ]
             return (*_in_twos(named), (KeyButton("back", _("Leave")),))
         case "seats":
-            chosen: dict[Seat, Tone] = dict.fromkeys(asked.seats, "strong")
+            chosen: dict[Seat, Tone] = dict.fromkeys(panel.seats, "strong")
             seats = tuple((seat_button(_, view, seat, chosen.get(seat, "plain")),) for seat in SEATS)
             return (*seats, (*back, KeyButton("enter", _("Enter"))))
         case "fine" | "infraction" | "penalty":
-            return _penalty_rows(_, asked, back)
+            return _penalty_rows(_, panel, back)
         case "reason":
             named = [KeyButton(str(at), _(REASON[str(at)])) for at in range(1, len(REASONS) + 1)]
             return (*_in_twos(named), back)
         case _:
-            return ((KeyButton(YES, _title(_, asked)),), (KeyButton("back", _("No, go back"), "strong"),))
+            return ((KeyButton(YES, _title(_, panel)),), (KeyButton("back", _("No, go back"), "strong"),))
 
 
-def _penalty_rows(_: Translator, asked: ArbiterPanel, back: tuple[KeyButton, ...]) -> ButtonRows:
-    if asked.ask == "fine":
-        return (*((KeyButton(str(imp), _("{imp} IMP", imp=imp)),) for imp in asked.fines), back)
-    if asked.ask == "penalty":
-        choices = enumerate(asked.offences[asked.offence].choices, 1)
+def _penalty_rows(_: Translator, panel: ArbiterPanel, back: tuple[KeyButton, ...]) -> ButtonRows:
+    if panel.ask == "fine":
+        return (*((KeyButton(str(imp), _("{imp} IMP", imp=imp)),) for imp in panel.fines), back)
+    if panel.ask == "penalty":
+        choices = enumerate(panel.offences[panel.offence].choices, 1)
         return (*((KeyButton(str(at), _penalty(_, one)),) for at, one in choices), back)
-    named = ((KeyButton(str(at), _named(_, one)),) for at, one in enumerate(asked.offences_shown, 1))
+    named = ((KeyButton(str(at), _named(_, one)),) for at, one in enumerate(panel.offences_shown, 1))
     more = (KeyButton(str(INFRACTIONS_SHOWN + 1), _.pgettext("button", "More")),)
-    return (*named, (*back, *(more if len(asked.offences) > INFRACTIONS_SHOWN else ())))
+    return (*named, (*back, *(more if len(panel.offences) > INFRACTIONS_SHOWN else ())))
 
 
 def _named(_: Translator, offence: Offence) -> str:

@@ -50,8 +50,8 @@ def counting_screen(_: Translator, view: ScreenView, count: CountingView) -> Scr
     )
     answer, paint = _answer_lines(_, count)
     lines, by_keypad = (*head, *answer), KeyButton("back", _("By keypad"))
-    if now.asked is None and not isinstance(now.hand, str):
-        panel = (*_questions(_, now.questions), (*_ask(_, now), by_keypad))
+    if now.request is None and not isinstance(now.hand, str):
+        panel = (*_questions(_, now.questions), (*_count_buttons(_, now), by_keypad))
         return ScreenBody(lines, panel=panel, paint=paint, seats=False)
     fault = N_("Chombo") if isinstance(view.riichi, SessionView) else N_("False hu")
     # Nothing is asked yet, or any longer, so picture and list have the room.
@@ -66,15 +66,15 @@ def _answer_lines(_: Translator, view: CountingView) -> tuple[tuple[TextLine, ..
         case NotCounted(code=code):
             return (TextLine(texts.refusal(_, code), BODY, ATTENTION),), None
         case _:
-            return (*_waiting(_, view),), _seen(view.counting)
+            return (*_waiting(_, view),), _picture(view.counting)
 
 
 def _waiting(_: Translator, view: CountingView) -> Iterator[TextLine]:
     """Yield what has been read, or that an answer is awaited."""
     now, hand = view.counting, view.counting.hand
-    if now.asked is not None:
-        said = N_("No reply from the scorer. Enter the value by keypad.") if view.silent else N_("Asking the scorer.")
-        yield TextLine(_(said), BODY, ATTENTION)
+    if now.request is not None:
+        text = N_("No reply from the scorer. Enter the value by keypad.") if view.silent else N_("Asking the scorer.")
+        yield TextLine(_(text), BODY, ATTENTION)
     elif isinstance(hand, str):
         yield TextLine(texts.refusal(_, hand), SMALL, ATTENTION)
         yield from (TextLine(_(name), BODY, QUIET) for name in _help(now))
@@ -91,7 +91,7 @@ def _help(now: HandCounting) -> Iterator[str]:
         if isinstance(now.win, McrQuestions) and not now.walls_ticked
         else N_("Concealed tiles first, then each meld, last the winning tile. Face down, two fingers between them.")
     )
-    if isinstance(now.win, RiichiQuestions) and not now.win.known.dead_wall:
+    if isinstance(now.win, RiichiQuestions) and not now.win.context.dead_wall:
         yield N_("In a row below: the dora indicators, and apart those under them.")
 
 
@@ -117,7 +117,7 @@ def _read(_: Translator, now: HandCounting, hand: AnyHand) -> Iterator[TextLine]
         yield TextLine(_("Walls ticked, not read: who drew the winning tile?"), SMALL, QUIET)
 
 
-def _seen(now: HandCounting) -> Paint | None:
+def _picture(now: HandCounting) -> Paint | None:
     return paint_picture(now.observation.view) if now.observation.view is not None else None
 
 
@@ -128,7 +128,7 @@ def _answers(_: Translator, now: HandCounting, fault: str) -> Iterator[KeyButton
     """Yield the buttons for the scorer's answer, or while it is awaited."""
     if now.accepted is not None:
         yield KeyButton("enter", _accept(_, now.accepted), "strong")
-    if now.asked is not None:
+    if now.request is not None:
         yield KeyButton("r", _("Read again"))
     if now.may_be_false:
         yield KeyButton("x", _(fault))
@@ -140,25 +140,24 @@ def _accept(_: Translator, value: McrValue | RiichiValue) -> str:
     return _("Accept {worth}", worth=riichi.hand_worth(_, value).text)
 
 
-def _ask(_: Translator, now: HandCounting) -> tuple[KeyButton, ...]:
+def _count_buttons(_: Translator, now: HandCounting) -> tuple[KeyButton, ...]:
     return (KeyButton("enter", _.pgettext("button", "Count"), "strong"),) if now.may_ask else ()
 
 
-def _questions(_: Translator, asked: tuple[CountQuestion, ...]) -> Iterator[tuple[KeyButton, ...]]:
+def _questions(_: Translator, questions: tuple[CountQuestion, ...]) -> Iterator[tuple[KeyButton, ...]]:
     """Yield rows of buttons for what the tiles cannot tell."""
-    each = 1 if len(asked) <= FEW else 2
-    for at in range(0, len(asked), each):
-        row = asked[at : at + each]
+    each = 1 if len(questions) <= FEW else 2
+    for at in range(0, len(questions), each):
+        row = questions[at : at + each]
         yield tuple(_question(_, question, "\n" if len(row) > 1 else "") for question in row)
 
 
-def _question(_: Translator, asked: CountQuestion, between: str) -> KeyButton:
+def _question(_: Translator, question: CountQuestion, between: str) -> KeyButton:
     """Return a button with the question and, after the separator, its answer."""
-    name = asked.answer
+    name = question.answer
     answer = _(texts.ANSWER[name]) if name in texts.ANSWER else yaku_name(_, name)
-    return KeyButton(
-        asked.key, _(texts.QUESTION[asked.name], answer=between + answer), "strong" if asked.strong else "plain"
-    )
+    text = _(texts.QUESTION[question.name], answer=between + answer)
+    return KeyButton(question.key, text, "strong" if question.strong else "plain")
 
 
 FAN_LANGUAGES: Final[Mapping[str, fan.Language]] = {language: language for language in fan.LANGUAGES}
@@ -277,12 +276,12 @@ def _above(room: pygame.Rect, gap: int, rows: Sequence[int]) -> Iterator[pygame.
 
 def _natural(rows: Iterable[Row], pen: TextPen) -> int:
     """Return the width of a column at full size."""
-    return max((pen.wide(f"{name}    {worth_}", SHARE) for name, worth_ in rows), default=0)
+    return max((pen.text_width(f"{name}    {worth_}", SHARE) for name, worth_ in rows), default=0)
 
 
 def _number(rows: Iterable[Row], pen: TextPen, share: float, width: int) -> int:
     """Return the width of the right side: that of its widest text, but no more than half."""
-    return min(width // 2, max((pen.wide(worth, share) for _, worth in rows), default=0))
+    return min(width // 2, max((pen.text_width(worth, share) for _, worth in rows), default=0))
 
 
 def _share(pen: TextPen, rows: Sequence[Row], width: int, high: int, leading: int) -> float:
@@ -299,6 +298,6 @@ def _write(
     number, y = _number(rows, pen, share, box.width), box.top
     for name, worth_ in rows:
         wide = box.width - number - box.width // 20
-        stands = pen.write(surface, name, (box.left, y), share, TEXT, wide)
+        written = pen.write(surface, name, (box.left, y), share, TEXT, wide)
         pen.write(surface, worth_, (box.right, y), share, TEXT, number, align="right")
-        y = stands.bottom + leading
+        y = written.bottom + leading

@@ -75,34 +75,34 @@ def with_remedy(_: Translator, part: str, code: str) -> str:
 
 STEPS: Final[tuple[SelfTestStep, ...]] = ("buttons", "scanner", "camera", "found")
 
-MOST: Final = 3
+MOST_FAULTS: Final = 3
 """Most faults for which there is room, with what to do."""
 
 
 def self_test_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Return the screen for the current step of the test, or None."""
-    seen = view.self_test
-    if seen is None:
+    test = view.self_test
+    if test is None:
         return None
-    return _STEPS[seen.step](_, seen)
+    return _STEPS[test.step](_, test)
 
 
-def _head(_: Translator, seen: SelfTestView) -> TextLine:
-    steps = tuple(step for step in STEPS if step != "scanner" or seen.scanner)
-    return TextLine(_("Self-test {step} of {steps}", step=steps.index(seen.step) + 1, steps=len(steps)), SMALL, QUIET)
+def _head(_: Translator, test: SelfTestView) -> TextLine:
+    steps = tuple(step for step in STEPS if step != "scanner" or test.scanner)
+    return TextLine(_("Self-test {step} of {steps}", step=steps.index(test.step) + 1, steps=len(steps)), SMALL, QUIET)
 
 
 def _skip(_: Translator) -> KeyButton:
     return KeyButton("q", _("Skip the test"))
 
 
-def _buttons(_: Translator, seen: SelfTestView) -> ScreenBody:
-    asked = _("Press the button of {seat}", seat=seat_name(_, seen.asked) if seen.asked else "")
-    said = (
-        (_remark(_, seen.remark), ATTENTION) if seen.remark else (_("One short press each. Anyone may press."), QUIET)
+def _buttons(_: Translator, test: SelfTestView) -> ScreenBody:
+    title = _("Press the button of {seat}", seat=seat_name(_, test.awaited) if test.awaited else "")
+    remark = (
+        (_remark(_, test.remark), ATTENTION) if test.remark else (_("One short press each. Anyone may press."), QUIET)
     )
-    lines = _head(_, seen), TextLine(asked, TITLE), TextLine(said[0], BODY, said[1])
-    return ScreenBody(lines, (KeyButton("x", _("No signal")), _skip(_)), paint=_seats(_, seen), seats=False)
+    lines = _head(_, test), TextLine(title, TITLE), TextLine(remark[0], BODY, remark[1])
+    return ScreenBody(lines, (KeyButton("x", _("No signal")), _skip(_)), paint=_seats(_, test), seats=False)
 
 
 def _remark(_: Translator, remark: Remark) -> str:
@@ -113,21 +113,21 @@ def _remark(_: Translator, remark: Remark) -> str:
     return _(texts.TEST[remark.said], other=seat_name(_, remark.other) if remark.other in SEATS else remark.other)
 
 
-def _scanner(_: Translator, seen: SelfTestView) -> ScreenBody:
-    if seen.scan is None:
-        lines = _head(_, seen), TextLine(_("Scan any tile"), TITLE), TextLine(_("It must not beep."), BODY, QUIET)
+def _scanner(_: Translator, test: SelfTestView) -> ScreenBody:
+    if test.scan is None:
+        lines = _head(_, test), TextLine(_("Scan any tile"), TITLE), TextLine(_("It must not beep."), BODY, QUIET)
         return ScreenBody(lines, (KeyButton("x", _("Nothing is read")), _skip(_)), seats=False)
-    if isinstance(seen.scan, Scanned):
-        was = TextLine(_("Tile {serial} was read", serial=seen.scan.serial), LARGE, GOOD)
+    if isinstance(test.scan, Scanned):
+        was = TextLine(_("Tile {serial} was read", serial=test.scan.serial), LARGE, GOOD)
     else:
         was = TextLine(_("That was not a tile code"), LARGE, ATTENTION)
-    lines = _head(_, seen), was, TextLine(_("Did the scanner beep?"), LARGE)
+    lines = _head(_, test), was, TextLine(_("Did the scanner beep?"), LARGE)
     return ScreenBody(lines, (KeyButton("n", _("No"), "strong"), KeyButton("y", _("Yes"))), seats=False)
 
 
-def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
-    wrong, view = seen.picture.wrong, seen.picture.view
-    lines = [_head(_, seen), TextLine(_("Is the picture sharp, bright and whole?"), BODY)]
+def _camera(_: Translator, test: SelfTestView) -> ScreenBody:
+    wrong, view = test.picture.wrong, test.picture.view
+    lines = [_head(_, test), TextLine(_("Is the picture sharp, bright and whole?"), BODY)]
     if view is None:
         lines.append(TextLine(_("No picture yet"), BODY, ATTENTION))
     elif wrong:
@@ -139,20 +139,20 @@ def _camera(_: Translator, seen: SelfTestView) -> ScreenBody:
     return ScreenBody((*lines,), answers, paint=paint_picture(view) if view is not None else None, seats=False)
 
 
-def _found(_: Translator, seen: SelfTestView) -> ScreenBody:
+def _found(_: Translator, test: SelfTestView) -> ScreenBody:
     go_on, again = KeyButton("enter", _("Continue"), "strong"), KeyButton("r", _("Test again"))
     passed = TextLine(_("All tests passed"), HEADLINE, GOOD)
-    verdict = TextLine(_("Needs fixing"), LARGE, ATTENTION) if seen.found else passed
-    return ScreenBody((_head(_, seen), verdict, *_faults(_, seen)), (go_on, again), seats=False)
+    verdict = TextLine(_("Needs fixing"), LARGE, ATTENTION) if test.found else passed
+    return ScreenBody((_head(_, test), verdict, *_faults(_, test)), (go_on, again), seats=False)
 
 
-def _faults(_: Translator, seen: SelfTestView) -> Iterator[TextLine]:
+def _faults(_: Translator, test: SelfTestView) -> Iterator[TextLine]:
     """Yield each fault with what to do, as many as there is room for."""
-    for one in seen.found[:MOST]:
+    for one in test.found[:MOST_FAULTS]:
         yield TextLine(part_and_fault(_, one.part, one.code), BODY)
         if help_ := remedy(_, one.code):
             yield TextLine(help_, SMALL, QUIET)
-    more = len(seen.found) - MOST
+    more = len(test.found) - MOST_FAULTS
     if more > 0:
         yield TextLine(_.ngettext("and {count} more", "and {count} more", count=more), SMALL, QUIET)
 
@@ -160,24 +160,24 @@ def _faults(_: Translator, seen: SelfTestView) -> Iterator[TextLine]:
 # ---- the four seats -----------------------------------------------------------------------------
 
 
-def _seats(_: Translator, seen: SelfTestView) -> Paint:
+def _seats(_: Translator, test: SelfTestView) -> Paint:
     """Return a painter for four boxes, each with the state of the seat's button in a word and a colour."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:
         gap = round(pen.unit * 0.02)
         for seat, box in layout.seats_around(room.inflate(0, -gap), gap, pen.look.near).items():
-            _box(surface, pen, box, seat, seat_name(_, seat), _state(_, seen, seat))
+            _box(surface, pen, box, seat, seat_name(_, seat), _state(_, test, seat))
 
     return paint
 
 
-def _state(_: Translator, seen: SelfTestView, seat: Seat) -> tuple[str, Colour, bool]:
+def _state(_: Translator, test: SelfTestView, seat: Seat) -> tuple[str, Colour, bool]:
     """Return a button's text, its colour, and whether it is framed."""
-    if seat in seen.right:
+    if seat in test.right:
         return _("works"), GOOD, True
-    if seat in seen.wrong:
+    if seat in test.wrong:
         return _("no signal"), ATTENTION, False
-    return (_("press now"), ATTENTION, True) if seat == seen.asked else ("", QUIET, False)
+    return (_("press now"), ATTENTION, True) if seat == test.awaited else ("", QUIET, False)
 
 
 def _box(
@@ -188,7 +188,7 @@ def _box(
     name: str,
     state: tuple[str, Colour, bool],
 ) -> None:
-    said, colour, framed = state
+    word, colour, framed = state
     frame, thick = (colour, max(3, round(pen.unit * 0.008))) if framed else (LINE, 1)
     pygame.draw.rect(surface, PANEL, box, border_radius=8)
     pygame.draw.rect(surface, frame, box, width=thick, border_radius=8)
@@ -197,9 +197,9 @@ def _box(
         draw_shape(surface, pygame.Rect(inside.left, inside.centery - side // 2, side, side), seat, pen)
         inside.width, inside.left = inside.width - side, inside.left + side
     above = 0 if beside else side
-    lines = [TextLine(name, LARGE), TextLine(said or " ", BODY, colour)]
+    lines = [TextLine(name, LARGE), TextLine(word or " ", BODY, colour)]
     lines = pen.fit(lines, inside.width, inside.height - above)
-    y = inside.top + (inside.height - above - pen.high(lines, inside.width)) // 2
+    y = inside.top + (inside.height - above - pen.lines_height(lines, inside.width)) // 2
     if not beside:
         draw_shape(surface, pygame.Rect(inside.centerx - side // 2, y, side, side), seat, pen)
     pen.write_lines(surface, lines, (inside.centerx, y + above), inside.width)
@@ -221,7 +221,7 @@ def pairing_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     if not isinstance(view.phase, PairingView):
         return None
     form = view.phase.form
-    match form.ask:
+    match form.step:
         case "address":
             return _address(_, form)
         case "code":
@@ -251,12 +251,12 @@ def _found_desks(_: Translator, form: PairingForm) -> tuple[TextLine, ...]:
     """Return the desks that were found, with the numbers that choose them."""
     if not form.found:
         return (TextLine(_("the desk’s address"), BODY),)
-    asked = TextLine(_("the number of your event, or another address"), BODY)
+    prompt = TextLine(_("the number of your event, or another address"), BODY)
     desks = (
         _("{number}: {event} ({address})", number=at, event=desk.event, address=desk.address)
-        for at, desk in enumerate(form.found[:MOST], 1)
+        for at, desk in enumerate(form.found[:MOST_FAULTS], 1)
     )
-    return (asked, *(TextLine(desk, SMALL, QUIET) for desk in desks))
+    return (prompt, *(TextLine(desk, SMALL, QUIET) for desk in desks))
 
 
 def _code(_: Translator, form: PairingForm) -> ScreenBody:

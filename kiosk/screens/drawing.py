@@ -14,7 +14,7 @@ import pygame
 from broker.i18n import ISOLATE, ISOLATE_END, N_, SEAT_LETTERS, SEAT_NAMES, Translator
 from broker.protocol import Seat
 from kiosk.camera.observations import CameraView
-from kiosk.screens.fonts import HAN, MOST_KNOWN, Fonts
+from kiosk.screens.fonts import HAN_LANGUAGES, MOST_KNOWN, Fonts
 from kiosk.screens.texts import refusal
 from kiosk.screens.views import ScreenView
 from vision.palette import SEAT_SHAPES
@@ -32,7 +32,7 @@ LINE: Final[Colour] = (66, 86, 79)
 EDGE: Final[Colour] = (132, 152, 143)
 """The edge of what may be touched: contrast 3:1 with its ground, as WCAG requires for anything that is not text."""
 
-LOWERED: Final[Colour] = (160, 150, 135)
+DIMMED: Final[Colour] = (160, 150, 135)
 """What is left of each colour, as a share of 255, on a dimmed screen or in quiet light: little blue, still legible."""
 
 STICK: Final[Colour] = (240, 236, 220)
@@ -80,7 +80,7 @@ class Appearance(NamedTuple):
 
 
 USUAL: Final = Appearance()
-SMALLER: Final = 0.94
+SHRINK_STEP: Final = 0.94
 MUCH_SMALLER: Final = 0.72
 BREAKS: Final = " -，；：、。"
 """Characters after which a line may break."""
@@ -88,7 +88,7 @@ BREAKS: Final = " -，；：、。"
 NOT_FIRST: Final = ":;?!»，；：、。！？"
 """Characters that never begin a line, although French puts a space before some of them."""
 
-CUT: Final = "…"
+ELLIPSIS: Final = "…"
 
 
 class TextLine(NamedTuple):
@@ -97,7 +97,7 @@ class TextLine(NamedTuple):
     text: str
     share: float
     colour: Colour = TEXT
-    broken_at: float = MUCH_SMALLER
+    wrap_below: float = MUCH_SMALLER
     """A line that would have to be smaller than this share of its size is broken into several."""
 
 
@@ -120,25 +120,25 @@ class TextPen:
         self._type = Fonts(language, self.unit)
         self._smallest = SMALLEST / look.larger
         self._size = lru_cache(MOST_KNOWN)(self._measure)
-        self.in_two = lru_cache(MOST_KNOWN)(self._halve)
+        self.halve = lru_cache(MOST_KNOWN)(self._halve)
         self._fitting = lru_cache(MOST_KNOWN)(self._fit)
 
     def height(self, text: str, share: float, width: int) -> int:
         """Return the height of a line."""
         return self._fitting(text, share, width).size[1]
 
-    def high(self, lines: Sequence[TextLine], width: int, leading: int = 0) -> int:
+    def lines_height(self, lines: Sequence[TextLine], width: int, leading: int = 0) -> int:
         """Return the total height of lines."""
         return sum(self.height(line.text, line.share, width) for line in lines) + (len(lines) - 1) * leading
 
-    def wide(self, text: str, share: float) -> int:
+    def text_width(self, text: str, share: float) -> int:
         """Return the width of a text at a size."""
         return self._size(text, share)[0]
 
     def share(self, texts: Iterable[str], share: float, width: int) -> float:
         """Return the largest size, up to a share, at which all these texts fit the width, so that neighbours match."""
         known = [*texts]
-        return self.largest(share, lambda size: all(self.wide(text, size) <= width for text in known))
+        return self.largest(share, lambda size: all(self.text_width(text, size) <= width for text in known))
 
     def largest(self, share: float, fits: Callable[[float], bool]) -> float:
         """Return the largest size, up to a share, at which all fits, or else the smallest."""
@@ -146,8 +146,8 @@ class TextPen:
 
     def fit(self, lines: list[TextLine], width: int, room: int, leading: int = 0) -> list[TextLine]:
         """Make lines smaller until they fit in height; at the smallest size any number of them is accepted."""
-        while self.high(lines, width, leading) > room and any(line.share > self._smallest for line in lines):
-            lines = [line._replace(share=max(line.share * SMALLER, self._smallest)) for line in lines]
+        while self.lines_height(lines, width, leading) > room and any(line.share > self._smallest for line in lines):
+            lines = [line._replace(share=max(line.share * SHRINK_STEP, self._smallest)) for line in lines]
         return lines
 
     def write(
@@ -183,46 +183,46 @@ class TextPen:
 
     def _halve(self, text: str, share: float, width: int) -> tuple[str, ...]:
         """Break a text at a space, hyphen or mark into halves as equal as possible, unless it fits into one line."""
-        text = self._type.written(text)
+        text = self._type.drawable(text)
         cuts = (
             at for at, letter in enumerate(text[:-1], 1) if letter in BREAKS and text[at:].lstrip()[:1] not in NOT_FIRST
         )
         halves = [_halves(text, at) for at in cuts]
-        if self.wide(text, share) <= width or not halves:
+        if self.text_width(text, share) <= width or not halves:
             return (text,)
-        return min(halves, key=lambda two: max(self.wide(half, share) for half in two))
+        return min(halves, key=lambda two: max(self.text_width(half, share) for half in two))
 
-    def uncut(self, lines: Iterable[TextLine], width: int) -> list[TextLine]:
+    def halved(self, lines: Iterable[TextLine], width: int) -> list[TextLine]:
         """Return lines, each in two where it would be cut otherwise."""
-        return [line._replace(text=part) for line in lines for part in self.in_two(line.text, self._smallest, width)]
+        return [line._replace(text=part) for line in lines for part in self.halve(line.text, self._smallest, width)]
 
     def name_lines(self, name: str, share: float, width: int) -> tuple[str, ...]:
         """Return a name in one line or two, broken within a word where it would be cut otherwise."""
-        parts = self.in_two(name, share, width)
-        if all(self.wide(part, self._smallest) <= width for part in parts):
+        parts = self.halve(name, share, width)
+        if all(self.text_width(part, self._smallest) <= width for part in parts):
             return parts
-        text = self._type.written(name)
+        text = self._type.drawable(name)
         cuts = (_halves(text, at) for at in range(1, len(text)))
-        return min(cuts, key=lambda two: max(self.wide(part, self._smallest) for part in two), default=parts)
+        return min(cuts, key=lambda two: max(self.text_width(part, self._smallest) for part in two), default=parts)
 
-    def broken(self, line: TextLine, width: int) -> Iterator[TextLine]:
+    def wrapped(self, line: TextLine, width: int) -> Iterator[TextLine]:
         """Break a line that would have to be much smaller than intended."""
-        parts = self.in_two(line.text, line.share * line.broken_at, width)
+        parts = self.halve(line.text, line.share * line.wrap_below, width)
         if len(parts) == 1:
             yield line
         else:
             for part in parts:
-                yield from self.broken(line._replace(text=part), width)
+                yield from self.wrapped(line._replace(text=part), width)
 
     def _fit(self, text: str, share: float, width: int) -> FittedText:
         """Return a text at the largest size, up to that share, at which it fits. Cut it if none does."""
-        text = self._type.written(text)
+        text = self._type.drawable(text)
         for size in self._sizes(share):
-            if self.wide(text, size) <= width:
+            if self.text_width(text, size) <= width:
                 return FittedText(text, size, self._size(text, size))
-        while text and self.wide(text + CUT, self._smallest) > width:
+        while text and self.text_width(text + ELLIPSIS, self._smallest) > width:
             text = text[:-1]
-        text = text.rstrip() + CUT
+        text = text.rstrip() + ELLIPSIS
         return FittedText(text, self._smallest, self._size(text, self._smallest))
 
     def _measure(self, text: str, share: float) -> tuple[int, int]:
@@ -231,7 +231,7 @@ class TextPen:
     def _sizes(self, share: float) -> Iterator[float]:
         while share > self._smallest:
             yield share
-            share *= SMALLER
+            share *= SHRINK_STEP
         yield self._smallest
 
 
@@ -276,7 +276,7 @@ class ScreenBody:
     """Buttons beside the lines, as high as lines and seats: keypads and lists to choose from."""
     paint: Paint | None = None
     """Draws under the lines, in the room they leave."""
-    square: str = ""
+    qr_code: str = ""
     """Content of a QR code beside the lines, shown if there is room for one that can be read."""
     seats: bool = True
     """Whether the four seats are drawn; otherwise the middle has their room."""
@@ -284,16 +284,16 @@ class ScreenBody:
 
 def time_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     """Return the time left in the play, if it is limited, and any extra time from the arbiter."""
-    said = [] if view.time.left_min is None else [_time_left(_, view.time.left_min)]
+    parts = [] if view.time.left_min is None else [_time_left(_, view.time.left_min)]
     if view.time.extra_min:
-        said.append(
+        parts.append(
             _(
-                N_("{minutes} min of them extra") if said else N_("Extra time: {minutes} min"),
+                N_("{minutes} min of them extra") if parts else N_("Extra time: {minutes} min"),
                 minutes=view.time.extra_min,
             )
         )
     over = view.time.left_min is not None and view.time.left_min <= 0
-    return (TextLine(" · ".join(said), BODY, ATTENTION if over else TEXT),) if said else ()
+    return (TextLine(" · ".join(parts), BODY, ATTENTION if over else TEXT),) if parts else ()
 
 
 def _time_left(_: Translator, minutes: int) -> str:
@@ -320,7 +320,7 @@ def wind_name(_: Translator, wind: Seat) -> str:
     return _("plays {wind}", wind=seat_name(_, wind))
 
 
-def who_sits(_: Translator, view: ScreenView, seat: Seat) -> str:
+def wind_and_player(_: Translator, view: ScreenView, seat: Seat) -> str:
     """Return a seat's wind and player, or "". The wind is first, as the end of a long name may be cut."""
     if view.play is None or not (name := view.players.get(seat)):
         return ""
@@ -329,17 +329,17 @@ def who_sits(_: Translator, view: ScreenView, seat: Seat) -> str:
 
 def player_line(_: Translator, view: ScreenView, seat: Seat) -> TextLine:
     """Return the line for the player at a seat in question: players call each other by seat wind."""
-    return TextLine(who_sits(_, view, seat), BODY, QUIET)
+    return TextLine(wind_and_player(_, view, seat), BODY, QUIET)
 
 
-def seat_button(_: Translator, view: ScreenView, seat: Seat, tone: Tone = "plain", does: str = "") -> KeyButton:
+def seat_button(_: Translator, view: ScreenView, seat: Seat, tone: Tone = "plain", action: str = "") -> KeyButton:
     """Return the button for a seat, with what it does, and below that its player."""
-    head = " · ".join(part for part in (seat_name(_, seat), does) if part)
-    who = who_sits(_, view, seat)
+    head = " · ".join(part for part in (seat_name(_, seat), action) if part)
+    who = wind_and_player(_, view, seat)
     return KeyButton(seat[0], f"{head}\n{who}" if who else head, tone, seat)
 
 
-NOTHING: Final = KeyButton("", "")
+NO_BUTTON: Final = KeyButton("", "")
 """An empty space in place of a button that would do nothing now."""
 
 
@@ -349,8 +349,8 @@ def keypad(_: Translator, typed: str, *last: KeyButton, back: str = N_("Back")) 
     `back` is empty if there is nothing to go back to.
     """
     name = _(N_("Delete")) if typed else back and _(back)
-    backwards = KeyButton("back", name) if name else NOTHING
-    return (*DIGIT_ROWS, (KeyButton("clear", _("Clear")), KeyButton("0", "0"), backwards), last)
+    delete = KeyButton("back", name) if name else NO_BUTTON
+    return (*DIGIT_ROWS, (KeyButton("clear", _("Clear")), KeyButton("0", "0"), delete), last)
 
 
 def paint_picture(view: CameraView) -> Paint:
@@ -368,28 +368,28 @@ def paint_picture(view: CameraView) -> Paint:
     return paint
 
 
-WHITER = 0.2
+WHITENING = 0.2
 """Shapes are brighter than on tiles, so that their letter has the contrast of all other text (7:1)."""
 
-LOWER = 0.16
+TRIANGLE_DROP = 0.16
 """The letter in a triangle is lower by this share of the box, where the triangle is wide."""
 
 
 @cache
 def seat_mark(language: str, seat: Seat) -> str:
     """Return the mark on a seat's shape: the letter on tiles, or its character for readers of Chinese."""
-    return Translator(language)(SEAT_LETTERS[seat]) if language[:2] in HAN else seat[0].upper()
+    return Translator(language)(SEAT_LETTERS[seat]) if language[:2] in HAN_LANGUAGES else seat[0].upper()
 
 
 def draw_shape(surface: pygame.Surface, box: pygame.Rect, seat: Seat, pen: TextPen) -> None:
     """Draw a seat's shape in a square box."""
     letter, written = seat[0].upper(), seat_mark(pen.language, seat)
     colour, corners = SEAT_SHAPES[letter]
-    blue, green, red = (round(part + WHITER * (255 - part)) for part in colour)
+    blue, green, red = (round(part + WHITENING * (255 - part)) for part in colour)
     reach = 0.42 * box.height
     points = [(box.centerx + reach * x, box.centery + reach * y) for x, y in corners]
     pygame.draw.polygon(surface, (red, green, blue), points)
     share = 0.42 * box.height / pen.unit
-    middle = box.centery + (round(LOWER * box.height) if letter == "S" else 0)
+    middle = box.centery + (round(TRIANGLE_DROP * box.height) if letter == "S" else 0)
     at = (box.centerx, middle - pen.height(written, share, box.width) // 2)
     pen.write(surface, written, at, share, GROUND, box.width, align="centre")

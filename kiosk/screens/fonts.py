@@ -53,17 +53,17 @@ LETTERS: Final = re.compile(f".[{JOINERS}]*", re.DOTALL)
 NO_LETTER: Final = "\uffff"
 """Unicode guarantees that this is no character."""
 
-HINT: Final = "language {language} needs a Chinese font: sudo apt-get install fonts-wqy-microhei"
-HAN: Final = ("zh", "ja", "ko")
+CHINESE_FONT_HINT: Final = "language {language} needs a Chinese font: sudo apt-get install fonts-wqy-microhei"
+HAN_LANGUAGES: Final = ("zh", "ja", "ko")
 """Languages whose characters are in fonts-wqy-microhei, and not in Roboto."""
 
 MOST_KNOWN: Final = 4_096
 """Texts whose font and size are cached; a day at a table has some hundreds."""
 
-BACKWARDS: Final = re.compile("(R(?:[RME ]*[RM])?E?)")
+RTL_TEXT: Final = re.compile("(R(?:[RME ]*[RM])?E?)")
 """Text read from right to left in a sentence, by `_direction`, with whatever is inside, and the mark of a cut."""
 
-FORWARDS: Final = re.compile("(L(?:[LM ]*[LM])?)")
+LTR_TEXT: Final = re.compile("(L(?:[LM ]*[LM])?)")
 """Text read from left to right in a name that is not."""
 
 ISOLATED: Final = re.compile(f"{ISOLATE}([^{ISOLATE_END}]*){ISOLATE_END}?")
@@ -71,7 +71,7 @@ ISOLATED: Final = re.compile(f"{ISOLATE}([^{ISOLATE_END}]*){ISOLATE_END}?")
 
 MARKS: Final = ISOLATE + ISOLATE_END
 
-NAMES_APART: Final = re.compile(f"( · |[{MARKS}])")
+NAME_SEPARATORS: Final = re.compile(f"( · |[{MARKS}])")
 """The separator between a wind and its player's name, and the marks around a name."""
 
 SCRIPTS: Final = {
@@ -91,7 +91,7 @@ class TextRun(NamedTuple):
 
     path: Path
     text: str
-    backwards: bool = False
+    right_to_left: bool = False
 
     @property
     def script(self) -> str | None:
@@ -110,16 +110,16 @@ class Fonts:
     def __init__(self, language: str, height: int) -> None:
         """Find the fonts. Raises BadConfiguration if there is none for the language."""
         chinese = chinese_font()
-        if (chinese_first := language[:2] in HAN) and chinese is None:
-            raise BadConfiguration(HINT.format(language=language))
+        if (chinese_first := language[:2] in HAN_LANGUAGES) and chinese is None:
+            raise BadConfiguration(CHINESE_FONT_HINT.format(language=language))
         first = [ROBOTO, *([chinese] if chinese else [])]
         self._sentences: tuple[Path, ...] = (*(reversed(first) if chinese_first else first),)
         self._paths: tuple[Path, ...] = (*self._sentences, *(path for path in NAMES_FILES if path.is_file()))
         """In the order in which they are tried; the first are those of sentences."""
         self._height = height
-        self.written = lru_cache(MOST_KNOWN)(self._write)
-        self._letter = lru_cache(MOST_KNOWN)(self._plain)
-        self._runs = lru_cache(MOST_KNOWN)(self._cut)
+        self.drawable = lru_cache(MOST_KNOWN)(self._drawable_text)
+        self._letter = lru_cache(MOST_KNOWN)(self._drawable_letter)
+        self._runs = lru_cache(MOST_KNOWN)(self._split_runs)
 
     def size(self, text: str, share: float) -> tuple[int, int]:
         """Return width and height of a text in pixels, with lines of this share of the screen's height."""
@@ -143,15 +143,15 @@ class Fonts:
         top, height = _line(run.path, picture.get_height())
         return picture.subsurface((0, top, picture.get_width(), height))
 
-    def _write(self, text: str) -> str:
+    def _drawable_text(self, text: str) -> str:
         """Return a text in available letters: plainer ones for some, question marks for others, and no emoji."""
         if text.isascii() and text.isprintable():
             return text
-        parts = NAMES_APART.split(unicodedata.normalize("NFC", text))
-        said = (part if at % 2 else without_pictographs(part, self._is_drawn) for at, part in enumerate(parts))
-        return "".join(letter if letter in MARKS else self._letter(letter) for letter in "".join(said))
+        parts = NAME_SEPARATORS.split(unicodedata.normalize("NFC", text))
+        plain = (part if at % 2 else without_pictographs(part, self._is_drawn) for at, part in enumerate(parts))
+        return "".join(letter if letter in MARKS else self._letter(letter) for letter in "".join(plain))
 
-    def _plain(self, letter: str) -> str:
+    def _drawable_letter(self, letter: str) -> str:
         if not letter.isprintable() and letter not in JOINERS:
             return " "
         plain = unicodedata.normalize("NFKD", letter)[0]
@@ -160,15 +160,15 @@ class Fonts:
     def _is_drawn(self, letter: str) -> bool:
         return letter in JOINERS or (letter.isprintable() and any(_has(path, letter) for path in self._paths))
 
-    def _cut(self, text: str) -> list[TextRun]:
+    def _split_runs(self, text: str) -> list[TextRun]:
         """Split a text by direction and font, in drawing order."""
         runs = list[TextRun]()
-        for number, part in enumerate(ISOLATED.split(self.written(text))):
-            if number % 2 and _begins_backwards(part):
-                for piece in reversed([*self._by_direction(part, FORWARDS)]):
+        for number, part in enumerate(ISOLATED.split(self.drawable(text))):
+            if number % 2 and _begins_right_to_left(part):
+                for piece in reversed([*self._by_direction(part, LTR_TEXT)]):
                     runs += piece
             else:
-                for piece in self._by_direction(part, BACKWARDS):
+                for piece in self._by_direction(part, RTL_TEXT):
                     runs += piece
         return runs or [TextRun(ROBOTO, "")]
 
@@ -177,8 +177,8 @@ class Fonts:
         at = 0
         for number, part in enumerate(within.split("".join(map(_direction, text)))):
             piece, at = text[at : at + len(part)], at + len(part)
-            if (number % 2 == 1) == (within is BACKWARDS):
-                yield [run._replace(backwards=True) for run in reversed(self._by_font(piece, self._paths))]
+            if (number % 2 == 1) == (within is RTL_TEXT):
+                yield [run._replace(right_to_left=True) for run in reversed(self._by_font(piece, self._paths))]
             else:
                 yield self._by_font(piece, self._sentences)
 
@@ -195,7 +195,7 @@ class Fonts:
 
     def _sized(self, run: TextRun, share: float) -> pygame.font.Font:
         size = max(8, round(self._height * share / _line_height(run.path)))
-        return _font(run.path, size, run.script, backwards=run.backwards)
+        return _font(run.path, size, run.script, right_to_left=run.right_to_left)
 
 
 @cache
@@ -206,20 +206,20 @@ def _direction(letter: str) -> str:
     return "E" if letter == "…" else known.get(kind, " ")
 
 
-def _begins_backwards(name: str) -> bool:
+def _begins_right_to_left(name: str) -> bool:
     """Return whether a name's first letter is read from right to left."""
     first = next((kind for kind in map(unicodedata.bidirectional, name) if kind in {"L", *RIGHT_TO_LEFT}), "L")
     return first in RIGHT_TO_LEFT
 
 
 @cache
-def _font(path: Path, size: int, script: str | None = None, *, backwards: bool = False) -> pygame.font.Font:
+def _font(path: Path, size: int, script: str | None = None, *, right_to_left: bool = False) -> pygame.font.Font:
     """Open a font once for all screens, as each keeps its file open."""
     font = pygame.font.Font(path, size)
     with suppress(pygame.error):  # SDL without HarfBuzz: the name is drawn unshaped
         if script:
             font.set_script(script)
-        if backwards:
+        if right_to_left:
             font.set_direction(pygame.DIRECTION_RTL)
     return font
 

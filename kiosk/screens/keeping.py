@@ -5,7 +5,7 @@ from typing import Final
 
 from broker.i18n import N_, Message, Translator
 from kiosk.camera.observations import LaidObservation, LaidTiles
-from kiosk.keeping import BACK, GAPS, LEAVES, OPENS, PASSES, STEPS, TAKES, Keeping
+from kiosk.keeping import ACCEPT_KEY, BACK_KEY, GAPS_KEY, KEEP_KEY, LEAVE_KEY, SKIP_KEY, STEPS, Keeping
 from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
@@ -25,7 +25,7 @@ from kiosk.screens.texts import refusal
 from kiosk.screens.views import RecordedView, ScreenView
 
 NOT_FOUND: Final[Mapping[str, Message]] = {
-    "no_play_fits": N_("No order of play gives these tiles: one was misread, or lies elsewhere."),
+    "no_play_fits": N_("No order of play fits these tiles: one was misread, or is somewhere else."),
     "tile_of_another": N_("A tile lies before a player who cannot have drawn it."),
     "winning_tile_unknown": N_("Which tile won was not seen: lay it last, apart."),
     "too_much_unread": N_("Too many tiles were not read."),
@@ -43,7 +43,7 @@ OF_ORDER: Final = frozenset({"no_play_fits", "play_irregular"})
 def keep_button(_: Translator, view: ScreenView) -> tuple[KeyButton, ...]:
     """Return the button that starts keeping the play, if that is offered."""
     offered = isinstance(view.phase, RecordedView) and view.phase.may_keep
-    return (KeyButton(OPENS, _("Keep the play")),) if offered else ()
+    return (KeyButton(KEEP_KEY, _("Keep the play")),) if offered else ()
 
 
 def keeping_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
@@ -51,33 +51,33 @@ def keeping_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     keeping = view.phase.keeping if isinstance(view.phase, RecordedView) else None
     if keeping is None:
         return None
-    if keeping.asked is None:
-        return _told(_, keeping)
-    return _looking(_, keeping, keeping.asked)
+    if keeping.target is None:
+        return _summary(_, keeping)
+    return _reading(_, keeping, keeping.target)
 
 
-def _looking(_: Translator, keeping: Keeping, asked: LaidTiles) -> ScreenBody:
-    seat, seen, river = seat_name(_, asked.seat), keeping.seen, asked.part == "river"
+def _reading(_: Translator, keeping: Keeping, target: LaidTiles) -> ScreenBody:
+    seat, seen, river = seat_name(_, target.seat), keeping.seen, target.part == "river"
     title = _("River of {seat}", seat=seat) if river else _("Hand and melds of {seat}", seat=seat)
     lines = (
         TextLine(_("Keep the play: {at} of {count}", at=keeping.at + 1, count=len(STEPS)), SMALL, QUIET),
         TextLine(title, LARGE),
-        *_seen(_, seen, river=river),
+        *_tile_lines(_, seen, river=river),
     )
-    take = ((KeyButton(TAKES, _("Take"), "strong"),),) if keeping.ready else ()
+    take = ((KeyButton(ACCEPT_KEY, _("Take"), "strong"),),) if keeping.ready else ()
     gaps = N_("Gaps for claimed tiles: yes") if keeping.gaps else N_("Gaps for claimed tiles: no")
-    second = KeyButton(BACK, _("Back")) if keeping.at else KeyButton(GAPS, _(gaps))
+    second = KeyButton(BACK_KEY, _("Back")) if keeping.at else KeyButton(GAPS_KEY, _(gaps))
     panel = (
         *take,
-        (KeyButton(PASSES, _("Not shown")),),
+        (KeyButton(SKIP_KEY, _("Not shown")),),
         (second,),
-        (KeyButton(LEAVES, _("Leave")),),
+        (KeyButton(LEAVE_KEY, _("Leave")),),
     )
     paint = paint_picture(seen.view) if seen.view is not None else None
     return ScreenBody(lines, panel=panel, paint=paint, seats=False)
 
 
-def _seen(_: Translator, seen: LaidObservation, *, river: bool) -> Iterator[TextLine]:
+def _tile_lines(_: Translator, seen: LaidObservation, *, river: bool) -> Iterator[TextLine]:
     if seen.laid is None:
         if seen.problem is not None:
             yield TextLine(refusal(_, seen.problem), SMALL, ATTENTION)
@@ -96,7 +96,7 @@ def _seen(_: Translator, seen: LaidObservation, *, river: bool) -> Iterator[Text
         yield TextLine(_("Reading: hands off the tiles."), SMALL)
 
 
-def _told(_: Translator, keeping: Keeping) -> ScreenBody:
+def _summary(_: Translator, keeping: Keeping) -> ScreenBody:
     failed = keeping.answer is not None and keeping.answer.code is not None
     title = (N_("The play was not found."), TEXT) if failed else (N_("The play is kept."), GOOD)
     lines = (
@@ -104,7 +104,7 @@ def _told(_: Translator, keeping: Keeping) -> ScreenBody:
         _found(_, keeping),
         TextLine(_("Mix the tiles face down."), LARGE),
     )
-    return ScreenBody(lines, (KeyButton(BACK, _("Back")), KeyButton(TAKES, _("Next deal"), "strong")))
+    return ScreenBody(lines, (KeyButton(BACK_KEY, _("Back")), KeyButton(ACCEPT_KEY, _("Next deal"), "strong")))
 
 
 def _found(_: Translator, keeping: Keeping) -> TextLine:

@@ -115,7 +115,7 @@ class ScreenLayout:
             inside.right = self.width - self.margin
         return inside
 
-    def _beside(self, *, panel: bool) -> pygame.Rect:
+    def _without_panel(self, *, panel: bool) -> pygame.Rect:
         """Return the area without the panel."""
         inside = self._inside
         if panel and self.upright:
@@ -128,16 +128,16 @@ class ScreenLayout:
 
     def middle(self, *, panel: bool, seats: bool) -> pygame.Rect:
         """Return the room for lines and the buttons below them."""
-        room = self._beside(panel=panel)
+        room = self._without_panel(panel=panel)
         if seats:
             room.height = self._seats_top(panel=panel) - self.gap - room.top
         return room
 
-    def square(self, room: pygame.Rect) -> int:
+    def square_side(self, room: pygame.Rect) -> int:
         """Return the side of the largest square beside a room's lines. It may extend into the gaps."""
         return min(room.height + self.gap, room.width * 9 // 20)
 
-    def beside(self, room: pygame.Rect, square: int) -> tuple[pygame.Rect, pygame.Rect]:
+    def split_beside(self, room: pygame.Rect, square: int) -> tuple[pygame.Rect, pygame.Rect]:
         """Split a room into lines and a square of a size, which is away from the buttons."""
         place = pygame.Rect(0, 0, square, square)
         place.centery = room.centery
@@ -152,12 +152,12 @@ class ScreenLayout:
     def _seats_top(self, *, panel: bool) -> int:
         if self.upright:
             row = self.y(SMALL_SEAT_ROW if panel else SEAT_ROW)
-            return self._beside(panel=panel).bottom - 2 * row - self.gap
+            return self._without_panel(panel=panel).bottom - 2 * row - self.gap
         return self.y(SEATS_AT_BESIDE if panel else SEATS_AT)
 
     def seats(self, *, panel: bool) -> dict[Seat, pygame.Rect]:
         """Return four boxes as people sit: the near seat at the bottom, and then each next seat to its right."""
-        room = self._beside(panel=panel)
+        room = self._without_panel(panel=panel)
         top = self._seats_top(panel=panel)
         room.height, room.top = room.bottom - top, top
         return seats_around(room, self.gap, self._near)
@@ -317,11 +317,11 @@ class TargetPainter:
             drawing.draw_shape(surface, shape, target.seat, self._pen)
         if beside:
             small = min(share, drawing.SMALLEST)
-            wide = self._pen.wide(beside, small)
+            wide = self._pen.text_width(beside, small)
             at = (inside.right + wide // 2, inside.centery - self._pen.height(beside, small, wide) // 2)
             self._pen.write(surface, beside, at, small, ink, wide)
         lines = self._lines(target, share, ink)
-        y = inside.top + (inside.height - self._pen.high(lines, inside.width)) // 2
+        y = inside.top + (inside.height - self._pen.lines_height(lines, inside.width)) // 2
         self._pen.write_lines(surface, lines, (inside.centerx, y), inside.width)
 
     def _room(self, target: TouchTarget, share: float) -> LabelRoom:
@@ -333,12 +333,12 @@ class TargetPainter:
             inside.left, inside.width = inside.left + inside.height, inside.width - inside.height
         if len(key) > 1:
             return LabelRoom(inside, below=key)
-        inside.width -= self._pen.wide(key, min(share, drawing.SMALLEST)) * 3 // 2
+        inside.width -= self._pen.text_width(key, min(share, drawing.SMALLEST)) * 3 // 2
         return LabelRoom(inside, beside=key)
 
     def _label(self, target: TouchTarget, share: float) -> Sequence[str]:
         if target.seat is None and "\n" not in target.label:
-            return self._pen.in_two(target.label, share, self._room(target, share).inside.width)
+            return self._pen.halve(target.label, share, self._room(target, share).inside.width)
         return target.label.split("\n")
 
     def _lines(self, target: TouchTarget, share: float, ink: drawing.Colour) -> list[drawing.TextLine]:
@@ -350,8 +350,8 @@ class TargetPainter:
         """Return whether a label fits at a size; the player's name below a seat may be smaller."""
         inside, label = self._room(target, share).inside, self._label(target, share)
         alike = label if target.seat is None else label[:1]
-        narrow = all(self._pen.wide(text, share) <= inside.width for text in alike)
-        return narrow and self._pen.high(self._lines(target, share, drawing.TEXT), inside.width) <= inside.height
+        high = self._pen.lines_height(self._lines(target, share, drawing.TEXT), inside.width)
+        return high <= inside.height and all(self._pen.text_width(text, share) <= inside.width for text in alike)
 
     def _key(self, target: TouchTarget) -> str:
         """Return the name of the keyboard's key that does the same, unless the label already is that."""

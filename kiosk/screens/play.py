@@ -47,19 +47,19 @@ def paused_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
 def doubt_screen(_: Translator, phase: PlayingView) -> ScreenBody | None:
     """Return the question whether hu was meant. It looks the same whoever has pressed or answered."""
     if phase.doubt == "asked":
-        asked = TextLine(_("A button was pressed"), HEADLINE, ATTENTION)
+        title = TextLine(_("A button was pressed"), HEADLINE, ATTENTION)
         help_ = TextLine(_("Pressed for hu? Press once more now. All others: do not press."), BODY)
-        return ScreenBody((asked, help_), (KeyButton("n", _("No, play on")),))
+        return ScreenBody((title, help_), (KeyButton("n", _("No, play on")),))
     if phase.doubt == "leaving":
         help_ = TextLine(_("If nobody has pressed again, play continues in two seconds."), BODY)
         return ScreenBody((TextLine(_("One moment"), HEADLINE), help_))
     return None
 
 
-HELP_BROKEN_AT: Final = 0.95
+HELP_WRAP_BELOW: Final = 0.95
 """Instructions continue in a second line rather than become smaller: they are read from all four chairs."""
 
-FOUR: Final = N_("All four have pressed. Four players cannot all win, so nobody has declared. Play on.")
+FOUR_PRESSED: Final = N_("All four have pressed. Four players cannot all win, so nobody has declared. Play on.")
 
 
 def playing_screen(_: Translator, view: ScreenView, phase: PlayingView) -> ScreenBody:
@@ -68,7 +68,7 @@ def playing_screen(_: Translator, view: ScreenView, phase: PlayingView) -> Scree
         return ScreenBody(nobody_won_lines(_))
     lines = state_lines(_, view)
     if phase.doubt == "denied":
-        lines = TextLine(_(texts.STATE[view.state]), TITLE), TextLine(_(FOUR), BODY, ATTENTION)
+        lines = TextLine(_(texts.STATE[view.state]), TITLE), TextLine(_(FOUR_PRESSED), BODY, ATTENTION)
     return ScreenBody(lines, (KeyButton("d", _("Wall empty, no hu")),))
 
 
@@ -104,10 +104,10 @@ def state_lines(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     state, help_ = texts.STATE[view.state], texts.STATE_HELP[view.state]
     if view.state == "waiting" and may_pair(view):
         state, help_ = N_("This device is not admitted"), N_("Tell the organiser, then pair it again.")
-    return TextLine(_(state), HEADLINE), TextLine(_(help_), BODY, QUIET, broken_at=HELP_BROKEN_AT)
+    return TextLine(_(state), HEADLINE), TextLine(_(help_), BODY, QUIET, wrap_below=HELP_WRAP_BELOW)
 
 
-Asked = tuple[tuple[TextLine, ...], ButtonRows]
+Question = tuple[tuple[TextLine, ...], ButtonRows]
 """The lines of a question, and the buttons that answer it."""
 
 
@@ -123,7 +123,7 @@ def win_form_screen(_: Translator, view: ScreenView, form: Form, discarder_key: 
     return ScreenBody(lines, panel=panel)
 
 
-def _value(_: Translator, view: ScreenView, form: Form, seat: Seat) -> Asked:
+def _value(_: Translator, view: ScreenView, form: Form, seat: Seat) -> Question:
     lines = (
         TextLine(_("Hand value of {seat}", seat=seat_name(_, seat)), LARGE),
         player_line(_, view, seat),
@@ -135,7 +135,7 @@ def _value(_: Translator, view: ScreenView, form: Form, seat: Seat) -> Asked:
     return lines, ((KeyButton("b", _("Count from the backs")),), *pad)
 
 
-def tile_question(_: Translator, view: ScreenView, form: Form | WinForm, seat: Seat, fault: str) -> Asked:
+def tile_question(_: Translator, view: ScreenView, form: Form | WinForm, seat: Seat, fault: str) -> Question:
     """Return the question on which tile a seat declared, if there are several declarations, in their order."""
     title = TextLine(_("On whose tile did {seat} declare?", seat=seat_name(_, seat)), LARGE)
     order = _(
@@ -166,7 +166,7 @@ def result_screen(_: Translator, view: ScreenView, result: ResultView) -> Screen
     lines += overtaken_lines(_, result.overtaken)
     lines += receipt_lines(_, view)
     action = KeyButton("enter", _("Next deal"), "strong") if recorded else KeyButton("r", _("Wrong: correct it"))
-    return ScreenBody((*lines,), (*keep, action), square=receipt_link(view))
+    return ScreenBody((*lines,), (*keep, action), qr_code=receipt_link(view))
 
 
 def overtaken_lines(_: Translator, seats: Iterable[Seat]) -> list[TextLine]:
@@ -223,7 +223,7 @@ def other_device_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     return ScreenBody(lines, (KeyButton("enter", _("Use this device")), *pairing_button(_, view)))
 
 
-WHY: Final[Mapping[str, Message]] = {
+STOP_REASONS: Final[Mapping[str, Message]] = {
     "bad_configuration": N_("Its settings cannot be read."),
     "bad_device_address": N_("Its settings cannot be read."),
     "device_in_use": N_("Another program is using its buttons or its screen."),
@@ -243,24 +243,24 @@ def program_stopped_screen(_: Translator, view: ScreenView) -> ScreenBody | None
     stopped = view.phase
     if not isinstance(stopped, StoppedView):
         return None
-    kept = N_("Stay seated. Nothing is lost, and a button that you press now counts.")
+    text = N_("Stay seated. Nothing is lost, and a button that you press now counts.")
     lines = [
         TextLine(_("This table is restarting"), TITLE, ATTENTION),
-        TextLine(_(kept if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), BODY),
+        TextLine(_(text if stopped.presses_kept else N_("Stay seated. Nothing is lost.")), BODY),
     ]
     if stopped.failures >= TOO_OFTEN:
         lines.append(TextLine(_("It keeps failing. Call the organiser."), BODY, ATTENTION))
-    if stopped.why in WHY:
-        lines.append(TextLine(_(WHY[stopped.why]), BODY, QUIET))
+    if stopped.why in STOP_REASONS:
+        lines.append(TextLine(_(STOP_REASONS[stopped.why]), BODY, QUIET))
     return ScreenBody(tuple(lines))
 
 
-FULL: Final = f"disk: {JournalFull.code}"
+DISK_FULL: Final = f"disk: {JournalFull.code}"
 
 
 def disk_full_screen(_: Translator, view: ScreenView) -> ScreenBody | None:
     """Return the screen for a full disk, whatever the table was doing, or None."""
-    if FULL not in view.line.health:
+    if DISK_FULL not in view.line.health:
         return None
     help_ = TextLine(_("Wait; do not switch off. Nothing is lost. Call the organiser."), BODY)
     return ScreenBody((TextLine(_("Memory card full"), TITLE, ATTENTION), help_))

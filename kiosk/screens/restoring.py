@@ -29,7 +29,7 @@ from kiosk.screens.drawing import (
     draw_shape,
     paint_picture,
     seat_name,
-    who_sits,
+    wind_and_player,
 )
 from kiosk.screens.tray import (
     TrayDrawing,
@@ -57,7 +57,7 @@ from kiosk.table import (
     serial_by_place,
 )
 
-MOST_WAITED_FOR: Final = 3
+MOST_PLACES_NAMED: Final = 3
 """Most places that are named in a line."""
 
 
@@ -83,7 +83,7 @@ def _stopped(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBod
     lines = (
         TextLine(_("Stop. Touch no tile. Call the arbiter."), TITLE, ATTENTION),
         TextLine(_(texts.STOPPED[phase.stopped], deal=view.deal), BODY),
-        *(TextLine(who_sits(_, view, seat), BODY) for seat in phase.repeating),
+        *(TextLine(wind_and_player(_, view, seat), BODY) for seat in phase.repeating),
     )
     return ScreenBody(lines)
 
@@ -98,7 +98,7 @@ def _tray(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody |
         TextLine(tray_verdict(_, check), LARGE, ATTENTION),
         *_waited_for(_, work.carrier, check),
         *_move(_, work),
-        *_beside(_, phase),
+        *_missing_in_view(_, phase),
         *_covered(_, phase),
         *_print_to_blame(_, phase),
     )
@@ -111,7 +111,7 @@ def _tray(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody |
 def _waited_for(_: Translator, carrier: Carrier, check: TrayProblem) -> tuple[TextLine, ...]:
     """Return the unread places of a tray that is right as far as it was read, if they are few."""
     unread = [place for place in PLACES if place.seat == check.seat and carrier[place].what is Content.UNREAD]
-    if check.wrong or check.aside is not None or not 0 < len(unread) <= MOST_WAITED_FOR:
+    if check.wrong or check.unknown_look is not None or not 0 < len(unread) <= MOST_PLACES_NAMED:
         return ()
     places = " · ".join(place_name(_, place, seat=False) for place in unread)
     return (TextLine(_("Waiting for {places}", places=places), SMALL),)
@@ -151,13 +151,13 @@ def _move(_: Translator, work: Work) -> tuple[TextLine, ...]:
     if work.move is None:
         return ()
     face = work.carrier[work.move.one].what is Content.FACE_UP
-    done = _("Last move done.") + "   " if work.ticked else ""
+    done = _("Last move done.") + "   " if work.last_move_done else ""
     left = _.ngettext("{count} move still to make", "{count} moves still to make", count=work.left)
-    said = TextLine(done + left, SMALL, TEXT if work.ticked else QUIET)
-    return said, TextLine(move_sentence(_, work.move, face=face), LARGE)
+    count_line = TextLine(done + left, SMALL, TEXT if work.last_move_done else QUIET)
+    return count_line, TextLine(move_sentence(_, work.move, face=face), LARGE)
 
 
-def _beside(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
+def _missing_in_view(_: Translator, phase: RestoringView) -> tuple[TextLine, ...]:
     """Return a line if the missing tile is in view outside the trays."""
     move, in_view = phase.work.move, phase.restoring.observation.in_view
     if not isinstance(move, PutIn) or all(one.serial != move.serial or one.foreign for one in in_view):
@@ -190,7 +190,7 @@ def _unread_print(_: Translator, view: ScreenView, phase: RestoringView) -> Scre
     return ScreenBody(lines, by_hand_button(_, view, phase))
 
 
-ALL: Final = TRAY * len(SEATS)
+ALL_TILES: Final = TRAY * len(SEATS)
 MOST_NAMED: Final = 12
 """Most serials that somebody can look for at a time."""
 
@@ -216,7 +216,7 @@ def _sorting(_: Translator, phase: RestoringView) -> TextLine:
 def _heap_lines(_: Translator, restoring: Restoring, work: Work) -> Iterator[TextLine]:
     """Yield the progress, and what to do with tiles that have no place."""
     missing = unseen_serials(restoring.heap, known_places(work.carrier).keys())
-    progress = _("{seen} of {all} tiles seen", seen=ALL - len(missing), all=ALL)
+    progress = _("{seen} of {all} tiles seen", seen=ALL_TILES - len(missing), all=ALL_TILES)
     if 0 < len(missing) <= MOST_NAMED:
         progress += "   " + _("not seen: {serials}", serials=" ".join(map(str, missing)))
     yield TextLine(progress, SMALL, QUIET if missing else GOOD)
@@ -239,7 +239,7 @@ def _scan(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody |
     if restoring.showing != "scanner" or (answer := restoring.scans.answer) is None:
         return None
     lines = (*_scan_lines(_, answer), *_run_lines(_, restoring))
-    paint = _goes(_, answer.place) if answer.place is not None else None
+    paint = _paint_place(_, answer.place) if answer.place is not None else None
     actions = KeyButton("back", _("Back")), *by_hand_button(_, view, phase)
     return ScreenBody(lines, actions, paint=paint, seats=False)
 
@@ -273,7 +273,7 @@ def _run_lines(_: Translator, restoring: Restoring) -> Iterator[TextLine]:
         yield TextLine(text, SMALL, QUIET)
 
 
-def _goes(_: Translator, place: TilePlace) -> Paint:
+def _paint_place(_: Translator, place: TilePlace) -> Paint:
     """Return a painter for the seat's shape, its name, row and place, and below them the place in its tray."""
 
     def paint(surface: pygame.Surface, room: pygame.Rect, pen: TextPen) -> None:

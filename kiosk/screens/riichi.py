@@ -42,7 +42,7 @@ from kiosk.screens.views import (
     SessionView,
     SheetView,
 )
-from kiosk.table import LINES
+from kiosk.table import LINES_PER_PAGE
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -81,7 +81,7 @@ def riichi_prompt(_: Translator, view: ScreenView, prompt: RiichiPrompt) -> Scre
     return ScreenBody(lines, actions, panel)
 
 
-def _win(_: Translator, view: ScreenView, form: WinForm, fault: str, counted: str | None) -> play.Asked:
+def _win(_: Translator, view: ScreenView, form: WinForm, fault: str, counted: str | None) -> play.Question:
     """Return the current question about a win."""
     back = (KeyButton("back", _("Back")),)
     if form.whose_tile is not None:
@@ -97,17 +97,17 @@ def _win(_: Translator, view: ScreenView, form: WinForm, fault: str, counted: st
     if form.asked == "live_kan":
         others = (*_seats(_, view, form.declared), back)
         return (TextLine(_("Whose discard was called for the kan?"), LARGE),), others
-    others = (*_seats(_, view, form.declared), _drawn(_, form, counted), back)
+    others = (*_seats(_, view, form.declared), _tsumo_buttons(_, form, counted), back)
     return (TextLine(_.pgettext("riichi", "Who discarded?"), TITLE),), others
 
 
-def _drawn(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton, ...]:
+def _tsumo_buttons(_: Translator, form: WinForm, counted: str | None) -> tuple[KeyButton, ...]:
     """Return the buttons for a tsumo; one after a live kan has its own if it is paid differently."""
     drawn = KeyButton("d", _("Self-drawn"), "strong" if counted == "d" else "plain")
     return (drawn, KeyButton("k", _("After a live kan"))) if form.live_kan else (drawn,)
 
 
-def _value(_: Translator, view: ScreenView, form: WinForm, fault: str) -> play.Asked:
+def _value(_: Translator, view: ScreenView, form: WinForm, fault: str) -> play.Question:
     seat = seat_name(_, form.seat) if form.seat else ""
     lines = (
         TextLine(_(texts.RIICHI_OF[form.asked], seat=seat, han=form.han), LARGE),
@@ -126,7 +126,7 @@ def _seats(_: Translator, view: ScreenView, without: tuple[object, ...]) -> Butt
     return tuple((seat_button(_, view, seat),) for seat in SEATS if seat not in without)
 
 
-def _question(_: Translator, view: ScreenView, prompt: RiichiPrompt, question: RiichiQuestion) -> play.Asked:
+def _question(_: Translator, view: ScreenView, prompt: RiichiPrompt, question: RiichiQuestion) -> play.Question:
     lines = [TextLine(_(texts.RIICHI_ASK[question.about]), LARGE)]
     if question.about == "riichi" and isinstance(view.riichi, SessionView):
         lines.append(TextLine(_("A stick is {points} points", points=view.riichi.deposit), BODY, QUIET))
@@ -146,7 +146,7 @@ def _answers(
                 yield *((KeyButton("1", _("Chombo")),) * ends), KeyButton("2", _("Minor fault"))
                 yield from ((KeyButton("3", _("Chombo that spoilt a yakuman")),),) * (ends and prompt.spoils)
         case "spoilt" | "dependent" | "nagashi":
-            seats, chosen = _among(question)
+            seats, chosen = _seat_choices(question)
             yield from (_chosen(_, row, chosen) for row in (seats[:-2], seats[-2:]) if row)
             yield (KeyButton("enter", _("Enter"), "strong"),)
         case "abort":
@@ -162,7 +162,7 @@ def _deposit_button(_: Translator, view: ScreenView, session: SessionView, seat:
     return seat_button(_, view, seat, "plain", _("pay {points}", points=session.deposit))
 
 
-def _among(question: RiichiQuestion) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
+def _seat_choices(question: RiichiQuestion) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
     """Return the seats to choose from, and those chosen."""
     if question.about == "nagashi":
         return SEATS, question.seats
@@ -275,8 +275,8 @@ def _paint(_: Translator, view: SheetView) -> Paint:
 
 def _table(surface: pygame.Surface, room: pygame.Rect, pen: TextPen, rows: Sequence[tuple[str, ...]]) -> None:
     """Draw rows one below the other, with one letter size for each column."""
-    high = room.height // (LINES + 2)
-    share = pen.fit([TextLine("0", LARGEST)] * (LINES + 2), room.width, room.height)[0].share
+    high = room.height // (LINES_PER_PAGE + 2)
+    share = pen.fit([TextLine("0", LARGEST)] * (LINES_PER_PAGE + 2), room.width, room.height)[0].share
     left = room.left
     for at, part in enumerate(COLUMNS):
         width = round(room.width * part)
@@ -306,7 +306,7 @@ def _state(_: Translator, view: ScreenView, session: SessionView) -> ScreenBody:
         return ScreenBody((*title_lines(_("Take your seats"), _("East deals first. Ready? Press your button.")),))
     if view.state == "playing":
         return _session_playing(_, view, session)
-    if session.asking:
+    if session.asks_tenpai:
         lines = title_lines(_("Drawn hand: who is tenpai?"), _("Tenpai: press your button. Again: not tenpai."))
         buttons = button_row(_, ("enter", N_("Pay")), ("i", N_("Riichi")), ("g", N_("Nagashi")), ("f", N_("Fault")))
     elif view.state == "accepting":
@@ -337,13 +337,13 @@ def _playing(_: Translator, view: ScreenView, buttons: tuple[KeyButton, ...], *h
     if isinstance(view.phase, PlayingView) and view.phase.ended:
         return ScreenBody(play.nobody_won_lines(_), buttons)
     four = view.phase.doubt == "denied" if isinstance(view.phase, PlayingView) else False
-    lines = title_lines(_.pgettext("state of a table", "Play"), *((_(play.FOUR),) if four else help_))
+    lines = title_lines(_.pgettext("state of a table", "Play"), *((_(play.FOUR_PRESSED),) if four else help_))
     return ScreenBody((*lines,), (*button_row(_, ("d", N_("Wall empty, no hu"))), *buttons))
 
 
 def title_lines(head: str, *help_: str) -> list[TextLine]:
     """Return a heading, and what to do."""
-    return [TextLine(head, TITLE), *(TextLine(one, BODY, QUIET, play.HELP_BROKEN_AT) for one in help_ if one)]
+    return [TextLine(head, TITLE), *(TextLine(one, BODY, QUIET, play.HELP_WRAP_BELOW) for one in help_ if one)]
 
 
 def button_row(_: Translator, *named: tuple[str, str]) -> tuple[KeyButton, ...]:
@@ -368,7 +368,7 @@ def _wall_sentence(_: Translator, planned: PlannedRiichiView) -> str:
 
 def _planned_ended(_: Translator, view: ScreenView, planned: PlannedRiichiView) -> ScreenBody | None:
     ended = how_it_ended(_, planned.ending)
-    if planned.asking:
+    if planned.asks_tenpai:
         lines = title_lines(_("Drawn hand: who is tenpai?"), _("Tenpai: press your button. Again: not tenpai."))
         buttons = button_row(_, ("enter", N_("Enter")), ("g", N_("Nagashi")))
     elif view.result is None:
@@ -381,4 +381,4 @@ def _planned_ended(_: Translator, view: ScreenView, planned: PlannedRiichiView) 
         lines = play.act_lines(" · ".join((_("Recorded"), ended)), _("Mix the tiles face down."), GOOD)
         lines += play.receipt_lines(_, view)
         buttons = button_row(_, ("enter", N_("Next deal")))
-    return ScreenBody((*lines,), buttons, square=play.receipt_link(view))
+    return ScreenBody((*lines,), buttons, qr_code=play.receipt_link(view))

@@ -84,28 +84,28 @@ class SeatBox:
         tick = round(2 * TICK * self._pen.unit)
         inside = box.inflate(-2 * padding - self._thick, -2 * padding)
         wide = not small and box.width > WIDE * box.height
-        came = pygame.Rect(inside)
+        result = pygame.Rect(inside)
         paid = view.riichi.paid.get(seat) if isinstance(view.riichi, SessionView) else None
         if paid:
             across = len(WORTH) if wide else 2
-            came.height -= (strip := round(self._pen.unit * STRIP * stick_rows(paid, across)))
-            inside.height = came.height
-            draw_sticks(surface, self._pen, paid, pygame.Rect(came.left, came.bottom, came.width, strip), across)
+            result.height -= (strip := round(self._pen.unit * STRIP * stick_rows(paid, across)))
+            inside.height = result.height
+            draw_sticks(surface, self._pen, paid, pygame.Rect(result.left, result.bottom, result.width, strip), across)
         if wide:
             inside.width = (inside.width - padding) // 2
-            came.width, came.left = inside.width - (tick if marked else 0), inside.right + padding
-        who, what = [*self._who(view, seat, inside.width, small=small)], [*self._what(view, seat)]
-        onward = self._onward(view, seat)
+            result.width, result.left = inside.width - (tick if marked else 0), inside.right + padding
+        who, what = [*self._name_lines(view, seat, inside.width, small=small)], [*self._result_lines(view, seat)]
+        onward = self._onward_lines(view, seat)
         if onward:  # the wind of a finished play gives way to where its players go next
             what += onward
         elif view.play:
             wind = self._wind(view.play.winds[seat], inside.width, SMALL if small or paid else BODY)
-            who, what = (who, [*self._with_wind(wind, what, came.width)]) if wide or paid else ([*who, wind], what)
-        what = self._pen.uncut(what, came.width)
+            who, what = (who, [*self._with_wind(wind, what, result.width)]) if wide or paid else ([*who, wind], what)
+        what = self._pen.halved(what, result.width)
         if wide:
-            what = self._pen.fit(what, came.width, came.height)
-            at = (came.centerx, came.centery - self._pen.high(what, came.width) // 2)
-            self._pen.write_lines(surface, what, at, came.width)
+            what = self._pen.fit(what, result.width, result.height)
+            at = (result.centerx, result.centery - self._pen.lines_height(what, result.width) // 2)
+            self._pen.write_lines(surface, what, at, result.width)
             what = []
         name = self._name(inside.width - (0 if small else tick), BODY if small or (wide and paid) else LARGE)
         self._stack(surface, seat, inside, [name, *who], what, tick if marked and not wide else 0, small=small)
@@ -116,7 +116,7 @@ class SeatBox:
         if len(what) >= MANY and shared is not None:
             line = what[shared]
             both = line._replace(text=self._("{wind} · {what}", wind=wind.text, what=line.text))
-            if self._pen.wide(both.text, self._pen.share([both.text], line.share, width)) <= width:
+            if self._pen.text_width(both.text, self._pen.share([both.text], line.share, width)) <= width:
                 yield from (*what[:shared], both, *what[shared + 1 :])
                 return
         yield from (wind, *what)
@@ -137,7 +137,7 @@ class SeatBox:
         head = pygame.Rect(inside)
         head.width -= tick
         least = [line._replace(share=SMALLEST) for line in (*who, *what)]
-        if small and len(who) > MANY and self._pen.high(least, inside.width) > SPARE * inside.height:
+        if small and len(who) > MANY and self._pen.lines_height(least, inside.width) > SPARE * inside.height:
             who = [who[0]._replace(text=" ".join(line.text for line in who[:-1])), who[-1]]
         beside = max(what, key=lambda line: line.share) if small and what else None
         if beside is not None and self._has_room(beside, name, head.width):
@@ -145,30 +145,30 @@ class SeatBox:
         else:
             beside = None
         fitted, *lines = self._pen.fit([name, *who, *what], inside.width, inside.height)
-        if small and len(who) > 1 and self._pen.high([fitted, *lines], inside.width) > inside.height:
+        if small and len(who) > 1 and self._pen.lines_height([fitted, *lines], inside.width) > inside.height:
             who = who[:-1]  # without the wind, which the panel's buttons show as well
             fitted, *lines = self._pen.fit([name, *who, *what], inside.width, inside.height)
         large = name._replace(share=max(fitted.share, LEAST * name.share))
-        left = inside.height - self._pen.high([large], inside.width)
+        left = inside.height - self._pen.lines_height([large], inside.width)
         rest = self._pen.fit([*who, *what], inside.width, left)
-        if self._pen.high(rest, inside.width) <= left:
+        if self._pen.lines_height(rest, inside.width) <= left:
             fitted, lines = large, rest
         y = self._head(surface, seat, head, fitted.share, beside)
         self._pen.write_lines(surface, lines[: len(who)], (inside.centerx, y), inside.width)
         what = lines[len(who) :]
-        at = (inside.centerx, inside.bottom - self._pen.high(what, inside.width))
+        at = (inside.centerx, inside.bottom - self._pen.lines_height(what, inside.width))
         self._pen.write_lines(surface, what, at, inside.width)
 
     def _name(self, width: int, share: float) -> TextLine:
         """Return the longest name of a seat, at the size that all four share."""
         names = [seat_name(self._, seat) for seat in SEATS]
         share = self._pen.share(names, share, width - round(1.2 * share * self._pen.unit))
-        return TextLine(max(names, key=lambda name: self._pen.wide(name, share)), share)
+        return TextLine(max(names, key=lambda name: self._pen.text_width(name, share)), share)
 
     def _has_room(self, line: TextLine, name: TextLine, width: int) -> bool:
         """Return whether a line beside a name would be legible."""
-        left = width - self._pen.wide(name.text, name.share) - round(1.5 * name.share * self._pen.unit)
-        return self._pen.wide(line.text, SMALL) <= left
+        left = width - self._pen.text_width(name.text, name.share) - round(1.5 * name.share * self._pen.unit)
+        return self._pen.text_width(line.text, SMALL) <= left
 
     def _head(
         self, surface: pygame.Surface, seat: Seat, head: pygame.Rect, share: float, beside: TextLine | None
@@ -177,20 +177,20 @@ class SeatBox:
         side = round(share * self._pen.unit)
         draw_shape(surface, pygame.Rect(head.topleft, (side, side)), seat, self._pen)
         left, name = head.left + round(1.15 * side), seat_name(self._, seat)
-        stands = self._pen.write(surface, name, (left, head.top), share, TEXT, head.right - left)
+        written = self._pen.write(surface, name, (left, head.top), share, TEXT, head.right - left)
         if beside is not None:
-            wide, share = head.right - stands.right - side // 3, min(beside.share, share)
-            y = stands.centery - self._pen.height(beside.text, share, wide) // 2
+            wide, share = head.right - written.right - side // 3, min(beside.share, share)
+            y = written.centery - self._pen.height(beside.text, share, wide) // 2
             self._pen.write(surface, beside.text, (head.right, y), share, beside.colour, wide, align="right")
-        return stands.bottom
+        return written.bottom
 
     def _frame(self, surface: pygame.Surface, view: ScreenView, seat: Seat, box: pygame.Rect) -> bool:
         """Draw the box, with a tick if it is marked; return whether it is."""
-        asked = view.form is not None and seat == (view.form.whose_tile or view.form.seat)
+        in_question = view.form is not None and seat == (view.form.whose_tile or view.form.seat)
         marked = seat in view.marked or (view.riichi is not None and seat in view.riichi.marked)
-        colour = ATTENTION if asked else GOOD if marked else LINE
+        colour = ATTENTION if in_question else GOOD if marked else LINE
         pygame.draw.rect(surface, PANEL, box, border_radius=8)
-        pygame.draw.rect(surface, colour, box, width=self._thick if asked or marked else 1, border_radius=8)
+        pygame.draw.rect(surface, colour, box, width=self._thick if in_question or marked else 1, border_radius=8)
         if marked:
             self._tick(surface, box)
         return marked
@@ -202,7 +202,7 @@ class SeatBox:
         points = [(x, y), (x + size // 2, y + size // 2), (x + round(size * 1.4), y - size // 2)]
         pygame.draw.lines(surface, GOOD, closed=False, points=points, width=self._thick)
 
-    def _who(self, view: ScreenView, seat: Seat, width: int, *, small: bool) -> Iterator[TextLine]:
+    def _name_lines(self, view: ScreenView, seat: Seat, width: int, *, small: bool) -> Iterator[TextLine]:
         """Yield the player's name. In a small box it takes two lines only if one would be much smaller."""
         share = BODY * (MUCH_SMALLER if small else 1)
         for part in self._pen.name_lines(view.players[seat], share, width):
@@ -212,20 +212,20 @@ class SeatBox:
         winds = {wind: wind_name(self._, wind) for wind in SEATS}
         return TextLine(winds[own], self._pen.share(winds.values(), share, width), QUIET)
 
-    def _what(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
+    def _result_lines(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if isinstance(view.riichi, SessionView):
             yield from riichi.session_seat_lines(self._, view, view.riichi, seat)
         elif view.riichi is not None:
             yield from riichi.planned_seat_lines(self._, view, view.riichi, seat)
-            yield from self._fined(view, seat)
+            yield from self._fine_lines(view, seat)
         else:
-            yield from self._came_of(view, seat)
+            yield from self._mcr_lines(view, seat)
 
-    def _came_of(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
+    def _mcr_lines(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         form = view.phase.form if isinstance(view.phase, DeclaredView) else None
         entered = dict(zip(form.valued, form.values, strict=False)) if form else {}
         if view.result is not None:
-            yield from self._scored(view.result.points[seat], view.result.winners.get(seat))
+            yield from self._score_lines(view.result.points[seat], view.result.winners.get(seat))
         elif seat in entered:
             yield TextLine(self._("value {value}", value=entered[seat]), BODY)
         elif form and seat in form.overtaken:
@@ -237,9 +237,9 @@ class SeatBox:
         if isinstance(view.phase, RestoringView) and seat in view.phase.arrived:
             here = texts.STATE_MARKED["seating"]
             yield TextLine(self._(here), SMALL, GOOD)
-        yield from self._fined(view, seat)
+        yield from self._fine_lines(view, seat)
 
-    def _onward(self, view: ScreenView, seat: Seat) -> list[TextLine]:
+    def _onward_lines(self, view: ScreenView, seat: Seat) -> list[TextLine]:
         """Return where a player plays next, if one of the four moves after this play."""
         if not isinstance(view.phase, RecordedView) or view.play is None or seat not in view.phase.onward:
             return []
@@ -252,11 +252,11 @@ class SeatBox:
             lines.append(TextLine(self._("in round {round}", round=then.round), SMALL, QUIET))
         return lines
 
-    def _fined(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
+    def _fine_lines(self, view: ScreenView, seat: Seat) -> Iterator[TextLine]:
         if view.play and seat in view.play.fines:
             yield TextLine(self._("fine {imp} IMP", imp=view.play.fines[seat].imp), SMALL, ATTENTION)
 
-    def _scored(self, points: int, value: int | None) -> Iterator[TextLine]:
+    def _score_lines(self, points: int, value: int | None) -> Iterator[TextLine]:
         if value is not None:
             yield TextLine(self._("value {value}", value=value), SMALL, GOOD)
         yield TextLine(riichi.signed_points(points), TITLE)

@@ -18,11 +18,11 @@ from kiosk.screens.drawing import (
     ATTENTION,
     BODY,
     DANGER,
+    DIMMED,
     EDGE,
     GOOD,
     GROUND,
-    LOWERED,
-    NOTHING,
+    NO_BUTTON,
     QUIET,
     SMALL,
     TEXT,
@@ -60,7 +60,7 @@ class BodyParts(NamedTuple):
 
     lines: pygame.Rect
     actions: tuple[pygame.Rect, ...] = ()
-    place: pygame.Rect = pygame.Rect(0, 0, 0, 0)
+    code_box: pygame.Rect = pygame.Rect(0, 0, 0, 0)
     code: pygame.Surface | None = None
 
 
@@ -83,52 +83,52 @@ class TableScreen:
 
     def draw(self, surface: pygame.Surface, view: ScreenView, pressed: TouchTarget | None = None) -> None:
         """Draw everything; a finger may be on one target."""
-        now = current_screen(self._, view)
+        body = current_screen(self._, view)
         surface.fill(GROUND)
         self._head(surface, view)
-        self._middle(surface, view, now)
-        if view.players and now.seats:
-            for seat, box in self._layout.seats(panel=bool(now.panel)).items():
-                self._seat.draw(surface, view, seat, box, small=bool(now.panel))
+        self._middle(surface, view, body)
+        if view.players and body.seats:
+            for seat, box in self._layout.seats(panel=bool(body.panel)).items():
+                self._seat.draw(surface, view, seat, box, small=bool(body.panel))
         self._foot(surface, view)
-        for group in self._targets(now, view):
+        for group in self._targets(body, view):
             self._buttons.draw(surface, group, pressed)
         if self._pen.look.quiet:
-            surface.fill(LOWERED, special_flags=pygame.BLEND_MULT)
+            surface.fill(DIMMED, special_flags=pygame.BLEND_MULT)
 
-    def _targets(self, now: ScreenBody, view: ScreenView) -> Iterator[tuple[TouchTarget, ...]]:
+    def _targets(self, body: ScreenBody, view: ScreenView) -> Iterator[tuple[TouchTarget, ...]]:
         """Yield the touch targets in groups whose labels have one size; each button at the foot is its own group."""
-        if now.actions:
-            yield tuple(map(_target, now.actions, self._parted(now, view).actions))
-        if now.panel:
-            grid = self._layout.grid([len(row) for row in now.panel])
-            rows = (zip(row, boxes, strict=True) for row, boxes in zip(now.panel, grid, strict=True))
-            yield tuple(_target(button, box) for row in rows for button, box in row if button is not NOTHING)
+        if body.actions:
+            yield tuple(map(_target, body.actions, self._parts(body, view).actions))
+        if body.panel:
+            grid = self._layout.grid([len(row) for row in body.panel])
+            rows = (zip(row, boxes, strict=True) for row, boxes in zip(body.panel, grid, strict=True))
+            yield tuple(_target(button, box) for row in rows for button, box in row if button is not NO_BUTTON)
         if view.players:
             label = self._(N_("Cancel the call") if view.call else N_("Call the arbiter"))
             yield (TouchTarget("c", label, self._layout.call),)
         if (clock := clock_button(self._layout, view)) is not None:
             yield (clock,)
 
-    def _room(self, now: ScreenBody, view: ScreenView) -> pygame.Rect:
-        return self._layout.middle(panel=bool(now.panel), seats=bool(view.players) and now.seats)
+    def _room(self, body: ScreenBody, view: ScreenView) -> pygame.Rect:
+        return self._layout.middle(panel=bool(body.panel), seats=bool(view.players) and body.seats)
 
-    def _parted(self, now: ScreenBody, view: ScreenView) -> BodyParts:
+    def _parts(self, body: ScreenBody, view: ScreenView) -> BodyParts:
         """Divide the middle into its parts."""
-        room, place = self._room(now, view), pygame.Rect(0, 0, 0, 0)
-        code = _square(now.square, self._layout.square(room)) if now.square else None
+        room, place = self._room(body, view), pygame.Rect(0, 0, 0, 0)
+        code = _fitted_code(body.qr_code, self._layout.square_side(room)) if body.qr_code else None
         if code is not None:
-            room, place = self._layout.beside(room, code.get_width())
-        if not now.actions:
+            room, place = self._layout.split_beside(room, code.get_width())
+        if not body.actions:
             return BodyParts(room, (), place, code)
         return BodyParts(
-            *self._layout.with_actions(room, len(now.actions), panel=bool(now.panel)), place=place, code=code
+            *self._layout.with_actions(room, len(body.actions), panel=bool(body.panel)), code_box=place, code=code
         )
 
     def _head(self, surface: pygame.Surface, view: ScreenView) -> None:
         _, layout = self._, self._layout
-        apart = "" if isinstance(view.phase, StoppedView) else _("Not paired")
-        texts = [_("Table {table}", table=view.table) if view.table else apart]
+        no_table = "" if isinstance(view.phase, StoppedView) else _("Not paired")
+        texts = [_("Table {table}", table=view.table) if view.table else no_table]
         if view.play is not None:
             texts += riichi.riichi_head(_, view) or [
                 _("Deal {deal} · round {round}", deal=view.play.deal, round=view.play.round),
@@ -138,23 +138,23 @@ class TableScreen:
         for text, (at, align) in zip(texts, layout.heads, strict=False):
             self._pen.write(surface, text, at, share, TEXT, layout.head_width, align=align)
 
-    def _middle(self, surface: pygame.Surface, view: ScreenView, now: ScreenBody) -> None:
+    def _middle(self, surface: pygame.Surface, view: ScreenView, body: ScreenBody) -> None:
         """Write the lines centred in their room, smaller if there are many, and paint below them."""
-        parted, leading = self._parted(now, view), self._layout.leading
-        room = parted.lines
-        if parted.code:
-            surface.blit(parted.code, parted.place)
+        parts, leading = self._parts(body, view), self._layout.leading
+        room = parts.lines
+        if parts.code:
+            surface.blit(parts.code, parts.code_box)
             if self._pen.look.quiet:
-                surface.fill(EDGE, parted.place, pygame.BLEND_MULT)
-        lines = [part for line in now.lines for part in self._pen.broken(line, room.width)]
+                surface.fill(EDGE, parts.code_box, pygame.BLEND_MULT)
+        lines = [part for line in body.lines for part in self._pen.wrapped(line, room.width)]
         lines = self._pen.fit(lines, room.width, room.height, leading)
-        if self._pen.high(lines, room.width, leading) > room.height:  # still too high: fewer lines, however small
-            lines = self._pen.fit(self._pen.uncut(now.lines, room.width), room.width, room.height, leading)
-        high = self._pen.high(lines, room.width, leading)
-        y = room.top if now.paint else room.top + (room.height - high) // 2
+        if self._pen.lines_height(lines, room.width, leading) > room.height:  # still too high: fewer lines
+            lines = self._pen.fit(self._pen.halved(body.lines, room.width), room.width, room.height, leading)
+        high = self._pen.lines_height(lines, room.width, leading)
+        y = room.top if body.paint else room.top + (room.height - high) // 2
         y = self._pen.write_lines(surface, lines, (room.centerx, y), room.width, leading=leading)
-        if now.paint:
-            now.paint(surface, pygame.Rect(room.left, y, room.width, room.bottom - y), self._pen)
+        if body.paint:
+            body.paint(surface, pygame.Rect(room.left, y, room.width, room.bottom - y), self._pen)
 
     def _foot(self, surface: pygame.Surface, view: ScreenView) -> None:
         """Write the device's state, what is broken and any call, and the time of day beside it."""
@@ -166,7 +166,7 @@ class TableScreen:
         """Write lines vertically centred in a room."""
         lines = self._pen.fit(lines, room.width, room.height)
         x = {"left": room.left, "centre": room.centerx, "right": room.right}[align]
-        y = room.top + (room.height - self._pen.high(lines, room.width)) // 2
+        y = room.top + (room.height - self._pen.lines_height(lines, room.width)) // 2
         self._pen.write_lines(surface, lines, (x, y), room.width, align)
 
 
@@ -174,7 +174,7 @@ def _target(button: KeyButton, box: pygame.Rect) -> TouchTarget:
     return TouchTarget(button.key, button.label, box, button.tone, button.seat)
 
 
-SCREENS_APART: Final = (
+PRIORITY_SCREENS: Final = (
     device.pairing_screen,
     play.program_stopped_screen,
     play.other_device_screen,
@@ -190,7 +190,7 @@ SCREENS_APART: Final = (
 
 def current_screen(_: Translator, view: ScreenView) -> ScreenBody:
     """Return the middle of the screen."""
-    found = next((body for screen in SCREENS_APART if (body := screen(_, view)) is not None), None)
+    found = next((body for screen in PRIORITY_SCREENS if (body := screen(_, view)) is not None), None)
     if found is None:
         found = _play_screen(_, view)
         found = replace(found, lines=(*time_lines(_, view), *found.lines, *problem_lines(_, view)))
@@ -250,7 +250,7 @@ def status_lines(_: Translator, view: ScreenView) -> Iterator[TextLine]:
     if view.call:
         yield TextLine(_call_sentence(_, view.call), SMALL, ATTENTION)
     line = view.line
-    if line.apart:
+    if line.unpaired:
         yield TextLine(line.version, SMALL, QUIET)
         return
     wrong = (
@@ -341,7 +341,7 @@ WHITE: Final = (255, 255, 255)
 
 
 @lru_cache(4)
-def _square(link: str, room: int) -> pygame.Surface | None:
+def _fitted_code(link: str, room: int) -> pygame.Surface | None:
     """Return the QR code of a link, without the fragment after # if there is no room for that."""
     return qr_code(link, room) or qr_code(link.partition("#")[0], room)
 

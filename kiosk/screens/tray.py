@@ -76,7 +76,7 @@ def place_name(_: Translator, place: TilePlace, *, seat: bool) -> str:
 def tray_verdict(_: Translator, check: TrayProblem) -> str:
     """Return the state of a tray in one line."""
     seat = seat_name(_, check.seat)
-    if check.aside is not None:
+    if check.unknown_look is not None:
         return _("{seat}: not a tray of this deal", seat=seat)
     if check.wrong:
         return _("{seat}: not right yet", seat=seat)
@@ -90,7 +90,7 @@ def tray_verdict(_: Translator, check: TrayProblem) -> str:
 
 def fault_sentences(_: Translator, check: TrayProblem) -> Iterator[str]:
     """Yield a sentence for each wrong place; an exchange is named once. A tray of an unknown deal has none."""
-    if check.aside is not None:
+    if check.unknown_look is not None:
         return
     named: set[tuple[int, int]] = set()
     for wrong in check.wrong:
@@ -176,24 +176,24 @@ def place_boxes(seat: Seat, room: pygame.Rect) -> dict[TilePlace, pygame.Rect]:
 def paint_look(carrier: Carrier, deal: Deal, seat: Seat, move: Move | None) -> Paint:
     """Return a painter for a tray that was checked: wrong places have a sign, those of the next move are filled."""
     here = {place: carrier[place] for place in PLACES if place.seat == seat}
-    wrong = {place for place, lying in here.items() if not _right(lying, deal[place])}
+    wrong = {place for place, content in here.items() if not _right(content, deal[place])}
     return TrayDrawing(
         seat,
         colours={place: ATTENTION if place in wrong else EDGE for place in here},
-        texts={place: _sign(lying) for place, lying in here.items() if place in wrong},
+        texts={place: _sign(content) for place, content in here.items() if place in wrong},
         strong=places_of(move) if move is not None else (),
         arrow=isinstance(move, Swap | Shift),
     ).paint
 
 
-def _right(lying: PlaceContent, wanted: int) -> bool:
-    return lying.serial == wanted and lying.well
+def _right(content: PlaceContent, wanted: int) -> bool:
+    return content.serial == wanted and content.aligned
 
 
-def _sign(lying: PlaceContent) -> str:
-    if lying.what is Content.EMPTY:
+def _sign(content: PlaceContent) -> str:
+    if content.what is Content.EMPTY:
         return "–"
-    return SIGNS.get(lying.what, "×" if lying.well else "!")
+    return SIGNS.get(content.what, "×" if content.aligned else "!")
 
 
 def by_hand_button(_: Translator, view: ScreenView, phase: RestoringView) -> tuple[KeyButton, ...]:
@@ -218,28 +218,27 @@ def carrier_sheet_screen(_: Translator, view: ScreenView, phase: RestoringView) 
     )
     right = sheet.deal == view.deal
     actions = KeyButton("back", _("Back")), *by_hand_button(_, view, phase)
-    return ScreenBody(
-        (TextLine(name, TITLE, GOOD if right else ATTENTION), *(_goes_on(_) if right else _fetch(_, view))), actions
-    )
+    title = TextLine(name, TITLE, GOOD if right else ATTENTION)
+    return ScreenBody((title, *(_right_carrier(_) if right else _wanted_carrier(_, view))), actions)
 
 
 def another_carrier_screen(_: Translator, view: ScreenView, phase: RestoringView) -> ScreenBody | None:
     """Return the screen for a tray of another deal under the camera, or None."""
     check, showing = phase.check, phase.restoring.showing
-    if check is None or (check.deal is None and (check.aside is None or showing == "hand")):
+    if check is None or (check.deal is None and (check.unknown_look is None or showing == "hand")):
         return None
     # A carrier of unknown tiles may hold no deal at all, but tiles of this set that somebody has put into trays.
-    may_be_laid = check.aside is not None and not check.of_another_set
+    may_be_laid = check.unknown_look is not None and not check.of_another_set
     if showing == "anew" and may_be_laid:
-        return _laid_anew(_, view)
-    lines, by_hand = (_whose(_, view, check), *_fetch(_, view)), by_hand_button(_, view, phase)
+        return _lay_again(_, view)
+    lines, by_hand = (_carrier_title(_, view, check), *_wanted_carrier(_, view)), by_hand_button(_, view, phase)
     if not may_be_laid:
         return ScreenBody(lines, by_hand)
     these = TextLine(_("Lay the deal with these tiles only if nobody has prepared them."), BODY)
     return ScreenBody((*lines, these), (KeyButton("enter", _("Lay deal {deal} with these", deal=view.deal)), *by_hand))
 
 
-def _laid_anew(_: Translator, view: ScreenView) -> ScreenBody:
+def _lay_again(_: Translator, view: ScreenView) -> ScreenBody:
     """Return the question before tiles are laid anew: another table may need them as they are."""
     lines = (
         TextLine(_("Lay deal {deal} with these tiles?", deal=view.deal), TITLE, ATTENTION),
@@ -250,7 +249,7 @@ def _laid_anew(_: Translator, view: ScreenView) -> ScreenBody:
     )
 
 
-def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
+def _carrier_title(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
     if check.deal is not None:
         return TextLine(_("This is the carrier of deal {deal}", deal=check.deal), TITLE, ATTENTION)
     name = (
@@ -259,12 +258,12 @@ def _whose(_: Translator, view: ScreenView, check: TrayProblem) -> TextLine:
     return TextLine(_(name, deal=view.deal), TITLE, ATTENTION)
 
 
-def _fetch(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
+def _wanted_carrier(_: Translator, view: ScreenView) -> tuple[TextLine, ...]:
     return (
         TextLine(_("Deal {deal} is to be played here", deal=view.deal), LARGE),
         TextLine(_("Get the right one. If it is not there, call the arbiter."), BODY),
     )
 
 
-def _goes_on(_: Translator) -> tuple[TextLine, ...]:
+def _right_carrier(_: Translator) -> tuple[TextLine, ...]:
     return TextLine(_("It is the right one"), LARGE), TextLine(_("Remove the sheet and show the trays."), BODY)

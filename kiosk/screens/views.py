@@ -32,7 +32,7 @@ from kiosk.pairing.form import PairingForm
 from kiosk.restoring import Restoring
 from kiosk.self_test import SelfTestView
 from kiosk.table import (
-    LINES,
+    LINES_PER_PAGE,
     QUIET,
     Doubt,
     Light,
@@ -53,7 +53,7 @@ HIDDEN: Final = "*"
 REFUSED: Final = "broker: broker_refused"
 """The entry in the health if the broker refuses the device."""
 
-OF_A_SEAT: Final = ("button-", "contact-", "press-")
+SEAT_PREFIXES: Final = ("button-", "contact-", "press-")
 """Prefixes in the health for a seat's button, its contact, and a press of it that was reported late."""
 
 
@@ -68,7 +68,7 @@ class StatusLine:
     clock: str = ""
     """Hours and minutes."""
     version: str = ""
-    apart: bool = False
+    unpaired: bool = False
     """Whether the device belongs to no table yet, and so is connected to nothing."""
     scorer_silent: bool = False
     """Whether a broker is connected, but the scorer has been silent for long."""
@@ -288,11 +288,11 @@ class SheetView:
 
 def sheet_view(session: RiichiSession, page: int) -> SheetView:
     """Return a page of the session's sheet."""
-    upto = len(session.entries) - page * LINES
+    upto = len(session.entries) - page * LINES_PER_PAGE
     return SheetView(
         page=page,
         pages=sheet_pages(session),
-        lines=tuple(_sheet_line(one) for one in session.entries[max(0, upto - LINES) : max(0, upto)]),
+        lines=tuple(_sheet_line(one) for one in session.entries[max(0, upto - LINES_PER_PAGE) : max(0, upto)]),
         scores={seat: session.state.scores[at] for at, seat in enumerate(SEATS)},
         unknown=session.recorded - len(session.entries),
     )
@@ -332,7 +332,7 @@ class SessionView:
     deposit: int = 1000
     """Points of a riichi deposit."""
     prompt: RiichiPrompt = RiichiPrompt()
-    asking: bool = False
+    asks_tenpai: bool = False
     tenpai: frozenset[Seat] = frozenset()
     ending: RiichiEvent | None = None
     """How the hand ended, to be accepted or as recorded."""
@@ -346,7 +346,7 @@ class SessionView:
     @property
     def marked(self) -> frozenset[Seat]:
         """Seats that have declared tenpai."""
-        return self.tenpai if self.asking else frozenset()
+        return self.tenpai if self.asks_tenpai else frozenset()
 
 
 def session_view(state: Table, session: RiichiSession, form: RiichiForm | None, scores: Scores) -> SessionView:
@@ -361,9 +361,9 @@ def session_view(state: Table, session: RiichiSession, form: RiichiForm | None, 
         riichi=session.riichi,
         deposit=session.profile.points.deposit.value,
         prompt=RiichiPrompt(form, session.profile.session.draw.aborts.value, chombo_spoils(state)),
-        asking=state.hand.asking and state.phase is Phase.DECLARED,
+        asks_tenpai=state.hand.asks_tenpai and state.phase is Phase.DECLARED,
         tenpai=state.hand.tenpai,
-        ending=state.hand.told if settled else None,
+        ending=state.hand.result if settled else None,
         overtaken=overtaken_seats(state) if settled else (),
         paid=_paid(session, settled, state.phase) if settled else {},
         places=dict(zip(SEATS, settled.places, strict=True)) if settled and settled.places else {},
@@ -387,7 +387,7 @@ class PlannedRiichiView:
     wall: tuple[Seat, ...] = ()
     """The seats whose part of the common wall is drawn, in order."""
     prompt: RiichiPrompt = RiichiPrompt()
-    asking: bool = False
+    asks_tenpai: bool = False
     tenpai: frozenset[Seat] = frozenset()
     ending: RiichiEvent | None = None
     """How the hand ended, to be accepted or as recorded."""
@@ -401,11 +401,11 @@ class PlannedRiichiView:
 def planned_riichi_view(state: Table, form: RiichiForm | None) -> PlannedRiichiView:
     """Return the view of a planned riichi deal."""
     quiet = state.phase in QUIET
-    ending = None if quiet else state.hand.told
+    ending = None if quiet else state.hand.result
     return PlannedRiichiView(
         wall=wall_of(state.play.dealer) if state.play else (),
         prompt=RiichiPrompt(form, abort_reasons(state)),
-        asking=state.hand.asking and state.phase is Phase.DECLARED,
+        asks_tenpai=state.hand.asks_tenpai and state.phase is Phase.DECLARED,
         tenpai=frozenset() if quiet or (ending and ending.kind != "draw") else state.hand.tenpai,
         ending=ending,
     )
@@ -488,20 +488,20 @@ class ScreenView:
 def stopped_view(table: int, why: str, failures: int, *, presses_kept: bool) -> ScreenView:
     """Return the view while the program is not running, the same whoever presses."""
     return ScreenView(
-        table, StoppedView(why, failures, presses_kept), StatusLine(version=program_version(), apart=True)
+        table, StoppedView(why, failures, presses_kept), StatusLine(version=program_version(), unpaired=True)
     )
 
 
-def may_pair(now: ScreenView) -> bool:
+def may_pair(view: ScreenView) -> bool:
     """Return whether the device may be paired again from this screen."""
-    return isinstance(now.phase, ElsewhereView | IdleView) and now.phase.may_pair
+    return isinstance(view.phase, ElsewhereView | IdleView) and view.phase.may_pair
 
 
-def with_pairing(now: ScreenView) -> ScreenView:
+def with_pairing(view: ScreenView) -> ScreenView:
     """Offer to pair again if another device serves the table, or the broker refuses this one between plays."""
-    if isinstance(now.phase, ElsewhereView) or (isinstance(now.phase, IdleView) and REFUSED in now.line.health):
-        return replace(now, phase=replace(now.phase, may_pair=True))
-    return now
+    if isinstance(view.phase, ElsewhereView) or (isinstance(view.phase, IdleView) and REFUSED in view.line.health):
+        return replace(view, phase=replace(view.phase, may_pair=True))
+    return view
 
 
 def screen_view(
@@ -524,7 +524,7 @@ def screen_view(
         phase=PlayingView(state.ended, state.doubt)
         if quiet
         else _phase_view(state, play, form, restoring or Restoring()),
-        line=_quiet(line) if quiet else line,
+        line=_quiet_line(line) if quiet else line,
         call=call,
         play=PlayView(
             round=play.round,
@@ -577,40 +577,40 @@ def _onward(state: Table, play: PlannedPlay) -> Mapping[Seat, NextSeat | None]:
     return {seat: then.get(player.id) for seat, player in state.players.items()} if then else {}
 
 
-def with_time_left(now: ScreenView, state: Table, at: int) -> ScreenView:
+def with_time_left(view: ScreenView, state: Table, at: int) -> ScreenView:
     """Add the time left in the play at a time, in ns."""
-    return replace(now, time=replace(now.time, left_min=minutes_left(state, at)))
+    return replace(view, time=replace(view.time, left_min=minutes_left(state, at)))
 
 
-def with_counting(now: ScreenView, count: CountingView | None, discarder_key: str | None) -> ScreenView:
+def with_counting(view: ScreenView, count: CountingView | None, discarder_key: str | None) -> ScreenView:
     """Add the counting of a hand while a declaration waits for its value."""
-    if not isinstance(now.phase, DeclaredView):
-        return now
-    return replace(now, phase=replace(now.phase, count=count, discarder_key=discarder_key))
+    if not isinstance(view.phase, DeclaredView):
+        return view
+    return replace(view, phase=replace(view.phase, count=count, discarder_key=discarder_key))
 
 
-def with_keeping(now: ScreenView, keeping: Keeping | None, *, offered: bool) -> ScreenView:
+def with_keeping(view: ScreenView, keeping: Keeping | None, *, offered: bool) -> ScreenView:
     """Add the keeping of a play whose result is recorded."""
-    if not isinstance(now.phase, RecordedView):
-        return now
-    return replace(now, phase=replace(now.phase, keeping=keeping, may_keep=offered))
+    if not isinstance(view.phase, RecordedView):
+        return view
+    return replace(view, phase=replace(view.phase, keeping=keeping, may_keep=offered))
 
 
 def with_receipt(
-    now: ScreenView, code: str | None, link: str = "", anchor: str = "", *, at_centre: bool | None = None
+    view: ScreenView, code: str | None, link: str = "", anchor: str = "", *, at_centre: bool | None = None
 ) -> ScreenView:
     """Add the receipt of a play whose result is recorded."""
-    if not isinstance(now.phase, RecordedView):
-        return now
-    phase = replace(now.phase, receipt=code, receipt_link=link, anchor=anchor, at_centre=at_centre)
-    return replace(now, phase=phase)
+    if not isinstance(view.phase, RecordedView):
+        return view
+    phase = replace(view.phase, receipt=code, receipt_link=link, anchor=anchor, at_centre=at_centre)
+    return replace(view, phase=phase)
 
 
-def with_riichi(now: ScreenView, state: Table, form: RiichiForm | None, scores: Scores) -> ScreenView:
+def with_riichi(view: ScreenView, state: Table, form: RiichiForm | None, scores: Scores) -> ScreenView:
     """Add the session, or the planned deal, of a table that plays riichi."""
     if state.session is not None:
-        return replace(now, riichi=session_view(state, state.session, form, scores))
-    return replace(now, riichi=planned_riichi_view(state, form)) if state.alone else now
+        return replace(view, riichi=session_view(state, state.session, form, scores))
+    return replace(view, riichi=planned_riichi_view(state, form)) if state.planned_riichi else view
 
 
 def _with_hidden_pin(panel: ArbiterPanel | None) -> ArbiterPanel | None:
@@ -618,13 +618,13 @@ def _with_hidden_pin(panel: ArbiterPanel | None) -> ArbiterPanel | None:
     return replace(panel, digits=HIDDEN * len(panel.digits)) if panel and panel.ask == "pin" else panel
 
 
-def _quiet(line: StatusLine) -> StatusLine:
+def _quiet_line(line: StatusLine) -> StatusLine:
     """Remove from the foot what a press can change.
 
     A long press makes a fact that is unsent or refused, and a finger that stays down makes a stuck button. Shown during
     a play, they would reveal it, so they wait until the play is over.
     """
-    health = tuple(one for one in line.health if not one.startswith(OF_A_SEAT))
+    health = tuple(one for one in line.health if not one.startswith(SEAT_PREFIXES))
     return replace(line, unsent=0, refused=0, health=health)
 
 

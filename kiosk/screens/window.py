@@ -33,7 +33,7 @@ from kiosk.table import Light
 
 DRM: Final = Path("/sys/class/drm")
 SECOND_NS: Final = 1_000_000_000
-EACH_NS: Final = 5 * SECOND_NS
+CHECK_EVERY_NS: Final = 5 * SECOND_NS
 """Interval between two checks of the connectors."""
 
 ScreenFault = Literal["screen_black", "screen_unplugged"]
@@ -45,18 +45,18 @@ SCREEN_CODES: Final = frozenset({"screen_black", "screen_unplugged"})
 class ScreenCheck:
     """Checks the display if there is no desktop; otherwise the desktop takes care of it."""
 
-    def __init__(self, driver: str | None, plugs: Path = DRM) -> None:
-        """`plugs`: where the kernel lists the connectors."""
-        self._there, self._plugs = driver == "kmsdrm", plugs
+    def __init__(self, driver: str | None, connectors: Path = DRM) -> None:
+        """`connectors`: where the kernel lists the connectors."""
+        self._enabled, self._connectors = driver == "kmsdrm", connectors
         self._black: bool | None = None
         self._next = 0
         self._fault: ScreenFault | None = None
 
     def fault(self, surface: pygame.Surface, now: int) -> ScreenFault | None:
         """Return what is wrong with the display; `surface` is the picture shown."""
-        if self._there and now >= self._next:
-            self._next = now + EACH_NS
-            if is_unplugged(self._plugs):
+        if self._enabled and now >= self._next:
+            self._next = now + CHECK_EVERY_NS
+            if is_unplugged(self._connectors):
                 self._fault = "screen_unplugged"
             else:
                 self._black = is_black(surface) if self._black is None else self._black
@@ -64,10 +64,10 @@ class ScreenCheck:
         return self._fault
 
 
-def is_unplugged(plugs: Path = DRM) -> bool:
+def is_unplugged(connectors: Path = DRM) -> bool:
     """Return whether the kernel lists display connectors, and none of them is connected."""
-    told = {path.read_text(encoding="utf-8").strip() for path in plugs.glob("card*-*/status")}
-    return bool(told) and told <= {"disconnected"}
+    statuses = {path.read_text(encoding="utf-8").strip() for path in connectors.glob("card*-*/status")}
+    return bool(statuses) and statuses <= {"disconnected"}
 
 
 def is_black(surface: pygame.Surface) -> bool:
@@ -89,8 +89,8 @@ def is_black(surface: pygame.Surface) -> bool:
 
 def _bright(surface: pygame.Surface) -> tuple[int, int] | None:
     """Return a point of the picture that is nearly white, as letters are, or None."""
-    far = pygame.mask.from_threshold(surface, (255, 255, 255), (155, 155, 155, 255))
-    found: list[tuple[int, int]] = far.connected_component().outline()
+    bright = pygame.mask.from_threshold(surface, (255, 255, 255), (155, 155, 155, 255))
+    found: list[tuple[int, int]] = bright.connected_component().outline()
     return found[0] if found else None
 
 
@@ -159,7 +159,7 @@ class ScreenWindow(Closing):
         self._check, self._quick_until = ScreenCheck(settings.driver), 0
         self._configured: Light = settings.light
         self._ordered: Light | None = None
-        self.deaf = False
+        self.ignores_keys = False
         """Whether to ignore the window's own keys, which come from any keyboard that is plugged in."""
         self._drawn: tuple[ScreenView, layout.TouchTarget | None, bool] | None = None
 
@@ -174,13 +174,13 @@ class ScreenWindow(Closing):
             self._dimming.shown(view, now)
         # During a play not even a finger on the screen shows, so that the picture depends on the play alone.
         finger = None if view.state == "playing" else self._finger.on
-        drawn = view, finger, self._darker(dark=self._dimming.dark(now))
+        drawn = view, finger, self._must_darken(dark=self._dimming.dark(now))
         if drawn != self._drawn:
             self._draw(*drawn)
             self._drawn = drawn
         return not known
 
-    def _darker(self, *, dark: bool) -> bool:
+    def _must_darken(self, *, dark: bool) -> bool:
         """Dim the backlight; return whether the picture itself must be darkened instead."""
         lowered = self._light is not None and self._light.lower(dark=dark)
         return dark and not lowered and not self._look.quiet
@@ -188,7 +188,7 @@ class ScreenWindow(Closing):
     def _draw(self, view: ScreenView, finger: layout.TouchTarget | None, dark: bool) -> None:  # noqa: FBT001 - one of three that make a picture
         self._screen.draw(self._surface, view, finger)
         if dark:
-            self._surface.fill(drawing.LOWERED, special_flags=pygame.BLEND_MULT)
+            self._surface.fill(drawing.DIMMED, special_flags=pygame.BLEND_MULT)
         pygame.display.flip()
 
     @property
@@ -211,7 +211,7 @@ class ScreenWindow(Closing):
     def pressed(self) -> Iterator[str]:
         """Yield the keys pressed or touched: `a`..`z`, `0`..`9`, SIGNS, `enter`, `back`, `clear`, `quit`."""
         for event in pygame.event.get():
-            if self.deaf and event.type == pygame.KEYDOWN:
+            if self.ignores_keys and event.type == pygame.KEYDOWN:
                 continue
             if event.type in WAKING:
                 self._dimming.woken(self._clock())
@@ -277,7 +277,7 @@ def open_keyboards(devices: DeviceSettings, window: ScreenWindow, tell: reports.
     """Open the keyboards named in the configuration; the window's own keys are then ignored. Raises BadAddress."""
     scanner = scanners.parse_scanner(devices.scanner) if devices.scanner else None
     also = [scanner.place] if scanner and scanner.kind == "evdev" else []
-    window.deaf = bool(devices.keyboards)
+    window.ignores_keys = bool(devices.keyboards)
     return keyboards.TableKeyboards(devices.keyboards, type_key, tell, also_known=also)
 
 
@@ -337,7 +337,7 @@ class Dimming:
 
 log = get_logger("homologue.kiosk")
 
-LEFT: Final = 0.3
+DIMMED_SHARE: Final = 0.3
 """Share of full brightness when dimmed, at which the screen can still be read from a chair."""
 
 
@@ -355,7 +355,7 @@ class Backlight:
         except (StopIteration, OSError, ValueError) as error:
             log.warning("backlight_missing", folder=str(folder), why=str(error or "nothing is there"))
             return
-        self._low = max(1, round(LEFT * most))
+        self._low = max(1, round(DIMMED_SHARE * most))
         self._bright = now if now > self._low else most  # a power cut may have left it low
         self._file, self._lowered = place / "brightness", now <= self._low
         self.lower(dark=False)

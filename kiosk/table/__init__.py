@@ -9,7 +9,7 @@ from kiosk.table.claim import DOUBTFUL_NS
 from kiosk.table.events import Event, Misplaced, Verdict
 from kiosk.table.machine import (
     BEFORE_PLAY,
-    BETWEEN,
+    BETWEEN_PLAYS,
     IDLE,
     active_guards,
     handle,
@@ -17,11 +17,11 @@ from kiosk.table.machine import (
 )
 from kiosk.table.plan import (
     ENOUGH,
-    LAYING,
+    PREPARING,
     gives_way,
     may_renew,
 )
-from kiosk.table.session import LINES, RiichiSession, SessionEntry, sheet_pages
+from kiosk.table.session import LINES_PER_PAGE, RiichiSession, SessionEntry, sheet_pages
 from kiosk.table.state import (
     QUIET,
     SETTLE_NS,

@@ -82,8 +82,8 @@ def on_arbiter_left(state: Table, _: events.ArbiterLeft) -> Step:
 def on_pin_refused(state: Table, event: events.PinRefused) -> Step:
     """Count a wrong PIN."""
     tries = state.pins_wrong + 1
-    told = _fact_of_play(state, partial(PinWrong, tries=min(tries, MOST_COUNTED)))
-    return replace(state, pins_wrong=tries, pin_wrong_at=event.at), told
+    facts = _fact_of_play(state, partial(PinWrong, tries=min(tries, MOST_COUNTED)))
+    return replace(state, pins_wrong=tries, pin_wrong_at=event.at), facts
 
 
 def _fact_of_play(state: Table, fact: Callable[..., Fact]) -> tuple[Fact, ...]:
@@ -267,15 +267,15 @@ def event_of_order(order: Order, at: int) -> events.Ordered:
 
 def on_ordered(state: Table, event: events.Ordered) -> Step:
     """Carry out or refuse an order once: it may be delivered repeatedly, or after a later one."""
-    if event.seq <= state.ordered:
+    if event.seq <= state.last_order:
         return state, ()
-    known = (*state.obeyed, (event.seq, event.id))[-MOST_ORDERS_KEPT:] if event.id else state.obeyed
-    refused = {seq: state.refused[seq] for seq, _ in known if seq in state.refused}
-    taken = replace(state, ordered=event.seq, obeyed=known, refused=refused)
+    known = (*state.handled_orders, (event.seq, event.id))[-MOST_ORDERS_KEPT:] if event.id else state.handled_orders
+    refused = {seq: state.refused_orders[seq] for seq, _ in known if seq in state.refused_orders}
+    taken = replace(state, last_order=event.seq, handled_orders=known, refused_orders=refused)
     try:
-        return _CARRIED_OUT[event.command](taken, event)
+        return _HANDLERS[event.command](taken, event)
     except NotNow as refusal:
-        return replace(taken, refused={**refused, event.seq: refusal.code}) if event.id else taken, ()
+        return replace(taken, refused_orders={**refused, event.seq: refusal.code}) if event.id else taken, ()
 
 
 def _call_cleared(state: Table, event: events.Ordered) -> Step:
@@ -297,8 +297,8 @@ def _reopened(state: Table, event: events.Ordered) -> Step:
         raise NotNow("next_deal_begun", "the table has gone on after its last result")
     if state.phase is not Phase.RECORDED:
         raise NotNow("nothing_recorded", "this play has no result")
-    there = replace(state, arbiter=event.author, arbiter_session=event.session)
-    after, facts = on_reopened(there, events.Reopened(at=event.at, reason=ORDERED))
+    admitted = replace(state, arbiter=event.author, arbiter_session=event.session)
+    after, facts = on_reopened(admitted, events.Reopened(at=event.at, reason=ORDERED))
     return replace(after, arbiter=state.arbiter, arbiter_session=state.arbiter_session), facts
 
 
@@ -314,7 +314,7 @@ def _time_added(state: Table, event: events.Ordered) -> Step:
     return add_minutes((event.author, event.session), NO_REASON, state, event.minutes)
 
 
-_CARRIED_OUT: Final[dict[Command, Callable[[Table, events.Ordered], Step]]] = {
+_HANDLERS: Final[dict[Command, Callable[[Table, events.Ordered], Step]]] = {
     "clear_call": _call_cleared,
     "pause": lambda state, event: _paused(state, event, begin=True),
     "resume": lambda state, event: _paused(state, event, begin=False),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from msgspec.structs import replace as changed
+from msgspec.structs import replace as replace_fields
 
 from broker.protocol import SEATS, Call, Declared, Fact, Fine, Press, Result, Seat, play_sequence
 from broker.rules import Outcome, Profile, RuleError, allowed_outcome, check_outcome, points
@@ -33,14 +33,14 @@ def on_call_toggled(state: Table, event: events.CallToggled) -> Step:
     """Call the arbiter, or withdraw the call. Calling openly after a discreet call continues the same call."""
     current_play(state)
     after = replace(state, calling=event.open, discreet=False)
-    return (after, ()) if state.calling == event.open else _called(after)
+    return (after, ()) if state.calling == event.open else _with_call(after)
 
 
 MOST_CALLS: Final = 90
 """Calls in one play that are recorded as facts. Beyond that (a broken button) they are shown, to the desk as well."""
 
 
-def _called(state: Table) -> Step:
+def _with_call(state: Table) -> Step:
     """Report that a call was made or ended."""
     play, state = current_play(state), replace(state, calls=state.calls + state.calling)
     return state, (Call(round=play.round, deal=play.deal, open=state.calling),) if state.calls <= MOST_CALLS else ()
@@ -54,7 +54,7 @@ def on_long_press(state: Table, _: events.ButtonHeld) -> Step:
 def call_discreetly(state: Table) -> Step:
     """Call the arbiter without showing the call at the table. A call that is already open stays as it is."""
     current_play(state)
-    return (state, ()) if state.calling else _called(replace(state, calling=True, discreet=True))
+    return (state, ()) if state.calling else _with_call(replace(state, calling=True, discreet=True))
 
 
 LONGEST_MS = 60_000
@@ -65,7 +65,7 @@ def on_claim_press(state: Table, event: events.ButtonPressed) -> Step:
     if event.seat in state.dead_hands:
         raise NotNow("press_of_dead_hand", f"{event.seat} cannot win this play any more")
     if event.at < state.since:
-        raise NotNow("press_before_play", f"{event.seat}, told when the play had begun")
+        raise NotNow("press_before_play", f"{event.seat}, reported when the play had begun")
     if event.at < state.since + SETTLE_NS:
         raise NotNow("press_too_soon", f"{event.seat}, just as the play began")
     return with_window(state, _window(state).pressed(event.seat, in_play_time(state, event.at))), ()
@@ -109,10 +109,10 @@ def on_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> Step:
         raise NotNow("window_still_open")
     after = replace(state, window=None, closed_at=window.deadline)
     declared: tuple[Fact, ...] = ()
-    if state.asked:
-        after, declared = _answered(after, event.at)
+    if state.doubted:
+        after, declared = _with_answers(after, event.at)
     elif window.declared and event.asks and _doubtful(state, window):
-        after = _asked(after, event.at)
+        after = _with_question(after, event.at)
     elif window.declared:
         after, declared = _with_declared(after, event.at)
     elif window.ended_at is not None:
@@ -134,10 +134,10 @@ def _doubtful(state: Table, window: ClaimWindow) -> bool:
     return len(declared) == len(SEATS) or declared[0].at < in_play_time(state, state.since) + DOUBTFUL_NS
 
 
-def _asked(state: Table, at: int) -> Table:
+def _with_question(state: Table, at: int) -> Table:
     """Ask, in a window of its own, whether hu was meant. It looks the same whoever has pressed, and however many."""
     window = ClaimWindow(max(1, 2 * state.claim_ms * MILLISECOND_NS)).ended(at)
-    return replace(state, window=window, asked=state.declarations, declarations=(), doubt="asked", since=at)
+    return replace(state, window=window, doubted=state.declarations, declarations=(), doubt="asked", since=at)
 
 
 def on_no_hu_meant(state: Table, event: events.NoHuMeant) -> Step:
@@ -145,16 +145,16 @@ def on_no_hu_meant(state: Table, event: events.NoHuMeant) -> Step:
 
     Raises NotNow `not_now`.
     """
-    if not state.asked or state.window is None:
+    if not state.doubted or state.window is None:
         raise NotNow("not_now", "nobody is asked whether they meant hu")
     return replace(state, window=state.window.shortened(event.at), doubt="leaving"), ()
 
 
-def _answered(state: Table, at: int) -> Step:
+def _with_answers(state: Table, at: int) -> Step:
     """Declare for those who pressed again, with their first times. If all four did, nobody has declared."""
     again = {one.seat for one in state.declarations}
-    meant = tuple(one for one in state.asked if one.seat in again)
-    after = replace(state, asked=(), declarations=meant, doubt=None)
+    meant = tuple(one for one in state.doubted if one.seat in again)
+    after = replace(state, doubted=(), declarations=meant, doubt=None)
     if meant and len(meant) < len(SEATS):
         return _with_declared(after, at)
     return replace(after, phase=Phase.PLAYING, since=at, declarations=(), doubt="denied" if meant else None), ()
@@ -172,7 +172,7 @@ def _window(state: Table) -> ClaimWindow:
 
 def without_claim(state: Table) -> Table:
     """Discard all presses, and the question about them."""
-    return replace(state, window=None, declarations=(), asked=(), doubt=None)
+    return replace(state, window=None, declarations=(), doubted=(), doubt=None)
 
 
 def with_window(state: Table, window: ClaimWindow) -> Table:
@@ -208,13 +208,13 @@ def on_false_hu(state: Table, event: events.FalseHuRuled) -> Step:
 def on_value_entered(state: Table, event: events.ValueEntered) -> Step:
     """Accept the win as entered. Only those who declared on the earliest tile can have won. Raises NotNow."""
     if event.win == "draw":
-        raise NotNow("not_a_win", "a draw is told while playing")
+        raise NotNow("not_a_win", "a draw is reported while playing")
     outcome = Outcome(event.win, event.winners, event.discarder)
     if entitled(state, event.declared_on, event.discarder) != set(event.winners):
         raise NotNow("winners_differ", "every declaration is either valued, on a later tile, or found false")
     rules = state.profile
     if not isinstance(rules, Profile):
-        raise NotNow("not_now", "a hand of riichi is told by han and fu")
+        raise NotNow("not_now", "a hand of riichi is entered by han and fu")
     outcome = allowed_outcome(outcome, rules.payments)
     try:
         check_outcome(outcome, rules.payments)
@@ -229,10 +229,10 @@ def entitled(state: Table, declared_on: Mapping[Seat, Seat], discarder: Seat | N
     if not declared_on:
         return {*declared}
     if {*declared_on} != {*declared}:
-        raise NotNow("winners_differ", "on which tile is said of each who declared, and of nobody else")
+        raise NotNow("winners_differ", "each seat that declared needs its tile, and no other seat")
     owner, first = play_sequence.winning_tile({seat: declared_on[seat] for seat in declared})
     if owner != discarder:
-        raise NotNow("winners_differ", "the discarder is whose tile was declared on first")
+        raise NotNow("winners_differ", "the discarder must be the owner of the tile declared on first")
     return {*first}
 
 
@@ -245,8 +245,8 @@ def show_result(state: Table, outcome: Outcome, at: int) -> Table:
 
 def on_result_refused(state: Table, event: events.ResultRefused | events.Reopened) -> Step:
     """Return to where the result was entered."""
-    back = Phase.DECLARED if state.declarations or state.hand.asking else Phase.PLAYING
-    hand = replace(state.hand, told=None)
+    back = Phase.DECLARED if state.declarations or state.hand.asks_tenpai else Phase.PLAYING
+    hand = replace(state.hand, result=None)
     return replace(state, phase=back, since=event.at, outcome=None, agreed=frozenset(), hand=hand), ()
 
 
@@ -273,7 +273,7 @@ def pending_result(state: Table) -> Result:
         discarder=state.outcome.discarder,
         points={},
         fines=dict(state.fines),
-        hand=state.hand.told,
+        hand=state.hand.result,
         declared_on=state.declared_on or None,
     )
-    return changed(ended, points=points.points_paid(ended, state.play.dealer, state.profile))
+    return replace_fields(ended, points=points.points_paid(ended, state.play.dealer, state.profile))

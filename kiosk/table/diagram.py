@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from kiosk.table.machine import EVERY, RULES, SHOWN
+from kiosk.table.machine import EVERY, NOT_QUIET, RULES
 from kiosk.table.state import Phase
 
 HEAD = """# The states of a table
@@ -25,7 +25,7 @@ def diagram() -> str:
 
 def _arrows() -> Iterator[str]:
     for rule in RULES:
-        if rule.phases in (EVERY, SHOWN):
+        if rule.phases in (EVERY, NOT_QUIET):
             continue
         for phase in rule.phases:
             for target in dict.fromkeys((*rule.leads_to,)) or (phase,):
@@ -33,7 +33,7 @@ def _arrows() -> Iterator[str]:
 
 
 def _always() -> Iterator[str]:
-    yield f"In every state: {_events_in(EVERY)}. In every state but `playing` and `claiming`: {_events_in(SHOWN)}."
+    yield f"In every state: {_events_in(EVERY)}. In every state but `playing` and `claiming`: {_events_in(NOT_QUIET)}."
 
 
 def _events_in(phases: tuple[Phase, ...]) -> str:

@@ -46,7 +46,7 @@ def _ids(play: PlannedPlay) -> set[str]:
 
 OUT_OF_ORDER: Final = "out_of_order"
 
-GOES_ON: Final = (
+ALLOWED_WHEN_GUARDED: Final = (
     events.ArbiterAdmitted,
     events.ArbiterLeft,
     events.Assigned,
@@ -95,8 +95,8 @@ def players_repeating(state: Table) -> tuple[str, ...]:
 
 def refuse_guarded(state: Table, event: events.Event) -> None:
     """Refuse to go on with a play that a guard stops. Raises NotNow with the guard's code."""
-    if not isinstance(event, GOES_ON) and (stopped := active_guards(state)):
-        raise NotNow(stopped[0])
+    if not isinstance(event, ALLOWED_WHEN_GUARDED) and (guards := active_guards(state)):
+        raise NotNow(guards[0])
 
 
 def on_guard_overridden(state: Table, event: events.GuardOverridden) -> Step:
@@ -167,7 +167,7 @@ def end_self_test_in_play(state: Table) -> Table:
     return replace(state, self_test="skipped") if state.self_test == "running" and in_play(state) else state
 
 
-def _restarted(state: Table, event: events.Restarted) -> Step:
+def on_restarted(state: Table, event: events.Restarted) -> Step:
     """Restart an open claim window, so that nobody loses their time.
 
     On another clock, presses count at once and are not doubtful: whoever waited for the restart is not pressing twice.
@@ -198,18 +198,18 @@ def _on_new_clock(state: Table, event: events.Restarted) -> Table:
 
 
 EVERY: Final = tuple(Phase)
-SHOWN: Final = tuple(phase for phase in Phase if phase not in QUIET)
+NOT_QUIET: Final = tuple(phase for phase in Phase if phase not in QUIET)
 """Phases in which no claim must be kept silent."""
 UNDER_WAY: Final = (Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING)
 PLAYED: Final = tuple(phase for phase in Phase if phase not in (Phase.WAITING, Phase.FINISHED))
 """Phases in which there is a play to rule on."""
 AFTER_WINDOW: Final = (Phase.DECLARED, Phase.ACCEPTING, Phase.PLAYING)
-BETWEEN: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
+BETWEEN_PLAYS: Final = (Phase.WAITING, Phase.RECORDED, Phase.FINISHED)
 
 RULES: Final = (
-    Rule((*BETWEEN, *plan.LAYING), events.Assigned, plan.on_assigned, (Phase.RESTORING, Phase.FINISHED)),
+    Rule((*BETWEEN_PLAYS, *plan.PREPARING), events.Assigned, plan.on_assigned, (Phase.RESTORING, Phase.FINISHED)),
     Rule((Phase.RESTORING,), events.TrayChecked, plan.on_tray_checked, (Phase.SEATING, Phase.CONFIRMING)),
-    Rule(plan.LAYING, events.ButtonPressed, plan.on_seating_press, (Phase.CONFIRMING,)),
+    Rule(plan.PREPARING, events.ButtonPressed, plan.on_seating_press, (Phase.CONFIRMING,)),
     Rule(
         (Phase.RESTORING, Phase.SEATING, Phase.CONFIRMING), events.SeatsSwapped, plan.on_seats_swapped, (Phase.SEATING,)
     ),
@@ -240,7 +240,7 @@ RULES: Final = (
     Rule(EVERY, events.InfractionRuled, arbiter.on_infraction_ruled, (Phase.DECLARED, Phase.PLAYING)),
     Rule(PLAYED, events.PlayVoided, arbiter.on_play_voided, (Phase.RECORDED,)),
     Rule(PLAYED, events.PlayAdjusted, arbiter.on_play_adjusted, (Phase.RECORDED,)),
-    Rule(SHOWN, events.ButtonHeld, claim.on_long_press),
+    Rule(NOT_QUIET, events.ButtonHeld, claim.on_long_press),
     Rule(EVERY, events.CallToggled, claim.on_call_toggled),
     Rule(EVERY, events.Ordered, arbiter.on_ordered, (Phase.DECLARED, Phase.PLAYING)),
     Rule(EVERY, events.ArbiterAdmitted, arbiter.on_arbiter_admitted),
@@ -250,7 +250,7 @@ RULES: Final = (
     Rule(EVERY, events.ExtraTimeGiven, arbiter.on_extra_time),
     Rule(EVERY, events.SelfTestBegun, on_self_test_begun),
     Rule(EVERY, events.SelfTestEnded, on_self_test_ended),
-    Rule(EVERY, events.Restarted, _restarted),
+    Rule(EVERY, events.Restarted, on_restarted),
 )
 
 _ANY_RIICHI: Final = (
@@ -321,12 +321,12 @@ def handle(state: Table, event: events.Event) -> Step:
 
 
 def _handler(state: Table, event: events.Event) -> Handler | None:
-    asked = (state.phase, type(event))
-    if state.alone:
-        return _OF_PLANNED_RIICHI.get(asked) or _HANDLERS.get(asked)
+    key = (state.phase, type(event))
+    if state.planned_riichi:
+        return _OF_PLANNED_RIICHI.get(key) or _HANDLERS.get(key)
     if state.session is None:
-        return _HANDLERS.get(asked)
-    return None if type(event) in DUPLICATE_ONLY else _OF_RIICHI.get(asked) or _HANDLERS.get(asked)
+        return _HANDLERS.get(key)
+    return None if type(event) in DUPLICATE_ONLY else _OF_RIICHI.get(key) or _HANDLERS.get(key)
 
 
 def _refuse_late_press(state: Table, event: events.ButtonPressed) -> None:
@@ -338,7 +338,7 @@ def _refuse_late_press(state: Table, event: events.ButtonPressed) -> None:
         raise NotNow("press_of_dead_hand", f"{event.seat} cannot win this play any more")
     if any(one.seat == event.seat for one in state.declarations):
         raise NotNow("press_again", f"{event.seat} has declared already")
-    raise NotNow("press_told_late", f"{event.seat} pressed in time, but the window was closed before that was told")
+    raise NotNow("press_told_late", f"{event.seat} pressed in time, but the report came after the window had closed")
 
 
 def _refusal(phase: Phase, event: events.Event) -> NotNow:

@@ -40,7 +40,7 @@ from kiosk.table.state import (
 )
 from kiosk.table.trays import Work, is_foreign, serial_by_place, work_after_look, work_after_tick
 
-LAYING: Final = (Phase.RESTORING, Phase.SEATING)
+PREPARING: Final = (Phase.RESTORING, Phase.SEATING)
 """Phases in which nobody has begun to play."""
 
 
@@ -49,27 +49,27 @@ def on_assigned(state: Table, event: events.Assigned) -> Step:
     if event.assignment.session is not None or state.session is not None:
         return on_session_assigned(state, event)
     _refuse_unknown(event.assignment)
-    had = state.assignment
-    if had is None or had.store != event.assignment.store:
+    current = state.assignment
+    if current is None or current.store != event.assignment.store:
         if state.phase is Phase.SEATING:
             raise NotNow("not_now", "people sit down for a play of another store")
         return _from_another_store(state, event), ()
-    _refuse_rewritten(state, event.assignment, had)
+    _refuse_rewritten(state, event.assignment, current)
     if may_renew(state, event.assignment):
         return _with_walls(state, event.assignment), ()
-    if state.phase in LAYING and not gives_way(state, event.assignment):
+    if state.phase in PREPARING and not gives_way(state, event.assignment):
         raise NotNow("not_now", "the trays of a play are being laid")
-    at = _place(state, event.assignment)
+    at = _current_index(state, event.assignment)
     renewed = replace(state, assignment=event.assignment, index=state.index if at is None else at)
     return (renewed if state.phase is Phase.RECORDED else begin_play(renewed, _next(renewed), event.at)), ()
 
 
-def _refuse_rewritten(state: Table, assignment: Assignment, had: Assignment) -> None:
+def _refuse_rewritten(state: Table, assignment: Assignment, current: Assignment) -> None:
     """Refuse a plan that changes plays or rules of what was played here. Raises NotNow."""
-    if _played_plays(state, assignment) != _played_plays(state, had):
+    if _played_plays(state, assignment) != _played_plays(state, current):
         raise NotNow("plan_rewrites_past", "the new plan differs in plays that were played here")
-    if state.played and (assignment.profile, assignment.rules) != (had.profile, had.rules):
-        raise NotNow("plan_rewrites_past", "the new plan has another profile; results here stand by the old one")
+    if state.played and (assignment.profile, assignment.rules) != (current.profile, current.rules):
+        raise NotNow("plan_rewrites_past", "the new plan has another profile than the results recorded here")
 
 
 def may_renew(state: Table, assignment: Assignment) -> bool:
@@ -77,37 +77,37 @@ def may_renew(state: Table, assignment: Assignment) -> bool:
 
     The players may differ. If an arbiter has let two of them change seats, only a change of people undoes that.
     """
-    had, at = state.assignment, _place(state, assignment)
-    if had is None or at is None or state.phase not in LAYING or settled_now(state, assignment):
+    current, at = state.assignment, _current_index(state, assignment)
+    if current is None or at is None or state.phase not in PREPARING or settled_now(state, assignment):
         return False
-    if (had.profile, had.rules) != (assignment.profile, assignment.rules) or state.play is None:
+    if (current.profile, current.rules) != (assignment.profile, assignment.rules) or state.play is None:
         return False
     play, coming = state.play, assignment.plays[at]
     if structs.replace(play, players={}) != structs.replace(coming, players={}):
         return False
     if state.seating and _apart_from_names(play) == _apart_from_names(coming):
         return False
-    return _to_come(had) != _to_come(assignment)
+    return _upcoming(current) != _upcoming(assignment)
 
 
-def _to_come(assignment: Assignment) -> tuple[object, ...]:
+def _upcoming(assignment: Assignment) -> tuple[object, ...]:
     return assignment.plays, assignment.minutes, assignment.onward
 
 
-def _place(state: Table, assignment: Assignment) -> int | None:
+def _current_index(state: Table, assignment: Assignment) -> int | None:
     """Return the index of the current play in another plan, or None."""
     return next((at for at, one in enumerate(assignment.plays) if state.play and one.round == state.play.round), None)
 
 
 def _with_walls(state: Table, assignment: Assignment) -> Table:
     """Keep the trays as laid. Players who are new, or renamed as substitutes are, have not checked in."""
-    renewed = replace(state, assignment=assignment, index=_place(state, assignment) or 0, seating={})
+    renewed = replace(state, assignment=assignment, index=_current_index(state, assignment) or 0, seating={})
     return replace(renewed, arrived=frozenset(s for s in state.arrived if renewed.players[s] == state.players[s]))
 
 
 def gives_way(state: Table, assignment: Assignment) -> bool:
     """Return whether a plan drops the current play: arbiters have settled it, or the plan does not contain it."""
-    return settled_now(state, assignment) or (state.play is not None and _place(state, assignment) is None)
+    return settled_now(state, assignment) or (state.play is not None and _current_index(state, assignment) is None)
 
 
 def settled_now(state: Table, assignment: Assignment) -> bool:
@@ -192,28 +192,28 @@ def begin_play(state: Table, index: int, at: int) -> Table:
 
 def on_session_assigned(state: Table, event: events.Assigned) -> Step:
     """Accept a plan. A session that has begun continues as planned then; the next one may differ. Raises NotNow."""
-    had, came = state.session, event.assignment
-    if had is not None and _same_session(had, came, state.assignment):
-        return replace(state, assignment=came, session=replace(had, planned=_renamed(had.planned, came.session))), ()
-    if had is not None and had.entries and state.phase is not Phase.FINISHED:
+    ours, new = state.session, event.assignment
+    if ours is not None and _same_session(ours, new, state.assignment):
+        return replace(state, assignment=new, session=replace(ours, planned=_renamed(ours.planned, new.session))), ()
+    if ours is not None and ours.entries and state.phase is not Phase.FINISHED:
         raise NotNow("plan_rewrites_past", "a riichi session is being played here; it ends first")
-    fresh = replace(cleared(state, event.at), assignment=came)
-    if came.session is None:
-        _refuse_unknown(came)
+    fresh = replace(cleared(state, event.at), assignment=new)
+    if new.session is None:
+        _refuse_unknown(new)
         return _from_another_store(fresh, event), ()
-    session = _new_session(came)
+    session = _new_session(new)
     phase = Phase.FINISHED if session.state.over else Phase.CONFIRMING
     return replace(fresh, session=session, phase=phase), ()
 
 
-def _same_session(session: RiichiSession, came: Assignment, had: Assignment | None) -> bool:
+def _same_session(session: RiichiSession, offered: Assignment, current: Assignment | None) -> bool:
     """Return whether a plan holds the session played here. Its standing is ignored, as we reported it ourselves."""
-    planned = came.session
+    planned = offered.session
     return (
         planned is not None
-        and had is not None
+        and current is not None
         and (planned.round, _player_ids(planned)) == (session.planned.round, _player_ids(session.planned))
-        and (came.store, came.profile, came.rules) == (had.store, had.profile, had.rules)
+        and (offered.store, offered.profile, offered.rules) == (current.store, current.profile, current.rules)
     )
 
 
@@ -221,9 +221,9 @@ def _player_ids(planned: PlannedSession) -> dict[Seat, str]:
     return {seat: player.id for seat, player in planned.players.items()}
 
 
-def _renamed(planned: PlannedSession, came: PlannedSession | None) -> PlannedSession:
+def _renamed(planned: PlannedSession, offered: PlannedSession | None) -> PlannedSession:
     """Return a session as planned, with the players' current names."""
-    return structs.replace(planned, players=came.players) if came else planned
+    return structs.replace(planned, players=offered.players) if offered else planned
 
 
 def _new_session(plan: Assignment) -> RiichiSession:
@@ -341,15 +341,15 @@ def on_tray_checked(state: Table, event: events.TrayChecked) -> Step:
     play = current_play(state)
     right = event.rows == play.order[event.seat] and not event.wrong
     other = None if right else of_another_deal(state, event.rows)
-    strange = not right and other is None and is_unknown_carrier(state, event)
+    unknown = not right and other is None and is_unknown_carrier(state, event)
     work = (
-        state.work if other or strange else work_after_look(state.work, event, serial_by_place(play.order), right=right)
+        state.work if other or unknown else work_after_look(state.work, event, serial_by_place(play.order), right=right)
     )
     if right:
         return _verified(replace(state, work=work, check=None), event.at)
     unread = sum(serial is None for row in event.rows for serial in row)
-    aside = structs.replace(event, at=0) if strange else None
-    check = TrayProblem(event.seat, event.wrong, unread, None if other is None else other.deal, aside)
+    unknown_look = structs.replace(event, at=0) if unknown else None
+    check = TrayProblem(event.seat, event.wrong, unread, None if other is None else other.deal, unknown_look)
     if check == state.check and work == state.work:
         return state, ()
     refusals = min(state.refusals + (bool(event.wrong) and check != state.check), MOST_REFUSALS)
@@ -359,9 +359,9 @@ def on_tray_checked(state: Table, event: events.TrayChecked) -> Step:
 def on_carrier_taken_apart(state: Table, event: events.CarrierTakenApart) -> Step:
     """Lay the deal from the tiles here: from now on, any tray is accepted as a start. Raises NotNow."""
     check = state.check
-    if check is None or check.aside is None or check.of_another_set:
+    if check is None or (look := check.unknown_look) is None or check.of_another_set:
         raise NotNow("no_such_carrier", "no carrier of unknown tiles of this set has been shown")
-    return on_tray_checked(replace(state, taken_apart=True, check=None), structs.replace(check.aside, at=event.at))
+    return on_tray_checked(replace(state, taken_apart=True, check=None), structs.replace(look, at=event.at))
 
 
 def on_row_ticked(state: Table, event: events.RowTicked) -> Step:

@@ -6,7 +6,7 @@ Nothing visible during a hand depends on who has pressed.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from msgspec.structs import replace as changed
+from msgspec.structs import replace as replace_fields
 
 from broker.protocol import SEATS, RiichiEvent, RiichiRecorded, RiichiTakenBack, Seat
 from broker.rules import Outcome, RuleError, points
@@ -19,7 +19,7 @@ from broker.rules.riichi import (
     standing_from_state,
 )
 from kiosk.table import claim, events
-from kiosk.table.session import BESIDE_HANDS, HandEnd, RiichiSession, SessionEntry
+from kiosk.table.session import NOT_ENDING_A_HAND, HandEnd, RiichiSession, SessionEntry
 from kiosk.table.state import (
     NotNow,
     Phase,
@@ -36,11 +36,11 @@ from kiosk.table.state import (
 END = RiichiEvent(kind="end")
 
 
-def check_payment(state: Table, told: RiichiEvent) -> SettledEvent:
+def check_payment(state: Table, entry: RiichiEvent) -> SettledEvent:
     """Return what an entry would pay. Raises NotNow with the code of what is wrong with it."""
     session = riichi_session_of(state)
     try:
-        return settle_event(session.state, event_from_message(told), session.profile)
+        return settle_event(session.state, event_from_message(entry), session.profile)
     except RuleError as error:
         raise NotNow(error.code, error.text) from None
 
@@ -54,21 +54,21 @@ def show_payment(state: Table, event: events.HandEntered) -> Table:
     return _with_payment(accepting, replace(session, settled=settled), whole)
 
 
-def _with_payment(state: Table, session: RiichiSession, told: RiichiEvent | None) -> Table:
+def _with_payment(state: Table, session: RiichiSession, entry: RiichiEvent | None) -> Table:
     """Return the table with a session, and the entry that it has settled."""
-    return replace(state, session=session, hand=replace(state.hand, told=told))
+    return replace(state, session=session, hand=replace(state.hand, result=entry))
 
 
 def _completed(state: Table, session: RiichiSession, event: events.HandEntered) -> RiichiEvent:
     """Add what the table knows: who is in riichi, and who is tenpai. A riichi whose own tile was won on is void."""
     failed = event.told.loser if event.on_riichi_tile else None
     riichi = tuple(seat for seat in session.riichi if seat != failed)
-    told = changed(event.told, riichi=riichi)
-    return told if told.kind != "draw" else _with_tenpai(state, told)
+    entry = replace_fields(event.told, riichi=riichi)
+    return entry if entry.kind != "draw" else _with_tenpai(state, entry)
 
 
-def _with_tenpai(state: Table, told: RiichiEvent) -> RiichiEvent:
-    return changed(told, tenpai=tuple(seat for seat in SEATS if seat in state.hand.tenpai))
+def _with_tenpai(state: Table, entry: RiichiEvent) -> RiichiEvent:
+    return replace_fields(entry, tenpai=tuple(seat for seat in SEATS if seat in state.hand.tenpai))
 
 
 def on_payment_refused(state: Table, event: events.ResultRefused) -> Step:
@@ -83,9 +83,9 @@ def on_payment_accepted(state: Table, event: events.ButtonPressed) -> Step:
     if len(state.agreed) < len(SEATS):
         return state, ()
     session = riichi_session_of(state)
-    if state.hand.told is None or session.settled is None:
+    if state.hand.result is None or session.settled is None:
         raise NotNow("not_now", "there is nothing to accept")
-    recorded, fact = _recorded(session, state.hand.told, session.settled, state.declared_on)
+    recorded, fact = _recorded(session, state.hand.result, session.settled, state.declared_on)
     return replace(state, phase=Phase.RECORDED, since=event.at, session=recorded), (fact,)
 
 
@@ -118,8 +118,8 @@ def _ended(state: Table, at: int) -> Step:
     """End the session, paying out the deposits on the table."""
     session = riichi_session_of(state).next_hand()
     recorded, fact = _recorded(session, END, check_payment(replace(state, session=session), END))
-    ended = replace(state, phase=Phase.FINISHED, since=at, agreed=frozenset(), hand=HandEnd(told=END), session=recorded)
-    return ended, (fact,)
+    over = replace(state, phase=Phase.FINISHED, since=at, hand=HandEnd(result=END), session=recorded)
+    return replace(over, agreed=frozenset()), (fact,)
 
 
 def on_last_taken_back(state: Table, event: events.LastTakenBack) -> Step:
@@ -146,9 +146,9 @@ def _shown_again(state: Table, session: RiichiSession) -> Table:
     last = next(reversed(session.entries), None)
     if last is None:
         return _with_payment(state, replace(session, settled=None), None)
-    told = last.fact.event
-    settled = settle_event(last.before, event_from_message(told), session.profile)
-    return _with_payment(state, replace(session, settled=settled), told)
+    entry = last.fact.event
+    settled = settle_event(last.before, event_from_message(entry), session.profile)
+    return _with_payment(state, replace(session, settled=settled), entry)
 
 
 def _begin(state: Table, session: RiichiSession, at: int) -> Table:
@@ -158,24 +158,24 @@ def _begin(state: Table, session: RiichiSession, at: int) -> Table:
 
 
 def _recorded(
-    session: RiichiSession, told: RiichiEvent, settled: SettledEvent, declared_on: Mapping[Seat, Seat] | None = None
+    session: RiichiSession, entry: RiichiEvent, settled: SettledEvent, declared_on: Mapping[Seat, Seat] | None = None
 ) -> tuple[RiichiSession, RiichiRecorded]:
     """Make an entry. If it ends the hand, the hand's deposits are now part of the session's state."""
-    number, over = session.recorded + 1, told.kind not in BESIDE_HANDS
+    number, over = session.recorded + 1, entry.kind not in NOT_ENDING_A_HAND
     fact = RiichiRecorded(
         round=session.planned.round,
         deal=session.hand,
         profile=session.profile.id,
         entry=number,
-        event=told,
+        event=entry,
         deltas=points_by_seat(settled.deltas),
         standing=standing_from_state(settled.state, session.hand + over),
         declared_on=dict(declared_on) if declared_on else None,
     )
-    entry = SessionEntry(fact, session.state, session.hand, session.riichi)
+    session_entry = SessionEntry(fact, session.state, session.hand, session.riichi)
     riichi = () if over else session.riichi
     shown = replace(session, settled=settled, riichi=riichi)
-    return replace(shown, state=settled.state, recorded=number, entries=(*session.entries, entry)), fact
+    return replace(shown, state=settled.state, recorded=number, entries=(*session.entries, session_entry)), fact
 
 
 def on_deposit_laid(state: Table, event: events.DepositLaid) -> Step:
@@ -193,7 +193,7 @@ def on_riichi_long_press(state: Table, event: events.ButtonHeld) -> Step:
         return state, ()
     if state.window is not None:
         window = replace(state.window.held(event.seat, in_play_time(state, event.at)), called_at=None)
-        empty = not window.contacts and window.ended_at is None
+        empty = not window.presses and window.ended_at is None
         state = _reopened(state) if empty else claim.with_window(state, window)
     poor = session.score(event.seat) < session.profile.points.deposit.value
     if event.seat in session.riichi or poor:
@@ -228,12 +228,12 @@ def on_hand_aborted(state: Table, event: events.HandEntered) -> Step:
     if event.told.kind == "minor_fault":
         return on_minor_fault(state, event)
     if event.told.kind not in ("abort", "chombo"):
-        raise NotNow("not_a_win", "a win is told when it was declared")
+        raise NotNow("not_a_win", "a win is entered once it was declared")
     check_payment(state, event.told)
-    return _broken_off(state, event)
+    return _ended_early(state, event)
 
 
-def _broken_off(state: Table, event: events.HandEntered) -> Step:
+def _ended_early(state: Table, event: events.HandEntered) -> Step:
     after, _ = claim.on_play_drawn(state, events.PlayEndedDrawn(at=event.at))
     return replace(after, hand=HandEnd(ending=event.told)), ()
 
@@ -246,7 +246,7 @@ def on_hand_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> St
         return after, facts
     after = replace(after, outcome=None)
     if ending is None:
-        return replace(after, phase=Phase.DECLARED, hand=HandEnd(asking=True, tenpai=_in_riichi(state))), facts
+        return replace(after, phase=Phase.DECLARED, hand=HandEnd(asks_tenpai=True, tenpai=_in_riichi(state))), facts
     if state.session is None:
         return _show_planned(after, ending, event.at), facts
     return show_payment(after, events.HandEntered(at=event.at, told=ending)), facts
@@ -254,11 +254,11 @@ def on_hand_window_elapsed(state: Table, event: events.ClaimWindowElapsed) -> St
 
 def on_tenpai_press(state: Table, event: events.ButtonPressed) -> Step:
     """Record that a seat says it is tenpai, or no longer says so; a seat in riichi always is. Raises NotNow."""
-    if not state.hand.asking:
+    if not state.hand.asks_tenpai:
         raise NotNow("press_after_window", f"{event.seat}, when the claim window was over")
     check_settled(state, event)
-    said = state.hand.tenpai ^ {event.seat}
-    return replace(state, hand=replace(state.hand, tenpai=said | _in_riichi(state))), ()
+    tenpai = state.hand.tenpai ^ {event.seat}
+    return replace(state, hand=replace(state.hand, tenpai=tenpai | _in_riichi(state))), ()
 
 
 def _in_riichi(state: Table) -> frozenset[Seat]:
@@ -272,7 +272,7 @@ def on_hand_valued(state: Table, event: events.HandEntered) -> Step:
         return on_minor_fault(state, event)
     if kind in ("ron", "tsumo") and set(event.told.wins) != claim.entitled(state, event.declared_on, event.told.loser):
         raise NotNow("winners_differ", "every declaration is valued, or it is a chombo")
-    if kind == "draw" and not state.hand.asking:
+    if kind == "draw" and not state.hand.asks_tenpai:
         raise NotNow("not_now", "nobody was asked whether they are tenpai")
     return show_payment(state, event), ()
 
@@ -280,9 +280,9 @@ def on_hand_valued(state: Table, event: events.HandEntered) -> Step:
 def on_planned_aborted(state: Table, event: events.HandEntered) -> Step:
     """Record an abortive draw. As with an empty wall, claims come first: whoever has won presses. Raises NotNow."""
     if event.told.kind != "abort":
-        raise NotNow("not_a_win", "a win is told when it was declared")
+        raise NotNow("not_a_win", "a win is entered once it was declared")
     _outcome(state, event.told)
-    return _broken_off(state, event)
+    return _ended_early(state, event)
 
 
 def on_planned_valued(state: Table, event: events.HandEntered) -> Step:
@@ -290,7 +290,7 @@ def on_planned_valued(state: Table, event: events.HandEntered) -> Step:
     kind, won = event.told.kind, set(event.told.wins)
     if kind in ("ron", "tsumo") and won == claim.entitled(state, event.declared_on, event.told.loser):
         return replace(_show_planned(state, event.told, event.at), declared_on=event.declared_on), ()
-    if kind == "draw" and state.hand.asking:
+    if kind == "draw" and state.hand.asks_tenpai:
         return _show_planned(state, _with_tenpai(state, event.told), event.at), ()
     raise NotNow("winners_differ", "every declaration is either valued or found false")
 
@@ -298,7 +298,7 @@ def on_planned_valued(state: Table, event: events.HandEntered) -> Step:
 def _show_planned(state: Table, ending: RiichiEvent, at: int) -> Table:
     """Ask the four seats to accept what a hand is worth."""
     outcome = _outcome(state, ending)
-    return replace(claim.show_result(state, outcome, at), hand=replace(state.hand, ending=None, told=ending))
+    return replace(claim.show_result(state, outcome, at), hand=replace(state.hand, ending=None, result=ending))
 
 
 def _outcome(state: Table, ending: RiichiEvent) -> Outcome:

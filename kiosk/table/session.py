@@ -15,7 +15,7 @@ from broker.protocol import (
 from broker.rules import load_riichi, parse_riichi
 from broker.rules.riichi import RiichiProfile, SessionState, SettledEvent, first_state, state_from_standing
 
-BESIDE_HANDS: Final = ("minor_fault", "end")
+NOT_ENDING_A_HAND: Final = ("minor_fault", "end")
 """Kinds of entries that do not end a hand."""
 
 
@@ -31,7 +31,7 @@ class SessionEntry:
     @property
     def ended_hand(self) -> bool:
         """Whether the entry ended its hand."""
-        return self.fact.event.kind not in BESIDE_HANDS
+        return self.fact.event.kind not in NOT_ENDING_A_HAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +97,17 @@ class HandEnd:
 
     ending: RiichiEvent | None = None
     """What is said to end the hand without a winner, until the claim window closes; None: an empty wall."""
-    asking: bool = False
+    asks_tenpai: bool = False
     """Whether the wall is empty and each seat is asked if it is tenpai."""
     tenpai: frozenset[Seat] = frozenset()
-    told: RiichiEvent | None = None
+    result: RiichiEvent | None = None
     """How the hand ended, for the four seats to accept, or as recorded."""
 
 
-LINES: Final = 8
+LINES_PER_PAGE: Final = 8
 """Entries on a page."""
 
 
 def sheet_pages(session: RiichiSession) -> int:
     """Return the number of pages; a session without entries has one."""
-    return max(1, -(-len(session.entries) // LINES))
+    return max(1, -(-len(session.entries) // LINES_PER_PAGE))

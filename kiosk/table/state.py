@@ -91,7 +91,7 @@ class ClaimWindow:
     """
 
     length: int
-    contacts: tuple[WindowPress, ...] = ()
+    presses: tuple[WindowPress, ...] = ()
     """At most one press a seat, ordered by edge, then in turn order."""
     called_at: int | None = None
     """Edge of the latest press that became a call. The arbiter hears of it only when the window closes."""
@@ -105,7 +105,7 @@ class ClaimWindow:
     @property
     def opened_at(self) -> int:
         """The first press or the report that nobody won, whichever is earlier; without either, the call."""
-        starts = [one.at for one in self.contacts[:1]]
+        starts = [one.at for one in self.presses[:1]]
         starts.extend([] if self.ended_at is None else [self.ended_at])
         return self._or_reopened(min(starts, default=self.called_at or 0))
 
@@ -117,7 +117,7 @@ class ClaimWindow:
     @property
     def declared(self) -> tuple[WindowPress, ...]:
         """The presses that declare, as far as known."""
-        return tuple(one for one in self.contacts if one.at < self.deadline)
+        return tuple(one for one in self.presses if one.at < self.deadline)
 
     @property
     def closes_at(self) -> int:
@@ -133,7 +133,7 @@ class ClaimWindow:
     @property
     def last_deadline(self) -> float:
         """The deadline if every finger now down becomes a call; infinite if nothing else has opened the window."""
-        certain = [one.at for one in self.contacts if not one.down]
+        certain = [one.at for one in self.presses if not one.down]
         certain.extend([] if self.ended_at is None else [self.ended_at])
         return self._or_reopened(min(certain)) + self.length if certain else float("inf")
 
@@ -141,7 +141,7 @@ class ClaimWindow:
 
     def pressed(self, seat: Seat, at: int) -> "ClaimWindow":
         """Add a press. Raises NotNow `press_again`, `press_after_window`."""
-        before = self._of(seat)
+        before = self._press_of(seat)
         if before is not None and before.at <= at:
             raise NotNow("press_again", f"{seat} has declared already")
         if at >= self.last_deadline:
@@ -151,16 +151,16 @@ class ClaimWindow:
 
     def released(self, seat: Seat, at: int) -> "ClaimWindow":
         """Note that a finger has let go. A hold is reported earlier, so this press was a hu."""
-        contact = self._of(seat)
-        if contact is None or not contact.down or at < contact.at:
+        press = self._press_of(seat)
+        if press is None or not press.down or at < press.at:
             return self
-        return self._with(replace(contact, down=False))
+        return self._with(replace(press, down=False))
 
     def held(self, seat: Seat, at: int) -> "ClaimWindow":
         """Note a call: the press with that edge is no hu."""
-        left = (one for one in self.contacts if (one.seat, one.at) != (seat, at))
+        left = (one for one in self.presses if (one.seat, one.at) != (seat, at))
         called_at = at if self.called_at is None else max(self.called_at, at)
-        return replace(self, contacts=tuple(left), called_at=called_at)
+        return replace(self, presses=tuple(left), called_at=called_at)
 
     def ended(self, at: int) -> "ClaimWindow":
         """Note a report that nobody won; repeating it changes nothing."""
@@ -178,7 +178,7 @@ class ClaimWindow:
         """Move all times later by so many ns."""
         return replace(
             self,
-            contacts=tuple(replace(one, at=one.at + by) for one in self.contacts),
+            presses=tuple(replace(one, at=one.at + by) for one in self.presses),
             called_at=_later(self.called_at, by),
             ended_at=_later(self.ended_at, by),
             reopened_at=_later(self.reopened_at, by),
@@ -191,19 +191,19 @@ class ClaimWindow:
 
     # ---- internals --------------------------------------------------------------------------
 
-    def _of(self, seat: Seat) -> WindowPress | None:
-        return next((one for one in self.contacts if one.seat == seat), None)
+    def _press_of(self, seat: Seat) -> WindowPress | None:
+        return next((one for one in self.presses if one.seat == seat), None)
 
     def _with(self, new: WindowPress) -> "ClaimWindow":
         """Return the window with a press added or replaced."""
-        others = (one for one in self.contacts if one.seat != new.seat)
-        return _pruned(replace(self, contacts=_ordered((*others, new))))
+        others = (one for one in self.presses if one.seat != new.seat)
+        return _pruned(replace(self, presses=_ordered((*others, new))))
 
     def _or_reopened(self, at: int) -> int:
         return at if self.reopened_at is None else max(at, self.reopened_at)
 
     def _times(self) -> Iterator[int]:
-        yield from (one.at for one in self.contacts)
+        yield from (one.at for one in self.presses)
         yield from (one for one in (self.called_at, self.ended_at, self.reopened_at) if one is not None)
 
 
@@ -213,7 +213,7 @@ def _ordered(contacts: Iterable[WindowPress]) -> tuple[WindowPress, ...]:
 
 def _pruned(window: ClaimWindow) -> ClaimWindow:
     """Remove presses that are too late in any case."""
-    return replace(window, contacts=tuple(one for one in window.contacts if one.at < window.last_deadline))
+    return replace(window, presses=tuple(one for one in window.presses if one.at < window.last_deadline))
 
 
 def _later(at: int | None, by: int) -> int | None:
@@ -251,14 +251,14 @@ class TrayProblem:
     """Number of places with a tile that could not be read."""
     deal: int | None = None
     """The deal to which the tray belongs, if that is another deal of this table."""
-    aside: TrayChecked | None = None
+    unknown_look: TrayChecked | None = None
     """The check itself if the tray belongs to no deal known here, without its time."""
 
     @property
     def of_another_set(self) -> bool:
         """Whether most tiles of a tray that is not ours belong to another set."""
         foreign = sum(wrong.kind == "foreign" for wrong in self.wrong)
-        return self.aside is not None and 2 * foreign > TRAY
+        return self.unknown_look is not None and 2 * foreign > TRAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class Table:
     """The deadline of the last window closed in this play."""
     declarations: tuple[Declaration, ...] = ()
     """Who has declared; while the window is open, as far as known."""
-    asked: tuple[Declaration, ...] = ()
+    doubted: tuple[Declaration, ...] = ()
     """Presses that may not mean hu. Whoever meant it presses again; nobody is named."""
     doubt: Doubt | None = None
     outcome: Outcome | None = None
@@ -355,11 +355,11 @@ class Table:
     """When the last wrong PIN was entered, in ns."""
     kept: int = 0
     """How often the tiles were read after this play."""
-    ordered: int = 0
+    last_order: int = 0
     """`seq` of the last order that was carried out or refused."""
-    obeyed: tuple[tuple[int, str], ...] = ()
+    handled_orders: tuple[tuple[int, str], ...] = ()
     """`seq` and id of the last orders that were carried out or refused, oldest first."""
-    refused: dict[int, str] = field(default_factory=dict)
+    refused_orders: dict[int, str] = field(default_factory=dict)
     """Codes of those that were refused, by `seq`."""
     session: RiichiSession | None = None
     """The riichi session, at a table that plays one."""
@@ -387,9 +387,9 @@ class Table:
     @property
     def may_keep(self) -> bool:
         """Whether the play's tiles may be read now: it has a result under MCR, and the event keeps plays."""
-        wished = self.assignment is not None and self.assignment.keep_plays and self.session is None
+        event_keeps = self.assignment is not None and self.assignment.keep_plays and self.session is None
         recorded = self.phase is Phase.RECORDED and self.outcome is not None and self.ruled is None
-        return wished and recorded and not self.alone and self.kept < MOST_KEPT
+        return event_keeps and recorded and not self.planned_riichi and self.kept < MOST_KEPT
 
     @property
     def unfinished(self) -> bool:
@@ -410,7 +410,7 @@ class Table:
         return rules.play.ron_ms.value if isinstance(rules, riichi.RiichiProfile) else rules.claim_window_ms.value
 
     @property
-    def alone(self) -> bool:
+    def planned_riichi(self) -> bool:
         """Whether planned deals are played here under riichi rules, each hand scored alone."""
         return self.session is None and isinstance(self.profile, riichi.RiichiProfile)
 
@@ -479,11 +479,11 @@ def cleared(state: Table, at: int) -> Table:
         arbiter_session=state.arbiter_session,
         pins_wrong=state.pins_wrong,
         pin_wrong_at=state.pin_wrong_at,
-        ordered=state.ordered,
+        last_order=state.last_order,
         light=state.light,
         self_test=state.self_test,
-        obeyed=state.obeyed,
-        refused=state.refused,
+        handled_orders=state.handled_orders,
+        refused_orders=state.refused_orders,
     )
 
 

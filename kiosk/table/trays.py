@@ -66,11 +66,11 @@ class Content(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlaceContent:
-    """What lies at a place. Only a TILE has a `serial`. `well`: back up, the right way round and straight."""
+    """What lies at a place. Only a TILE has a `serial`. `aligned`: back up, the right way round and straight."""
 
     what: Content
     serial: int | None = None
-    well: bool = True
+    aligned: bool = True
 
 
 Carrier = Mapping[TilePlace, PlaceContent]
@@ -84,7 +84,7 @@ BLANK: Final[Carrier] = dict.fromkeys(PLACES, PlaceContent(Content.UNSEEN))
 _KINDS: Final = {
     "missing": EMPTY,
     "foreign": PlaceContent(Content.FOREIGN),
-    "face-up": PlaceContent(Content.FACE_UP, well=False),
+    "face-up": PlaceContent(Content.FACE_UP, aligned=False),
     "occluded": PlaceContent(Content.COVERED),
 }
 _MISALIGNED: Final = ("upside-down", "sideways")
@@ -98,20 +98,20 @@ def is_foreign(look: TrayChecked, at: tuple[int, int]) -> bool:
 def tray_contents(look: TrayChecked) -> dict[TilePlace, PlaceContent]:
     """Return what one check says about the 34 places of its tray; all are unread if no tray was found."""
     kinds = {(wrong.row, wrong.col): wrong.kind for wrong in look.wrong if wrong.kind in _KINDS}
-    badly = {(wrong.row, wrong.col) for wrong in look.wrong if wrong.kind in _MISALIGNED}
+    misaligned = {(wrong.row, wrong.col) for wrong in look.wrong if wrong.kind in _MISALIGNED}
     if tuple(map(len, look.rows)) != ROWS:
         return {place: PlaceContent(Content.UNREAD) for place in PLACES if place.seat == look.seat}
     return {
         TilePlace(look.seat, row, col): _KINDS[kinds[row, col]]
         if (row, col) in kinds
-        else _tile_content(serial, (row, col), badly)
+        else _tile_content(serial, (row, col), misaligned)
         for row, line in enumerate(look.rows)
         for col, serial in enumerate(line)
     }
 
 
-def _tile_content(serial: int | None, at: tuple[int, int], badly: set[tuple[int, int]]) -> PlaceContent:
-    return PlaceContent(Content.UNREAD if serial is None else Content.TILE, serial, well=at not in badly)
+def _tile_content(serial: int | None, at: tuple[int, int], misaligned: set[tuple[int, int]]) -> PlaceContent:
+    return PlaceContent(Content.UNREAD if serial is None else Content.TILE, serial, aligned=at not in misaligned)
 
 
 def with_look(carrier: Carrier, look: TrayChecked) -> dict[TilePlace, PlaceContent]:
@@ -120,9 +120,9 @@ def with_look(carrier: Carrier, look: TrayChecked) -> dict[TilePlace, PlaceConte
     A tile seen here is nowhere else. Wherever it was remembered, the place becomes unread.
     """
     now = tray_contents(look)
-    here = {lying.serial for lying in now.values() if lying.serial is not None}
+    here = {content.serial for content in now.values() if content.serial is not None}
     stale = PlaceContent(Content.UNREAD)
-    kept = {place: stale if lying.serial in here else lying for place, lying in carrier.items()}
+    kept = {place: stale if content.serial in here else content for place, content in carrier.items()}
     return without_duplicates({**kept, **now})
 
 
@@ -130,27 +130,27 @@ def without_duplicates(carrier: Carrier) -> dict[TilePlace, PlaceContent]:
     """Mark both places as unread if two tiles seem to have the same serial: a set has each only once."""
     first: dict[int, TilePlace] = {}
     doubles = {
-        lying.serial
-        for place, lying in carrier.items()
-        if lying.serial is not None and first.setdefault(lying.serial, place) != place
+        content.serial
+        for place, content in carrier.items()
+        if content.serial is not None and first.setdefault(content.serial, place) != place
     }
     unread = PlaceContent(Content.UNREAD)
-    return {place: unread if lying.serial in doubles else lying for place, lying in carrier.items()}
+    return {place: unread if content.serial in doubles else content for place, content in carrier.items()}
 
 
 def known_places(carrier: Carrier) -> dict[int, TilePlace]:
     """Return the place of each serial whose place is known."""
-    return {lying.serial: place for place, lying in carrier.items() if lying.serial is not None}
+    return {content.serial: place for place, content in carrier.items() if content.serial is not None}
 
 
-def put_down(lying: PlaceContent) -> PlaceContent:
+def put_down(content: PlaceContent) -> PlaceContent:
     """Return a tile as it is after being moved: the right way round, though one face up stays so until turned."""
-    return lying if lying.what is Content.FACE_UP else replace(lying, well=True)
+    return content if content.what is Content.FACE_UP else replace(content, aligned=True)
 
 
-def turned(lying: PlaceContent) -> PlaceContent:
+def turned(content: PlaceContent) -> PlaceContent:
     """Return a tile as it is after being straightened in place; after turning it over, its back is still unread."""
-    return PlaceContent(Content.UNREAD) if lying.what is Content.FACE_UP else replace(lying, well=True)
+    return PlaceContent(Content.UNREAD) if content.what is Content.FACE_UP else replace(content, aligned=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def is_done(move: Move, before: Carrier, now: Carrier) -> bool:
     A tile that nobody could read before may be readable now.
     """
     wanted = dict(changed_by(move, before))
-    return all(_fits(now[place], lying) for place, lying in wanted.items())
+    return all(_fits(now[place], content) for place, content in wanted.items())
 
 
 def _fits(now: PlaceContent, wanted: PlaceContent) -> bool:
@@ -240,8 +240,8 @@ def next_move(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Move | 
     are dealt with before tiles are moved, as that reveals more. Tiles that have to be looked for come last, since they
     may turn up. Otherwise moves are in reading order.
     """
-    lies = known_places(carrier)
-    moves = [move for place in carrier if (move := _putting_right(place, carrier, deal, lies)) is not None]
+    known = known_places(carrier)
+    moves = [move for place in carrier if (move := _correcting_move(place, carrier, deal, known)) is not None]
     return min(moves, key=lambda move: _rank(move, near), default=None)
 
 
@@ -251,18 +251,18 @@ def _rank(move: Move, near: Seat | None) -> tuple[object, ...]:
     return (away, *later, min(place.order for place in places_of(move)))
 
 
-def _putting_right(place: TilePlace, carrier: Carrier, deal: Deal, lies: Mapping[int, TilePlace]) -> Move | None:
+def _correcting_move(place: TilePlace, carrier: Carrier, deal: Deal, known: Mapping[int, TilePlace]) -> Move | None:
     """Return the move that corrects one place or helps to; None if it is right or must wait."""
-    lying, wanted = carrier[place], deal[place]
-    if lying.what is Content.FOREIGN:
+    content, wanted = carrier[place], deal[place]
+    if content.what is Content.FOREIGN:
         return TakeOut(place)
-    if lying.what is Content.FACE_UP:
+    if content.what is Content.FACE_UP:
         return Turn(place)
-    if lying.serial == wanted:
-        return None if lying.well else Turn(place)
-    if (there := lies.get(wanted)) is not None:
-        return Shift(there, place) if lying.what is Content.EMPTY else _swap(place, there)
-    if lying.what is Content.EMPTY:
+    if content.serial == wanted:
+        return None if content.aligned else Turn(place)
+    if (there := known.get(wanted)) is not None:
+        return Shift(there, place) if content.what is Content.EMPTY else _swap(place, there)
+    if content.what is Content.EMPTY:
         return PutIn(place, wanted)
     return None  # a tile from elsewhere waits for the move of its own place; an unread back may be the right one
 
@@ -274,10 +274,10 @@ def _swap(one: TilePlace, other: TilePlace) -> Swap:
 
 def count_moves(carrier: Carrier, deal: Deal) -> int:
     """Return the number of moves without generating them."""
-    lies = known_places(carrier)
-    into = {place: lies[serial] for place, serial in deal.items() if lies.get(serial, place) != place}
-    badly = sum(not lying.well and lying.serial == deal[place] for place, lying in carrier.items())
-    return len(into) - _rings(into) + badly + sum(_EXTRA.get(lying.what, 0) for lying in carrier.values())
+    known = known_places(carrier)
+    into = {place: known[serial] for place, serial in deal.items() if known.get(serial, place) != place}
+    misaligned = sum(not content.aligned and content.serial == deal[place] for place, content in carrier.items())
+    return len(into) - _rings(into) + misaligned + sum(_EXTRA.get(content.what, 0) for content in carrier.values())
 
 
 _EXTRA: Final = {Content.EMPTY: 1, Content.FOREIGN: 2, Content.FACE_UP: 1}
@@ -312,7 +312,7 @@ class Work:
     """Number of moves left, including this one."""
     done: int = 0
     """Number of moves that were proposed and then made."""
-    ticked: bool = False
+    last_move_done: bool = False
     """Whether the last proposed move was made; otherwise staff did something else, and the plan has followed them."""
     by: Mapping[Seat, Verifier] = field(default_factory=dict)
     """Who or what verified each tray that is right."""
@@ -339,7 +339,7 @@ def work_after_look(work: Work, look: TrayChecked, deal: Deal, *, right: bool) -
     """Add one check of a tray. `right`: all its 34 places are as they should be."""
     looks = (*(one for one in work.looks if one.seat != look.seat), replace_fields(look, at=0))
     before, carrier = work.carrier, carrier_of(looks)
-    by = {seat: who for seat, who in work.by.items() if seat != look.seat and _still(before, carrier, seat)}
+    by = {seat: how for seat, how in work.by.items() if seat != look.seat and _unchanged(before, carrier, seat)}
     if right:
         by[look.seat] = look.by
     rows = frozenset(row for row in work.rows if row[0] != look.seat)
@@ -351,7 +351,7 @@ def work_after_look(work: Work, look: TrayChecked, deal: Deal, *, right: bool) -
         move=next_move(carrier, deal, None if right else look.seat),
         left=count_moves(carrier, deal),
         done=work.done + done,
-        ticked=done,
+        last_move_done=done,
         by=by,
         rows=rows,
     )
@@ -363,16 +363,16 @@ def carrier_of(looks: tuple[TrayChecked, ...]) -> Carrier:
     return reduce(with_look, looks, BLANK)
 
 
-def _still(before: Carrier, now: Carrier, seat: Seat) -> bool:
+def _unchanged(before: Carrier, now: Carrier, seat: Seat) -> bool:
     """Return whether a tray still holds all it held: a tile of it now seen in another tray has left it."""
-    return all(now[place] == lying for place, lying in before.items() if place.seat == seat)
+    return all(now[place] == content for place, content in before.items() if place.seat == seat)
 
 
 def work_after_tick(work: Work, event: RowTicked) -> Work:
     """Add or remove a tick at a row. A tray whose rows are all ticked counts as verified by hand."""
     row = (event.seat, event.row)
     rows = work.rows | {row} if event.right else work.rows - {row}
-    by = {seat: who for seat, who in work.by.items() if seat != event.seat}
+    by = {seat: how for seat, how in work.by.items() if seat != event.seat}
     if all((event.seat, at) in rows for at in range(len(ROWS))):
         by[event.seat] = "hand"
     return replace(work, by=by, rows=rows)

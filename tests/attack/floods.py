@@ -27,7 +27,7 @@ from tests.broker.web.tables.test_pairing import code_on, opened
 from tests.patience import PATIENCE_S
 
 # A device gives up after ten seconds, which may be too soon beside thirty busy processes.
-pytest.MonkeyPatch().setattr(exchange, "PATIENCE_S", PATIENCE_S)
+pytest.MonkeyPatch().setattr(exchange, "TIMEOUT_S", PATIENCE_S)
 
 FLOODS: Final = "floods and slow clients"
 

@@ -74,9 +74,9 @@ class Room:
         whose = JournalOwner(settings.config.event, self.table)
         journal = TableJournal(settings.folder / "table.sqlite", whose, settings.device_key(), settings.spares)
         self.program = TableProgram(settings, journal, self.clock, board=tuple)
-        journal.lay_out()
+        journal.allocate_log()
         assert settings.config.devices.people is not None
-        self._script = settings.beside(settings.config.devices.people)
+        self._script = settings.path_of(settings.config.devices.people)
         self._trays = _Trays(self)
         self._read_script()
         self._log, self._pace = StateLog(), Pace()
@@ -127,7 +127,7 @@ class Room:
                 if self._script.stat().st_mtime_ns != self._written:
                     self._read_script()  # a break is over
                     self._people.see(state)
-                if self.program._server.elsewhere:
+                if self.program._server.served_elsewhere:
                     self.program.key("enter")  # as the screen asks whoever wants to play here
                 else:
                     self._trays.look()
@@ -137,7 +137,7 @@ class Room:
         self.program.stop()
 
     def _note(self, state: Table) -> None:
-        self._log.tell(self.program.view())
+        self._log.follow(self.program.view())
         if state.phase is Phase.RECORDED and state.play is not None:
             self._ledger.note(self.table, state.play.round, "recorded")
 

@@ -41,7 +41,7 @@ from tests.encryption import trusting
 from tests.patience import PATIENCE_S
 
 # A device gives up after ten seconds, which may be too soon beside thirty busy processes.
-pytest.MonkeyPatch().setattr(exchange, "PATIENCE_S", PATIENCE_S)
+pytest.MonkeyPatch().setattr(exchange, "TIMEOUT_S", PATIENCE_S)
 
 pytestmark = pytest.mark.slow  # whole scorers, tables and browsers
 

@@ -58,7 +58,9 @@ class Room:
     def look(self) -> None:
         """Let the scorer hear how the table is."""
         table = self.sitting.table
-        self.seen = replace(self.seen, ordered=table.ordered, obeyed=dict(table.obeyed), refused=table.refused)
+        self.seen = replace(
+            self.seen, ordered=table.last_order, obeyed=dict(table.handled_orders), refused=table.refused_orders
+        )
 
     def close(self) -> None:
         """Close the desks' stores."""
@@ -78,7 +80,7 @@ def test_a_table_obeys_the_desk_that_takes_over_whatever_its_clock(tmp_path: Pat
     for desk in room.desks:
         kept = desk.give(room.seen)
         room.hear(desk)
-        assert room.sitting.table.ordered == kept.seq
+        assert room.sitting.table.last_order == kept.seq
         room.look()
         assert fate_of(kept, room) == "done"
     room.close()
@@ -112,11 +114,11 @@ def test_done_is_what_the_table_has_obeyed_and_nothing_else(
     room = Room(tmp_path_factory.mktemp("room"), *offs)
     given_, obeyed = list[KeptOrder](), list[str]()
     for which, arrives, heard_of in steps:
-        desk, before = room.desks[which], room.sitting.table.ordered
+        desk, before = room.desks[which], room.sitting.table.last_order
         given_.append(desk.give(room.seen))
         if arrives:
             room.hear(desk)
-        if room.sitting.table.ordered != before:
+        if room.sitting.table.last_order != before:
             obeyed.append(given_[-1].id)
         if heard_of:
             room.look()

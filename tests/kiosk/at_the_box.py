@@ -1,4 +1,4 @@
-"""A table's program with the box's twin on a pseudo-terminal; times are the machine's own."""
+"""A table's program with a simulated button box on a pseudo-terminal, in real time."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ from tests.kiosk.tables import S, plan, play, sitting_in
 from tests.patience import PATIENCE_S
 
 WINDOW_MS: Final = 900
-"""Short, for nothing here is set by hand."""
+"""A short window, as these tests wait in real time."""
 
 RULES: Final = (
     (mcr_folder() / f"{DEFAULT_MCR}.toml")
@@ -34,7 +34,7 @@ RULES: Final = (
 
 
 class AtTheBox:
-    """A program and its box."""
+    """A program and its button box."""
 
     def __init__(self, program: TableProgram, journal: TableJournal, path: Path) -> None:
         self.program, self._journal = program, journal
@@ -43,13 +43,13 @@ class AtTheBox:
         self.buttons = ButtonBox(str(path), self.tell)
 
     def tell(self, report: Report) -> None:
-        """Take a report in, from the line's thread."""
+        """Accept a report from the line's thread."""
         if isinstance(report, Health) and report.part == "buttons":
             self._is_well = report.code is None
         self.program.report(report)
 
     def until(self, holds: Callable[[], bool]) -> None:
-        """Let the program work until something holds."""
+        """Run the program until a condition holds."""
         end = time.monotonic() + PATIENCE_S
         while not holds():
             assert time.monotonic() < end, f"{self.program.state.phase}, {self.program._health.codes}"
@@ -66,23 +66,23 @@ class AtTheBox:
 
     @property
     def health(self) -> str | None:
-        """What is wrong with the buttons, as the program has it."""
+        """What is wrong with the buttons, according to the program."""
         return self.program._health.codes.get("buttons")
 
     @property
     def clock_slack_ns(self) -> float:
-        """By how much a press's time can be wrong: on a busy machine much, until one answer comes quickly."""
+        """Largest error of a press's time, which is large on a busy machine until one answer comes quickly."""
         session = self.buttons._link._session
         return session.clock.slack_ns(session.clock._bounds.us) if session and session.clock._bounds else float("inf")
 
     def presses(self) -> list[ButtonPressed]:
-        """Return the presses that the journal has kept since the program was opened."""
+        """Return the presses in the journal since the program was opened."""
         events = [*self._journal.events()][self._before :]
         return [one for one in events if isinstance(one, ButtonPressed)]
 
 
 def played(journal: TableJournal, phase: Phase) -> None:
-    """Let a table have come to a phase, five seconds ago."""
+    """Bring a table to a phase, five seconds ago."""
     events = sitting_in(phase).events
     by = time.monotonic_ns() - 5 * S - max((event.at for event in events), default=0)
     table = core(journal)
@@ -99,7 +99,7 @@ def _moved(event: Event, by: int) -> Event:
 
 @contextmanager
 def at_the_box(folder: Path, box: BoxSimulator, phase: Phase | None = Phase.PLAYING) -> Iterator[AtTheBox]:
-    """Open a program at a box, with the table in a phase; None: as its journal has it."""
+    """Open a program at a box, with the table in a phase, or as in its journal if that is None."""
     (folder / "password").write_text("secret", encoding="utf-8")
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(CONFIG, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A table's program on a real broker: an arbiter hears all that it says; scorer and desk speak to it."""
+"""A table's program on a real broker. An arbiter receives everything it says; scorer and desk send to it."""
 
 import time
 import uuid
@@ -35,11 +35,11 @@ from tests.kiosk.tables import EVENT, MS, TABLE, S, plan, play, right
 from tests.patience import PATIENCE_S
 
 BESIDE = 1
-"""A table that marks what this one has said by then."""
+"""Another table, whose marks show that everything this one has sent has arrived."""
 
 
 class Table:
-    """A real program on a real broker, with an arbiter who hears all that it says."""
+    """A real program on a real broker, with an arbiter who receives everything."""
 
     def __init__(
         self, program: TableProgram, time: Time, arbiter: Client, scorer: Client, desk: Client, beside: Client
@@ -47,10 +47,10 @@ class Table:
         self.program, self.time, self._arbiter, self._scorer, self._desk = program, time, arbiter, scorer, desk
         self._beside, self._marks = beside, False
         self.encode: Callable[[Message], bytes] = encode
-        """How scorer and desk write what they say."""
+        """Encodes the messages of scorer and desk."""
 
     def until(self, phase: Phase) -> None:
-        """Let the program work until the table has come to a phase."""
+        """Run the program until the table reaches a phase."""
         end = time.monotonic() + PATIENCE_S
         while self.program.state.phase is not phase:
             assert time.monotonic() < end, f"{self.program.state.phase}, not {phase}"
@@ -61,16 +61,16 @@ class Table:
         self._scorer.say(topic.at(EVENT, table=TABLE), self.encode(message), retain=True)
 
     def order(self, *orders: Order) -> None:
-        """Send orders, and let the program work until it has carried out the last one."""
+        """Send orders, and run the program until the last one has been carried out."""
         for order in orders:
             self._desk.say(topics.ORDER.at(EVENT, table=TABLE), self.encode(order))
         end = time.monotonic() + PATIENCE_S
-        while self.program.state.ordered != orders[-1].seq:
-            assert time.monotonic() < end, f"{self.program.state.ordered}, not {orders[-1].seq}"
+        while self.program.state.last_order != orders[-1].seq:
+            assert time.monotonic() < end, f"{self.program.state.last_order}, not {orders[-1].seq}"
             self.program.step(timeout=0.01)
 
     def hello(self) -> None:
-        """Let the table connect; the scorer answers whoever has."""
+        """Let the table connect, and the scorer answer."""
         while self._arbiter.heard.empty():
             self.program.step(timeout=0.01)
         assert self.said("waiting") == ["waiting"]
@@ -84,19 +84,19 @@ class Table:
         self.program.step(timeout=0)
 
     def tell_reports(self, began: int, reports: Iterable[Report]) -> None:
-        """Let devices report; times in it are ns after the beginning."""
+        """Report from devices. Times are in ns after the beginning."""
         for report in reports:
             self.program.report(since(began, report))
         self.program.step(timeout=0)
 
     def listen(self, topic: str) -> bool:
-        """Let the arbiter hear a topic too."""
+        """Subscribe the arbiter to another topic."""
         return self._arbiter.subscribe(topic) == [True]
 
     def hear_until_marked(self) -> list[Heard]:
-        """Return what the arbiter hears before marks that are made when the table has sent all it had to.
+        """Return what the arbiter receives until marks arrive that were sent after everything else.
 
-        A broker keeps the order of one subscription alone: another table marks each to which tables write.
+        A broker keeps the order only within one subscription, so there is a mark on each topic to which tables write.
         """
         self.program._server.link.flush(PATIENCE_S)
         if not self._marks:
@@ -107,9 +107,9 @@ class Table:
         return self._arbiter.hear_until(mark, *written)
 
     def said(self, *last: str) -> list[str]:
-        """Wait until all of these were said, and give all that was said: kinds of facts, and states.
+        """Wait until all of these were said, and return everything that was said: kinds of facts, and states.
 
-        A fact that has no receipt is sent again, by the clock; here it counts once.
+        A fact without a receipt is sent again by the clock; here it counts once.
         """
         told: list[str] = []
         heard_before = set[str]()
@@ -156,7 +156,7 @@ def connected(tmp_path: Path) -> Iterator[Table]:
 
 
 def restore(table: Table) -> None:
-    """Come to where the four seats confirm their tiles."""
+    """Bring the table to the confirmation of tiles."""
     table.hello()
     table.tell(receipt())
     table.tell(replace(plan(play(1)), minutes={1: 40}))
@@ -169,7 +169,7 @@ def restore(table: Table) -> None:
 
 
 def begin(table: Table) -> None:
-    """Come to a play in progress."""
+    """Bring the table to a play in progress."""
     restore(table)
     table.press(*SEATS)
     assert table.program.state.phase is Phase.PLAYING

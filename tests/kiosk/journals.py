@@ -1,4 +1,4 @@
-"""Journals of tables, for tests, and a store that fails when it is told to."""
+"""Journals of tables for tests, and a store that fails on demand."""
 
 import sqlite3
 from pathlib import Path
@@ -16,7 +16,7 @@ HAPPENED = NextDealCalled(at=1)
 
 
 def core(journal: TableJournal) -> JournaledTable:
-    """Return the table that a journal remembers."""
+    """Return the table that a journal holds."""
     return JournaledTable(journal, wall=lambda: 1_604_142_000_000)
 
 
@@ -30,7 +30,7 @@ def played(path: Path) -> Table:
 
 
 def told(journal: TableJournal, count: int) -> list[LogMessage]:
-    """Put facts into the outbox, one an event."""
+    """Put facts into the outbox, one for each event."""
     return [journal.record(HAPPENED, [CONFIRMED], wall=5)[0] for _ in range(count)]
 
 
@@ -42,9 +42,9 @@ def receipt(
     gaps: tuple[int, ...] = (),
     store: str = STORE,
 ) -> Receipt:
-    """Return a receipt that names these numbers: ids of what was taken, ids and codes of what was not.
+    """Return a receipt that names these numbers: taken ones with their ids, refused ones with ids and codes.
 
-    `upto` is the highest number taken, if nothing else is said.
+    `upto` is by default the highest number taken.
     """
     return Receipt(
         id="receipt-1",

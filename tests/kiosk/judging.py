@@ -1,4 +1,4 @@
-"""A link to a scorer that judges arbiters' PINs as the real one does, and can be away."""
+"""A link to a scorer that checks arbiters' PINs as the real one does, and can be offline."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,21 +20,21 @@ from broker.protocol import (
 )
 from broker.protocol.link import Incoming, LinkChanged
 from broker.scorer.access import ArbiterAccess, PinCheck
-from kiosk.arbiter_pin import PIN_TOLD_FILE
+from kiosk.arbiter_pin import PIN_STATE_FILE
 from tests.kiosk.standing import Standing, Time, standing
 from tests.kiosk.tables import EVENT, TABLE
 from tests.pins import HASHED, known_match
 
 KEY: Final = SigningKey.from_bytes(b"9" * 32)
-"""The event's."""
+"""The event's key."""
 THERE: Final = ScorerState(
     id="scorer-0001", event=EVENT, seq=1, run="scorer-0001", term=1, store="store-0001", lifecycle="active", version="1"
 )
-"""What the scorer says as long as it is there."""
+"""The scorer's message while it is online."""
 
 
 class PinJudge:
-    """Judges PINs as a scorer does, but at once. `now` is monotonic, in s."""
+    """Checks PINs as a scorer does, but at once. `now` is monotonic, in s."""
 
     def __init__(self, now: Callable[[], float] = lambda: 0.0, hashed: str = HASHED) -> None:
         self._checks: list[PinCheck] = []
@@ -42,7 +42,7 @@ class PinJudge:
         self.access.hashed = lambda: hashed
 
     def judge(self, given: PinGiven) -> PinAnswer | None:
-        """Return what is found of a PIN."""
+        """Return the answer about a PIN."""
         self.access.ask(given)
         while self._checks:
             check = self._checks.pop()
@@ -51,7 +51,7 @@ class PinJudge:
 
 
 class JudgingLink:
-    """Stands in for the wire. `up`: whether the scorer is there; `answers`: whether it answers in time."""
+    """Replaces the network. `up`: whether the scorer is online; `answers`: whether it answers in time."""
 
     def __init__(self, time: Time, tell: Callable[[Incoming | LinkChanged], None]) -> None:
         self.judge = PinJudge(lambda: time.now / 1e9)
@@ -59,23 +59,23 @@ class JudgingLink:
         self.said: list[Message] = []
 
     def start(self) -> None:
-        """Be there."""
+        """Connect."""
         self._tell(LinkChanged(up=self.up))
         self.say()
 
     def stop(self) -> None:
-        """Be gone."""
+        """Disconnect."""
 
     def flush(self, timeout_s: float) -> None:
-        """Have nothing on its way."""
+        """Do nothing, as nothing is in flight."""
 
     def cut(self, *, up: bool = False) -> None:
-        """Be away, or back."""
+        """Go offline, or come back."""
         self.up = up
         self._tell(LinkChanged(up=up))
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
-        """Hear what the table says, and judge a PIN."""
+        """Receive a message of the table, and check a PIN."""
         message = decode_on_topic(topic, payload)[1]
         self.said.append(message)
         if isinstance(message, Beat):
@@ -88,29 +88,29 @@ class JudgingLink:
         return [one for one in self.said if isinstance(one, LogMessage)]
 
     def say(self, answer: PinAnswer | None = None) -> None:
-        """Say how a PIN is judged, and what was found of one."""
+        """Send the PIN's key and mark, and the answer about one."""
         self._tell(Incoming(topics.PIN.at(EVENT, table=TABLE), encode(said_of_pin(answer)), lambda: None))
 
 
 def said_of_pin(answer: PinAnswer | None = None, mark: str | None = "0" * 16) -> ArbiterPin:
-    """Return what a scorer says to the table."""
+    """Return the scorer's message about the PIN."""
     key = PinJudge().access.pin_key.public
     said = ArbiterPin(id="pin-00000001", event=EVENT, seq=1, table=TABLE, key=key, mark=mark, answer=answer)
     return KEY.sign(said)
 
 
 def tell_pin(folder: Path) -> None:
-    """Let the table that is opened in a folder know that there is a PIN, as if it had heard so before."""
-    (folder / PIN_TOLD_FILE).write_bytes(encode(said_of_pin()))
+    """Store in a table's folder that a PIN is set, as if the scorer had said so before."""
+    (folder / PIN_STATE_FILE).write_bytes(encode(said_of_pin()))
 
 
 class Judged(Standing):
-    """A table whose scorer is there."""
+    """A table whose scorer is online."""
 
     link: JudgingLink
 
     def type(self, *keys: str) -> None:
-        """Type keys, and let what they ask for be answered."""
+        """Type keys, and deliver the answers to what they ask for."""
         for key in keys:
             self.program.key(key)
             self.program.step(timeout=0)

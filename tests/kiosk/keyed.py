@@ -1,4 +1,4 @@
-"""A table with its keyboard, for tests: keys come to the table, and what it refuses comes back to the keyboard."""
+"""A table with its keyboard, for tests: keys reach the table, and its refusals come back to the keyboard."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Generic, TypeVar
@@ -14,31 +14,31 @@ Sat = TypeVar("Sat", bound=Sitting)
 
 
 class NoPin:
-    """A table whose arbiters are let in by the desk alone."""
+    """A table whose arbiters are admitted only by the desk."""
 
     known = False
     mark = None
 
-    def give(self, _: str) -> SealedTry:
-        """Raise TypeError: nobody is asked for one."""
+    def submit(self, _: str) -> SealedTry:
+        """Raise TypeError, as no PIN is set."""
         raise TypeError("a PIN is asked for where one is set")
 
     def take(self, _: ArbiterPin) -> None:
-        """There is nowhere to keep one."""
+        """Ignore the message."""
 
 
 class NoDrafts:
-    """Nothing is kept."""
+    """Drafts that are not saved."""
 
     draft = panel = ""
 
-    def beside(self, **_: str) -> AbstractContextManager[None]:
-        """Write nothing."""
+    def with_drafts(self, **_: str) -> AbstractContextManager[None]:
+        """Save nothing."""
         return nullcontext()
 
 
 class Keyed(Generic[Sat]):
-    """Somebody who types at a sitting, and looks at the screen in between."""
+    """Somebody who types at a sitting, with the screen updated in between."""
 
     def __init__(self, sitting: Sat, pins: PinChecker | None = None) -> None:
         self.sitting = sitting

@@ -1,4 +1,4 @@
-"""A process that runs a whole kiosk on simulated devices, presses, and tells what of it could make a sound.
+"""A process that runs a whole kiosk on simulated devices, presses, and reports anything that could make a sound.
 
 `python -m tests.kiosk.listening FOLDER` prints a line of JSON.
 """
@@ -34,7 +34,7 @@ SOUND: Final = re.compile(r"mixer|audio|sound|snd|alsa|asound|pulse|pipewire|jac
 
 
 def main(folder: Path) -> None:
-    """Press, and look when the window is open."""
+    """Press, and inspect the process while the window is open."""
     (folder / "password").write_text("secret", encoding="utf-8")
     (folder / "password").chmod(0o600)
     path = folder / "table.toml"
@@ -54,18 +54,18 @@ def main(folder: Path) -> None:
 
 
 class Opened:
-    """Opens the kiosk's buttons for it, and keeps them with the program that they report to."""
+    """Opens the kiosk's buttons, and keeps them with the program to which they report."""
 
     buttons: OpenedButtons | None = None
     program: TableProgram | None = None
 
-    def __call__(self, address: str, tell: Any, on_short: Any) -> OpenedButtons:  # noqa: ANN401 - handed on as they are
+    def __call__(self, address: str, tell: Any, on_short: Any) -> OpenedButtons:  # noqa: ANN401 - passed on as they are
         self.program, self.buttons = tell.__self__, open_buttons(address, tell, on_short)
         return self.buttons
 
 
 class Stop(threading.Event):
-    """Ends the kiosk. Its loop asks first of all, and fails where the buttons were opened elsewhere."""
+    """Ends the kiosk. Its loop asks this first, and fails if the buttons were opened elsewhere."""
 
     def __init__(self, opened: Opened) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ def _look() -> dict[str, object]:
 
 
 def _imported() -> list[str]:
-    """Return the names of modules that could make a sound. The main thread may be importing: look at a copy."""
+    """Return the names of modules that could make a sound, from a copy, as the main thread may be importing."""
     return sorted(name for name, module in sys.modules.copy().items() if module and SOUND.search(name))
 
 

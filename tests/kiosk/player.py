@@ -1,4 +1,4 @@
-"""A process that plays a table's day into a journal, an event for each line that it reads, and can be killed at it."""
+"""A process that plays a table's day into a journal, one event for each line that it reads, and can be killed."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.kiosk.tables import sitting_in
 
 
 def main(path: Path) -> None:
-    """Play what is left of the day."""
+    """Play the rest of the day."""
     journal = TableJournal(path, OURS)
     table = core(journal)
     left = sitting_in(Phase.FINISHED).events[len([*journal.events()]) :]

@@ -1,4 +1,4 @@
-"""A card that really takes no writes, for root neither."""
+"""A card that really takes no writes, not even from root."""
 
 import resource
 from collections.abc import Iterator
@@ -8,10 +8,10 @@ from pathlib import Path
 
 @contextmanager
 def refusing(card: Path) -> Iterator[None]:
-    """Let the card of a journal take no more.
+    """Make a journal's card refuse further writes.
 
-    No file of this process may get longer than the journal's log is (EFBIG, which SQLite tells as an I/O error): a new
-    file has room for as much. Whoever opens the journal again finds a folder in its place.
+    No file of this process may grow beyond the length of the journal's log (EFBIG, which SQLite reports as an I/O
+    error), so a new file has that much room. Whoever opens the journal again finds a folder in its place.
     """
     log, aside = card.with_name(card.name + "-wal"), card.with_name("aside")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -1,4 +1,4 @@
-"""A riichi table with four players and a session, for tests: told of events by hand, in a time that it is given."""
+"""A riichi table with four players and a session, for tests. The test supplies events and times."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ def session_plan(
 
 
 def fu30(han: int) -> RiichiWin:
-    """Return a hand of so many han and 30 fu."""
+    """Return a hand with this many han and 30 fu."""
     return RiichiWin(han=han, fu=30)
 
 
@@ -40,25 +40,25 @@ class RiichiSitting(Sitting):
 
     @property
     def session(self) -> RiichiSession:
-        """The session as it stands."""
+        """The current session."""
         return riichi_session_of(self.table)
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """What the seats have, deposits of this hand laid down."""
+        """The scores of the seats, less deposits of this hand."""
         return tuple(self.session.score(seat) for seat in SEATS)
 
     def begin(self) -> None:
-        """Sit down."""
+        """Begin the session."""
         self.press(*SEATS)
 
     def tell(self, kind: str, *, on_riichi_tile: bool = False, **told: object) -> None:
-        """Say how the hand ended."""
+        """Enter how the hand ended."""
         event = msgspec.convert({"kind": kind, **msgspec.to_builtins(told)}, RiichiEvent)
         self.take(HandEntered(at=self.wait(), told=event, on_riichi_tile=on_riichi_tile))
 
     def ron(self, winner: Seat, loser: Seat, han: int = 3, *, on_riichi_tile: bool = False) -> None:
-        """Come to the acceptance of a ron."""
+        """Bring the table to the acceptance of a ron."""
         self.declare(winner)
         self.tell("ron", wins={winner: fu30(han)}, loser=loser, on_riichi_tile=on_riichi_tile)
 
@@ -72,14 +72,14 @@ class RiichiSitting(Sitting):
         self.press(*SEATS)
 
     def drawn(self, *tenpai: Seat) -> None:
-        """Come to the acceptance of a drawn hand."""
+        """Bring the table to the acceptance of a drawn hand."""
         self.draw()
         self.press(*tenpai)
         self.tell("draw")
 
 
 def riichi_in(phase: Phase) -> RiichiSitting:
-    """Return a riichi table in a phase of its first hand, at which south has won on west's tile."""
+    """Return a riichi table in a phase of its first hand, in which South has won on West's tile."""
     sitting = RiichiSitting()
     steps: tuple[Callable[[], object], ...] = (
         sitting.begin,
@@ -96,17 +96,17 @@ def riichi_in(phase: Phase) -> RiichiSitting:
 
 
 class AloneSitting(Sitting):
-    """A table whose two planned deals are played under riichi rules, and its time."""
+    """A table with two planned deals under riichi rules, and its time."""
 
     def __init__(self, *plays: PlannedPlay, profile: str = "riichi-montreal", dealer: Seat = "east") -> None:
         super().__init__(*(plays or (play(1, dealer=dealer), play(2, dealer=dealer))), profile=profile)
 
     @property
     def wall(self) -> tuple[Seat, ...]:
-        """Whose part of the wall comes after whose, as the screen has it."""
+        """The seats in the order in which the wall is drawn, as on the screen."""
         return planned_riichi_view(self.table, None).wall
 
     def tell(self, kind: str, **told: object) -> None:
-        """Say how the hand ended."""
+        """Enter how the hand ended."""
         event = msgspec.convert({"kind": kind, **msgspec.to_builtins(told)}, RiichiEvent)
         self.take(HandEntered(at=self.wait(), told=event))

@@ -1,7 +1,6 @@
 """The seconds of a play from a first press until its claim window closes, frame by frame, on a clock set by hand.
 
-All that can be seen of them at the table is written down: the pixels of the real window, when it was drawn, what the
-lamps were told, what the log was told.
+Everything visible at the table is recorded: the pixels of the real window, when it was drawn, the lamps and the log.
 """
 
 import logging
@@ -32,34 +31,34 @@ from tests.kiosk.tables import HOLD, MS, WINDOW
 from vision.cameras.addresses import open_camera
 
 TICK: Final = 100 * MS
-"""Ten rounds of the loop a second of the clock that is set by hand; the loop makes them as quick as it likes."""
+"""The loop makes ten rounds for each second of the clock set by hand, as fast as it can."""
 
 FIRST: Final = 2
 """The tick of the first press."""
 
 TICKS: Final = FIRST + WINDOW // TICK
-"""Until just before a window closes that was opened then."""
+"""Number of ticks until just before the window of the first press closes."""
 
 MINUTE: Final = FIRST + 13
-"""The tick at which a minute is over."""
+"""The tick at which a minute ends."""
 
 DIM_S: Final = 2
-"""Seconds after which the screen gets darker: within these seconds, and later where something was shown."""
+"""Seconds after which the screen dims: within these seconds, or later if something was shown."""
 
 Hands = Mapping[int, tuple[Report, ...]]
-"""At which tick what is reported. Times in it are ns after the beginning."""
+"""Reports by tick. Their times are in ns after the beginning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What there was to see at one tick."""
+    """What can be seen at one tick."""
 
     pixels: bytes
     drawn: int
     lamps: tuple[tuple[Seat, Lamp], ...]
     log: tuple[str, ...]
     metrics: str = field(compare=False)
-    """What whoever watches the device is told."""
+    """The metrics of the device."""
 
 
 def tap(seat: Seat, tick: int, ms: int = 60) -> dict[int, tuple[Report, ...]]:
@@ -75,25 +74,25 @@ def hold(seat: Seat, tick: int) -> dict[int, tuple[Report, ...]]:
 
 
 def stuck(seat: Seat, tick: int) -> dict[int, tuple[Report, ...]]:
-    """Press and never let go; in the middle of it the button is found to be stuck."""
+    """Press and never let go; meanwhile the button is found to be stuck."""
     return {**hold(seat, tick), tick + 25: (Health(f"button-{seat}", "button_stuck"),)}
 
 
 def chattering(seat: Seat, tick: int) -> dict[int, tuple[Report, ...]]:
-    """Press a button whose contact is found to chatter by it."""
+    """Press a button whose contact is then found to chatter."""
     at = tick * TICK
     chatters = Health(f"contact-{seat}", "button_chatters")
     return {tick: (chatters, Pressed(seat, at), Released(seat, at + 60 * MS))}
 
 
 def together(*hands: Hands) -> Hands:
-    """Do all of this."""
+    """Combine these actions."""
     ticks = sorted({tick for one in hands for tick in one})
     return {tick: tuple(report for one in hands for report in one.get(tick, ())) for tick in ticks}
 
 
 class Watching:
-    """Somebody who sees and hears all that a table shows, and writes it down."""
+    """Records everything that a table shows and sends."""
 
     def __init__(self, table: Standing, round_: LoopRound, lamps: list[tuple[Seat, Lamp]]) -> None:
         self.table, self._round, self._lamps = table, round_, lamps
@@ -101,7 +100,7 @@ class Watching:
         self.log: list[str] = []
 
     def watch(self, hands: Hands, keys: Mapping[int, str]) -> list[Frame]:
-        """Let the seconds pass, and give what there was to see."""
+        """Let the seconds pass, and return what could be seen."""
         began = self.table.time.now
         return [self._tick(began, tick, hands.get(tick, ()), keys.get(tick)) for tick in range(TICKS)]
 
@@ -125,7 +124,7 @@ class Watching:
 
 @contextmanager
 def watching(folder: Path, watched: pytest.MonkeyPatch, spares: Sequence[Path] = ()) -> Iterator[Watching]:
-    """Come to a play, with everybody looking."""
+    """Bring a table to a play, with everything recorded."""
     lamps: list[tuple[Seat, Lamp]] = []
     with standing(folder, spares=spares) as table, _window(table) as window:
         camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
@@ -148,7 +147,7 @@ def _window(table: Standing) -> ScreenWindow:
 
 @contextmanager
 def _counting(made: Watching, watched: pytest.MonkeyPatch) -> Iterator[None]:
-    """Count what is drawn, in whatever way pygame can be told to."""
+    """Count drawing, through every function by which pygame draws."""
     for name in ("flip", "update"):
         watched.setattr(pygame.display, name, _counted(made, getattr(pygame.display, name)))
     yield

@@ -44,12 +44,12 @@ class Time:
         return self.now
 
     def of_day(self) -> str:
-        """Return a time of day that goes with it."""
+        """Return the matching time of day."""
         minutes = self.now // (60 * S)
         return f"{minutes // 60:02}:{minutes % 60:02}"
 
     def wall(self) -> int:
-        """Return ms since 1970 that go with it."""
+        """Return the matching wall clock, in ms since 1970."""
         return 1_604_142_000_000 + self.now // MS
 
     def wait(self, ns: int = 2 * S) -> int:
@@ -59,7 +59,7 @@ class Time:
 
 
 def since(began: int, report: Report) -> Report:
-    """Return a report whose time is told in ns after the beginning."""
+    """Return a report whose time is given in ns after the beginning."""
     match report:
         case Pressed(seat, at):
             return Pressed(seat, began + at)
@@ -75,13 +75,13 @@ V = TypeVar("V", bound=PhaseView)
 
 
 def phase_view(view: ScreenView, kind: type[V]) -> V:
-    """Return the view of a phase, which is of this kind."""
+    """Return the view's phase, after checking that it is of this kind."""
     assert isinstance(view.phase, kind)
     return view.phase
 
 
 class Standing:
-    """A program at a table; it is never started, so it sends nothing."""
+    """A program at a table. It is never started, so it sends nothing."""
 
     def __init__(self, program: TableProgram, journal: TableJournal, time: Time) -> None:
         self.program, self.journal, self.time = program, journal, time
@@ -94,11 +94,11 @@ class Standing:
         return self.phase is phase
 
     def happened(self) -> list[Event]:
-        """Return what the journal has kept."""
+        """Return the events in the journal."""
         return [*self.journal.events()]
 
     def press(self, *seats: Seat, let_go: bool = True) -> None:
-        """Press one after the other, having waited till the screen stands still, and in a play till it has begun."""
+        """Press one after the other, once the screen, and in a play the play, is old enough for presses to count."""
         self.time.wait(max(2 * S, self.program.state.since + DOUBTFUL_NS - self.time.now))
         self.press_now(*seats, let_go=let_go)
 
@@ -124,13 +124,13 @@ class Standing:
             self.program.key(key)
 
     def pass_time(self, ns: int) -> None:
-        """Let the program take in what was told, then let time pass."""
+        """Let the program handle all reports, then let time pass."""
         self.program.step(timeout=0)
         self.time.wait(ns)
         self.program.step(timeout=0)
 
     def come_to(self, phase: Phase, assignment: Assignment | None = None) -> "Standing":
-        """Play on until the table is in a phase; a play has begun some seconds ago then."""
+        """Play on until the table is in a phase; a play then has begun some seconds ago."""
         for step in self._day(assignment or plan(play(1), play(2))):
             if self.phase is phase:
                 if phase is Phase.PLAYING:
@@ -166,7 +166,7 @@ def standing(
     spares: Sequence[Path] = (),
     link: OpenLink | None = None,
 ) -> Iterator[Standing]:
-    """Open a table's journal in a folder, or go on with it."""
+    """Open a table's journal in a folder, a new one or an existing one."""
     (folder / "password").write_text("secret", encoding="utf-8")
     (folder / "password").chmod(0o600)
     (folder / "table.toml").write_text(config, encoding="utf-8")
@@ -180,6 +180,6 @@ def standing(
 
 
 def unconnected(program: TableProgram) -> None:
-    """Close what a client that was never started has open already."""
+    """Close what a client that was never started has opened."""
     if isinstance(program._server.link, Link):
         program._server.link._client._reset_sockets()

@@ -220,7 +220,7 @@ class Sitting:
     def order(self, command: Command, at: int | None = None, minutes: int = 0) -> tuple[Fact, ...]:
         """Let the arbiter's desk give its next order; without a time a little later."""
         at = self.wait() if at is None else at
-        return self.take(Ordered(at=at, seq=self.table.ordered + 1, command=command, minutes=minutes))
+        return self.take(Ordered(at=at, seq=self.table.last_order + 1, command=command, minutes=minutes))
 
     def admit(self) -> None:
         """Let an arbiter in."""

@@ -111,7 +111,7 @@ def test_over_a_line_that_loses_garbles_and_delays_every_press_is_there_once_and
                 box.unplug()
                 box.plug()
         table.until(lambda: table.program.state.doubt is not None)  # all four have pressed
-        declared = table.program.state.asked
+        declared = table.program.state.doubted
         assert [one.seat for one in declared] == order
         assert [press.seat for press in table.presses()] == order
         apart = [abs(one.at - edge) for one, edge in zip(declared, edges, strict=True)]

@@ -50,7 +50,7 @@ def test_each_fact_is_signed_by_the_device_and_names_the_fact_before_it(journal:
 
 
 def test_a_new_device_goes_on_after_the_fact_that_the_scorer_has_last(journal: TableJournal) -> None:
-    journal.settle(msgspec.structs.replace(receipt(upto=7), head="a" * 64))
+    journal.apply_receipt(msgspec.structs.replace(receipt(upto=7), head="a" * 64))
     first, second = told(journal, 2)
     assert [(one.seq, one.before) for one in (first, second)] == [(8, "a" * 64), (9, fact_hash(encode(first)))]
 
@@ -79,7 +79,7 @@ NEW_FIELDS = ("device", "before", "signature", "sender")
 def test_what_an_older_program_has_left_unsigned_is_signed_when_the_journal_is_opened(path: Path) -> None:
     with closing(TableJournal(path, OURS)) as journal:
         messages = told(journal, 3)
-        journal.settle(receipt(taken={1: messages[0].id}))
+        journal.apply_receipt(receipt(taken={1: messages[0].id}))
         for one in messages:
             old = {name: value for name, value in msgspec.to_builtins(one).items() if name not in NEW_FIELDS}
             journal._store.execute("UPDATE outbox SET body = ? WHERE seq = ?", (msgspec.json.encode(old), one.seq))
@@ -102,7 +102,7 @@ def test_who_signs_anew_what_another_device_has_told_names_it_where_a_pin_was_gi
         with closing(TableJournal(path, OURS, key)) as journal:
             if not number:
                 journal.record(HAPPENED, [FACT, let_in], wall=5)
-            with journal._as_one():
+            with journal._transaction():
                 journal._sign_from(1, in_place=True)
             told = [decode(LogMessage, body).fact for body in bodies(journal)]
     assert told == [FACT, msgspec.structs.replace(let_in, sealed_by=keys[0].device)]
@@ -147,7 +147,7 @@ class Devices:
                 journal.close()
                 self.journals[which] = self._opened(which)
             case "take in":
-                journal.take_in(other.unsent_bodies())
+                journal.add_facts(other.unsent_bodies())
 
     def send(self, facts: tuple[bytes, ...]) -> None:
         for body in facts:
@@ -156,14 +156,14 @@ class Devices:
     def settle(self, journal: TableJournal) -> None:
         """Let a device hear how its facts stand."""
         self.hall.scorer.publisher.receipt(TABLE)
-        journal.settle([one for one in self.hall.ear.heard(f"receipt/{TABLE}") if isinstance(one, Receipt)][-1])
+        journal.apply_receipt([one for one in self.hall.ear.heard(f"receipt/{TABLE}") if isinstance(one, Receipt)][-1])
 
     def finish(self) -> None:
         """Let both connect, one after the other, until all is safe."""
         for _ in range(20):
             for journal in self.journals:
                 self.settle(journal)
-                journal.reconsider()
+                journal.reopen_refused()
                 self.send(journal.unsent_bodies())
                 self.settle(journal)
             if not any(journal.unsent() or journal.refused() for journal in self.journals):

@@ -62,7 +62,7 @@ def test_a_good_file_is_read_whole(file: Path) -> None:
 def test_paths_are_beside_the_file_and_absolute_ones_stay(file: Path) -> None:
     settings = KioskSettings(file)
     assert settings.folder == file.parent / "state"
-    assert settings.beside("/etc/ca.pem") == Path("/etc/ca.pem")
+    assert settings.path_of("/etc/ca.pem") == Path("/etc/ca.pem")
 
 
 def test_the_broker_is_reached_as_this_table_with_the_password_of_the_file(file: Path) -> None:
@@ -147,7 +147,7 @@ def test_what_is_no_toml_is_said(file: Path, text: str | bytes) -> None:
 def test_people_play_by_themselves_with_simulated_devices_only(file: Path, buttons: str, camera: str) -> None:
     head = GOOD.partition("[devices]")[0]
     devices = f'[devices]\nbuttons = "{buttons}"\ncamera = "{camera}"\npeople = "script.json"\n'
-    said = "devices.people plays with simulated buttons and camera only"
+    said = "devices.people needs simulated buttons and a simulated camera"
     assert refusal(file, head + devices) == said
     file.write_text(head + devices.replace(buttons, "sim://buttons").replace(camera, "sim://tray"), encoding="utf-8")
     assert KioskSettings(file).config.devices.people == "script.json"

@@ -113,12 +113,12 @@ def test_what_can_be_done_again_is_refused_and_no_receipt_ends_the_kiosk(table: 
     table.type("enter")
     assert (table.is_in(Phase.RECORDED), table.program.view().problem) == (True, "journal_full")
     sent = table.journal.unsent()
-    table.program._server.facts.settle(receipt(taken={one.seq: one.id for one in sent}), table.time.now)
+    table.program._server.facts.apply_receipt(receipt(taken={one.seq: one.id for one in sent}), table.time.now)
     table.program._server.facts.reconnected(table.time.now)
     make_room(table)
     table.type("enter")
     assert table.phase is Phase.RESTORING
-    table.program._server.facts.settle(receipt(taken={one.seq: one.id for one in sent}), table.time.now)
+    table.program._server.facts.apply_receipt(receipt(taken={one.seq: one.id for one in sent}), table.time.now)
     assert table.journal.unsent() == ()
 
 
@@ -164,7 +164,7 @@ def test_a_kiosk_that_starts_on_a_full_card_says_so(tmp_path: Path, monkeypatch:
     def no_room(_: object, __: str, ___: str) -> None:
         raise filled()
 
-    monkeypatch.setattr(TableJournal, "_tell", no_room)
+    monkeypatch.setattr(TableJournal, "_set_about", no_room)
     with pytest.raises(JournalFull):
         TableJournal(tmp_path / "table.sqlite", OURS)
 

@@ -72,7 +72,7 @@ def test_a_device_that_is_not_paired_is_told_so(config: Path) -> None:
 
 
 def test_a_part_of_the_program_that_is_missing_is_found(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kiosk.doctor.NEEDED", ("json", "no_such_part"))
+    monkeypatch.setattr("kiosk.doctor.REQUIRED_PACKAGES", ("json", "no_such_part"))
     assert "no_such_part" in found(config)["program_incomplete"].what
 
 

@@ -51,8 +51,8 @@ def test_a_fact_says_whose_it_is_and_when(journal: TableJournal) -> None:
 def test_numbers_go_on_after_those_that_the_scorer_has_of_this_table(path: Path) -> None:
     """A new card in the table's device; and even if the power fails before the first fact."""
     journal = TableJournal(path, OURS)
-    journal.settle(receipt(upto=41))
-    journal.settle(receipt(upto=3))
+    journal.apply_receipt(receipt(upto=41))
+    journal.apply_receipt(receipt(upto=3))
     journal.close()
     again = TableJournal(path, OURS)
     again.record(HAPPENED, [CONFIRMED, CONFIRMED], wall=5)
@@ -62,8 +62,8 @@ def test_numbers_go_on_after_those_that_the_scorer_has_of_this_table(path: Path)
 
 
 def test_the_numbers_of_another_store_count_no_more(journal: TableJournal) -> None:
-    journal.settle(receipt(upto=41, store="of-a-rehearsal"))
-    journal.settle(receipt(upto=2))
+    journal.apply_receipt(receipt(upto=41, store="of-a-rehearsal"))
+    journal.apply_receipt(receipt(upto=2))
     assert [message.seq for message in told(journal, 2)] == [3, 4]
 
 
@@ -91,7 +91,7 @@ def test_a_result_that_was_refused_counts_only_if_there_is_one_already(journal: 
     results = [one for one in journal.unsent() if isinstance(one.fact, Result)]
     codes = ("already_recorded", "not_planned")
     refused = {one.seq: (one.id, code) for one, code in zip(results, codes, strict=True)}
-    journal.settle(receipt(refused=refused))
+    journal.apply_receipt(receipt(refused=refused))
     assert journal.results() == {(1, 1)}
 
 
@@ -286,7 +286,7 @@ def fast(journal: TableJournal) -> TableJournal:
 
 
 def test_the_log_of_a_kiosk_keeps_its_length_however_much_happens(fast: TableJournal, path: Path) -> None:
-    fast.lay_out()
+    fast.allocate_log()
     length = log_of(path).stat().st_size
     for at in range(1500):
         happen(fast, at)
@@ -298,7 +298,7 @@ def test_each_start_needs_no_more_of_the_card_than_the_first(path: Path) -> None
     lengths = []
     for at in range(3):
         with closing(TableJournal(path, OURS)) as journal:
-            journal.lay_out()
+            journal.allocate_log()
             happen(journal, at)
             lengths.append((path.stat().st_size, log_of(path).stat().st_size))
     first, *later = lengths
@@ -312,7 +312,7 @@ def test_a_start_that_was_cut_while_it_wrote_the_log_full_is_followed_by_one_tha
 ) -> None:
     journal._store.execute("CREATE TABLE ahead (pages BLOB)")
     journal._store.execute("INSERT INTO ahead VALUES (zeroblob(9999))")
-    journal.lay_out()
+    journal.allocate_log()
     happen(journal, 1)
     tables = {name for (name,) in journal._store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     assert (tables, kept(path)) == ({"happened", "outbox", "kept", "about"}, [1])
@@ -321,17 +321,17 @@ def test_a_start_that_was_cut_while_it_wrote_the_log_full_is_followed_by_one_tha
 def test_without_room_for_it_the_journal_keeps_events_all_the_same(journal: TableJournal, path: Path) -> None:
     (pages,) = journal._store.execute("PRAGMA page_count").fetchone()
     journal._store.execute(f"PRAGMA max_page_count={pages + 40}")
-    journal.lay_out()
-    assert journal.tight
+    journal.allocate_log()
+    assert journal.refuses_writes
     journal.try_room()
     happen(journal, 1)
-    assert (journal.tight, kept(path)) == (False, [1])
+    assert (journal.refuses_writes, kept(path)) == (False, [1])
 
 
 def test_an_error_that_no_disk_makes_is_told(journal: TableJournal) -> None:
     journal._store = Broken(journal._store, "ahead", 1)  # type: ignore[assignment] # its error has no code of SQLite's
     with pytest.raises(sqlite3.OperationalError):
-        journal.lay_out()
+        journal.allocate_log()
 
 
 def torn(before: bytes, after: bytes) -> Iterator[bytes]:
@@ -364,7 +364,7 @@ def test_what_a_log_held_before_is_no_event_wherever_a_write_over_it_is_cut(path
 
 
 def test_a_journal_copied_for_another_machine_is_whole(journal: TableJournal, tmp_path: Path) -> None:
-    journal.lay_out()
+    journal.allocate_log()
     journal.record(HAPPENED, [CONFIRMED], wall=5)
     journal.copy_to(tmp_path / "copy.sqlite")
     with closing(TableJournal(tmp_path / "copy.sqlite", OURS)) as copy:

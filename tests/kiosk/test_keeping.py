@@ -16,7 +16,7 @@ from kiosk.camera.observations import CameraTarget, LaidObservation, LaidTiles
 from kiosk.keeping import STEPS
 from kiosk.program import TableProgram
 from kiosk.screens import RecordedView
-from kiosk.sim import PATIENCE, People
+from kiosk.sim import MOST_LOOKS, People
 from kiosk.status import CAMERA
 from kiosk.table import Phase
 from kiosk.table.events import Ordered, PlayKept
@@ -64,7 +64,7 @@ def offered(at: Standing) -> bool:
 
 def test_it_is_offered_where_the_event_wishes_it_and_there_is_a_camera(tmp_path: Path, recorded: Standing) -> None:
     assert offered(recorded)
-    recorded.program._health.say(CAMERA, "camera_missing")
+    recorded.program._health.set(CAMERA, "camera_missing")
     assert not offered(recorded)
     (tmp_path / "other").mkdir()
     with standing(tmp_path / "other") as plain:
@@ -300,7 +300,7 @@ def test_simulated_people_pass_over_what_cannot_be_read_and_play_on(recorded: St
     script = Script((ScriptedPlay(1, "self_drawn", {"west": 18}, laid=laid),), reaction_ms=0)
     keys = list[str]()
     people = People(script, NoFingers(), SimulatedTable(), keys.append, "table 1")
-    for _ in range(len(STEPS) * (PATIENCE + 2) + 2):
+    for _ in range(len(STEPS) * (MOST_LOOKS + 2) + 2):
         refused(recorded)
         people.see(recorded.program.state, recorded.program.keeping)
         people.step(recorded.program.state)
@@ -314,7 +314,7 @@ def test_simulated_people_wait_longer_for_a_camera_that_has_seen_nothing_yet(rec
     script = Script((ScriptedPlay(1, "self_drawn", {"west": 18}, laid=laid),), reaction_ms=0)
     keys = list[str]()
     people = People(script, NoFingers(), SimulatedTable(), keys.append, "table 1")
-    for _ in range(3 * PATIENCE):
+    for _ in range(3 * MOST_LOOKS):
         people.see(recorded.program.state, recorded.program.keeping)
         people.step(recorded.program.state)
         recorded.type(*keys)
@@ -326,11 +326,11 @@ def test_simulated_people_wait_longer_for_a_camera_that_has_seen_nothing_yet(rec
 @pytest.mark.parametrize("laid", [{}, {"south": LaidSeat((5,))}], ids=["no camera", "one seat alone"])
 def test_simulated_people_play_on_where_not_all_can_be_shown(recorded: Standing, laid: dict[Seat, LaidSeat]) -> None:
     if not laid:
-        recorded.program._health.say(CAMERA, "camera_missing")
+        recorded.program._health.set(CAMERA, "camera_missing")
     course = ScriptedPlay(1, "self_drawn", {"west": 18}, laid=laid or {"east": LaidSeat((5,))})
     keys = list[str]()
     people = People(Script((course,), reaction_ms=0), NoFingers(), SimulatedTable(), keys.append, "table 1")
-    for _ in range(len(STEPS) * (PATIENCE + 2) + 2):
+    for _ in range(len(STEPS) * (MOST_LOOKS + 2) + 2):
         refused(recorded)
         people.see(recorded.program.state, recorded.program.keeping)
         people.step(recorded.program.state)

@@ -32,7 +32,7 @@ def serves(table: Table, term: int, seq: int, device: str = "") -> bool:
     """Deliver which device serves the table, its own if none is named; return whether its own does then."""
     device = device or table.program._table.journal.device
     deliver(table, Served(id="served-00000001", event=EVENT, term=term, seq=seq, table=TABLE, device=device))
-    return not table.program._server.elsewhere
+    return not table.program._server.served_elsewhere
 
 
 def mark_after(table: Table, term: int, seq: int, mark: str | None) -> str | None:

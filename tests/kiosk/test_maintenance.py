@@ -38,7 +38,7 @@ def card(tmp_path: Path) -> Path:
 
 def test_a_new_device_goes_on_where_the_dead_one_stood(card: Path, tmp_path: Path) -> None:
     own = tmp_path / "own" / "table.sqlite"
-    assert take_over_journal(card, own, OURS) == Takeover(whole=True, facts=4)
+    assert take_over_journal(card, own, OURS) == Takeover(complete=True, facts=4)
     assert played(own) == played(card)
 
 
@@ -69,12 +69,12 @@ def test_a_device_that_has_begun_gets_what_the_dead_one_had_to_send_once(tmp_pat
     own, card = tmp_path / "own" / "table.sqlite", tmp_path / "table.sqlite"
     with closing(TableJournal(card, OURS)) as dead:
         sent = called(dead, 5)
-        dead.settle(receipt(taken={one.seq: one.id for one in (*sent[:2], sent[3])}, upto=4, gaps=(3,)))
+        dead.apply_receipt(receipt(taken={one.seq: one.id for one in (*sent[:2], sent[3])}, upto=4, gaps=(3,)))
     with closing(TableJournal(own, OURS)) as journal:
-        journal.settle(receipt(upto=4, gaps=(3,)))
+        journal.apply_receipt(receipt(upto=4, gaps=(3,)))
         (ours,) = called(journal, 1)
     assert [take_over_journal(card, own, OURS) for _ in range(2)] == [
-        Takeover(whole=False, facts=facts) for facts in (2, 0)
+        Takeover(complete=False, facts=facts) for facts in (2, 0)
     ]
     with closing(TableJournal(own, OURS)) as journal:
         waiting = [(one.seq, one.id) for one in journal.unsent()]
@@ -94,11 +94,11 @@ def test_what_a_newer_program_has_to_send_is_taken_over_whole_though_its_events_
         )
         assert newer != bodies[-1]
         store.execute("UPDATE outbox SET body = ? WHERE seq = ?", (newer, len(bodies)))
-    assert take_over_journal(card, own, OURS) == Takeover(whole=False, facts=len(bodies))
+    assert take_over_journal(card, own, OURS) == Takeover(complete=False, facts=len(bodies))
     with closing(TableJournal(own, OURS)) as journal:
         assert journal.unsent_bodies() == (*bodies[:-1], newer)
         last = decode_fact(newer)
-        journal.settle(receipt(refused={last.seq: (last.id, "conflict")}, upto=last.seq + 5))
+        journal.apply_receipt(receipt(refused={last.seq: (last.id, "conflict")}, upto=last.seq + 5))
         *_, anew = journal.unsent_bodies()
         again = decode_fact(anew)
         assert (again.seq, again.id, again.device) == (last.seq + 6, last.id, journal.device)
@@ -138,7 +138,7 @@ def test_the_command_takes_a_card_over(card: Path, tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     config.write_text(CONFIG.replace('folder = "."', 'folder = "own"'), encoding="utf-8")
     answer = CliRunner().invoke(homologue, ["table", "import", str(config), str(card)])
-    assert answer.output == "This device goes on where the dead one stood; 4 facts will be sent.\n"
+    assert answer.output == "This device continues where the dead one stopped; 4 facts will be sent.\n"
     assert (tmp_path / "own" / "table.sqlite").stat().st_mode & 0o077 == 0
     refused = CliRunner().invoke(homologue, ["table", "import", str(config), str(config)])
     assert (refused.exit_code, codes(refused.stderr)) == (1, ["journal_broken"])
@@ -164,7 +164,7 @@ def test_the_newest_journal_of_the_table_is_found_wherever_it_lies_on_a_card(car
     config = tmp_path / "table.toml"
     config.write_text(CONFIG.replace('folder = "."', 'folder = "own"'), encoding="utf-8")
     answer = CliRunner().invoke(homologue, ["table", "import", str(config), str(stick)])
-    assert answer.output == "This device goes on where the dead one stood; 4 facts will be sent.\n"
+    assert answer.output == "This device continues where the dead one stopped; 4 facts will be sent.\n"
     with pytest.raises(JournalBroken):
         find_journal(stick, JournalOwner(EVENT, 99))
 

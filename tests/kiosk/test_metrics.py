@@ -22,7 +22,7 @@ def numbers(phase: Phase, writes: int = 0, **more: object) -> TableNumbers:
         with times.timed():
             pass
     made = TableNumbers(
-        phase, str(phase.value), connected=True, unsent=0, refused=0, looks=0, health={}, writes=times.now()
+        phase, str(phase.value), connected=True, unsent=0, refused=0, looks=0, health={}, writes=times.snapshot()
     )
     return made._replace(**more)  # type: ignore[arg-type]  # each field has its own type
 
@@ -104,5 +104,5 @@ def test_every_write_is_in_one_bucket(tmp_path: Path) -> None:
     for _ in range(2):
         with times.timed():
             (tmp_path / "journal").touch()
-    counts, _ = times.now()
+    counts, _ = times.snapshot()
     assert (counts[0], counts[-1], sum(counts)) == (1, 1, 2)

@@ -145,7 +145,7 @@ def test_its_trays_are_laid_no_further_and_it_is_played_after_all_when_it_is_not
 ) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RECORDED)
-        table.program._server.facts.settle(receipt(), now=0)
+        table.program._server.facts.apply_receipt(receipt(), now=0)
         whole = plan(play(1), play(2), play(3), recorded=(1,))
         table.program._server.take_plan(whole, table.time.now)
         table.program.step(timeout=0)
@@ -167,7 +167,7 @@ def test_its_trays_are_laid_no_further_and_it_is_played_after_all_when_it_is_not
 def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RECORDED)
-        table.program._server.facts.settle(receipt(), now=0)
+        table.program._server.facts.apply_receipt(receipt(), now=0)
         given = msgspec.structs.replace(plan(play(1), play(2)), repeats={2: ("p03",)})
         table.program._server.take_plan(given, table.time.now)
         table.program.step(timeout=0)
@@ -179,7 +179,7 @@ def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -
 def test_a_plan_in_which_only_other_tables_have_changed_says_where_the_four_go_now(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RECORDED)
-        table.program._server.facts.settle(receipt(), now=0)
+        table.program._server.facts.apply_receipt(receipt(), now=0)
         there = {player.id: NextSeat(round=2, table=9, seat=seat) for seat, player in play(1).players.items()}
         table.program._server.take_plan(
             msgspec.structs.replace(plan(play(1), play(2)), onward={1: there}), table.time.now

@@ -129,7 +129,7 @@ def test_a_sheet_under_the_camera_is_answered_once_and_stays_while_it_hides_the_
 def test_the_sheet_that_was_shown_is_shown_still_after_a_power_cut(table: Standing) -> None:
     table.program.report(NotScanned("scan_unknown", f"homologue:deal:{EVENT}:7", 1))
     table.program.step(timeout=0)
-    assert restoring_from_draft(table.journal.bench, table.program.state.play).sheet == ScannedSheet(7)
+    assert restoring_from_draft(table.journal.restoring_draft, table.program.state.play).sheet == ScannedSheet(7)
 
 
 def test_tiles_of_a_strange_carrier_are_laid_as_this_deal_when_staff_say_so(table: Standing) -> None:
@@ -149,7 +149,7 @@ def test_the_question_whether_tiles_are_laid_anew_stays_over_a_power_cut_and_goe
     table.program.observe(strange(play(1), "east", table.time.wait()))
     table.program.step(timeout=0)
     table.type("enter")
-    assert restoring_from_draft(table.journal.bench, table.program.state.play).showing == "anew"
+    assert restoring_from_draft(table.journal.restoring_draft, table.program.state.play).showing == "anew"
     table.program.observe(right(play(1), "south", table.time.wait()))
     table.program.step(timeout=0)
     assert phase_view(table.program.view(), RestoringView).restoring.showing == "camera"

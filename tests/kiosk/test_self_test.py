@@ -40,7 +40,7 @@ def outcome(verdict: Verdict, *found: str) -> SelfTestEnded:
 
 def said(walk: SelfTestRun) -> str | None:
     """Return what the buttons are said to have told last."""
-    return walk.seen.remark.said if walk.seen.remark else None
+    return walk.view.remark.said if walk.view.remark else None
 
 
 def ended(walk: SelfTestRun, health: dict[str, str] | None = None) -> SelfTestEnded:
@@ -54,9 +54,9 @@ def ended(walk: SelfTestRun, health: dict[str, str] | None = None) -> SelfTestEn
 def test_each_seat_in_turn_is_asked_and_shown_as_it_comes() -> None:
     walk = walking()
     for at, seat in enumerate(SEATS):
-        assert (walk.seen.step, walk.seen.asked, walk.seen.right) == ("buttons", seat, frozenset(SEATS[:at]))
+        assert (walk.view.step, walk.view.awaited, walk.view.right) == ("buttons", seat, frozenset(SEATS[:at]))
         pressed(walk, seat)
-    assert (walk.seen.step, walk.seen.asked, walk.seen.wrong) == ("scanner", None, frozenset())
+    assert (walk.view.step, walk.view.awaited, walk.view.wrong) == ("scanner", None, frozenset())
 
 
 def test_all_that_works_passes() -> None:
@@ -68,13 +68,13 @@ def test_all_that_works_passes() -> None:
 
 def test_without_a_scanner_there_is_no_scan() -> None:
     walk = pressed(walking(scanner=False), *SEATS)
-    assert (walk.seen.step, walk.seen.scanner) == ("camera", False)
+    assert (walk.view.step, walk.view.scanner) == ("camera", False)
 
 
 def test_a_button_that_does_not_come_is_given_up_and_named() -> None:
     walk = pressed(walking(scanner=False), "east")
     typed(walk, "x")
-    assert (walk.seen.asked, walk.seen.wrong) == ("west", frozenset({"south"}))
+    assert (walk.view.awaited, walk.view.wrong) == ("west", frozenset({"south"}))
     pressed(walk, "west", "north")
     typed(walk, "enter")
     assert ended(walk) == outcome("failed", "button-south: button_silent")
@@ -82,7 +82,7 @@ def test_a_button_that_does_not_come_is_given_up_and_named() -> None:
 
 def test_exchanged_plugs_are_told_from_a_button_that_is_dead() -> None:
     walk = pressed(walking(scanner=False), "east", "west")
-    assert (walk.seen.asked, walk.seen.remark and walk.seen.remark.other) == ("south", "west")
+    assert (walk.view.awaited, walk.view.remark and walk.view.remark.other) == ("south", "west")
     typed(walk, "x", "x")
     pressed(walk, "north")
     typed(walk, "enter")
@@ -91,7 +91,7 @@ def test_exchanged_plugs_are_told_from_a_button_that_is_dead() -> None:
 
 def test_who_pressed_the_wrong_button_can_still_press_the_right_one() -> None:
     walk = pressed(walking(scanner=False), "north", *SEATS)
-    assert walk.seen.remark is None
+    assert walk.view.remark is None
     typed(walk, "enter")
     assert ended(walk) == outcome("passed")
 
@@ -104,8 +104,8 @@ def test_who_pressed_the_wrong_button_can_still_press_the_right_one() -> None:
 def test_a_contact_that_is_not_well_is_named_as_it_comes(told: Report | TooShort, said: str) -> None:
     walk = walking()
     walk.take(told, 1)
-    assert walk.seen.remark is not None
-    assert (walk.seen.remark.said, walk.seen.remark.other) == (said, "west")
+    assert walk.view.remark is not None
+    assert (walk.view.remark.said, walk.view.remark.other) == (said, "west")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_contact_that_is_not_well_is_named_as_it_comes(told: Report | TooShort
 def test_a_scanner_must_read_and_be_silent(keys: str, code: str) -> None:
     walk = pressed(walking(), *SEATS)
     assert typed(walk, "y", "n") is None  # nothing was scanned yet
-    assert walk.seen.step == "scanner"
+    assert walk.view.step == "scanner"
     walk.take(TILE if keys == "y" else NotScanned("scan_garbled", "?", 1), 1)
     typed(walk, keys, "enter")
     assert ended(walk).found == (f"scanner: {code}",)
@@ -122,8 +122,8 @@ def test_a_scanner_must_read_and_be_silent(keys: str, code: str) -> None:
 
 def test_the_picture_is_judged_by_who_sees_it() -> None:
     walk = pressed(walking(scanner=False), *SEATS)
-    walk.saw(PictureObservation(wrong=("camera_dark",)))
-    assert walk.seen.picture.wrong == ("camera_dark",)
+    walk.observe(PictureObservation(wrong=("camera_dark",)))
+    assert walk.view.picture.wrong == ("camera_dark",)
     typed(walk, "x")
     assert ended(walk).found == ("camera: picture_wrong",)
 
@@ -148,7 +148,7 @@ def test_it_is_skipped_at_any_step_and_what_was_found_is_kept(steps: int) -> Non
 def test_again_begins_anew() -> None:
     walk = pressed(walking(scanner=False), "east", "west")
     typed(walk, "x", "r")
-    assert walk.seen == walking(scanner=False).seen
+    assert walk.view == walking(scanner=False).view
     pressed(walk, *SEATS)
     typed(walk, "enter")
     assert ended(walk) == outcome("passed")
@@ -187,7 +187,7 @@ def test_whatever_is_told_it_passes_only_if_all_four_buttons_came_and_nothing_wa
     for one in steps:
         over = walk.key(one, 1) if isinstance(one, str) else walk.take(one, 1)
         if isinstance(over, SelfTestEnded):
-            assert walk.seen.step == "found"
-            assert (over.verdict == "passed") == (walk.seen.right == frozenset(SEATS) and over.found == ())
+            assert walk.view.step == "found"
+            assert (over.verdict == "passed") == (walk.view.right == frozenset(SEATS) and over.found == ())
             return
-        assert (walk.seen.asked is None) == (walk.seen.step != "buttons")
+        assert (walk.view.awaited is None) == (walk.view.step != "buttons")

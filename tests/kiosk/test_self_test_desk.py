@@ -76,9 +76,9 @@ def test_after_a_power_cut_it_begins_anew_and_once_done_it_does_not_come_again(t
     clock = Time()
     with standing(tmp_path, clock, DAILY) as table:
         pressed(table, "east", "south")
-        assert seen(table).asked == "west"
+        assert seen(table).awaited == "west"
     with standing(tmp_path, clock, DAILY) as table:
-        assert seen(table).asked == "east"
+        assert seen(table).awaited == "east"
         table.type("q")
         assert table.program.view().self_test is None
     with standing(tmp_path, clock, DAILY) as table:
@@ -202,11 +202,11 @@ def devices(folder: Path, buttons: str) -> Iterator[Devices]:
 def test_fingers_a_scan_and_a_camera_without_tiles_are_seen_through_the_real_lines(tmp_path: Path) -> None:
     """West's plug is in north's socket, and the other way round."""
     with devices(tmp_path, "sim://buttons?swap=west,north&hold_ms=20") as table:
-        table.until(lambda seen: seen.asked == "east")
+        table.until(lambda seen: seen.awaited == "east")
         table.fingers.press("east")
-        table.until(lambda seen: seen.asked == "south")
+        table.until(lambda seen: seen.awaited == "south")
         table.fingers.press("south")
-        table.until(lambda seen: seen.asked == "west")
+        table.until(lambda seen: seen.awaited == "west")
         table.fingers.press("west")
         table.until(lambda seen: seen.remark is not None and seen.remark.said == "wrong_seat")
         table.program.key("x")

@@ -26,22 +26,22 @@ def served(device: str | None, **more: object) -> Served:
 
 def test_a_table_serves_itself_until_it_is_told_otherwise() -> None:
     status = ServiceStatus(OURS)
-    assert (status.elsewhere, status.calls_before) == (False, None)
+    assert (status.served_elsewhere, status.calls_before) == (False, None)
     assert [status.take(served(None)), status.take(served(OURS)), status.take(served(OTHER))] == ["", "", ""]
-    assert status.elsewhere
-    assert [status.take(served(OTHER)), status.take(served(OURS)), status.elsewhere] == ["", "back", False]
+    assert status.served_elsewhere
+    assert [status.take(served(OTHER)), status.take(served(OURS)), status.served_elsewhere] == ["", "back", False]
 
 
 def test_the_one_that_serves_says_again_how_it_stands_once_for_each_that_was_refused() -> None:
     status = ServiceStatus(OURS)
     said = [status.take(served(OURS, refused=one)) for one in (None, OTHER, OTHER, "kiosk-third-1", OURS)]
-    assert said == ["", "say_again", "", "say_again", ""]
+    assert said == ["", "repeat_state", "", "repeat_state", ""]
 
 
 def test_the_one_that_serves_says_again_how_it_stands_as_often_as_it_is_asked_to() -> None:
     status = ServiceStatus(OURS)
     asked = [served(OURS, unseen=True), served(None, unseen=True), served(OURS), served(OTHER, unseen=True)]
-    assert [status.take(one) for one in asked] == ["say_again", "say_again", "", ""]
+    assert [status.take(one) for one in asked] == ["repeat_state", "repeat_state", "", ""]
 
 
 def test_one_that_is_refused_says_hello_once() -> None:

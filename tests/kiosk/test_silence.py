@@ -219,7 +219,7 @@ def refused_seconds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[
             made.table.program.step(timeout=0)  # looks at the card, which is well still
             with refusing(folder / "table.sqlite"):
                 seen[hands] = made.watch(HANDS.get(hands, {}), {})
-            assert made.table.journal.away is (hands != "none")
+            assert made.table.journal.on_spare is (hands != "none")
     return seen
 
 
@@ -245,7 +245,7 @@ def test_that_the_card_takes_no_writes_is_told_by_the_clock_whether_or_not_someb
                     if (hands, second) == ("one", 28):
                         table.program.report(Pressed("west", table.time.now))
                         table.program.step(timeout=0)
-                        assert table.journal.away
+                        assert table.journal.on_spare
                     told.append(table.program.view().line.health)
     assert told[:31] == told[31:]
     assert (told[28], told[30]) == ((), ("disk: card_refuses",))

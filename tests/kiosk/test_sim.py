@@ -96,10 +96,10 @@ class SlowScorer(NoPin):
     def __init__(self) -> None:
         self.given: list[str] = []
 
-    def give(self, pin: str) -> SealedTry:
+    def submit(self, pin: str) -> SealedTry:
         """Take one that was typed."""
         self.given.append(pin)
-        return SealedTry(f"{len(self.given):032x}", "sealed", asked=True)
+        return SealedTry(f"{len(self.given):032x}", "sealed", sent=True)
 
 
 def test_a_pin_that_is_judged_late_is_not_taken_back_by_typing_it_again() -> None:

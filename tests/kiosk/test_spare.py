@@ -59,7 +59,7 @@ def test_a_play_goes_on_to_its_result_while_the_card_takes_no_writes(
     monkeypatch.setattr(table.program._server, "send", lambda messages, _: sent.extend(messages))
     with refusing(card):
         finish(table)
-        assert table.journal.away
+        assert table.journal.on_spare
         assert tuple(sent) == table.journal.unsent()[-len(sent) :]
     assert [type(one.fact).__name__ for one in sent] == ["Declared", "Result"]
 
@@ -75,7 +75,7 @@ def test_the_table_says_that_its_card_takes_no_writes_until_it_does_and_holds_ev
         finish(table)
         events, unsent = table.happened(), table.journal.unsent()
     table.pass_time(31 * S)
-    assert (health(table), table.journal.away) == ((), False)
+    assert (health(table), table.journal.on_spare) == ((), False)
     assert not (spares[0] / "table.sqlite").exists()
     with closing(sqlite3.connect(card)) as store:
         assert store.execute("SELECT count(*) FROM happened").fetchone() == (len(events),)
@@ -89,7 +89,7 @@ def test_a_card_whose_file_is_spoiled_meanwhile_ends_no_play(table: Standing, ca
     card.write_bytes(b"\xff" * card.stat().st_size)
     card.with_name(f"{card.name}-wal").unlink(missing_ok=True)
     table.pass_time(31 * S)
-    assert (health(table), table.journal.away) == (REFUSES, True)
+    assert (health(table), table.journal.on_spare) == (REFUSES, True)
 
 
 @pytest.mark.parametrize("spoiled", ["rubbish", "cut", "page"])
@@ -116,7 +116,7 @@ def test_a_start_on_a_spoiled_card_goes_on_with_the_spare_that_holds_everything(
             assert journal.unsent()[: len(everything[1])] == everything[1]
             told(journal, 1)
             journal.try_card()
-            assert journal.away is (spoiled != "page")  # what is a database is written anew
+            assert journal.on_spare is (spoiled != "page")  # what is a database is written anew
 
 
 def test_a_spoiled_card_is_told_where_a_spare_is_not_what_this_device_has_written(
@@ -140,13 +140,13 @@ def test_a_card_that_takes_writes_but_is_read_only_is_left_as_well(tmp_path: Pat
         try:
             subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
             table.press("west")
-            assert table.journal.away
+            assert table.journal.on_spare
             table.pass_time(31 * S)
             assert health(table) == REFUSES
         finally:
             subprocess.run(["umount", folder], check=True)
         table.pass_time(31 * S)
-        assert (health(table), table.journal.away) == ((), False)
+        assert (health(table), table.journal.on_spare) == ((), False)
 
 
 def test_after_a_power_cut_what_the_spare_holds_is_in_the_journal_once(
@@ -164,7 +164,7 @@ def test_after_a_power_cut_what_the_spare_holds_is_in_the_journal_once(
         ) as journal:
             assert ([*journal.events()], journal.unsent()) == (table.happened(), table.journal.unsent())
             assert core(journal).state.phase is Phase.DECLARED
-            assert (journal.away, (cut / "stick" / "event" / "table.sqlite").exists()) == (False, False)
+            assert (journal.on_spare, (cut / "stick" / "event" / "table.sqlite").exists()) == (False, False)
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_a_start_on_a_read_only_card_goes_on_with_all_that_it_holds(readonly: Pa
     for events in (4, 5):
         with closing(TableJournal(readonly, OURS, spares=spares)) as journal:
             told(journal, 1)
-            assert (journal.away, len([*journal.events()])) == (True, events)
+            assert (journal.on_spare, len([*journal.events()])) == (True, events)
 
 
 def test_where_the_stick_takes_no_writes_either_the_journal_goes_on_in_memory(
@@ -219,7 +219,7 @@ def test_facts_of_a_stick_that_was_away_meanwhile_join_those_of_the_card_once(ca
             (elsewhere,) = told(journal, 1)
             shutil.copytree(spares[0], spares[0].with_name("pulled"))
         before = journal.unsent()[:-1]
-        journal.settle(receipt(taken={one.seq: one.id for one in before}))
+        journal.apply_receipt(receipt(taken={one.seq: one.id for one in before}))
     shutil.rmtree(spares[0], ignore_errors=True)
     with closing(sqlite3.connect(card)) as store:
         store.execute("DELETE FROM happened WHERE number > 40")
@@ -281,7 +281,7 @@ def test_a_card_without_room_is_left_in_the_same_way(tmp_path: Path, spares: lis
         ballast = Ballast(small)
         ballast.fill()
         sent = told(journal, 200)
-        assert (journal.away, journal.unsent()) == (True, tuple(sent))
+        assert (journal.on_spare, journal.unsent()) == (True, tuple(sent))
         ballast.remove()
         journal.try_card()
-        assert (journal.away, journal.unsent()) == (False, tuple(sent))
+        assert (journal.on_spare, journal.unsent()) == (False, tuple(sent))

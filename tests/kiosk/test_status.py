@@ -111,10 +111,11 @@ def test_the_anchor_is_shown_once_the_scorer_has_the_play_and_stays_as_it_was_wh
             table.apply(published(event, "https://example.org") if isinstance(event, Assigned) else event)
         facts, unsent = Uplink(journal, NoWire(), EVENT, TABLE), journal.unsent()
         early = receipt(taken={one.seq: one.id for one in unsent[:-1]})
-        facts.settle(structs.replace(early, anchor=ANCHOR), now=1)
+        facts.apply_receipt(structs.replace(early, anchor=ANCHOR), now=1)
         assert receipt_of(status, table.state, facts).anchor == ""
         for anchor in (ANCHOR, LATER):
-            facts.settle(structs.replace(receipt(taken={one.seq: one.id for one in unsent}), anchor=anchor), now=2)
+            whole = receipt(taken={one.seq: one.id for one in unsent})
+            facts.apply_receipt(structs.replace(whole, anchor=anchor), now=2)
             now = receipt_of(status, table.state, facts)
             assert (now.anchor, now.receipt_link) == (ANCHOR, f"https://example.org/receipt/{now.receipt}#{ANCHOR}")
 
@@ -128,7 +129,7 @@ def test_whether_the_centre_has_a_result_is_shown_in_a_hall_once_its_scorer_has_
         last, all_taken = unsent[-1], receipt(taken={one.seq: one.id for one in unsent})
 
         def shown(said: Receipt, centre: AtCentre | None) -> bool | None:
-            facts.settle(structs.replace(said, centre=centre), now=1)
+            facts.apply_receipt(structs.replace(said, centre=centre), now=1)
             return receipt_of(status, table.state, facts).at_centre
 
         early = receipt(taken={one.seq: one.id for one in unsent[:-1]})

@@ -152,7 +152,9 @@ def test_presses_of_pins_go_to_the_program_that_comes_and_are_kept_until_it_has_
     reports = Pressed("west", 5), Health("button-east", "button_stuck"), Released("west", 9)
     takes = TAKES.format(told=str(told), kept="{kept}")
     dies = takes.format(kept="raise SystemExit(3)").replace("\n", "\n    ")
-    supervised(config, *reports, fail=dies, then=takes.format(kept="line.have_presses(); print(line.take_buttons())"))
+    supervised(
+        config, *reports, fail=dies, then=takes.format(kept="line.confirm_presses(); print(line.take_buttons())")
+    )
     once = repr([Pressed("west", 5), Released("west", 9)])
     assert told.read_text(encoding="utf-8") == "[]" + once  # before it had died nobody had kept any
 
@@ -160,8 +162,8 @@ def test_presses_of_pins_go_to_the_program_that_comes_and_are_kept_until_it_has_
 def test_of_a_button_that_never_rests_as_many_presses_are_kept_as_the_program_can_take(config: Path) -> None:
     told = config.with_name("told")
     reports = [kind("south", 2**62 + at) for at in range(2000) for kind in (Pressed, Released)]
-    supervised(config, *reports, then=TAKES.format(told=str(told), kept="line.have_presses()"))
-    assert told.read_text(encoding="utf-8") == repr(reports[: supervisor.MOST_KEPT])
+    supervised(config, *reports, then=TAKES.format(told=str(told), kept="line.confirm_presses()"))
+    assert told.read_text(encoding="utf-8") == repr(reports[: supervisor.MOST_PRESSES])
 
 
 def test_a_program_without_a_supervisor_has_screen_and_pins(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from broker.upgrade.slots import SlotFolder
 from broker.upgrade.start import COMPLETE, Slots, bundle_in, choose_slot
 from broker.version import program_version
 from kiosk.table import Phase
-from kiosk.upgrade import CALM, CONFIRM_NS, GIVE_UP_NS, DeskDoor, TableUpgrade
+from kiosk.upgrade import CONFIRM_NS, GIVE_UP_NS, MAY_RESTART, DeskClient, TableUpgrade
 from tests.broker.scorer.small import NAME
 from tests.broker.upgrade.desk import DEVICE, TABLE, UpgradeRoom, upgrade_room
 from tests.broker.upgrade.packages import KEY, formats
@@ -43,7 +43,7 @@ def slots(tmp_path: Path) -> SlotFolder:
     return SlotFolder(folder, BASE, folder / "a")
 
 
-def at_table(slots: SlotFolder, door: DeskDoor, keys: set[str] | None = None) -> TableUpgrade:
+def at_table(slots: SlotFolder, door: DeskClient, keys: set[str] | None = None) -> TableUpgrade:
     return TableUpgrade(slots, door, lambda: {KEY.public} if keys is None else keys, 0)
 
 
@@ -87,7 +87,7 @@ def test_one_that_is_broken_off_goes_on_where_it_was(room: UpgradeRoom, slots: S
     (fetched / "of another version").write_bytes(b"x")
     asked: list[int] = []
 
-    class Counting(DeskDoor):
+    class Counting(DeskClient):
         def read(self, offer: UpgradeOffer, path: str, start: int = 0) -> Iterator[tuple[int, bytes]]:
             asked.append(start)
             return super().read(offer, path, start)
@@ -148,7 +148,7 @@ def test_a_desk_that_does_not_know_us_or_is_not_the_events_is_asked_again(
     offer = room.offer(tmp_path)
     door = room.door(SigningKey.new() if who == "stranger" else DEVICE)
     if who == "other authority":
-        door = DeskDoor(NAME, TABLE, "127.0.0.1", Certificates.ensure(tmp_path / "other").ca, DEVICE)
+        door = DeskClient(NAME, TABLE, "127.0.0.1", Certificates.ensure(tmp_path / "other").ca, DEVICE)
     if who == "no desk":
         offer = replace(offer, port=1)
     table = at_table(slots, door)
@@ -167,7 +167,7 @@ def test_nothing_is_fetched_while_something_is_played(room: UpgradeRoom, slots: 
     following(table, offer, lambda: step(table)[0] == "ready")
 
 
-@pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in CALM])
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in MAY_RESTART])
 def test_a_play_that_is_on_is_never_interrupted(slots: SlotFolder, phase: Phase) -> None:
     ready = _ready(slots)
     ready.due(phase, 0, well=True)
@@ -179,7 +179,7 @@ def test_a_play_that_is_on_is_never_interrupted(slots: SlotFolder, phase: Phase)
 def _ready(slots: SlotFolder, name: str = "a") -> TableUpgrade:
     """Return a table that has a version ready, and may change to it."""
     _hold(slots, name)
-    table = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    table = at_table(slots, DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     table.take(UpgradeOffer(version="9.9.9", manifest=name * 64, port=1, install=True))
     return table
 
@@ -191,7 +191,7 @@ def _hold(slots: SlotFolder, name: str) -> None:
 
 def test_one_that_runs_and_has_picture_and_scorer_is_kept(slots: SlotFolder) -> None:
     _ready(slots).due(Phase.WAITING, 0, well=True)
-    table = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    table = at_table(slots, DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     assert step(table) == ("trial", None)
     table.due(Phase.WAITING, CONFIRM_NS - 1, well=True)
     table.due(Phase.PLAYING, CONFIRM_NS, well=False)
@@ -207,7 +207,7 @@ def test_one_that_runs_and_has_picture_and_scorer_is_kept(slots: SlotFolder) -> 
 
 def test_one_that_could_not_be_started_is_not_kept_by_the_version_before_it(slots: SlotFolder) -> None:
     _ready(slots).due(Phase.WAITING, 0, well=True)
-    apts = at_table(SlotFolder(slots.folder, BASE), DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    apts = at_table(SlotFolder(slots.folder, BASE), DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     apts.due(Phase.PLAYING, CONFIRM_NS, well=True)
     assert slots.now == Slots(failed="a" * 64, base=BASE)
     assert not apts.leaves
@@ -231,7 +231,7 @@ def test_one_without_picture_or_scorer_is_left_after_ten_minutes_and_not_tried_a
     slots: SlotFolder,
 ) -> None:
     _ready(slots).due(Phase.WAITING, 0, well=True)
-    table = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    table = at_table(slots, DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     table.due(Phase.WAITING, GIVE_UP_NS - 1, well=False)
     table.due(Phase.PLAYING, GIVE_UP_NS, well=False)
     assert not table.leaves
@@ -239,7 +239,7 @@ def test_one_without_picture_or_scorer_is_left_after_ten_minutes_and_not_tried_a
     leaves: bool = table.leaves
     assert leaves
     assert choose_slot(slots.folder, BASE) is None
-    former = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    former = at_table(slots, DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     offer = UpgradeOffer(version="9.9.9", manifest="a" * 64, port=1, install=True)
     former.take(offer)
     former.due(Phase.WAITING, 0, well=True)
@@ -250,7 +250,7 @@ def test_one_without_picture_or_scorer_is_left_after_ten_minutes_and_not_tried_a
 
 
 def test_the_version_that_runs_is_done_already(slots: SlotFolder) -> None:
-    table = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    table = at_table(slots, DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     table.take(UpgradeOffer(version=program_version(), manifest="b" * 64, port=1, install=True))
     table.due(Phase.WAITING, 0, well=True)
     assert (step(table), table.leaves) == (("done", None), False)
@@ -290,7 +290,7 @@ def test_on_a_card_that_takes_no_writes_what_has_failed_stays_so_and_the_table_g
 ) -> None:
     _ready(slots).due(Phase.WAITING, 0, well=True)
     slots.give_up()
-    table = at_table(slots, DeskDoor(NAME, TABLE, "localhost", None, DEVICE))
+    table = at_table(slots, DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     offer = UpgradeOffer(version="9.9.9", manifest="a" * 64, port=1, install=True)
     table.take(offer)
 

@@ -95,7 +95,7 @@ def test_a_fact_is_sent_again_and_again_until_its_receipt_comes(
         uplink.resend(10 + late * RESEND_NS)
     assert sender.numbers() == [1, 1, 1, 1]
     assert len({payload for _, payload, _ in sender.sent}) == 1
-    uplink.settle(receipt(taken={1: fact.id}), now=10)
+    uplink.apply_receipt(receipt(taken={1: fact.id}), now=10)
     assert (uplink.unsent, uplink.overdue(10**15)) == (0, False)
 
 
@@ -122,7 +122,7 @@ def test_after_a_new_connection_all_that_is_open_goes_out_in_order(
     sender.up = False
     facts = told(journal, 5)
     uplink.send(facts, now=10)
-    uplink.settle(receipt(taken={2: facts[1].id}, refused={4: (facts[3].id, "wrong_round")}), now=10)
+    uplink.apply_receipt(receipt(taken={2: facts[1].id}, refused={4: (facts[3].id, "wrong_round")}), now=10)
     sender.up = True
     uplink.resend(now=11)
     assert sender.numbers() == [1, 3, 5]
@@ -134,7 +134,7 @@ def answered(journal: TableJournal, sender: FakeSender, uplink: Uplink, now: int
     numbers = sender.numbers()
     sender.sent.clear()
     ids = {fact.seq: fact.id for fact in journal.unsent()}
-    uplink.settle(receipt(taken={seq: ids[seq] for seq in numbers}, upto=10**6), now)
+    uplink.apply_receipt(receipt(taken={seq: ids[seq] for seq in numbers}, upto=10**6), now)
     return numbers
 
 
@@ -173,9 +173,9 @@ def test_a_portion_for_which_no_receipt_comes_is_not_sent_whole_again(
         uplink.resend(10 + late * RESEND_NS)
     assert sender.numbers() == [1, 1, 1]
     now = 10 + 3 * RESEND_NS
-    uplink.settle(receipt(taken={1: facts[0].id}, upto=1), now)
+    uplink.apply_receipt(receipt(taken={1: facts[0].id}, upto=1), now)
     assert not uplink.overdue(now + RESEND_NS - 1)
-    uplink.settle(receipt(taken={fact.seq: fact.id for fact in facts[1:MOST_AT_ONCE]}), now)
+    uplink.apply_receipt(receipt(taken={fact.seq: fact.id for fact in facts[1:MOST_AT_ONCE]}), now)
     assert uplink.overdue(now)
     sender.sent.clear()
     uplink.resend(now)
@@ -187,7 +187,7 @@ def test_what_was_lost_of_a_portion_is_sent_again_once_the_scorer_answers(
 ) -> None:
     facts = told(journal, 5)
     uplink.reconnected(now=10)
-    uplink.settle(receipt(taken={1: facts[0].id}, upto=1), now=11)
+    uplink.apply_receipt(receipt(taken={1: facts[0].id}, upto=1), now=11)
     sender.sent.clear()
     assert uplink.overdue(11 + RESEND_NS)
     uplink.resend(11 + RESEND_NS)
@@ -196,7 +196,7 @@ def test_what_was_lost_of_a_portion_is_sent_again_once_the_scorer_answers(
 
 def test_what_a_former_run_could_not_send_is_due_at_once(journal: TableJournal, sender: FakeSender) -> None:
     (one, two) = told(journal, 2)
-    journal.settle(receipt(refused={1: (one.id, "wrong_round")}))
+    journal.apply_receipt(receipt(refused={1: (one.id, "wrong_round")}))
     uplink = Uplink(journal, sender, EVENT, TABLE)
     assert (uplink.unsent, uplink.refused, uplink.overdue(0)) == (1, ((1, "wrong_round"),), True)
     uplink.resend(0)
@@ -205,7 +205,7 @@ def test_what_a_former_run_could_not_send_is_due_at_once(journal: TableJournal, 
 
 def test_a_refused_fact_is_not_sent_again(journal: TableJournal, sender: FakeSender, uplink: Uplink) -> None:
     (one,) = told(journal, 1)
-    uplink.settle(receipt(refused={1: (one.id, "wrong_round")}), now=10)
+    uplink.apply_receipt(receipt(refused={1: (one.id, "wrong_round")}), now=10)
     uplink.resend(now=10)
     assert (sender.numbers(), uplink.overdue(10**15)) == ([], False)
 
@@ -216,7 +216,7 @@ def test_what_was_refused_is_sent_once_more_after_a_new_connection(
     """The plan may have been put right; only a result that is there already needs no second try."""
     one, two, three = told(journal, 3)
     refusals = {1: (one.id, "not_planned"), 2: (two.id, "already_recorded")}
-    uplink.settle(receipt(taken={3: three.id}, refused=refusals), now=10)
+    uplink.apply_receipt(receipt(taken={3: three.id}, refused=refusals), now=10)
     uplink.reconnected(now=10)
     assert (sender.numbers(), uplink.unsent, uplink.refused) == ([1], 1, ((2, "already_recorded"),))
 
@@ -269,7 +269,7 @@ def test_a_state_says_the_time_and_is_said_again_once_a_receipt_shows_that_the_c
     uplink = Uplink(journal, sender, EVENT, TABLE, lambda: 1_000)
     uplink.publish(lambda: STATE_NOW)
     for later in (CLOCK_TOLERANCE_MS, CLOCK_TOLERANCE_MS + 1, CLOCK_TOLERANCE_MS + 2):
-        uplink.settle(replace(receipt(), at=1_000 + later), now=10)
+        uplink.apply_receipt(replace(receipt(), at=1_000 + later), now=10)
         uplink.publish(lambda: STATE_NOW)
     assert [(one.at, one.heard) for one in states(sender)] == [
         (1_000, None),
@@ -305,7 +305,7 @@ def test_a_scorer_knows_by_the_state_that_a_table_has_connected_whatever_has_cha
 
 def test_a_receipt_settles_what_it_names_by_id(journal: TableJournal) -> None:
     one, two, three = told(journal, 3)
-    journal.settle(receipt(taken={1: one.id}, refused={2: (two.id, "wrong_round")}))
+    journal.apply_receipt(receipt(taken={1: one.id}, refused={2: (two.id, "wrong_round")}))
     assert journal.unsent() == (three,)
     assert journal.refused() == ((2, "wrong_round"),)
 
@@ -317,7 +317,7 @@ def numbered(journal: TableJournal) -> list[tuple[int, str]]:
 
 def test_a_fact_whose_number_another_device_has_used_gets_a_new_one(journal: TableJournal) -> None:
     one, two = told(journal, 2)
-    journal.settle(receipt(taken={1: "somebody-elses", 2: two.id}, upto=7))
+    journal.apply_receipt(receipt(taken={1: "somebody-elses", 2: two.id}, upto=7))
     assert numbered(journal) == [(8, one.id)]
     assert journal.refused() == ()
 
@@ -325,8 +325,8 @@ def test_a_fact_whose_number_another_device_has_used_gets_a_new_one(journal: Tab
 def test_a_fact_that_was_safe_is_told_again_where_another_devices_stands_in_its_place(journal: TableJournal) -> None:
     """The store was put back to an older copy, and a spare device went on from there."""
     one, two = told(journal, 2)
-    journal.settle(receipt(taken={1: one.id, 2: two.id}))
-    journal.settle(receipt(taken={1: one.id, 2: "somebody-elses"}))
+    journal.apply_receipt(receipt(taken={1: one.id, 2: two.id}))
+    journal.apply_receipt(receipt(taken={1: one.id, 2: "somebody-elses"}))
     assert numbered(journal) == [(3, two.id)]
 
 
@@ -336,9 +336,9 @@ def test_a_fact_that_was_refused_for_its_device_gets_a_new_number_once_it_clashe
 ) -> None:
     """Even where one receipt says both."""
     (one,) = told(journal, 1)
-    journal.settle(receipt(refused={1: (one.id, "another_device")}))
+    journal.apply_receipt(receipt(refused={1: (one.id, "another_device")}))
     both = tuple(Refusal(seq=1, id=one.id, code=code) for code in codes)
-    journal.settle(replace(receipt(taken={1: "somebody-elses"}), refused=both))
+    journal.apply_receipt(replace(receipt(taken={1: "somebody-elses"}), refused=both))
     assert (numbered(journal), journal.refused()) == ([(2, one.id)], ())
 
 
@@ -346,53 +346,53 @@ def test_a_fact_that_was_refused_for_its_device_gets_a_new_number_once_it_clashe
 def test_what_was_refused_for_its_device_waits_for_its_turn(journal: TableJournal, code: str) -> None:
     """The receipt may come after the word that this device is taken now: nobody would send it again."""
     (one,) = told(journal, 1)
-    journal.settle(receipt(refused={1: (one.id, code)}))
+    journal.apply_receipt(receipt(refused={1: (one.id, code)}))
     assert (journal.unsent(), journal.refused()) == ((one,), ())
 
 
 def test_that_an_id_is_there_under_another_number_is_nothing_to_call_about(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
-    journal.settle(receipt(refused={1: (one.id, "id_reused")}))
+    journal.apply_receipt(receipt(refused={1: (one.id, "id_reused")}))
     assert (journal.unsent(), journal.refused()) == ((), ())
 
 
 def test_all_that_clash_keep_their_order(journal: TableJournal) -> None:
     messages = told(journal, 4)
     conflicts = {one.seq: (one.id, "conflict") for one in reversed(messages[1:])}
-    journal.settle(receipt(taken={1: messages[0].id}, refused=conflicts, upto=4))
+    journal.apply_receipt(receipt(taken={1: messages[0].id}, refused=conflicts, upto=4))
     assert [(one.seq, one.id) for one in journal.unsent()] == [(5 + at, one.id) for at, one in enumerate(messages[1:])]
 
 
 def test_a_fact_with_a_new_number_is_settled_by_its_id(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
-    journal.settle(receipt(taken={1: "somebody-elses"}))
-    journal.settle(receipt(taken={1: "somebody-elses", 2: one.id}))
+    journal.apply_receipt(receipt(taken={1: "somebody-elses"}))
+    journal.apply_receipt(receipt(taken={1: "somebody-elses", 2: one.id}))
     assert (journal.unsent(), journal.refused()) == ((), ())
 
 
 def test_a_refusal_of_another_devices_fact_is_none_of_ours(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
-    journal.settle(receipt(refused={1: ("somebody-elses", "wrong_round")}))
+    journal.apply_receipt(receipt(refused={1: ("somebody-elses", "wrong_round")}))
     assert (journal.unsent(), journal.refused()) == ((one,), ())
 
 
 def test_a_receipt_for_what_we_never_said_changes_nothing(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
-    journal.settle(receipt(taken={2: one.id, 9: "somebody-elses"}))
+    journal.apply_receipt(receipt(taken={2: one.id, 9: "somebody-elses"}))
     assert journal.unsent() == (one,)
 
 
 def test_what_was_taken_after_all_is_safe(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
-    journal.settle(receipt(refused={1: (one.id, "not_planned")}))
-    journal.settle(receipt(taken={1: one.id}))
+    journal.apply_receipt(receipt(refused={1: (one.id, "not_planned")}))
+    journal.apply_receipt(receipt(taken={1: one.id}))
     assert (journal.unsent(), journal.refused()) == ((), ())
 
 
 def test_a_refusal_that_comes_late_makes_nothing_unsafe(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
-    journal.settle(receipt(taken={1: one.id}))
-    journal.settle(receipt(upto=1, refused={1: (one.id, "wrong_round")}))
+    journal.apply_receipt(receipt(taken={1: one.id}))
+    journal.apply_receipt(receipt(upto=1, refused={1: (one.id, "wrong_round")}))
     assert (journal.unsent(), journal.refused()) == ((), ())
 
 
@@ -408,8 +408,8 @@ def test_what_the_scorers_store_has_lost_is_to_be_sent_again(
     journal: TableJournal, lost: dict[str, Any], again: list[int]
 ) -> None:
     messages = told(journal, 3)
-    journal.settle(receipt(taken={one.seq: one.id for one in messages}))
-    journal.settle(receipt(**lost))
+    journal.apply_receipt(receipt(taken={one.seq: one.id for one in messages}))
+    journal.apply_receipt(receipt(**lost))
     assert [one.seq for one in journal.unsent()] == again
 
 
@@ -419,16 +419,16 @@ def test_a_copy_of_the_scorers_store_gets_only_what_it_lacks(
 ) -> None:
     """It has another name, and its chain ends with a fact of ours."""
     messages = told(journal, 4)
-    journal.settle(receipt(taken={one.seq: one.id for one in messages}))
+    journal.apply_receipt(receipt(taken={one.seq: one.id for one in messages}))
     copy = replace(receipt(upto=3, store="a-copy-0001", gaps=gaps), head=fact_hash(encode(messages[2])))
-    journal.settle(copy)
+    journal.apply_receipt(copy)
     assert [one.seq for one in journal.unsent()] == again
 
 
 def test_another_store_with_another_chain_gets_everything(journal: TableJournal) -> None:
     messages = told(journal, 3)
-    journal.settle(receipt(taken={one.seq: one.id for one in messages}))
-    journal.settle(replace(receipt(upto=3, store="a-new-store"), head=fact_hash(b"of another device's fact")))
+    journal.apply_receipt(receipt(taken={one.seq: one.id for one in messages}))
+    journal.apply_receipt(replace(receipt(upto=3, store="a-new-store"), head=fact_hash(b"of another device's fact")))
     assert [one.seq for one in journal.unsent()] == [1, 2, 3]
 
 
@@ -438,7 +438,7 @@ def test_an_error_while_settling_settles_nothing(path: Path) -> None:
     whole = journal._store
     journal._store = Broken(whole, "UPDATE", 3)  # type: ignore[assignment] # stands in for a failing disk
     with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
-        journal.settle(receipt(taken={1: one.id, 2: two.id}))
+        journal.apply_receipt(receipt(taken={1: one.id, 2: two.id}))
     journal._store = whole
     assert journal.unsent() == (one, two)
     journal.close()
@@ -457,8 +457,8 @@ def test_whatever_receipts_came_before_the_last_one_tells_how_things_stand(
         for seq, taken in before:
             named = {seq: messages[seq].id} if taken else {}
             no = {} if taken else {seq: (messages[seq].id, "wrong_round")}
-            journal.settle(receipt(taken=named, refused=no, upto=4))
-        journal.settle(
+            journal.apply_receipt(receipt(taken=named, refused=no, upto=4))
+        journal.apply_receipt(
             receipt(taken={2: messages[2].id, 4: messages[4].id}, gaps=(1, 3), refused={3: (messages[3].id, "late")})
         )
         assert {one.seq for one in journal.unsent()} | {seq for seq, _ in journal.refused()} == {1, 3}
@@ -485,9 +485,9 @@ def test_a_fact_that_another_device_made_is_signed_by_this_one_where_the_scorer_
 ) -> None:
     with closing(TableJournal(tmp_path / "dead" / "table.sqlite", OURS)) as dead:
         (one,) = told(dead, 1)
-        journal.take_in(dead.unsent_bodies())
+        journal.add_facts(dead.unsent_bodies())
     assert [fact.device for fact in journal.unsent()] == [one.device]
-    assert journal.settle(receipt(refused={1: (one.id, "unknown_device")}))
+    assert journal.apply_receipt(receipt(refused={1: (one.id, "unknown_device")}))
     assert [(fact.id, fact.device) for fact in journal.unsent()] == [(one.id, journal.device)]
-    assert not journal.settle(receipt(refused={1: (one.id, "unknown_device")}))
+    assert not journal.apply_receipt(receipt(refused={1: (one.id, "unknown_device")}))
     assert [(fact.id, fact.device) for fact in journal.unsent()] == [(one.id, journal.device)]

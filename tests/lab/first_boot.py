@@ -38,7 +38,7 @@ def drawn(view: ScreenView) -> Picture:
 
 def pairing_screen() -> Picture:
     """Return the screen of a table that was never paired."""
-    return drawn(ScreenView(0, PairingView(new_pairing_form("")), StatusLine(apart=True)))
+    return drawn(ScreenView(0, PairingView(new_pairing_form("")), StatusLine(unpaired=True)))
 
 
 def difference(seen: Picture, expected: Picture) -> float:

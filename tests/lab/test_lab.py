@@ -117,10 +117,10 @@ def test_a_black_screen_and_one_of_a_single_colour_are_no_pictures() -> None:
 
 def test_the_expected_screen_is_known_from_another() -> None:
     def asking(form: PairingForm) -> ScreenView:
-        return ScreenView(0, PairingView(form), StatusLine(apart=True))
+        return ScreenView(0, PairingView(form), StatusLine(unpaired=True))
 
     expected = drawn(asking(new_pairing_form("")))
-    later = drawn(ScreenView(0, PairingView(new_pairing_form("")), StatusLine(apart=True, clock="12:34")))
+    later = drawn(ScreenView(0, PairingView(new_pairing_form("")), StatusLine(unpaired=True, clock="12:34")))
     assert is_picture(expected)
     assert difference(later, expected) < LIKE
     assert difference(expected[:, ::-1], expected) > LIKE

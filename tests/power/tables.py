@@ -65,7 +65,7 @@ def journal_alone(disk: Path, seed: int, tell: Tell) -> None:
     with closing(TableJournal(disk / JOURNAL, OURS)) as journal:
         table = core(journal)
         tell("stands", **stands(journal))
-        journal.lay_out()
+        journal.allocate_log()
         table.restarted(50 * S)
         done = sum(not isinstance(event, Restarted) for event in journal.events())
         for event in sitting_in(Phase.FINISHED).events[done:]:
@@ -75,8 +75,8 @@ def journal_alone(disk: Path, seed: int, tell: Tell) -> None:
             if chance.random() < 0.4:
                 settle(journal, chance)
                 tell("stands", **stands(journal))
-            with journal.beside(draft=str(chance.random())):
-                journal.bench = f"at {chance.random()}"
+            with journal.with_drafts(draft=str(chance.random())):
+                journal.restoring_draft = f"at {chance.random()}"
             tell("stands", **stands(journal))
 
 
@@ -87,13 +87,13 @@ def settle(journal: TableJournal, chance: random.Random) -> None:
     match chance.randrange(5):
         case 0:
             refused = {seq: (id_, "conflict") for seq, id_ in some.items() if seq % 3 == 0}
-            journal.settle(receipt(taken={}, refused=refused, upto=max(known, default=0)))
+            journal.apply_receipt(receipt(taken={}, refused=refused, upto=max(known, default=0)))
         case 1:
-            journal.settle(receipt(taken=known, gaps=tuple(seq for seq in some if seq % 2)))
+            journal.apply_receipt(receipt(taken=known, gaps=tuple(seq for seq in some if seq % 2)))
         case 2:
-            journal.settle(receipt(taken=some, store="another-store"))
+            journal.apply_receipt(receipt(taken=some, store="another-store"))
         case _:
-            journal.settle(receipt(taken=known))
+            journal.apply_receipt(receipt(taken=known))
 
 
 def check(path: Path, cut: Cut, outcome: Outcome) -> None:
@@ -144,14 +144,14 @@ def goes_on(path: Path, cut: Cut, outcome: Outcome) -> None:
     """Let the table tell something more: no number that was sent is another fact's in the end."""
     sent = {one["seq"]: one["id"] for one in cut.before("sent")}
     with closing(TableJournal(path, OURS)) as journal:
-        journal.lay_out()  # as the program does when it starts
+        journal.allocate_log()  # as the program does when it starts
         messages = journal.record(HAPPENED, [CONFIRMED], wall=1)
         clashing = [one for one in messages if sent.get(one.seq, one.id) != one.id]
         if clashing and cut.lie != "none":
             outcome.notes["a number used twice, and given again by the receipt"] += 1
             refused = {one.seq: (one.id, "conflict") for one in clashing}
             taken = {seq: id_ for seq, id_ in sent.items() if seq not in refused}
-            journal.settle(receipt(taken=taken, refused=refused, upto=max(sent)))
+            journal.apply_receipt(receipt(taken=taken, refused=refused, upto=max(sent)))
             new = {id_: seq for seq, id_, *_ in outbox(journal)}
             clashing = [one for one in clashing if new[one.id] in sent]
         outcome.must(not clashing, f"numbers that were sent are used again: {[one.seq for one in clashing]}")

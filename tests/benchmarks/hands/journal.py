@@ -84,7 +84,7 @@ class Bench:
             journal = Timed(self._folder / "table.sqlite", OURS)
             journal.durable = self.durable
             opened.callback(journal.close)
-            journal.lay_out()
+            journal.allocate_log()
             played(journal, Phase.PLAYING)
             program = TableProgram(KioskSettings(self._folder / "table.toml"), journal)
             opened.callback(unconnected, program)
@@ -116,7 +116,7 @@ class Bench:
                 shown = now
                 self.health.put((time.monotonic_ns(), shown))
             window = program.state.window
-            if window and not any(one.down for one in window.contacts):
+            if window and not any(one.down for one in window.presses):
                 program._table.state = playing
                 self._at_rest.set()
 

@@ -65,7 +65,7 @@ def tables(folder: Path, said: dict[int, list[LogMessage]], leaving: ExitStack) 
         journal = leaving.enter_context(
             closing(TableJournal(folder / f"{table}" / "table.sqlite", whose, key_of(table)))
         )
-        journal.take_in(map(encode, facts))
+        journal.add_facts(map(encode, facts))
         journal._store.execute("UPDATE outbox SET state = 'safe'")
         journal.store = "store-before"
         yield table, journal
@@ -107,7 +107,7 @@ def settle(uplinks: dict[int, Uplink], wire: Wire, now: int) -> None:
     receipts, wire.receipts = wire.receipts, []
     for payload in receipts:
         receipt = decode(Receipt, payload)
-        uplinks[receipt.table].settle(receipt, now)
+        uplinks[receipt.table].apply_receipt(receipt, now)
 
 
 def main(count: int = 100, rounds: int = 100) -> None:

@@ -98,10 +98,10 @@ def test_a_changed_byte_is_noticed_at_the_start_and_repaired_by_the_table(flippe
 
         table = TableJournal(tmp_path / "journal", JournalOwner(NAME, LOSING.table), KEY)
         with closing(table):
-            table.take_in([encode(one) for one in LOG if one.table == LOSING.table])
-            table.settle(replace(asked, wanted=(), gaps=(), taken=named(LOSING.table)))
+            table.add_facts([encode(one) for one in LOG if one.table == LOSING.table])
+            table.apply_receipt(replace(asked, wanted=(), gaps=(), taken=named(LOSING.table)))
             assert table.unsent() == ()
-            table.settle(asked)
+            table.apply_receipt(asked)
             (again,) = table.unsent()
         assert (again.id, again.fact) == (LOSING.id, LOSING.fact)
         hall.hear(LOSING)
@@ -208,12 +208,12 @@ def test_a_folder_replaced_by_an_older_copy_is_noticed_by_the_tables_receipts(tm
     ours = [one for one in LOG if one.table == 1 and one.fact.round <= 2]
     gone = [one for one in ours if one.fact.round == 2]
     with closing(TableJournal(tmp_path / "table" / "table.sqlite", JournalOwner(NAME, 1), KEY)) as table:
-        table.take_in([encode(one) for one in ours])
+        table.add_facts([encode(one) for one in ours])
         with closing(SqliteJournal(folder / STORE, NAME)) as journal:
             hall = make_hall(folder, journal)
             hall.hear(said_by(table))
             hall.hear(*gone)
-            table.settle(receipt(hall, 1))
+            table.apply_receipt(receipt(hall, 1))
             hall.hear(said_by(table))
             assert (hall.alerts(), hall.scorer.feed.current.lost, table.unsent()) == ([], 0, ())
 
@@ -228,7 +228,7 @@ def test_a_folder_replaced_by_an_older_copy_is_noticed_by_the_tables_receipts(tm
                 assert (hall.alerts(), hall.scorer.feed.current.lost) == ([("store_older", 1)], len(gone))
             (alert,) = [one for one in hall.scorer.feed.current.alerts if one.code == "store_older"]
             assert alert.values == {"safe": ours[-1].seq, "upto": ours[-1].seq - len(gone)}
-            table.settle(receipt(hall, 1))
+            table.apply_receipt(receipt(hall, 1))
             assert [one.id for one in table.unsent()] == [one.id for one in gone]
             hall.hear(*gone)
             assert hall.scorer.feed.current.lost == 0

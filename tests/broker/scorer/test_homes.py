@@ -137,15 +137,15 @@ def test_rulings_are_recovered_from_the_tables_that_store_them(older: Path, tmp_
         standings = [*hall.scorer.state.snapshot().ranking]
     assert len(at_table) == 2
     with closing(TableJournal(tmp_path / "table" / "journal", JournalOwner(NAME, 2))) as table:
-        assert table.keep(at_table) == ()
+        assert table.store_records(at_table) == ()
     with hall_in(older) as hall, closing(TableJournal(tmp_path / "table" / "journal", JournalOwner(NAME, 2))) as table:
         assert (kept(hall, 2), rulings(hall.journal)) == ((), [])
-        back = table.keep(kept(hall, 2))
+        back = table.store_records(kept(hall, 2))
         assert back == at_table
         give_back(hall, 2, *back)
         assert (rulings(hall.journal), hall.alerts()) == ([1, 2], [("rulings_back", None)])
         assert [*hall.scorer.state.snapshot().ranking] == standings
-        assert table.keep(kept(hall, 2)) == ()
+        assert table.store_records(kept(hall, 2)) == ()
         give_back(hall, 2, *back)
         assert rulings(hall.journal) == [1, 2]
     with hall_in(older) as hall:

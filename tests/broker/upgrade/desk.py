@@ -17,7 +17,7 @@ from broker.upgrade.bundle import take_bundle
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services
 from broker.web.tables.orders import OrderDesk
-from kiosk.upgrade import DeskDoor
+from kiosk.upgrade import DeskClient
 from tests.broker.people.conftest import PASSWORD, quick_hashes
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import NAME, state
@@ -43,9 +43,9 @@ class UpgradeRoom:
         """Lay a bundle beside the event."""
         take_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
 
-    def door(self, key: SigningKey = DEVICE, table: int = TABLE) -> DeskDoor:
+    def door(self, key: SigningKey = DEVICE, table: int = TABLE) -> DeskClient:
         """Return how a device reaches the desk."""
-        return DeskDoor(NAME, table, "127.0.0.1", self.certificates.ca, key)
+        return DeskClient(NAME, table, "127.0.0.1", self.certificates.ca, key)
 
     def offer(self, folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> UpgradeOffer:
         """Lay a version beside the event and offer it, without the page."""

@@ -182,7 +182,7 @@ def test_every_metric_has_a_valid_name_and_a_description(watched: Watched) -> No
 def of_tables() -> set[str]:
     """Return the names of all samples that a table's program exposes itself."""
     metrics = TableMetrics(lambda: 0)
-    writes = WriteTimes().now()
+    writes = WriteTimes().snapshot()
     metrics.follow(
         TableNumbers(
             Phase.RESTORING, "restoring", connected=True, unsent=0, refused=0, looks=0, health={}, writes=writes

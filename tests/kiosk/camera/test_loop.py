@@ -1,4 +1,4 @@
-"""What the kiosk is told of what lies under its camera: real pictures of a simulated tray, and a carrier's sheet."""
+"""What the camera loop reports: real pictures of a simulated tray, and a carrier's sheet."""
 
 import queue
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def laid(seat: Seat, of: PlannedPlay = PLAY) -> list[list[SimulatedTile | None]]
 
 
 class Watching:
-    """Eyes over a tray, and what they tell."""
+    """A camera over a tray, and its reports."""
 
     def __init__(self, trays: SimulatedTable) -> None:
         self.trays = trays
@@ -45,13 +45,13 @@ class Watching:
         self.camera = CameraThread(lambda: open_camera("sim://tray?fps=20", world=trays), self.told.put, lambda: 7)
 
     def look(self) -> TrayChecked:
-        """Wait for the next look at a tray."""
+        """Wait for the next check of a tray."""
         while not isinstance(seen := self.told.get(timeout=PATIENCE_S), TrayChecked):
             pass
         return seen
 
     def health(self) -> str | None:
-        """Wait for news of the camera."""
+        """Wait for the next report of the camera's health."""
         while not isinstance(seen := self.told.get(timeout=PATIENCE_S), CameraHealth):
             pass
         return seen.code
@@ -67,7 +67,7 @@ def watching() -> Iterator[Watching]:
         made.camera.stop()
 
 
-def test_trays_are_told_when_they_are_settled_and_a_lost_camera_when_it_is_lost() -> None:
+def test_trays_are_reported_once_settled_and_a_lost_camera_at_once() -> None:
     with watching() as made:
         assert made.health() is None
         made.trays.lay(laid("south"))
@@ -86,7 +86,7 @@ def test_trays_are_told_when_they_are_settled_and_a_lost_camera_when_it_is_lost(
 
 
 class GlaringCamera(Camera):
-    """A camera with the same picture for ever, all burnt out, that says which exposures it was asked for."""
+    """A camera that always gives the same overexposed picture, and records the exposures it was asked for."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class GlaringCamera(Camera):
         return np.where(np.arange(1280)[None, :, None] < 640, np.uint8(255), np.uint8(90)).repeat(960, 0).repeat(3, 2)
 
 
-def test_the_camera_is_asked_for_a_shorter_exposure_where_glare_hides_a_tile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_camera_is_asked_for_a_shorter_exposure_when_glare_hides_a_tile(monkeypatch: pytest.MonkeyPatch) -> None:
     unread = tuple(tile(None, 0, col) for col in range(13))
     tray = PictureReading(tuple(place.read for place in unread if place.read), unread)
     monkeypatch.setattr("kiosk.camera.loop.reader.read_picture", lambda _, **__: tray)
@@ -112,7 +112,7 @@ def test_the_camera_is_asked_for_a_shorter_exposure_where_glare_hides_a_tile(mon
     assert camera.asked == [-1]
 
 
-def test_the_last_picture_of_a_folder_stays_under_the_eyes(tmp_path: Path) -> None:
+def test_the_last_picture_of_a_folder_stays_in_view(tmp_path: Path) -> None:
     """Practice without a camera: a folder with a picture of a tray."""
     with open_camera("sim://tray", world=SimulatedTable(laid("north"))) as camera:
         cv2.imwrite(str(tmp_path / "tray.png"), camera.frame())
@@ -135,7 +135,7 @@ def tile(serial: int | None, row: int, col: int, seat: str | None = None) -> Tra
 
 
 def carrier(*order: tuple[str, Seat]) -> PictureReading:
-    """Read four trays, each named by where it lies, and whose tiles are in it."""
+    """Read four trays, each with its position and the seat whose tiles are in it."""
     places = tuple(
         tile(serial, row, col, at)
         for at, seat in order
@@ -145,20 +145,20 @@ def carrier(*order: tuple[str, Seat]) -> PictureReading:
     return PictureReading(tuple(place.read for place in places if place.read), places)
 
 
-def test_a_whole_carrier_is_four_looks_and_whose_a_tray_is_its_tiles_say() -> None:
+def test_a_whole_carrier_gives_four_checks_each_for_the_seat_of_its_tiles() -> None:
     reading = carrier(("E", "west"), ("S", "east"), ("W", "south"), ("N", "north"))
     assert {look.seat: (look.rows, look.wrong) for look in tray_looks(reading, PLAY, 1)} == {
         seat: (rows, ()) for seat, rows in PLAY.order.items()
     }
 
 
-def test_a_tray_of_which_nothing_was_read_is_nobodys() -> None:
+def test_a_tray_without_readable_tiles_belongs_to_no_seat() -> None:
     reading = carrier(("E", "west"))
     blank = tuple(replace(place, read=place.read and replace(place.read, serial=None)) for place in reading.places)
     assert [*tray_looks(replace(reading, places=blank), PLAY, 1)] == []
 
 
-def test_tiles_beside_the_trays_are_told_with_what_is_wrong_with_them() -> None:
+def test_tiles_beside_the_trays_are_reported_with_their_faults() -> None:
     other = replace(stray(9, 80.0, 0.0), set="02")
     face = replace(stray(None, 120.0, 0.0), face_up=True)
     lettered = replace(stray(11, 160.0, 0.0), set="C")
@@ -172,7 +172,7 @@ def test_tiles_beside_the_trays_are_told_with_what_is_wrong_with_them() -> None:
 
 
 @pytest.mark.parametrize(("changed", "left"), [(0, (True, True)), (120, (False, True))])
-def test_a_tile_that_was_taken_away_or_is_under_a_hand_is_drawn_no_more(changed: int, left: tuple[bool, ...]) -> None:
+def test_a_tile_that_was_removed_or_is_covered_is_no_longer_drawn(changed: int, left: tuple[bool, ...]) -> None:
     then: Sketch = np.full((100, 200), 60, dtype=np.uint8)
     now = then.copy()
     now[0:30, 0:22] += np.uint8(changed)
@@ -195,16 +195,16 @@ def lying(*texts: str, turned: float = 30) -> Picture:
     return np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), np.uint8)
 
 
-def test_a_sheet_is_read_however_it_lies() -> None:
+def test_a_sheet_is_read_at_any_angle() -> None:
     assert [find_carrier_sheet(lying(carrier_code_text(OURS), turned=turned)) for turned in (0, 30, 180)] == [OURS] * 3
 
 
-def test_of_sheets_of_two_carriers_and_of_other_codes_none_is_believed() -> None:
+def test_two_different_sheets_or_other_codes_give_no_carrier() -> None:
     two = lying(carrier_code_text(OURS), carrier_code_text(CarrierCode(EVENT, 2)))
     assert (find_carrier_sheet(two), find_carrier_sheet(lying("https://example.org"))) == (None, None)
 
 
-def test_a_sheet_is_told_when_it_comes_before_the_trays_beside_it_and_its_going_too() -> None:
+def test_a_sheet_is_reported_before_the_trays_beside_it_and_when_it_is_removed() -> None:
     looking = TrayWatcher(play(1), (800, 290))
     settled = WatchedTable(1.0, Stillness.SETTLED, carrier(("E", "east")))
     sight, *looks = looking.see(settled, CameraFrame(1, 1.0, lying(carrier_code_text(OURS))), 7)
@@ -219,7 +219,7 @@ def test_a_sheet_is_told_when_it_comes_before_the_trays_beside_it_and_its_going_
 
 
 @pytest.mark.parametrize("enrolled", [False, True])
-def test_a_tray_that_is_not_read_asks_for_enrolment_of_a_set_that_is_not(*, enrolled: bool) -> None:
+def test_an_unreadable_tray_asks_for_enrolment_unless_the_set_is_enrolled(*, enrolled: bool) -> None:
     looking = TrayWatcher(play(1), (800, 290), enrolled=enrolled)
     read = carrier(("E", "east"))
     blank = tuple(replace(place, read=place.read and replace(place.read, serial=None)) for place in read.places)
@@ -229,7 +229,7 @@ def test_a_tray_that_is_not_read_asks_for_enrolment_of_a_set_that_is_not(*, enro
 
 
 def greys(reading: PictureReading) -> Picture:
-    """Draw the tiles of a reading, each in a grey of its own."""
+    """Draw the tiles of a reading, each in its own shade of grey."""
     picture = np.zeros((960, 1280, 3), np.uint8)
     for at, read in enumerate(reading.reads):
         (left, top), (right, bottom) = np.array(read.quad)[[0, 2]].astype(int)
@@ -237,7 +237,7 @@ def greys(reading: PictureReading) -> Picture:
     return picture
 
 
-def test_tiles_of_a_tray_are_listed_at_fault_and_not_read_before_the_others_and_those_of_a_heap_are_not() -> None:
+def test_listed_tiles_begin_with_faults_and_unread_ones_and_a_heap_lists_none() -> None:
     looking = TrayWatcher(play(1), (800, 290))
     read = carrier(("E", "east"))
     places = [replace(place, seat=None, read=place.read and replace(place.read, seat=None)) for place in read.places]

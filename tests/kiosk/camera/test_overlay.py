@@ -1,4 +1,4 @@
-"""Destinations on the camera's picture: the seat's colour or row and place on a tile, a sign on what goes nowhere."""
+"""The overlay on the camera's picture: a seat's colour, or row and place on a tile; a sign on tiles without a place."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def colours(*tiles: TileRead) -> set[tuple[int, ...]]:
     return {tuple(int(part) for part in one) for one in np.unique(drawn(*tiles).reshape(-1, 3), axis=0)}
 
 
-def test_tiles_of_all_seats_have_the_colour_of_their_seat() -> None:
+def test_tiles_of_several_seats_show_the_colour_of_their_seat() -> None:
     tiles = [
         tile(ORDER[TilePlace(seat, 0, col)], at)
         for at, (seat, col) in enumerate([(s, c) for s in play(1).order for c in (0, 1)])
@@ -38,29 +38,29 @@ def test_tiles_of_all_seats_have_the_colour_of_their_seat() -> None:
     assert {SEAT_SHAPES[letter][0] for letter in "ESWN"} <= colours(*tiles)
 
 
-def test_a_picture_is_cut_to_the_tiles_and_no_larger_than_its_room() -> None:
+def test_the_picture_is_cropped_to_the_tiles_and_fits_its_room() -> None:
     assert drawn(tile(7, 0), tile(8, 1)).shape == (331, 390, 3)
     assert drawn(tile(7, 0), tile(8, 59)).shape == (331, 599, 3)
     assert drawn().shape == (331, 588, 3)
 
 
-def test_what_goes_nowhere_gets_a_sign_and_no_seat() -> None:
+def test_tiles_without_a_place_get_a_sign_and_no_seat() -> None:
     face = replace(tile(None, 1), face_up=True)
     foreign = replace(tile(9, 2), foreign=True)
-    seats = {SEAT_SHAPES[letter][0] for letter in "EWN"}  # sky blue is the face's sign too
+    seats = {SEAT_SHAPES[letter][0] for letter in "EWN"}  # sky blue is also the sign of a face
     assert colours(tile(None, 0), face, foreign) & seats == {
         SEAT_SHAPES["N"][0]
-    }  # and yellow that of what was not read
+    }  # and yellow the sign of an unread tile
     assert colours(foreign) & {colour for colour, _ in SEAT_SHAPES.values()} == set()
 
 
-def test_a_picture_that_is_drawn_into_stays_as_it_was() -> None:
+def test_drawing_leaves_the_original_picture_unchanged() -> None:
     before = PICTURE.copy()
     drawn(tile(7, 0))
     assert np.array_equal(PICTURE, before)
 
 
-def test_a_tile_that_lies_there_no_more_shows_what_is_there_now() -> None:
+def test_where_a_tile_was_moved_the_current_picture_shows() -> None:
     tiles = tile(ORDER[TilePlace("east", 0, 0)], 0), tile(ORDER[TilePlace("west", 0, 0)], 1)
     view, later = HeapOverlay(PICTURE, heap(*tiles), HOMES, SIZE), np.full_like(PICTURE, 60)
     bare = view.on(later, [False, False])

@@ -1,4 +1,4 @@
-"""The cards: one page each in every language, every sentence on it whole, none over a picture or the edge."""
+"""The cards: one page each in every language; no sentence is cut, or overlaps a picture or the edge."""
 
 import re
 from itertools import product
@@ -17,28 +17,28 @@ from kiosk.input import Form
 from tests.refusals import codes
 
 EDGE = 20
-"""Points that no printer reaches."""
+"""Points at the edge that printers cannot reach."""
 
 
 def plain(text: str) -> str:
-    """Return a sentence without marks and line breaks."""
+    """Return a sentence without markup and line breaks."""
     return "".join(re.sub(r"<[^>]*>", "", text).split())
 
 
 @pytest.mark.parametrize(
     ("card", "language"), [*product(CARDS, languages())], ids=lambda one: getattr(one, "name", one)
 )
-def test_a_card_is_one_page_with_all_its_sentences_beside_its_pictures(card: Card, language: str) -> None:
+def test_a_card_is_one_page_with_all_its_sentences_clear_of_the_pictures(card: Card, language: str) -> None:
     _ = Translator(language)
     document = pypdfium2.PdfDocument(card_page(card, _))
     (only,) = document
     told = plain(only.get_textpage().get_text_bounded())
-    said = [card.title, *(text for text, _shown in card.moments), *card.besides]
+    said = [card.title, *(text for text, _shown in card.pictures), *card.advice]
     assert [text for text in said if plain(_(text)) not in told] == []
     boxes = [(one.type, one.get_bounds()) for one in only.get_objects()]
     pictures = [box for kind, box in boxes if kind == pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]
     texts = [box for kind, box in boxes if kind == pypdfium2.raw.FPDF_PAGEOBJ_TEXT]
-    assert len(pictures) == len(card.moments)
+    assert len(pictures) == len(card.pictures)
     width, height = only.get_size()
     inside = [
         left > EDGE and low > EDGE and right < width - EDGE and top < height - EDGE for left, low, right, top in texts
@@ -47,9 +47,9 @@ def test_a_card_is_one_page_with_all_its_sentences_beside_its_pictures(card: Car
     assert [(one, other) for one, other in product(texts, pictures) if _overlap(one, other)] == []
 
 
-def test_a_card_shows_the_least_value_that_wins() -> None:
+def test_a_card_shows_the_lowest_value_that_wins() -> None:
     least = load_mcr(DEFAULT_MCR).payments.minimum.value
-    shown = [getattr(one.phase, "form", None) for card in CARDS for _text, one in card.moments if not callable(one)]
+    shown = [getattr(one.phase, "form", None) for card in CARDS for _text, one in card.pictures if not callable(one)]
     assert {form.least for form in shown if isinstance(form, Form)} == {least}
 
 
@@ -67,7 +67,7 @@ def test_the_command_writes_all_cards(tmp_path: Path) -> None:
     ]
 
 
-def test_a_language_that_there_is_not_is_told_by_its_code(tmp_path: Path) -> None:
+def test_an_unknown_language_is_refused_with_its_code(tmp_path: Path) -> None:
     done = CliRunner().invoke(homologue, ["event", "cards", "--language", "xx", "--output", str(tmp_path)])
     assert done.exit_code == 1
     assert codes(done.stderr) == ["bad_configuration"]

@@ -1,4 +1,4 @@
-"""Counting a hand at the table: only when somebody has declared; asked until it is answered; accepted or corrected."""
+"""Counting a hand at the table: only after a declaration; repeated until answered; accepted or corrected."""
 
 from dataclasses import replace
 from typing import Final
@@ -7,7 +7,7 @@ import pytest
 
 from broker.protocol import AnyCountAnswer, Counted, CountedFan, CountRequest, McrValue, McrWinDetails, NotCounted
 from kiosk.camera.observations import HandObservation, SeenTile
-from kiosk.counting.desk import AGAIN_NS, SILENT_NS, AnyForm, CountDesk, CountingView
+from kiosk.counting.desk import ASK_AGAIN_NS, SILENT_NS, AnyForm, CountDesk, CountingView
 from kiosk.input import Form
 from kiosk.table import Phase
 from tests.kiosk.screens.counting_scenes import dealt, self_drawn_late, sight, with_melds
@@ -19,7 +19,7 @@ TOO_LITTLE: Final = McrValue(fan=7, minimum=8, elements=(CountedFan(id="all_pung
 
 
 class Desk:
-    """A desk, and what it asks."""
+    """A count desk, and its requests."""
 
     def __init__(self, sitting: Sitting | None = None, form: AnyForm | None = DECLARED) -> None:
         self.asked: list[CountRequest] = []
@@ -31,7 +31,7 @@ class Desk:
 
     def looking_at(self, seen: HandObservation) -> "Desk":
         self.key("b")
-        self.desk.saw(seen)
+        self.desk.observe(seen)
         return self
 
     def answer(self, answer: AnyCountAnswer, to: str | None = None) -> None:
@@ -46,7 +46,7 @@ class Desk:
 
 
 def told(answer: AnyCountAnswer) -> Desk:
-    """A desk that has asked about West's hand and been answered."""
+    """A desk that has asked about West's hand and received an answer."""
     desk = Desk().looking_at(sight(with_melds()))
     desk.key("enter")
     desk.answer(answer)
@@ -54,17 +54,17 @@ def told(answer: AnyCountAnswer) -> Desk:
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.DECLARED])
-def test_nothing_is_counted_or_looked_at_before_a_claim_window_has_closed_or_after_the_result(phase: Phase) -> None:
+def test_nothing_is_counted_before_the_claim_window_closes_or_after_the_result(phase: Phase) -> None:
     desk = Desk(sitting_in(phase))
     assert (desk.key("b"), desk.desk.camera_target, desk.desk.view(0, up=True)) == (None, None, None)
 
 
-def test_nothing_is_counted_while_it_is_asked_whose_tile_it_was() -> None:
+def test_nothing_is_counted_while_the_owner_of_the_tile_is_asked_for() -> None:
     one_alone, both = Form(("west",), values=(24,)), replace(DECLARED, tiles=())
     assert [Desk(form=form).key("b") for form in (one_alone, both, None)] == [None, None, None]
 
 
-def test_a_hand_is_asked_about_as_it_lies() -> None:
+def test_a_hand_is_sent_to_the_scorer_as_it_lies() -> None:
     desk = Desk().looking_at(sight(with_melds()))
     assert desk.key("enter") == ()
     (asked,) = desk.asked
@@ -82,31 +82,31 @@ def test_a_hand_is_asked_about_as_it_lies() -> None:
         (replace(sight(()), groups=((SeenTile(5, foreign=True),),)), "hand_foreign"),
     ],
 )
-def test_a_hand_that_cannot_be_counted_as_it_lies_is_not_asked_about(seen: HandObservation, code: str) -> None:
+def test_a_hand_that_cannot_be_counted_is_not_sent(seen: HandObservation, code: str) -> None:
     desk = Desk().looking_at(seen)
     desk.key("enter")
     assert (desk.shown.counting.hand, desk.asked) == (code, [])
 
 
-def test_a_hand_that_is_still_being_laid_is_not_asked_about() -> None:
+def test_a_hand_that_is_still_being_laid_is_not_sent() -> None:
     desk = Desk().looking_at(sight(self_drawn_late(), still=False))
     desk.key("enter")
     assert desk.asked == []
 
 
-def test_what_the_tiles_cannot_tell_is_said_by_keys_where_the_hand_allows_it() -> None:
+def test_keys_answer_what_the_tiles_cannot_tell_if_the_hand_allows_it() -> None:
     late, early = sight(self_drawn_late()), sight((dealt()[:13], dealt()[13:14]))
     desk = Desk().looking_at(late)
-    for key in ("l", "o", "k", "enter"):  # there is no kong of which a tile could be the replacement
+    for key in ("l", "o", "k", "enter"):  # there is no kong, so no replacement tile
         desk.key(key)
     assert desk.asked[0].said == McrWinDetails(last_tile=True, last_of_kind=True)
     desk.key("r")
-    desk.desk.saw(early)
+    desk.desk.observe(early)
     desk.key("enter")
     assert desk.asked[1].said == McrWinDetails(last_of_kind=True)
 
 
-def test_a_kong_is_robbed_of_a_claimed_tile_and_never_on_the_last_one() -> None:
+def test_a_robbed_kong_needs_a_claimed_tile_that_is_not_the_last_one() -> None:
     desk = Desk().looking_at(sight(with_melds()))
     desk.key("k")
     assert desk.shown.counting.details == McrWinDetails(kong=True)
@@ -114,25 +114,25 @@ def test_a_kong_is_robbed_of_a_claimed_tile_and_never_on_the_last_one() -> None:
     assert desk.shown.counting.details == McrWinDetails(last_tile=True)
 
 
-def test_without_an_answer_the_same_is_asked_again_and_staff_are_told() -> None:
+def test_without_an_answer_the_request_is_repeated_and_the_screen_says_so() -> None:
     desk = Desk().looking_at(sight(with_melds()))
     desk.key("enter", now=0)
-    for now in (AGAIN_NS - 1, AGAIN_NS, AGAIN_NS + 1, 2 * AGAIN_NS):
+    for now in (ASK_AGAIN_NS - 1, ASK_AGAIN_NS, ASK_AGAIN_NS + 1, 2 * ASK_AGAIN_NS):
         desk.desk.due(now)
     assert desk.asked == [desk.asked[0]] * 3
     silent = [desk.desk.view(now, up=up) for now, up in ((1, True), (1, False), (SILENT_NS, True))]
     assert [one is not None and one.silent for one in silent] == [False, True, True]
 
 
-def test_a_declaration_that_the_scorer_has_not_heard_of_is_waited_for() -> None:
+def test_the_desk_waits_while_the_scorer_lacks_the_declaration() -> None:
     desk = told(NotCounted(code="not_declared"))
     assert desk.shown.counting.answer is None
-    desk.desk.due(AGAIN_NS)
+    desk.desk.due(ASK_AGAIN_NS)
     desk.answer(WORTH)
     assert (len(desk.asked), desk.shown.counting.accepted) == (2, WORTH)
 
 
-def test_an_answer_to_an_older_question_is_not_taken() -> None:
+def test_an_answer_to_an_older_request_is_ignored() -> None:
     desk = told(WORTH)
     desk.key("r")
     desk.key("enter")
@@ -140,19 +140,19 @@ def test_an_answer_to_an_older_question_is_not_taken() -> None:
     assert desk.shown.counting.answer is None
 
 
-def test_what_moves_after_it_was_asked_about_changes_nothing() -> None:
+def test_tiles_that_move_after_the_request_change_nothing() -> None:
     desk = told(WORTH)
-    desk.desk.saw(HandObservation())
+    desk.desk.observe(HandObservation())
     assert desk.shown.counting.observation == sight(with_melds())
 
 
-def test_an_accepted_value_is_typed_into_the_form_and_the_discarder_is_told() -> None:
+def test_an_accepted_value_is_typed_into_the_form_and_the_discarder_marked() -> None:
     desk = told(WORTH)
     assert desk.key("enter") == ("clear", "2", "4", "enter")
     assert (desk.desk.view(0, up=True), desk.desk.discarder_key) == (None, "e")
 
 
-def test_a_self_drawn_tile_is_told_too_until_the_form_is_complete() -> None:
+def test_a_self_drawn_tile_is_marked_too_until_the_form_is_complete() -> None:
     desk = Desk().looking_at(sight(self_drawn_late()))
     desk.key("enter")
     desk.answer(WORTH)
@@ -163,13 +163,13 @@ def test_a_self_drawn_tile_is_told_too_until_the_form_is_complete() -> None:
 
 
 @pytest.mark.parametrize("answer", [TOO_LITTLE, NotCounted(code="not_winning")])
-def test_what_is_no_hu_can_be_ruled_false_and_never_accepted(answer: AnyCountAnswer) -> None:
+def test_a_hand_that_is_no_hu_can_be_ruled_false_but_not_accepted(answer: AnyCountAnswer) -> None:
     desk = told(answer)
     assert desk.key("enter") == ()
     assert desk.key("x") == ("x",)
 
 
-def test_a_hand_that_was_refused_for_how_it_lies_is_no_false_hu() -> None:
+def test_a_hand_refused_for_its_layout_is_not_a_false_hu() -> None:
     desk = told(NotCounted(code="not_a_meld"))
     assert desk.key("x") == ()
 
@@ -185,7 +185,7 @@ def test_the_arbiter_can_be_called_while_a_hand_is_counted() -> None:
     assert (desk.key("c"), desk.key("a"), desk.key("7")) == (None, None, ())
 
 
-def test_counting_ends_when_another_hand_is_asked_for() -> None:
+def test_counting_ends_when_the_form_asks_for_another_hand() -> None:
     desk = Desk().looking_at(sight(with_melds()))
     desk.desk.follow(desk.sitting.table, replace(DECLARED, values=(24,)))
     assert desk.desk.view(0, up=True) is None

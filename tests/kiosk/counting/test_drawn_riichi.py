@@ -1,4 +1,4 @@
-"""A hand of riichi with its indicators: drawn, read, asked about by its table, and counted by the scorer."""
+"""A hand of riichi with its indicators: drawn as a picture, read, sent to the scorer and counted."""
 
 from dataclasses import replace
 from typing import Final
@@ -26,7 +26,7 @@ FORM: Final = WinForm(("east",))
 
 
 def in_riichi() -> RiichiSitting:
-    """A session with the scorer's set, in which east has won in riichi."""
+    """A session with the scorer's set, in which East is in riichi and has won."""
     given = session_plan()
     assert given.session is not None
     sitting = RiichiSitting(changed(given, session=changed(given.session, set=BOOKED.set)))
@@ -37,7 +37,7 @@ def in_riichi() -> RiichiSitting:
 
 
 def drawn() -> HandObservation:
-    """Draw the hand on the mat, the indicator in a row under it, and read the picture as the kiosk does."""
+    """Draw the hand on the mat with the indicator in a row below it, and read the picture as the kiosk does."""
     world = SimulatedTable()
     groups = [[SimulatedTile(BOOKED.set, serial) for serial in group] for group in LAID.groups]
     world.spread(lay_hand(groups, [[SimulatedTile(BOOKED.set, serial) for serial in LAID.under[0]]]))
@@ -51,13 +51,13 @@ def drawn() -> HandObservation:
     return sight
 
 
-def test_a_drawn_hand_of_riichi_is_read_asked_about_counted_and_entered() -> None:
+def test_a_drawn_hand_of_riichi_is_read_counted_and_entered() -> None:
     sight, sitting = drawn(), in_riichi()
     assert (sight.rows, serials_by_group(sight)) == ((1, 1, 1), (*LAID.groups, LAID.under[0]))
     asked = list[CountRequest]()
     desk = CountDesk(NAME, TABLE, asked.append)
     desk.key("b", sitting.table, FORM, 0)
-    desk.saw(sight)
+    desk.observe(sight)
     for key in ("t", "t", "enter"):
         desk.key(key, sitting.table, FORM, 0)
     (request,) = asked

@@ -1,4 +1,4 @@
-"""What is asked where no wall tells it: walls that were ticked by hand, and riichi, where all draw from one wall."""
+"""Questions about a hand that the walls cannot answer: ticked walls, and riichi, where all draw from one wall."""
 
 from dataclasses import replace
 from typing import Final
@@ -42,7 +42,7 @@ PINFU: Final = RiichiValue(
 
 
 def ticked() -> Sitting:
-    """A table that has played with walls that somebody has ticked, at which west and north have declared."""
+    """A table whose walls were ticked by hand, at which West and North have declared."""
     sitting = Sitting(play(1), play(2))
     for seat in SEATS:
         for row in range(3):
@@ -54,19 +54,19 @@ def ticked() -> Sitting:
 
 
 def claimed() -> Groups:
-    """Ten concealed tiles, a meld of own tiles, and an own tile last, though later ones are there."""
+    """Ten concealed tiles, a meld of own tiles, and an own tile last, although the hand has tiles drawn later."""
     own = dealt()
     return own[:10], own[20:23], own[13:14]
 
 
 class RiichiDesk(Desk):
-    """A desk at a table that plays riichi, at which south has won."""
+    """A count desk at a riichi table at which South has won."""
 
     def __init__(self, sitting: RiichiSitting | AloneSitting, form: AnyForm = SOUTH) -> None:
         super().__init__(sitting, form)
 
     def asked_of(self, seen: HandObservation, *keys: str) -> RiichiWinDetails:
-        """Say this of a hand and ask; return what was told of it."""
+        """Let the camera see a hand, type answers, and return the details that are sent to the scorer."""
         self.looking_at(seen)
         for key in (*keys, "enter"):
             self.key(key)
@@ -76,7 +76,7 @@ class RiichiDesk(Desk):
 
 
 def session(*riichi: Seat, rules: str | None = None) -> RiichiSitting:
-    """A session in which these are in riichi and south has won."""
+    """A session with these seats in riichi, in which South has won."""
     sitting = RiichiSitting(session_plan(profile="riichi-club" if rules else "riichi-montreal", rules=rules))
     sitting.begin()
     for seat in riichi:
@@ -86,7 +86,7 @@ def session(*riichi: Seat, rules: str | None = None) -> RiichiSitting:
 
 
 def alone() -> AloneSitting:
-    """A planned deal that south has won."""
+    """A planned deal that South has won."""
     sitting = AloneSitting()
     sitting.restore()
     sitting.press(*SEATS)
@@ -97,7 +97,7 @@ def alone() -> AloneSitting:
 # ---- walls that were ticked by hand -------------------------------------------------------------
 
 
-def test_of_ticked_walls_it_is_asked_whose_the_winning_tile_was_before_anything_is_counted() -> None:
+def test_with_ticked_walls_the_owner_of_the_winning_tile_is_asked_first() -> None:
     desk = Desk(ticked()).looking_at(sight(claimed()))
     desk.key("enter")
     assert (desk.asked, desk.shown.counting.win) == ([], McrQuestions(HandAnswers()))
@@ -107,7 +107,7 @@ def test_of_ticked_walls_it_is_asked_whose_the_winning_tile_was_before_anything_
     assert desk.asked[0].groups == claimed()
 
 
-def test_of_ticked_walls_the_last_tile_is_always_asked_for() -> None:
+def test_with_ticked_walls_the_last_tile_is_always_asked_for() -> None:
     desk = Desk(ticked()).looking_at(sight(claimed()))
     for key in ("t", "l", "enter"):
         desk.key(key)
@@ -127,15 +127,15 @@ def test_each_choice_of_concealed_kongs_comes_once_and_then_none() -> None:
     assert (len({*told}), told[0], told[-1]) == (16, (2,), ())
 
 
-def test_which_kong_was_concealed_is_not_said_of_another_hand() -> None:
+def test_the_choice_of_concealed_kongs_is_not_applied_to_another_hand() -> None:
     desk = Desk(ticked()).looking_at(sight(with_kongs()))
     for key in ("t", "g"):
         desk.key(key)
-    desk.desk.saw(sight(claimed()))
+    desk.desk.observe(sight(claimed()))
     assert desk.shown.counting.details == McrWinDetails(laid=HandLayout(self_drawn=True))
 
 
-def test_after_ticked_walls_a_discarder_is_never_told_and_a_self_drawn_tile_is() -> None:
+def test_with_ticked_walls_no_discarder_is_marked_and_a_self_drawn_tile_is() -> None:
     for keys, told in ((("t",), "d"), (("t", "t"), None)):
         desk = Desk(ticked()).looking_at(sight(claimed()))
         for key in (*keys, "enter"):
@@ -145,7 +145,7 @@ def test_after_ticked_walls_a_discarder_is_never_told_and_a_self_drawn_tile_is()
         assert desk.desk.discarder_key == told
 
 
-def test_a_scorer_that_has_not_heard_of_the_walls_is_waited_for() -> None:
+def test_the_desk_waits_while_the_scorer_lacks_the_walls() -> None:
     desk = Desk().looking_at(sight((dealt()[:13], dealt()[13:14])))
     desk.key("enter")
     desk.answer(NotCounted(code="not_restored"))
@@ -155,19 +155,19 @@ def test_a_scorer_that_has_not_heard_of_the_walls_is_waited_for() -> None:
 # ---- riichi -------------------------------------------------------------------------------------
 
 
-def test_a_session_tells_by_itself_round_dealer_and_who_is_in_riichi() -> None:
+def test_a_session_supplies_round_dealer_and_riichi() -> None:
     said = RiichiDesk(session("south", "east")).asked_of(laid(13, 1), "t")
     assert said == RiichiWinDetails(laid=HandLayout(self_drawn=True), round_wind="east", dealer="east", riichi="riichi")
 
 
-def test_who_has_laid_no_deposit_is_not_asked_for_riichi() -> None:
+def test_a_seat_without_a_deposit_is_not_asked_about_riichi() -> None:
     desk = RiichiDesk(session("east")).looking_at(laid(13, 1))
     for key in ("t", "i", "p"):
         desk.key(key)
     assert [question.key for question in desk.shown.counting.questions] == ["t", "s"]
 
 
-def test_in_a_planned_deal_riichi_is_asked_for_and_the_walls_tell_the_indicators() -> None:
+def test_in_a_planned_deal_riichi_is_asked_for_and_the_walls_give_the_indicators() -> None:
     sitting = alone()
     wall = sitting.play.order["north"][-1]
     said = RiichiDesk(sitting).asked_of(laid(13, 1), "t", "t", "i", "p", "j")
@@ -175,18 +175,18 @@ def test_in_a_planned_deal_riichi_is_asked_for_and_the_walls_tell_the_indicators
     assert (said.dora, said.ura) == (wall[:2], wall[5:7])
 
 
-def test_a_kan_of_the_winners_turns_an_indicator() -> None:
+def test_a_kan_of_the_winner_turns_another_indicator() -> None:
     sitting = alone()
     said = RiichiDesk(sitting).asked_of(laid(7, 4, 3, 1), "t", "s", "s")
     assert (len(said.dora), said.ura, said.moment) == (2, (), "kan")
 
 
-def test_indicators_lie_in_a_row_of_their_own_under_the_hand() -> None:
+def test_indicators_lie_in_a_row_below_the_hand() -> None:
     said = RiichiDesk(session("south")).asked_of(laid(13, 1, under=(2, 2)), "t")
     assert (said.dora, said.ura) == ((15, 16), (17, 18))
 
 
-def test_without_riichi_nothing_under_the_indicators_counts() -> None:
+def test_without_riichi_ura_indicators_do_not_count() -> None:
     said = RiichiDesk(session()).asked_of(laid(13, 1, under=(1, 1)), "t")
     assert (said.dora, said.ura) == ((15,), ())
 
@@ -199,18 +199,18 @@ def test_a_hand_in_two_rows_is_one_hand() -> None:
 
 
 @pytest.mark.parametrize("under", [(6,), (1, 1, 1)])
-def test_what_cannot_be_indicators_is_not_asked_about(under: tuple[int, ...]) -> None:
+def test_tiles_that_cannot_be_indicators_are_not_sent(under: tuple[int, ...]) -> None:
     desk = RiichiDesk(session()).looking_at(laid(13, 1, under=under))
     assert desk.shown.counting.hand == "indicators_unclear"
 
 
-def test_red_fives_and_open_riichi_are_asked_for_where_the_rules_have_them() -> None:
+def test_red_fives_and_open_riichi_are_asked_for_if_the_rules_have_them() -> None:
     desk = RiichiDesk(session("south", rules=every_question()))
     said = desk.asked_of(laid(13, 1), "t", "i", "i", "f", "f")
     assert (said.riichi, said.red_fives) == ("open_riichi", 2)
 
 
-def test_the_moment_is_one_of_those_that_this_hand_can_have() -> None:
+def test_the_special_moment_is_one_that_this_hand_allows() -> None:
     desk = RiichiDesk(session()).looking_at(laid(10, 3, 1))
     desk.key("t")
     moments = []
@@ -220,7 +220,7 @@ def test_the_moment_is_one_of_those_that_this_hand_can_have() -> None:
     assert moments == ["last_tile", None]  # no kan, and no first turn after a call
 
 
-def test_an_accepted_value_is_entered_as_if_it_had_been_typed() -> None:
+def test_an_accepted_value_is_entered_as_if_typed() -> None:
     desk = RiichiDesk(session("south"))
     desk.asked_of(laid(13, 1), "t")
     desk.answer(PINFU)
@@ -235,7 +235,7 @@ def test_an_accepted_value_is_entered_as_if_it_had_been_typed() -> None:
         (msgspec.structs.replace(PINFU, han=26, fu=0, yakuman=2), RiichiWin(yakuman=2)),
     ],
 )
-def test_of_great_hands_no_fu_are_entered(value: RiichiValue, told: RiichiWin) -> None:
+def test_no_fu_are_entered_for_large_hands(value: RiichiValue, told: RiichiWin) -> None:
     desk = RiichiDesk(session())
     desk.asked_of(laid(13, 1), "t")
     desk.answer(value)
@@ -245,7 +245,7 @@ def test_of_great_hands_no_fu_are_entered(value: RiichiValue, told: RiichiWin) -
 
 
 @pytest.mark.parametrize(("code", "false"), [("no_yaku", ("x",)), ("not_winning", ("x",)), ("five_of_a_tile", ())])
-def test_a_hand_without_yaku_can_be_found_false(code: str, false: tuple[str, ...]) -> None:
+def test_a_hand_without_yaku_can_be_ruled_false(code: str, false: tuple[str, ...]) -> None:
     desk = RiichiDesk(session())
     desk.asked_of(laid(13, 1), "t")
     desk.answer(NotCounted(code=code))
@@ -253,7 +253,7 @@ def test_a_hand_without_yaku_can_be_found_false(code: str, false: tuple[str, ...
 
 
 def _entered(desk: RiichiDesk) -> WinForm:
-    """Accept what was counted, and give the form with the keys that come of it."""
+    """Accept the count, and return the form after the resulting keys."""
     keys = desk.key("enter")
     assert keys is not None
     return _pressed(WinForm(("south",), digits="7"), keys)

@@ -1,1 +1,1 @@
-"""A real kiosk program, killed at every write of its journal and in every state, beside a twin that never was."""
+"""A real kiosk program, killed at every write of its journal and in every state, compared with a twin that never is."""

@@ -21,7 +21,7 @@ from tests.memory import memory
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One day, and how it is cut."""
+    """One day, and its cuts."""
 
     kind: str
     seed: int
@@ -37,8 +37,8 @@ class Task:
 @click.option("--cold", default=0.02, show_default=True, help="Share of kills after which it starts from nothing too.")
 @click.option("--jobs", default=min(2, os.cpu_count() or 1), show_default=True, help="How many days at a time.")
 def cuts(kills: int, seed: int, kinds: tuple[str, ...], every: int, cold: float, jobs: int) -> None:
-    """Play days of all sorts, kill the program at every write of each, and compare with a twin that never was."""
-    gc.freeze()  # what is loaded by now is copied into no child
+    """Play days of all kinds, kill the program at every write of each, and compare with a twin that is never killed."""
+    gc.freeze()  # what is loaded so far is not copied into the children
     began, found = time.monotonic(), Found()
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:  # it tells when a child has died
         for round_ in count(seed):

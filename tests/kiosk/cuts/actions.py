@@ -1,4 +1,4 @@
-"""What people, devices and the scorer do to a table: plain values, so that every run of a day does the same."""
+"""The actions of people, devices and the scorer at a table: plain values, so that every run of a day is the same."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -13,7 +13,7 @@ Seen = Literal["right", "swapped", "unread", "strange"]
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A seat button goes down, so many ns after what was before."""
+    """A seat button goes down, this many ns after the previous action."""
 
     seat: Seat
     wait: int
@@ -21,35 +21,35 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The finger that pressed last lets go."""
+    """The last finger that came down lets go."""
 
     seat: Seat
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """The finger that pressed last has held for two seconds."""
+    """The last finger that came down has held for two seconds."""
 
     seat: Seat
 
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """A seat button goes down and up again: where a press agrees to something, that is one thing."""
+    """A seat button goes down and up again, as one action where a press agrees to something."""
 
     seat: Seat
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys are typed. More than one only where nothing of the first may be kept: a PIN."""
+    """Keys are typed; more than one only if nothing of the first may be stored: a PIN."""
 
     keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """The arbiter chooses on the panel what is to be ruled."""
+    """The arbiter chooses a ruling on the panel."""
 
     act: Act
 
@@ -74,14 +74,14 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The scorer says what is played here."""
+    """The scorer sends a plan."""
 
     assignment: Assignment
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The scorer says that it has all facts up to now."""
+    """The scorer acknowledges all facts so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +106,4 @@ class Doubted:
 Action = Tap | Press | Release | Hold | Keys | Choose | Look | Scan | Plan | Receipt | Give | WindowOver | Doubted
 
 Day = tuple[Action, ...]
-"""What happens at a table from its first plan on."""
+"""The actions at a table from its first plan on."""

@@ -1,4 +1,4 @@
-"""Stands where the wire would: what the table says leaves the process at once, what the broker retains outlives it."""
+"""Replaces the network: what the table says leaves the process at once, and retained messages outlive it."""
 
 from collections.abc import Callable
 from functools import cache
@@ -20,7 +20,7 @@ known_hash = cache(hash_pin)
 class Air:
     """A link to a broker whose retained messages are files in a folder, and whose other client is `room`.
 
-    Each retained message has a number: of those that were not taken in before a cut, the next start hears again.
+    Retained messages are numbered: those not handled before a cut are delivered again at the next start.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Air:
         self.up = False
 
     def start(self) -> None:
-        """Connect, and get what is retained."""
+        """Connect, and receive the retained messages."""
         self.up = True
         self._tell(LinkChanged(up=True))
         for topic in RETAINED:
@@ -43,11 +43,11 @@ class Air:
                 self._bring(topic, kept[max(numbers)].read_bytes())
 
     def stop(self) -> None:
-        """Be gone."""
+        """Disconnect."""
         self.up = False
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - a link has it
-        """Let the room hear; be there and judge a PIN as a scorer does."""
+        """Pass a message to the room; be online, and check a PIN as a scorer does."""
         self._room(topic, payload)
         message = decode_on_topic(topic, payload)[1]
         if isinstance(message, Beat):
@@ -56,10 +56,10 @@ class Air:
             self._bring(topics.PIN, encode(said_of_pin(PinJudge(hashed=known_hash(HOUSE_PIN)).judge(message))))
 
     def flush(self, timeout_s: float) -> None:
-        """Have nothing on its way."""
+        """Do nothing, as nothing is in flight."""
 
     def say(self, number: int, topic: topics.Topic, message: Any) -> None:  # noqa: ANN401 - any of the scorer's messages
-        """Be the scorer, or the desk."""
+        """Send a message of the scorer or the desk."""
         payload = encode(message)
         if topic in RETAINED:
             (self._folder / f"retained-{_name(topic)}.{number}").write_bytes(payload)

@@ -1,6 +1,6 @@
-"""A kiosk as it is started in a hall, from nothing: `python -m tests.kiosk.cuts.cold FOLDER` tells its first picture.
+"""A kiosk started from nothing, as in a hall: `python -m tests.kiosk.cuts.cold FOLDER` reports its first picture.
 
-It writes what was shown first, and when, as a pickle on standard output, and ends.
+It writes the first picture and its time to standard output, as a pickle, and ends.
 """
 
 import pickle
@@ -16,7 +16,7 @@ from kiosk.screens import ScreenView, ScreenWindow
 
 
 def main(folder: Path) -> None:
-    """Start it, and stop it when it has shown something."""
+    """Start the program, and stop it once it has shown something."""
     stop, told = threading.Event(), list[tuple[ScreenView, int]]()
     real = ScreenWindow.show
 

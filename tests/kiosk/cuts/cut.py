@@ -1,4 +1,4 @@
-"""Where the power goes: a connection that knows each durable write, and ends its own process at the one it is told."""
+"""The power cut: a connection that counts durable writes and ends its own process at a given one."""
 
 import os
 import shutil
@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 Moment = Literal["before", "torn", "after"]
-"""Before a write; after it, with what was written last undone at some byte; after all of it."""
+"""Before a write; after it, with the end of the last write undone from some byte on; or after all of it."""
 
 START: Final = -1
-"""The place in a day of what a program writes while it starts."""
+"""The place in a day of the writes that a program makes while it starts."""
 
 WRITES: Final = ("INSERT", "UPDATE", "CREATE", "DROP", "DELETE")
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """At which action of the day, at which of its writes; `write` None: after all of it was done and shown."""
+    """The action of the day, and its write, at which power fails; `write` None: after everything was done and shown."""
 
     action: int
     write: int | None
@@ -29,14 +29,14 @@ class Cut:
 
 
 class Counted:
-    """Counts writes and, at the one of a cut, ends the process as a power cut does: no line of Python runs after it."""
+    """Counts writes, and ends the process at a cut as a power cut does: no further line of Python runs."""
 
     def __init__(self, cut: Cut | None, log: Path, note: Callable[[], None] = lambda: None) -> None:
         self._cut, self._log, self._note = cut, log, note
         self._action, self._done = START, 0
 
     def now(self, action: int) -> None:
-        """Say what is being done."""
+        """Set the current action."""
         self._action, self._done = action, 0
 
     def write(self, do: Callable[[], Any]) -> Any:  # noqa: ANN401 - what the connection gives
@@ -56,12 +56,12 @@ class Counted:
 
 
 def die() -> None:
-    """End at once."""
+    """End the process at once."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def kept(log: Path) -> None:
-    """Keep what was on the card before a write."""
+    """Save what was on the card before a write."""
     if log.exists():
         shutil.copyfile(log, log.with_name("before-wal"))
 
@@ -70,7 +70,7 @@ def connections(counted: Counted) -> type[sqlite3.Connection]:
     """Return connections whose durable writes are counted."""
 
     class Watched(sqlite3.Connection):
-        """One of them."""
+        """A connection whose writes are counted."""
 
         def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:  # noqa: ANN401 - sqlite3's
             durable = statement == "COMMIT" or (not self.in_transaction and statement.startswith(WRITES))
@@ -94,5 +94,5 @@ def tear(log: Path, chance: Callable[[int, int], int]) -> bool:
 
 
 def alike(one: bytes, other: bytes) -> int:
-    """Return how many bytes at the front of both are the same; they are of one length, and differ somewhere."""
+    """Return the number of equal bytes at the front; both have the same length, and differ somewhere."""
     return bisect_left(range(len(one)), 1, key=lambda end: one[: end + 1] != other[: end + 1])

@@ -1,4 +1,4 @@
-"""Days at a table, of all sorts: what a seed changes is who does what, and in which order."""
+"""Days of all kinds at a table. A seed decides who does what, and in which order."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping
@@ -34,12 +34,12 @@ Written = Callable[[random.Random], Part]
 
 
 def shuffled(chance: random.Random) -> list[Seat]:
-    """Return the seats in some order."""
+    """Return the seats in a random order."""
     return chance.sample(SEATS, len(SEATS))
 
 
 def keys(text: str) -> Part:
-    """Type keys, each of which is kept."""
+    """Type keys, each of which is saved."""
     return (Keys((one,)) for one in text.split())
 
 
@@ -51,12 +51,12 @@ def trays(round_: int, chance: random.Random) -> Part:
 
 
 def agree(chance: random.Random) -> Part:
-    """Let all four press: to check in, to confirm, to accept."""
+    """Let all four press: to check in, to confirm or to accept."""
     return (Tap(seat) for seat in shuffled(chance))
 
 
 def begun(round_: int, chance: random.Random, *, seated: bool = False) -> Part:
-    """Come to a play in progress; who is seated has checked in for the play before."""
+    """Bring the table to a play in progress; players who stay seated have already checked in."""
     yield from trays(round_, chance)
     if not seated:
         yield from agree(chance)
@@ -64,7 +64,7 @@ def begun(round_: int, chance: random.Random, *, seated: bool = False) -> Part:
 
 
 def claimed(*seats: Seat) -> Part:
-    """Press for hu, one shortly after the other, so late that nobody is asked, and let the claim window close."""
+    """Press for hu one after the other, late enough not to be questioned, and let the claim window close."""
     for at, seat in enumerate(seats):
         yield Press(seat, 400 * MS if at else DOUBTFUL_NS + S)
         yield Release(seat)
@@ -72,12 +72,12 @@ def claimed(*seats: Seat) -> Part:
 
 
 def let_in(pin: str = HOUSE_PIN) -> Part:
-    """Return a PIN, of which no digit may be kept."""
+    """Return a PIN, of which no digit may be saved."""
     yield from (Keys(("a",)), Keys((*pin, "enter")))
 
 
 def arbiter(act: Act, *typed: str) -> Part:
-    """Let an arbiter in by PIN, rule, and let the arbiter go."""
+    """Admit an arbiter by PIN, make a ruling, and let the arbiter leave."""
     yield from let_in()
     yield Choose(act)
     yield from (Keys((one,)) for one in typed)
@@ -85,14 +85,14 @@ def arbiter(act: Act, *typed: str) -> Part:
 
 
 def recorded(chance: random.Random) -> Part:
-    """Accept, be told that the scorer has it, go on."""
+    """Accept, receive the scorer's receipt, and go on."""
     yield from agree(chance)
     yield Receipt()
     yield Keys(("enter",))
 
 
 def win_by_discard(chance: random.Random) -> Part:
-    """Two win on one discard; the result is refused once and corrected; it is reopened after all have accepted."""
+    """Two win on one discard; the result is refused once and corrected, then reopened after all have accepted."""
     yield from (Receipt(), Plan(plan(play(1), play(2))))
     yield from begun(1, chance)
     east, south, west, north = shuffled(chance)
@@ -108,7 +108,7 @@ def win_by_discard(chance: random.Random) -> Part:
 
 
 def self_drawn(chance: random.Random) -> Part:
-    """One wins on a drawn tile, after a call by a long press; the desk pauses, gives time, clears the call."""
+    """One wins on a drawn tile, after a call by long press; the desk pauses, adds time and clears the call."""
     yield from (Receipt(), Plan(plan(play(1), play(2, dealer="south"))))
     yield from begun(1, chance)
     seat, other, *_ = shuffled(chance)
@@ -124,11 +124,11 @@ def self_drawn(chance: random.Random) -> Part:
 
 
 def drawn(chance: random.Random) -> Part:
-    """Nobody wins; while it is said so one presses and lets it be found a false hu; the plan ends."""
+    """Nobody wins; meanwhile one player presses, and the hu is ruled false; the plan ends."""
     yield from (Receipt(), Plan(plan(play(1))))
     yield from begun(1, chance)
     seat, other, *_ = shuffled(chance)
-    yield from keys("c c c c")  # called and taken back: by now nobody is asked whether hu was meant
+    yield from keys("c c c c")  # called and withdrawn: by now nobody is asked whether hu was meant
     yield from (Keys(("d",)), Press(seat, 300 * MS), Release(seat), WindowOver())
     yield from let_in("1111")
     yield Keys(("back",))
@@ -141,7 +141,7 @@ def drawn(chance: random.Random) -> Part:
 
 
 def doubted(chance: random.Random) -> Part:
-    """Presses that may be no hu are asked about: nobody meant it, twice, then one of two did; all four cannot."""
+    """Presses that may not be hu are questioned: nobody meant it, twice; then one of two did; all four cannot."""
     yield from (Receipt(), Plan(plan(play(1))))
     yield from begun(1, chance)
     one, other, third, _ = shuffled(chance)
@@ -157,13 +157,13 @@ def doubted(chance: random.Random) -> Part:
 
 
 def pressed(*seats: Seat, wait: int = SETTLE_NS + 100 * MS) -> Part:
-    """Press, the first after so long, the others shortly after each other."""
+    """Press, the first after this time, the others shortly after one another."""
     for at, seat in enumerate(seats):
         yield from (Press(seat, 300 * MS if at else wait), Release(seat))
 
 
 def panel(chance: random.Random) -> Part:
-    """The arbiter rules at the table: pause, time, seats, who has declared, void, adjusted."""
+    """The arbiter rules at the table: pause, time, seats, declarations, void, adjusted."""
     yield from (Receipt(), Plan(plan(play(1), play(2), play(3))))
     one, other, third = sorted(shuffled(chance)[:3], key=SEATS.index)
     yield from trays(1, chance)
@@ -186,7 +186,7 @@ def panel(chance: random.Random) -> Part:
 
 
 def wrong_carrier(chance: random.Random) -> Part:
-    """A strange tray is laid from, another deal's is brought forward; a deal comes again and is let go on."""
+    """Tiles of an unknown carrier are laid, another deal is brought forward, and a repeated deal is allowed."""
     yield from (Receipt(), Plan(plan(play(1), play(2), play(3, deal=2))))
     yield from (Look(1, "west", "strange"), Keys(("enter",)), Keys(("y",)))
     yield Look(2, shuffled(chance)[0])
@@ -202,7 +202,7 @@ def wrong_carrier(chance: random.Random) -> Part:
 
 
 def scanned(chance: random.Random) -> Part:
-    """Trays are restored by scanner, seen by the camera, and ticked by hand."""
+    """Trays are restored by scanner, checked by the camera, and ticked by hand."""
     yield from (Receipt(), Plan(plan(play(1))))
     by_scanner, seen, unread, _ = shuffled(chance)
     yield from (Scan(1, by_scanner, place) for place in range(TRAY))
@@ -214,7 +214,7 @@ def scanned(chance: random.Random) -> Part:
 
 
 def riichi_session(chance: random.Random) -> Part:
-    """A session of riichi: ron on a riichi tile, tsumo, a draw, a chombo, an abort, the last taken back, the end."""
+    """A session of riichi: ron on a riichi tile, tsumo, a draw, a chombo, an abort, a take-back, the end."""
     yield from (Receipt(), Plan(session_plan()))
     yield from agree(chance)
     one, other, third, _ = shuffled(chance)
@@ -273,5 +273,5 @@ KINDS: Final[Mapping[str, Written]] = {
 
 
 def day(kind: str, seed: int) -> Day:
-    """Write one day."""
+    """Generate one day."""
     return tuple(KINDS[kind](random.Random(seed)))

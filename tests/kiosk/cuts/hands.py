@@ -1,4 +1,4 @@
-"""One run of a kiosk's program: does to it what a day says, an action after the other, on a clock set by hand."""
+"""One run of a kiosk's program: performs a day's actions one after the other, on a clock set by hand."""
 
 import hashlib
 import threading
@@ -36,20 +36,20 @@ from vision.cameras.addresses import open_camera
 SCREEN: Final = ScreenSettings(driver="dummy", dim_after_s=0)
 
 MOST_NAMED: Final = 100
-"""Facts that a receipt may name."""
+"""Most facts that a receipt names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """How a table stands, on any clock: what must be the same with and without a cut."""
+    """The state of a table apart from its clock: what must be the same with and without a cut."""
 
     table: tuple[object, ...]
     shown: ScreenView
     facts: tuple[Fact, ...]
-    """All that was told, whether or not it has a receipt."""
+    """All facts, with or without a receipt."""
     pending: tuple[Fact, ...]
     picture: str | None
-    """A digest of the screen's pixels; None where a code of the moment is on it."""
+    """A digest of the screen's pixels; None while a random code is on it."""
 
 
 def set_up(folder: Path) -> None:
@@ -62,7 +62,7 @@ def set_up(folder: Path) -> None:
 
 
 class Running:
-    """A program that runs: real journal, real window, real loop; the broker is `Air`."""
+    """A running program: real journal, real window, real loop; the broker is `Air`."""
 
     def __init__(self, folder: Path, done: int, now: int, room: Callable[[str, bytes], None]) -> None:
         self._folder, self._done, self._time, self._pressed_at = folder, done, Time(), now
@@ -71,27 +71,27 @@ class Running:
         settings = KioskSettings(folder / "table.toml")
         self._journal = TableJournal(folder / "table.sqlite", OURS)
         self._opened.callback(self._journal.close)
-        # A session's name is drawn; after a cut it must be as the twin's.
+        # A session's name is random; after a cut it must equal the twin's.
         drawn = SimpleNamespace(token_hex=lambda count: f"{self._done:0{2 * count}x}")
         self._opened.enter_context(patch.object(arbiter_pin, "secrets", drawn))
         self._window = self._opened.enter_context(ScreenWindow(SCREEN, Translator("en"), self._time))
         self._program = TableProgram(settings, self._journal, self._time, lambda: "14:05", partial(self._air, room))
         self._window.show(self._program.view())
 
-    def _air(self, room: Callable[[str, bytes], None], tell: Any) -> Air:  # noqa: ANN401 - handed on as it is
+    def _air(self, room: Callable[[str, bytes], None], tell: Any) -> Air:  # noqa: ANN401 - passed on as it is
         self._wire = Air(self._folder, self._done, room, tell)
         return self._wire
 
     def begin(self) -> None:
-        """Do what comes after the first picture."""
-        self._journal.lay_out()
+        """Do what follows the first picture."""
+        self._journal.allocate_log()
         camera = CameraThread(lambda: open_camera("sim://tray"), self._program.observe, self._time)
         self._round = LoopRound(self._program, self._window, camera, lambda *_: None, threading.Event())
         self._program.start()
         self._work()
 
     def close(self) -> None:
-        """End as a program does that is told to."""
+        """End as a program does that is told to stop."""
         self._opened.close()
 
     def pass_time(self, ns: int) -> None:
@@ -100,21 +100,21 @@ class Running:
 
     @property
     def now(self) -> int:
-        """The clock, ns."""
+        """The clock, in ns."""
         return self._time.now
 
     @property
     def phase(self) -> Phase:
-        """Where the table is."""
+        """The table's phase."""
         return self._program.state.phase
 
     @property
     def events(self) -> int:
-        """How many events the journal has, starts not counted."""
+        """Number of events in the journal, without starts."""
         return sum(not isinstance(one, Restarted) for one in self._journal.events())
 
     def snapshot(self) -> Snapshot:
-        """Return how the table stands."""
+        """Return the state of the table."""
         rows = self._journal._store.execute("SELECT body FROM outbox ORDER BY seq")
         facts = tuple(decode(LogMessage, body).fact for (body,) in rows)
         pending = tuple(one.fact for one in self._journal.unsent())
@@ -125,13 +125,13 @@ class Running:
         )
 
     def take(self, action: do.Action) -> None:
-        """Do one thing, and let the program see to it."""
+        """Perform one action, and let the program handle it."""
         self._do(action)
         self._work()
         self._done += 1
 
     def _work(self) -> None:
-        """Let the loop turn until nothing is left to be done."""
+        """Run the loop until nothing is left to do."""
         for _ in range(2):
             self._program.step(timeout=0)
             self._round()
@@ -156,7 +156,7 @@ class Running:
     @_do.register
     def _(self, action: do.Hold) -> None:
         window = self._program.state.window
-        edges = [one.at for one in window.contacts if one.seat == action.seat] if window else []
+        edges = [one.at for one in window.presses if one.seat == action.seat] if window else []
         self._time.wait(HOLD)
         self._tell(Held(action.seat, edges[0] if edges else self._pressed_at))
 
@@ -235,13 +235,13 @@ class Running:
 
 
 def unread(planned: Any, seat: Any, at: int) -> TrayChecked:  # noqa: ANN401 - as `right` and `swapped`
-    """Look at a tray of which one tile could not be read."""
+    """Return the check of a tray with one tile that could not be read."""
     (_, *hand), *walls = planned.order[seat]
     return TrayChecked(at=at, seat=seat, rows=((None, *hand), *walls))
 
 
 def steadied(seen: ScreenView) -> ScreenView:
-    """Leave out what belongs to the moment: why the last key was refused, and a code made of a random id."""
+    """Leave out what is momentary or random: why the last key was refused, and a code made from a random id."""
     line = StatusLine(up=seen.line.up, unsent=seen.line.unsent, refused=seen.line.refused)
     return replace(with_receipt(seen, "made") if _has_receipt(seen) else seen, problem=None, line=line)
 
@@ -251,5 +251,5 @@ def _has_receipt(seen: ScreenView) -> bool:
 
 
 def picture() -> str:
-    """Return a digest of what is on the screen."""
+    """Return a digest of the screen."""
     return hashlib.sha256(shown_pixels()).hexdigest()

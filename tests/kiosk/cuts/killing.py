@@ -1,4 +1,4 @@
-"""Kills a table again and again through a whole day, and looks whether anybody at the table or in the room can tell."""
+"""Kills a table again and again through a whole day, and checks whether anybody there or in the room could notice."""
 
 import os
 import pickle
@@ -31,32 +31,32 @@ from tests.kiosk.cuts.run import POWER_ON, Start, in_a_process, uncut, until_kil
 from tests.kiosk.journals import OURS
 
 LARGEST: Final = 1 << 20
-"""Bytes of a message between two processes."""
+"""Largest message between two processes, in bytes."""
 
 MOST_AT_START: Final = 8
-"""So many writes every start has."""
+"""Number of writes that every start makes."""
 
 
 @dataclass
 class Found:
-    """What came of it."""
+    """The results."""
 
     kills: Counter[str] = field(default_factory=Counter)
-    """By the state in which it happened."""
+    """Kills by the table's state."""
     moments: Counter[str] = field(default_factory=Counter)
     slowest_ms: float = 0.0
     colds: int = 0
-    """How often it was started from nothing."""
+    """Number of starts from nothing."""
     slowest_cold_ms: float = 0.0
     differences: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> int:
-        """How many kills there were."""
+        """Number of kills."""
         return self.kills.total()
 
     def add(self, other: "Found") -> None:
-        """Add what came of another day."""
+        """Add the results of another day."""
         self.kills += other.kills
         self.moments += other.moments
         self.slowest_ms = max(self.slowest_ms, other.slowest_ms)
@@ -66,7 +66,7 @@ class Found:
 
 
 class Killing:
-    """One day, and all the cuts of it."""
+    """One day, and all its cuts."""
 
     def __init__(self, kind: str, seed: int, folder: Path, found: Found, cold: float = 0.0, every: int = 1) -> None:
         self._cold, self._every = cold, every
@@ -84,9 +84,9 @@ class Killing:
         done = 0
         for cut in islice(self._cuts(), 0, None, self._every):
             if self._spoilt:
-                return  # what differs once goes on to differ
+                return  # one difference leads to others
             if cut.action < done:
-                continue  # it was over when it was killed at an earlier write
+                continue  # the day was over when it was killed at an earlier write
             done = self._killed(self._started(done, cut), cut)
             yield
             if self._chance.random() < self._cold:
@@ -108,7 +108,7 @@ class Killing:
             yield Cut(at, None)
 
     def _from_nothing(self, done: int) -> None:
-        """Start the program as in a hall, with a copy of the card: its first picture is the twin's."""
+        """Start the program as in a hall, with a copy of the card: its first picture must be the twin's."""
         with tempfile.TemporaryDirectory() as place:
             copy = shutil.copytree(self._folder, Path(place) / "cold")
             began = time.monotonic_ns()
@@ -125,7 +125,7 @@ class Killing:
         return self._chance.choice(moments)
 
     def _started(self, done: int, cut: Cut) -> Start:
-        """Return how it is to start: in the same run of the machine, or after a power cut on another clock."""
+        """Return how to start: in the same run of the machine, or after a power cut on another clock."""
         card, boot = self._on_the_card(), self._boots
         known = card.boot in ("", f"run {boot}")
         if known:
@@ -134,7 +134,7 @@ class Killing:
             self._boots += 1
         if self._boots == boot and known:
             return Start(done, self._now, f"run {boot}", 0, cut)
-        if known:  # else nothing has been told of the clock that it was on last
+        if known:  # otherwise nothing is known of its last clock
             self._waited = max(0, self._now - card.pressed) if card.pressed else 0
         on = POWER_ON + self._chance.randrange(10**10)
         self._now = on + self._waited
@@ -145,7 +145,7 @@ class Killing:
         return read_card(path) if path.exists() else Card()
 
     def _killed(self, start: Start, cut: Cut) -> int:
-        """Run it until it is killed there; return how many actions of the day are done for good."""
+        """Run the program until it is killed; return how many actions of the day are complete."""
         done, ended = start.at, False
         for told in _hear(lambda tell: until_killed(self._folder, self._day, self._known, start, tell)):
             match told:
@@ -155,7 +155,7 @@ class Killing:
                     ended = status != -signal.SIGKILL
             self._noted(told, done)
         if ended:
-            if cut.action != START:  # of a start there are not always so many writes
+            if cut.action != START:  # a start does not always make that many writes
                 self._found.differences.append(f"{self._name}: {cut} was never reached")
             return done
         self._found.kills[self._known[done].phase.value] += 1
@@ -165,7 +165,7 @@ class Killing:
         return done if cut.action == START or cut.write is None else self._done_at(cut)
 
     def _noted(self, told: tuple[Any, ...], done: int) -> None:
-        """Take in what a run tells of itself, and what the room hears of it."""
+        """Record what a run reports, and what the room hears of it."""
         match told:
             case ("back", back_ns, difference):
                 self._found.slowest_ms = max(self._found.slowest_ms, back_ns / 1e6)
@@ -177,7 +177,7 @@ class Killing:
                 self._hear(topic, payload)
 
     def _done_at(self, cut: Cut) -> int:
-        """Return whether the action is done, by the writes of it that are on the card."""
+        """Return whether an action is complete, judging by its writes on the card."""
         assert cut.write is not None
         before, known = self._known[cut.action], self._known[cut.action + 1]
         there = known.writes[: cut.write + (cut.moment == "after")]
@@ -193,7 +193,7 @@ class Killing:
                 self._found.differences.append(f"{self._name}: {message.id} was told in two ways")
 
     def _whole(self, done: int) -> None:
-        """Look at all that the room has heard: each fact of the twin's, once, in its order."""
+        """Check everything that the room has heard: each fact of the twin's once, in order."""
         for told in _hear(lambda tell: until_killed(self._folder, self._day, self._known, self._last(done), tell)):
             if told[0] == "said":
                 self._hear(*told[1:])
@@ -215,12 +215,12 @@ class Killing:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a card says of time."""
+    """What a card says about its times."""
 
     boot: str = ""
-    """In which run of the machine its times are; "" where it has none."""
+    """Id of the machine's run to which its times belong; "" if it has none."""
     latest: int = 0
-    """When its latest event was, and its latest press in an open claim window; 0: none."""
+    """Time of its latest event, and of the latest press in an open claim window; 0: none."""
     pressed: int = 0
 
 
@@ -239,7 +239,7 @@ def read_card(path: Path) -> Card:
 
 
 def boot_on(card: Path) -> str:
-    """Return in which run of the machine a card's times are."""
+    """Return the id of the machine's run to which a card's times belong."""
     with closing(sqlite3.connect(card)) as store, suppress(sqlite3.OperationalError):
         for (value,) in store.execute("SELECT value FROM about WHERE key = 'boot'"):
             return str(value)
@@ -247,12 +247,12 @@ def boot_on(card: Path) -> str:
 
 
 def without_device(message: LogMessage) -> LogMessage:
-    """Leave out who has sent it."""
+    """Remove the sender."""
     return structs.replace(message, sender=None)
 
 
 def _hear(work: Callable[[Callable[..., None]], None]) -> Iterator[tuple[Any, ...]]:
-    """Run something in a process of its own; return what it tells until it has ended, and how it has."""
+    """Run something in a separate process; yield what it reports until it ends, and how it ended."""
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
     def run() -> None:
@@ -269,8 +269,8 @@ def _hear(work: Callable[[Callable[..., None]], None]) -> Iterator[tuple[Any, ..
     yield ("ended", os.waitstatus_to_exitcode(status))
 
 
-def _told_by(work: Callable[[Callable[..., None]], None]) -> Any:  # noqa: ANN401 - what it tells
-    """Return the one thing that a process of its own tells."""
+def _told_by(work: Callable[[Callable[..., None]], None]) -> Any:  # noqa: ANN401 - whatever it reports
+    """Return the only report of a separate process."""
     with tempfile.TemporaryFile() as file:
 
         def run() -> None:

@@ -1,4 +1,4 @@
-"""Runs a day in a process of its own: uncut, to see how it goes, or until it is killed."""
+"""Runs a day in a separate process: without a cut, as a reference, or until it is killed."""
 
 import os
 import sqlite3
@@ -16,17 +16,17 @@ from tests.kiosk.cuts.hands import Running, Snapshot
 from tests.kiosk.tables import S
 
 POWER_ON: Final = 100 * S
-"""The clock when a machine has started."""
+"""The clock when the machine has started."""
 
 Tell = Callable[..., None]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of an action from the run that was never cut."""
+    """What the run without a cut shows of an action."""
 
     writes: tuple[int, ...]
-    """How many events the journal has after each of its writes."""
+    """Number of events in the journal after each of its writes."""
     events: int
     phase: Phase
     after: Snapshot
@@ -34,19 +34,19 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How a program is started: on which clock, in which run of the machine, and with what before it."""
+    """How a program is started: on which clock, in which run of the machine, and after which actions."""
 
     at: int
-    """How many actions of the day are behind it."""
+    """Number of completed actions of the day."""
     now: int
     boot: str
     waited: int = 0
-    """ns that had passed since the latest press of an open claim window: another clock does not know of them."""
+    """Time since the latest press of an open claim window, in ns, which another clock cannot know."""
     cut: Cut | None = None
 
 
 def watched(folder: Path, boot: str, counted: Counted) -> None:
-    """Let this process's journals count their writes, and be in a run of the machine."""
+    """Count the writes of this process's journals, and set the run of the machine."""
     (folder / "boot").write_text(boot, encoding="ascii")
     journal_file.BOOT = folder / "boot"  # type: ignore[misc]  # this process ends with the run
     kind, connect = connections(counted), sqlite3.connect
@@ -58,7 +58,7 @@ def watched(folder: Path, boot: str, counted: Counted) -> None:
 
 
 def uncut(folder: Path, day: Day) -> list[Known]:
-    """Do a whole day; return what is known of the start and of each action."""
+    """Run a whole day; return what is known of the start and of each action."""
     known, done = list[Known](), list[int]()
     running: list[Running] = []
     counted = Counted(None, folder / "table.sqlite-wal", lambda: done.append(running[0].events if running else 0))
@@ -77,7 +77,7 @@ def uncut(folder: Path, day: Day) -> list[Known]:
 
 
 def until_killed(folder: Path, day: Day, known: list[Known], start: Start, tell: Tell) -> None:
-    """Start, compare, go on with the day comparing after each action, and be killed where it is said."""
+    """Start, compare, continue the day with a comparison after each action, and be killed at the cut."""
     began = time.perf_counter_ns()
     counted = Counted(start.cut, folder / "table.sqlite-wal")
     watched(folder, start.boot, counted)
@@ -96,7 +96,7 @@ def until_killed(folder: Path, day: Day, known: list[Known], start: Start, tell:
 
 
 def differing(twin: Snapshot, cut: Snapshot) -> str:
-    """Name the first thing that is not the same; "" where all is."""
+    """Return the name of the first difference; "" if there is none."""
     for name in ("table", "shown", "facts", "pending", "picture"):
         one, other = getattr(twin, name), getattr(cut, name)
         if one != other and (name != "picture" or None not in (one, other)):
@@ -105,7 +105,7 @@ def differing(twin: Snapshot, cut: Snapshot) -> str:
 
 
 def where(one: Any, other: Any) -> str:  # noqa: ANN401 - whatever differs
-    """Return what of two values differs, as deep as fields go."""
+    """Return where two values differ, as deep as fields go."""
     names = getattr(type(one), "__dataclass_fields__", None)
     if names and type(one) is type(other):
         for name in names:
@@ -117,13 +117,13 @@ def where(one: Any, other: Any) -> str:  # noqa: ANN401 - whatever differs
 
 
 def in_a_process(work: Callable[[], None]) -> int:
-    """Run something in a fork of this process; return its id. It ends there, whatever happens."""
+    """Run something in a fork of this process, and return its id. The fork ends there, whatever happens."""
     child = os.fork()
     if child == 0:
         try:
             work()
             os._exit(0)
-        except BaseException:  # noqa: BLE001 - told, and nothing of the parent's is run
+        except BaseException:  # noqa: BLE001 - reported; nothing of the parent may run
             import traceback  # noqa: PLC0415 - only then
 
             traceback.print_exc()

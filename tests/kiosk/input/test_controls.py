@@ -1,4 +1,4 @@
-"""What buttons and keys mean in each phase, that nothing else does anything, and when a claim window is closed."""
+"""What buttons and keys do in each phase, that others do nothing, and when a claim window is closed."""
 
 import string
 
@@ -10,7 +10,7 @@ from broker.rules import Outcome
 from firmware.presses import MS
 from firmware.reports import Held, Pressed, Released
 from kiosk.input import Form
-from kiosk.input.controls import AGREEING, BACK_NS, END_NS, GRACE_NS, PATIENCE_NS, TableButtons
+from kiosk.input.controls import AGREEING, GRACE_NS, LONGEST_OPEN_NS, RECONNECT_NS, RELEASE_NS, TableButtons
 from kiosk.table import (
     SETTLE_NS,
     Event,
@@ -36,14 +36,14 @@ class Touch:
 
 
 @pytest.mark.parametrize("phase", OTHERS)
-def test_a_press_is_told_at_once_and_its_end_after_it(phase: Phase) -> None:
+def test_a_press_is_reported_at_once_and_its_release_after_it(phase: Phase) -> None:
     touch = Touch()
     assert touch.event(Pressed("east", 5), phase) == ButtonPressed(at=5, seat="east")
     assert touch.event(Released("east", 7), phase) == ButtonReleased(at=7, seat="east")
 
 
 @pytest.mark.parametrize("phase", AGREEING)
-def test_a_press_that_agrees_is_told_when_it_is_let_go_with_the_time_of_its_edge(phase: Phase) -> None:
+def test_a_press_that_agrees_counts_on_release_with_the_time_of_its_edge(phase: Phase) -> None:
     touch = Touch()
     assert touch.event(Pressed("east", 5), phase) is None
     assert touch.event(Released("east", 7), phase) == ButtonPressed(at=5, seat="east")
@@ -51,22 +51,22 @@ def test_a_press_that_agrees_is_told_when_it_is_let_go_with_the_time_of_its_edge
 
 
 @pytest.mark.parametrize("phase", AGREEING)
-def test_who_holds_calls_and_agrees_to_nothing(phase: Phase) -> None:
+def test_a_hold_calls_and_agrees_to_nothing(phase: Phase) -> None:
     touch = Touch()
     assert touch.event(Pressed("east", 5), phase) is None
     assert touch.event(Held("east", 5), phase) == ButtonHeld(at=5, seat="east")
     assert touch.event(Released("east", 9), phase) == ButtonReleased(at=9, seat="east")
 
 
-def test_a_press_that_was_to_agree_is_none_of_another_seat() -> None:
+def test_an_agreeing_press_of_one_seat_does_not_affect_another() -> None:
     touch = Touch()
     touch.event(Pressed("east", 5), Phase.ACCEPTING)
     assert touch.event(Released("west", 7), Phase.ACCEPTING) == ButtonReleased(at=7, seat="west")
     assert touch.event(Released("east", 8), Phase.ACCEPTING) == ButtonPressed(at=5, seat="east")
 
 
-def test_who_came_down_to_agree_and_lets_go_in_the_play_has_pressed_before_it() -> None:
-    """The table refuses it there, by its edge."""
+def test_a_press_begun_before_the_play_keeps_the_time_of_its_edge() -> None:
+    """The table then refuses it, by its edge."""
     touch = Touch()
     touch.event(Pressed("east", 5), Phase.CONFIRMING)
     assert touch.event(Released("east", 7), Phase.PLAYING) == ButtonPressed(at=5, seat="east")
@@ -76,7 +76,7 @@ OVER = 1_000_000 * MS
 
 
 class Closing:
-    """A claim window whose time is over at OVER, and the buttons, which are heard of."""
+    """A claim window whose time is over at OVER, and the buttons."""
 
     def __init__(self, *, down: bool = False) -> None:
         self._buttons = TableButtons(0)
@@ -90,36 +90,36 @@ class Closing:
         return self._buttons.may_close(self._state, now)
 
 
-def test_edges_that_are_on_their_way_are_waited_for() -> None:
+def test_edges_on_their_way_are_waited_for() -> None:
     closing = Closing()
     assert not closing.may_close(OVER + GRACE_NS - 1)
     assert closing.may_close(OVER + GRACE_NS)
 
 
-def test_where_one_is_heard_of_late_others_may_be_on_their_way_too() -> None:
+def test_a_late_report_prolongs_the_wait_for_others() -> None:
     closing = Closing()
     closing.heard(OVER + 100 * MS)
     assert not closing.may_close(OVER + 100 * MS + GRACE_NS - 1)
     assert closing.may_close(OVER + 100 * MS + GRACE_NS)
 
 
-def test_how_a_press_ends_is_waited_for_longer_than_an_edge() -> None:
+def test_the_end_of_a_press_is_waited_for_longer_than_an_edge() -> None:
     closing = Closing(down=True)
-    assert not closing.may_close(OVER + END_NS - 1)
-    assert closing.may_close(OVER + END_NS)
+    assert not closing.may_close(OVER + RELEASE_NS - 1)
+    assert closing.may_close(OVER + RELEASE_NS)
 
 
-def test_a_box_that_is_away_is_waited_for_and_then_what_it_has_kept() -> None:
+def test_a_disconnected_box_is_waited_for_and_then_its_stored_presses() -> None:
     closing = Closing()
     closing.health("device_unplugged", OVER - 1)
     assert not closing.may_close(OVER + 5_000 * MS)
     closing.health("box_silent", OVER + 5_000 * MS)
     closing.health(None, OVER + 6_000 * MS)
-    assert not closing.may_close(OVER + 6_000 * MS + BACK_NS - 1)
-    assert closing.may_close(OVER + 6_000 * MS + BACK_NS)
+    assert not closing.may_close(OVER + 6_000 * MS + RECONNECT_NS - 1)
+    assert closing.may_close(OVER + 6_000 * MS + RECONNECT_NS)
 
 
-def test_a_box_that_was_never_away_is_waited_for_no_longer_than_pins_are() -> None:
+def test_a_box_that_stayed_connected_is_waited_for_no_longer_than_pins() -> None:
     closing = Closing()
     closing.health(None, OVER)
     assert closing.may_close(OVER + GRACE_NS)
@@ -127,18 +127,18 @@ def test_a_box_that_was_never_away_is_waited_for_no_longer_than_pins_are() -> No
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["heard", "gone", "back"]), st.integers(0, 2 * PATIENCE_NS)),
+        st.tuples(st.sampled_from(["heard", "gone", "back"]), st.integers(0, 2 * LONGEST_OPEN_NS)),
         max_size=20,
     )
 )
-def test_whatever_happens_it_is_closed_when_patience_has_an_end(happened: list[tuple[str, int]]) -> None:
+def test_a_window_is_closed_after_the_longest_wait_in_any_case(happened: list[tuple[str, int]]) -> None:
     closing = Closing()
     for what, after in sorted(happened, key=lambda one: one[1]):
         if what == "heard":
             closing.heard(OVER + after)
         else:
             closing.health("box_silent" if what == "gone" else None, OVER + after)
-    assert closing.may_close(OVER + PATIENCE_NS)
+    assert closing.may_close(OVER + LONGEST_OPEN_NS)
     assert not closing.may_close(OVER + GRACE_NS - 1)
 
 
@@ -174,7 +174,7 @@ def test_two_values_and_a_discarder_make_a_result() -> None:
     assert desk.sitting.table.outcome == Outcome("discard", {"west": 12, "north": 8}, "east")
 
 
-def test_a_value_under_the_minimum_is_refused_at_once_and_nothing_that_was_typed_is_lost() -> None:
+def test_a_value_below_the_minimum_is_refused_and_the_input_stays() -> None:
     desk = Keyed(sitting_in(Phase.DECLARED))
     desk.type("e", "e", "9", "enter", "7", "enter")
     assert (desk.keys.problem, desk.sitting.table.phase) == ("below_minimum", Phase.DECLARED)
@@ -183,7 +183,7 @@ def test_a_value_under_the_minimum_is_refused_at_once_and_nothing_that_was_typed
     assert (desk.keys.problem, desk.sitting.table.phase) == (None, Phase.ACCEPTING)
 
 
-def test_what_the_table_refuses_is_still_there_to_be_put_right() -> None:
+def test_input_that_the_table_refuses_stays_to_be_corrected() -> None:
     desk = Keyed(sitting_in(Phase.DECLARED))
     desk.type("e", "e", "9", "enter", "1", "2")
     desk.keys._apply = lambda _: "journal_full"
@@ -192,7 +192,7 @@ def test_what_the_table_refuses_is_still_there_to_be_put_right() -> None:
     assert (desk.keys.problem, desk.keys.form) == ("journal_full", form)
 
 
-def test_a_false_hu_leaves_the_other_declarations_to_be_valued() -> None:
+def test_after_a_false_hu_the_other_declarations_are_valued() -> None:
     desk = Keyed(sitting_in(Phase.DECLARED))
     desk.sitting.admit()
     desk.type("x", "8", "1")

@@ -1,4 +1,4 @@
-"""Entering a win at the keyboard: every way through the forms, and no way to anything else."""
+"""Entering a win at the keyboard: every way through the forms, and nothing else."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from kiosk.input.forms import MOST_VALUE, WinEntered, Won, press_form_key, press
 
 
 def typed(form: Form, *keys: str) -> Form | Won:
-    """Press keys until the form is done with."""
+    """Press keys until the form is complete."""
     for at, key in enumerate(keys):
         after = press_form_key(form, key)
         assert not isinstance(after, str)
@@ -22,7 +22,7 @@ def typed(form: Form, *keys: str) -> Form | Won:
 
 
 def typed_form(*keys: str) -> Form:
-    """Press keys at the form of one hand; what is refused leaves it as it was."""
+    """Press keys at the form of one hand; a refusal leaves it as it was."""
     now = form("east")
     for key in keys:
         after = press_form_key(now, key)
@@ -38,7 +38,7 @@ def test_one_hand_is_valued_and_its_discarder_named() -> None:
     assert typed(form("east"), "1", "8", "enter", "n") == Won({"east": 18}, "north")
 
 
-def test_one_hand_is_self_drawn() -> None:
+def test_one_hand_can_be_self_drawn() -> None:
     assert typed(form("east"), "9", "enter", "d") == Won({"east": 9}, None)
 
 
@@ -51,16 +51,16 @@ def test_several_hands_are_valued_in_the_order_of_declaration() -> None:
 @pytest.mark.parametrize(
     ("tiles", "discarder", "winners"),
     [
-        ({"west": "east", "south": "south"}, "east", ["west"]),  # nothing showed, so south drew on
-        ({"south": "south", "west": "east"}, "east", ["west"]),  # whoever pressed first: the discard came first
+        ({"west": "east", "south": "south"}, "east", ["west"]),  # nothing showed, so south went on and drew
+        ({"south": "south", "west": "east"}, "east", ["west"]),  # the discard came first, whoever pressed first
         ({"west": "east", "south": "south", "north": "east"}, "east", ["west", "north"]),
-        ({"west": "east", "north": "south"}, "east", ["west"]),  # of two discards the one first pressed on
+        ({"west": "east", "north": "south"}, "east", ["west"]),  # of two discards, the one of the first press
         ({"north": "south", "west": "east"}, "south", ["north"]),
         ({"north": "south", "south": "south"}, "south", ["north"]),  # a kong robbed, and its replacement tile
         ({"west": "east", "north": "east"}, "east", ["west", "north"]),
     ],
 )
-def test_of_several_those_on_the_earliest_tile_win_and_nobody_else_is_valued(
+def test_only_declarations_on_the_earliest_tile_are_valued(
     tiles: dict[Seat, Seat], discarder: Seat, winners: list[Seat]
 ) -> None:
     keys = ["d" if seat == owner else owner[0] for seat, owner in tiles.items()]
@@ -72,7 +72,7 @@ def test_of_several_those_on_the_earliest_tile_win_and_nobody_else_is_valued(
     assert won == Won(dict.fromkeys(winners, 9), discarder, tiles)
 
 
-def test_each_is_asked_in_the_order_of_the_presses_on_whose_tile_and_never_their_own_discard() -> None:
+def test_each_declarer_is_asked_in_order_whose_tile_it_was_and_cannot_name_their_own_discard() -> None:
     asked = form("west", "south")
     assert (asked.whose_tile, asked.seat) == ("west", None)
     assert press_form_key(asked, "w") == asked
@@ -82,7 +82,7 @@ def test_each_is_asked_in_the_order_of_the_presses_on_whose_tile_and_never_their
 
 
 @pytest.mark.parametrize(("key", "seat"), [("e", "east"), ("s", "south"), ("w", "west"), ("n", "north")])
-def test_a_discarder_is_named_by_the_first_letter_and_is_no_winner(key: str, seat: Seat) -> None:
+def test_a_discarder_is_named_by_first_letter_and_cannot_be_a_winner(key: str, seat: Seat) -> None:
     for winner in SEATS:
         done = typed(form(winner), "8", "enter", key)
         assert done == (Form((winner,), (8,)) if seat == winner else Won({winner: 8}, seat))
@@ -92,7 +92,7 @@ def test_several_hands_cannot_be_self_drawn() -> None:
     assert press_form_key(Form(("east", "west"), tiles=("east",)), "d") == "several_self_drawn"
 
 
-def test_back_takes_a_digit_then_a_value_then_whose_tile_it_was() -> None:
+def test_back_removes_a_digit_then_a_value_then_the_owner_of_the_tile() -> None:
     tiles: tuple[Seat, ...] = ("north", "north")
     at = Form(("east", "west"), (8,), "12", tiles=tiles)
     assert press_form_key(at, "back") == Form(("east", "west"), (8,), "1", tiles=tiles)
@@ -101,21 +101,21 @@ def test_back_takes_a_digit_then_a_value_then_whose_tile_it_was() -> None:
     assert typed(at, *["back"] * 6) == form("east", "west")
 
 
-def test_back_from_the_discarder_asks_the_last_value_again() -> None:
+def test_back_from_the_discarder_returns_to_the_last_value() -> None:
     assert typed(form("east"), "8", "enter", "back", "9", "enter", "s") == Won({"east": 9}, "south")
 
 
-def test_noughts_before_a_value_say_nothing() -> None:
+def test_leading_zeros_of_a_value_are_dropped() -> None:
     assert typed(form("east"), "0", "0", "8", "8", "enter", "d") == Won({"east": 88}, None)
 
 
-def test_a_digit_is_refused_that_would_make_a_value_which_no_hand_has() -> None:
+def test_a_digit_that_makes_the_value_impossible_is_refused() -> None:
     assert press_form_key(typed_form("9", "9"), "9") == "above_maximum"
     assert typed_form("9", "9", "9") == typed_form("9", "9")
     assert typed_form(*str(MOST_VALUE)).digits == str(MOST_VALUE)
 
 
-def test_a_value_under_the_least_is_refused_where_it_is_typed_and_its_digits_stay() -> None:
+def test_a_value_below_the_minimum_is_refused_and_its_digits_stay() -> None:
     asked = Form(("east",), least=8, digits="7")
     assert press_form_key(asked, "enter") == "below_minimum"
     assert press_form_key(asked, "0") == Form(("east",), least=8, digits="70")
@@ -123,7 +123,7 @@ def test_a_value_under_the_least_is_refused_where_it_is_typed_and_its_digits_sta
 
 
 @pytest.mark.parametrize("key", ["enter", "e", "q", "x", "", "12", "²", "٣", "quit"])
-def test_a_key_that_means_nothing_leaves_the_form_as_it_is(key: str) -> None:
+def test_a_key_without_meaning_leaves_the_form_as_it_is(key: str) -> None:
     assert press_form_key(form("east"), key) == form("east")
 
 
@@ -131,7 +131,7 @@ KEYS = st.one_of(st.sampled_from([*"0123456789eswndxrc", "enter", "back", "quit"
 
 
 @given(st.permutations(SEATS), st.integers(1, 4), st.lists(KEYS, max_size=40))
-def test_no_keys_ever_break_the_form_or_let_others_win(seats: list[Seat], count: int, keys: list[str]) -> None:
+def test_no_keys_break_the_form_or_make_others_win(seats: list[Seat], count: int, keys: list[str]) -> None:
     declared = tuple(seats[:count])
     now: Form | Won = Form(declared)
     for key in keys:
@@ -179,18 +179,18 @@ def typed_win(form: WinForm, *keys: str) -> WinForm | WinEntered:
         ),
     ],
 )
-def test_a_win_is_told_when_all_is_known(keys: list[str], told: RiichiEvent) -> None:
+def test_a_win_is_complete_once_everything_is_known(keys: list[str], told: RiichiEvent) -> None:
     assert typed_win(WinForm(("east",)), *keys) == WinEntered(told)
 
 
-def test_of_several_it_is_asked_on_whose_tile_each_declared_and_then_what_each_hand_is_worth() -> None:
+def test_with_several_declarations_each_tile_is_asked_for_before_the_values() -> None:
     filled = typed_win(WinForm(("south", "north")), "w", "w", "1", "enter", "3", "0", "enter", "6", "enter")
     wins: dict[Seat, RiichiWin] = {"south": RiichiWin(han=1, fu=30), "north": RiichiWin(han=6)}
     told = RiichiEvent(kind="ron", wins=wins, loser="west")
     assert filled == WinEntered(told, declared_on={"south": "west", "north": "west"})
 
 
-def test_a_hand_of_riichi_that_was_declared_on_a_later_tile_is_not_valued() -> None:
+def test_a_riichi_hand_declared_on_a_later_tile_is_not_valued() -> None:
     form = typed_win(WinForm(("south", "north"), riichi=("west",)), "d", "w")
     assert isinstance(form, WinForm)
     assert (form.seat, form.overtaken) == ("north", ("south",))
@@ -203,13 +203,13 @@ def test_a_hand_of_riichi_that_was_declared_on_a_later_tile_is_not_valued() -> N
 @pytest.mark.parametrize(
     "keys", [["w"], ["w", "w"], ["d", "e"], ["w", "w", "6", "enter"], ["w", "w", "6", "enter", "6"]]
 )
-def test_whose_tiles_it_were_can_be_taken_back(keys: list[str]) -> None:
+def test_the_owners_of_the_tiles_can_be_taken_back(keys: list[str]) -> None:
     form = WinForm(("south", "north"), riichi=("west",))
     assert typed_win(form, *keys, *["back"] * 6) == form
 
 
 @pytest.mark.parametrize(("answer", "none"), [("y", True), ("n", False)])
-def test_where_the_discarder_is_in_riichi_it_is_asked_whether_it_came_about(answer: str, none: bool) -> None:  # noqa: FBT001 - a parameter
+def test_a_discarder_in_riichi_is_asked_about_the_declaration_tile(answer: str, none: bool) -> None:  # noqa: FBT001 - a parameter
     filled = typed_win(WinForm(("east",), riichi=("west",)), "6", "enter", "w", answer)
     assert filled == WinEntered(RiichiEvent(kind="ron", wins={"east": RiichiWin(han=6)}, loser="west"), none)
 
@@ -229,7 +229,7 @@ def test_where_the_discarder_is_in_riichi_it_is_asked_whether_it_came_about(answ
         ["quit"],
     ],
 )
-def test_every_step_can_be_taken_back_and_what_means_nothing_does_nothing(keys: list[str]) -> None:
+def test_every_step_can_be_taken_back_and_keys_without_meaning_do_nothing(keys: list[str]) -> None:
     form = WinForm(("east",))
     assert typed_win(form, *keys) == form
 
@@ -243,7 +243,7 @@ def test_every_step_can_be_taken_back_and_what_means_nothing_does_nothing(keys: 
         (["3", "enter", "1", "0"], "impossible_fu"),
     ],
 )
-def test_what_no_hand_has_is_refused_where_it_is_typed(keys: list[str], code: str) -> None:
+def test_impossible_values_are_refused_as_they_are_typed(keys: list[str], code: str) -> None:
     form = typed_win(WinForm(("east",)), *keys)
     assert isinstance(form, WinForm)
     assert press_win_key(form, "enter") == code

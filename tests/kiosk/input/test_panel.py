@@ -1,4 +1,4 @@
-"""The arbiter's panel at a table: keys in, rulings out; a PIN is in no record and on no picture."""
+"""The arbiter's panel at a table: keys in, rulings out; the PIN is in no record and no picture."""
 
 import dataclasses
 import errno
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from broker.i18n import Translator
 from broker.protocol import AT_THE_TABLE, SEATS, Fine, Left, LetIn, Paused, PinAnswer, PinGiven, Ruled, TimeAdded
 from broker.protocol.arbiter_session import BY_PIN, UNPROVEN_SCOPE, PinPlace, nonce_of, scope_of
-from kiosk.arbiter_pin import PIN_TOLD_FILE, remove_hash
+from kiosk.arbiter_pin import PIN_STATE_FILE, remove_hash
 from kiosk.input import REASONS, ArbiterPanel
 from kiosk.input.panel import Act, Decided, PanelClosed, PanelResult, opened_panel, possible_acts, press_panel_key
 from kiosk.screens import TableScreen
@@ -40,7 +40,7 @@ def table(tmp_path: Path) -> Iterator[Judged]:
         yield made
 
 
-def test_an_arbiter_who_gives_the_pin_voids_a_play_with_a_reason(table: Judged) -> None:
+def test_an_arbiter_with_the_pin_can_void_a_play_with_a_reason(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a", *PIN, "enter")
     table.type("back")
@@ -52,7 +52,7 @@ def test_an_arbiter_who_gives_the_pin_voids_a_play_with_a_reason(table: Judged) 
     assert [fact.reason for fact in facts] == [REASONS[3]]
 
 
-def test_a_pin_is_neither_in_the_journal_nor_in_what_is_shown(table: Judged, tmp_path: Path) -> None:
+def test_the_pin_is_neither_in_the_journal_nor_on_the_screen(table: Judged, tmp_path: Path) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a", *PIN)
     assert table.program.view().panel == ArbiterPanel("pin", digits="****")
@@ -61,10 +61,10 @@ def test_a_pin_is_neither_in_the_journal_nor_in_what_is_shown(table: Judged, tmp
     kinds = [type(one) for one in table.happened()]
     assert (kinds.count(ArbiterAdmitted), kinds.count(PinRefused)) == (1, 1)
     stored = b"".join(one.read_bytes() for one in tmp_path.glob("table.sqlite*"))
-    assert re.findall(rf"(?<![0-9a-f])(?:{PIN}|1234)(?![0-9a-f])".encode(), stored) == []  # nowhere but in random ids
+    assert re.findall(rf"(?<![0-9a-f])(?:{PIN}|1234)(?![0-9a-f])".encode(), stored) == []  # only within random ids
 
 
-def test_the_fourth_try_waits_even_if_it_is_right(table: Judged) -> None:
+def test_the_fourth_try_has_to_wait_even_if_the_pin_is_right(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a")
     for _ in range(3):
@@ -81,7 +81,7 @@ def test_the_fourth_try_waits_even_if_it_is_right(table: Judged) -> None:
     assert table.program.state.arbiter is not None
 
 
-def test_from_the_third_wrong_pin_on_the_desk_is_told_until_an_arbiter_is_let_in(table: Judged) -> None:
+def test_from_the_third_wrong_pin_the_desk_is_alerted_until_an_arbiter_is_admitted(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a")
     told = []
@@ -93,7 +93,7 @@ def test_from_the_third_wrong_pin_on_the_desk_is_told_until_an_arbiter_is_let_in
     assert (table.program._server.state_message().health, table.program._server.state_message().arbiter) == ({}, "Anne")
 
 
-def test_the_desk_is_told_who_is_let_in_and_what_time_was_added_at_the_table(table: Judged) -> None:
+def test_admissions_and_added_time_are_reported_to_the_desk(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     assert (table.program._server.state_message().arbiter, table.program._server.state_message().extra_min) == (None, 0)
     table.type("a", *PIN, "enter")
@@ -101,7 +101,7 @@ def test_the_desk_is_told_who_is_let_in_and_what_time_was_added_at_the_table(tab
     assert (table.program._server.state_message().arbiter, table.program._server.state_message().extra_min) == ("", 15)
 
 
-def test_an_arbiter_who_touches_nothing_for_two_minutes_has_gone(table: Judged) -> None:
+def test_an_arbiter_who_is_idle_for_two_minutes_is_dismissed(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a", *PIN, "enter")
     table.program.step(timeout=0)
@@ -112,7 +112,7 @@ def test_an_arbiter_who_touches_nothing_for_two_minutes_has_gone(table: Judged) 
     assert table.program.state.arbiter is None
 
 
-def test_an_arbiter_who_is_let_in_finds_a_hu_false_on_the_panel(table: Judged) -> None:
+def test_an_admitted_arbiter_can_rule_a_hu_false_on_the_panel(table: Judged) -> None:
     table.come_to(Phase.DECLARED)
     table.type("a", *PIN, "enter")
     table.type(str(possible_acts(table.program.state).index("false_hu") + 1), "w", "enter", "4", "1")
@@ -122,7 +122,7 @@ def test_an_arbiter_who_is_let_in_finds_a_hu_false_on_the_panel(table: Judged) -
     assert table.phase is Phase.PLAYING
 
 
-def test_who_finds_a_hu_false_on_the_form_of_results_gives_the_pin_the_fine_and_the_reason(table: Judged) -> None:
+def test_a_false_hu_from_the_win_form_asks_for_pin_fine_and_reason(table: Judged) -> None:
     table.come_to(Phase.DECLARED)
     table.type("1", "x", *"0000", "enter")
     assert table.program.view().panel == ArbiterPanel("pin", act="false_hu", seats=("west",))
@@ -134,7 +134,7 @@ def test_who_finds_a_hu_false_on_the_form_of_results_gives_the_pin_the_fine_and_
     assert table.phase is Phase.PLAYING
 
 
-def test_whose_hu_is_doubted_is_known_after_a_power_cut_and_the_pin_asked_for_again(tmp_path: Path) -> None:
+def test_after_a_power_cut_the_seat_in_question_is_known_and_the_pin_asked_for_again(tmp_path: Path) -> None:
     with judged(tmp_path) as table:
         table.come_to(Phase.DECLARED)
         table.type("x", *PIN[:2])
@@ -147,7 +147,7 @@ def test_whose_hu_is_doubted_is_known_after_a_power_cut_and_the_pin_asked_for_ag
         assert (panel.ask, panel.seats) == ("fine", ("west",))
 
 
-def test_an_arbiter_whose_doubt_is_over_by_the_time_of_the_pin_is_asked_what_to_rule(table: Judged) -> None:
+def test_if_the_declaration_is_gone_after_the_pin_the_panel_asks_for_a_ruling(table: Judged) -> None:
     table.come_to(Phase.DECLARED)
     table.type("x")
     table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
@@ -157,7 +157,7 @@ def test_an_arbiter_whose_doubt_is_over_by_the_time_of_the_pin_is_asked_what_to_
     assert table.program.view().panel == opened_panel(table.program.state)
 
 
-def test_without_a_pin_nobody_fines_another_on_the_form_of_results(tmp_path: Path) -> None:
+def test_without_a_pin_nobody_can_fine_from_the_win_form(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.DECLARED)
         table.type("x", "8", "1")
@@ -169,7 +169,7 @@ def test_without_a_pin_nobody_fines_another_on_the_form_of_results(tmp_path: Pat
         assert table.program.state.fines == {"west": Fine(imp=8, reason=REASONS[0], author="Anne")}
 
 
-def test_a_pin_that_nobody_goes_on_typing_hides_the_screen_for_two_minutes_and_no_longer(table: Judged) -> None:
+def test_an_unfinished_pin_hides_the_screen_for_two_minutes_at_most(table: Judged) -> None:
     table.come_to(Phase.ACCEPTING)
     table.type("a", PIN[0])
     table.pass_time(119 * S)
@@ -180,7 +180,7 @@ def test_a_pin_that_nobody_goes_on_typing_hides_the_screen_for_two_minutes_and_n
     assert table.program.view().panel is None
 
 
-def test_what_was_said_of_a_wrong_pin_goes_with_the_panel_that_nobody_answers(table: Judged) -> None:
+def test_the_message_about_a_wrong_pin_disappears_with_an_abandoned_panel(table: Judged) -> None:
     table.come_to(Phase.RECORDED)
     table.type("a", *"0000", "enter")
     table.pass_time(2 * S)
@@ -189,7 +189,7 @@ def test_what_was_said_of_a_wrong_pin_goes_with_the_panel_that_nobody_answers(ta
     assert (table.program.view().panel, table.program.view().problem) == (None, None)
 
 
-def test_an_arbiter_who_has_just_opened_the_panel_has_not_gone(table: Judged) -> None:
+def test_an_arbiter_who_has_just_opened_the_panel_is_not_idle(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
     table.pass_time(119 * S)
@@ -201,9 +201,7 @@ def test_an_arbiter_who_has_just_opened_the_panel_has_not_gone(table: Judged) ->
 
 
 @pytest.mark.parametrize("admitted", [False, True])
-def test_a_panel_that_is_open_as_the_day_ends_takes_no_key_from_what_is_seen_then(
-    table: Judged, *, admitted: bool
-) -> None:
+def test_a_panel_left_open_at_the_end_of_the_day_takes_no_keys(table: Judged, *, admitted: bool) -> None:
     table.come_to(Phase.RECORDED, plan(play(1)))
     if admitted:
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
@@ -215,7 +213,7 @@ def test_a_panel_that_is_open_as_the_day_ends_takes_no_key_from_what_is_seen_the
     assert table.program.state.self_test == "running"
 
 
-def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> None:
+def test_without_a_pin_only_the_desk_admits_arbiters(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
         table.type("a")
@@ -225,7 +223,7 @@ def test_without_a_pin_arbiters_are_let_in_by_the_desk_alone(tmp_path: Path) -> 
         assert table.program.view().panel is not None
 
 
-def test_the_panel_opens_at_a_riichi_table_and_knows_no_fines(table: Judged) -> None:
+def test_the_panel_opens_at_a_riichi_table_without_fines(table: Judged) -> None:
     at_riichi(table)
     table.type("a", *PIN, "enter")
     panel = table.program.view().panel
@@ -236,36 +234,36 @@ def test_the_panel_opens_at_a_riichi_table_and_knows_no_fines(table: Judged) -> 
 
 
 @pytest.mark.parametrize("phase", [Phase.CONFIRMING, Phase.PLAYING, Phase.DECLARED, Phase.ACCEPTING, Phase.RECORDED])
-def test_at_a_riichi_table_only_time_is_ruled_in_the_panel(phase: Phase) -> None:
+def test_at_a_riichi_table_the_panel_offers_only_time(phase: Phase) -> None:
     sitting = riichi_in(phase)
     test = () if phase is Phase.PLAYING else ("self_test",)
     assert possible_acts(sitting.table) == (*test, "extra_time", "pause")
 
 
-def test_no_false_hu_is_offered_where_a_drawn_hand_asks_who_is_tenpai() -> None:
+def test_no_false_hu_is_offered_while_a_drawn_hand_asks_for_tenpai() -> None:
     sitting = AloneSitting()
     sitting.begin()
     sitting.draw()
-    assert sitting.table.hand.asking
+    assert sitting.table.hand.asks_tenpai
     assert "false_hu" not in possible_acts(sitting.table)
 
 
 def at_riichi(table: Judged) -> None:
-    """Sit down to a riichi session."""
+    """Start a riichi session."""
     table.program._apply(Assigned(at=table.time.wait(), assignment=session_plan()))
     table.press(*SEATS)
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_what_can_be_ruled_in_an_open_claim_window_is_what_can_be_in_the_play(phase: Phase) -> None:
+def test_an_open_claim_window_offers_the_same_rulings_as_the_play(phase: Phase) -> None:
     acts = possible_acts(sitting_in(phase).table)
     assert len(acts) <= 10
     if phase is Phase.CLAIMING:
         assert acts == possible_acts(sitting_in(Phase.PLAYING).table)
 
 
-def test_extra_time_is_offered_only_while_there_is_a_play_that_gets_it() -> None:
-    """As the desk's order is refused: between two plays it would be reported and then lost."""
+def test_extra_time_is_offered_only_during_a_play_that_gets_it() -> None:
+    """The desk's order is refused too: between two plays, the time would be reported and then lost."""
     none = [phase for phase in Phase if "extra_time" not in possible_acts(sitting_in(phase).table)]
     assert none == [Phase.WAITING, Phase.RECORDED, Phase.FINISHED]
 
@@ -281,25 +279,25 @@ def typed(panel: ArbiterPanel, *keys: str) -> PanelResult:
 ACTS = ArbiterPanel("act", ("extra_time", "swap", "declared", "adjust", "pause"), fines=(4, 8))
 
 
-def test_after_the_last_play_no_panel_opens_that_nobody_would_see(table: Judged) -> None:
+def test_after_the_last_play_no_invisible_panel_opens(table: Judged) -> None:
     table.come_to(Phase.RECORDED, plan(play(1)))
     table.type("c", "enter", "a", "1")
     assert (table.phase, table.program.state.calling, table.program._keyboard.panel) == (Phase.FINISHED, True, None)
     assert "a" not in {target.key for target in TableScreen(Translator("en"), (800, 480)).targets(table.program.view())}
 
 
-def test_what_is_chosen_for_one_play_is_never_ruled_on_another_that_a_new_plan_brings() -> None:
+def test_choices_for_one_play_are_not_ruled_on_another_from_a_new_plan() -> None:
     at = Keyed(Sitting(play(1), play(2)))
     at.sitting.admit()
     void = str(possible_acts(at.sitting.table).index("void") + 1)
     at.type("a", void, "4")
-    at.sitting.take(Assigned(at=at.sitting.wait(), assignment=plan(play(2))))  # the desk has taken the first play away
+    at.sitting.take(Assigned(at=at.sitting.wait(), assignment=plan(play(2))))  # the desk has removed the first play
     at.type("y")
     assert (at.sitting.play.round, at.sitting.table.phase) == (2, Phase.RESTORING)
     assert at.keys.panel == opened_panel(at.sitting.table)
 
 
-def test_two_players_who_are_to_change_seats_are_chosen_anew_where_a_new_plan_seats_others() -> None:
+def test_choices_for_a_seat_swap_are_dropped_if_a_new_plan_seats_others() -> None:
     at = Keyed(Sitting(play(1)))
     at.sitting.admit()
     at.type("a", str(possible_acts(at.sitting.table).index("swap") + 1), "e", "s", "enter")
@@ -328,7 +326,7 @@ def test_keys_choose_a_ruling(keys: str, decided: PanelResult) -> None:
 
 
 @pytest.mark.parametrize("act", ["forward", "adjust", "void"])
-def test_what_throws_a_play_away_is_asked_about_once_more(act: Act) -> None:
+def test_a_ruling_that_discards_a_play_is_confirmed_once_more(act: Act) -> None:
     asked = typed(ArbiterPanel("act", (act,)), *("1", "enter", "4") if act == "adjust" else ("1", "4"))
     assert isinstance(asked, ArbiterPanel)
     assert (asked.ask, asked.reason) == ("sure", REASONS[3])
@@ -340,7 +338,7 @@ def test_what_throws_a_play_away_is_asked_about_once_more(act: Act) -> None:
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_what_ends_a_play_does_not_stand_beside_what_leaves_the_panel(phase: Phase) -> None:
+def test_rulings_that_end_a_play_are_not_next_to_the_button_that_leaves(phase: Phase) -> None:
     assert {"forward", "adjust", "void"}.isdisjoint(possible_acts(sitting_in(phase).table)[-2:])
 
 
@@ -361,7 +359,7 @@ def test_an_infraction_is_chosen_from_the_catalogue_with_one_of_its_penalties(ke
 
 
 @pytest.mark.parametrize("keys", ["1 enter", "1 w enter 0", "1 w enter 6 6 5", "1 w enter 6 3 4", "1 w enter 6 3 0"])
-def test_what_is_not_in_the_catalogue_cannot_be_chosen(keys: str) -> None:
+def test_only_infractions_of_the_catalogue_can_be_chosen(keys: str) -> None:
     *before, last = keys.split()
     reached = typed(OFFENCES, *before)
     assert isinstance(reached, ArbiterPanel)
@@ -369,7 +367,7 @@ def test_what_is_not_in_the_catalogue_cannot_be_chosen(keys: str) -> None:
 
 
 @pytest.mark.parametrize("keys", ["9", "x", "2 w enter", "2 w e s", "1 enter", "3 enter 9", "3 enter 0"])
-def test_keys_that_mean_nothing_change_nothing(keys: str) -> None:
+def test_keys_without_meaning_change_nothing(keys: str) -> None:
     *before, last = keys.split()
     reached = typed(ACTS, *before)
     assert isinstance(reached, ArbiterPanel)
@@ -380,10 +378,10 @@ def test_every_reason_has_a_sentence() -> None:
     assert [*REASON] == [str(at) for at in range(1, len(REASONS) + 1)]
 
 
-# ---- who judges a PIN ---------------------------------------------------------------------------
+# ---- checking a PIN -----------------------------------------------------------------------------
 
 
-def test_a_pin_goes_to_the_scorer_sealed_and_the_screen_says_that_it_is_checked(table: Judged) -> None:
+def test_a_pin_goes_sealed_to_the_scorer_and_the_screen_shows_the_check(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.link.answers = False
     table.type("a", *PIN, "enter")
@@ -401,7 +399,7 @@ def test_a_pin_goes_to_the_scorer_sealed_and_the_screen_says_that_it_is_checked(
     )
 
 
-def test_who_does_not_want_to_wait_leaves_and_a_late_answer_lets_nobody_in(table: Judged) -> None:
+def test_an_arbiter_who_leaves_is_not_admitted_by_a_late_answer(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.link.answers = False
     table.type("a", *PIN, "enter", "back")
@@ -412,7 +410,7 @@ def test_who_does_not_want_to_wait_leaves_and_a_late_answer_lets_nobody_in(table
 
 
 @pytest.mark.parametrize("away", ["late", "cut"])
-def test_an_arbiter_whom_no_scorer_answers_goes_on_and_the_screen_says_so(table: Judged, away: str) -> None:
+def test_without_an_answer_the_arbiter_goes_on_and_the_screen_says_so(table: Judged, away: str) -> None:
     table.come_to(Phase.PLAYING)
     table.link.answers = False
     if away == "cut":
@@ -429,14 +427,14 @@ def test_an_arbiter_whom_no_scorer_answers_goes_on_and_the_screen_says_so(table:
 
 
 def answered(table: Judged, *, right: bool) -> None:
-    """Let the scorer say what it has found of the PIN by which somebody rules."""
+    """Let the scorer answer about the PIN of the arbiter at the table."""
     session = table.program.state.arbiter_session or ""
     code = None if right else "pin_wrong"
     table.link.say(PinAnswer(asked=nonce_of(session), session=session if right else None, code=code))
     table.program.step(timeout=0)
 
 
-def test_an_arbiter_whose_pin_proves_wrong_later_is_let_in_no_more(table: Judged) -> None:
+def test_an_arbiter_whose_pin_proves_wrong_is_dismissed(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.link.cut()
     table.program.step(timeout=0)
@@ -446,7 +444,7 @@ def test_an_arbiter_whose_pin_proves_wrong_later_is_let_in_no_more(table: Judged
     assert (table.program.view().panel, table.program.view().problem) == (None, None)
 
 
-def test_an_arbiter_whose_pin_proves_right_later_goes_on(table: Judged) -> None:
+def test_an_arbiter_whose_pin_proves_right_goes_on(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.link.cut()
     table.program.step(timeout=0)
@@ -455,7 +453,7 @@ def test_an_arbiter_whose_pin_proves_right_later_goes_on(table: Judged) -> None:
     assert (table.program.state.arbiter, table.program.view().unproven) == (AT_THE_TABLE, False)
 
 
-def test_all_that_an_arbiter_rules_names_the_session(table: Judged) -> None:
+def test_all_rulings_name_the_arbiters_session(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a", *PIN, "enter")
     session = table.program.state.arbiter_session
@@ -469,14 +467,14 @@ def test_all_that_an_arbiter_rules_names_the_session(table: Judged) -> None:
     assert ({one.session for one in ruled}, session is None) == ({session}, False)
 
 
-def test_without_a_pin_at_the_desk_only_the_desk_lets_in(tmp_path: Path) -> None:
+def test_if_the_desk_has_no_pin_only_the_desk_admits_arbiters(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
         table.type("a")
         assert (table.program.view().panel, table.program._keyboard.problem) == (None, "arbiter_needed")
 
 
-def test_what_the_scorer_has_said_of_the_pin_is_known_after_a_restart_and_nothing_of_the_pin_is_kept(
+def test_after_a_restart_the_pin_state_is_known_and_nothing_of_the_pin_is_stored(
     tmp_path: Path,
 ) -> None:
     with judged(tmp_path) as table:
@@ -486,25 +484,25 @@ def test_what_the_scorer_has_said_of_the_pin_is_known_after_a_restart_and_nothin
     with standing(tmp_path) as again:
         assert (again.program._server.state_message().pin, mark) == ("0" * 16, "0" * 16)
     kept = b"".join(one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
-    assert (b"argon2" in kept, b"session" in (tmp_path / PIN_TOLD_FILE).read_bytes()) == (False, False)
+    assert (b"argon2" in kept, b"session" in (tmp_path / PIN_STATE_FILE).read_bytes()) == (False, False)
 
 
-def test_a_hash_that_an_older_program_has_left_on_the_card_is_removed(tmp_path: Path) -> None:
+def test_a_pin_hash_left_by_an_older_program_is_removed(tmp_path: Path) -> None:
     old = f'{{"id":"pin-00000001","event":"{EVENT}","table":{TABLE},"set_at":1,"hash":"{HASHED}"}}'
-    (tmp_path / PIN_TOLD_FILE).write_text(old, encoding="ascii")
+    (tmp_path / PIN_STATE_FILE).write_text(old, encoding="ascii")
     (tmp_path / "arbiter-pin").write_text(f"{HASHED}\n", encoding="ascii")
     with standing(tmp_path):
-        assert [(tmp_path / name).exists() for name in (PIN_TOLD_FILE, "arbiter-pin")] == [False, False]
+        assert [(tmp_path / name).exists() for name in (PIN_STATE_FILE, "arbiter-pin")] == [False, False]
 
 
-def test_the_pin_of_an_event_whose_folder_a_table_shares_stays(tmp_path: Path) -> None:
+def test_the_pin_hash_in_a_shared_event_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "event.toml").touch()
     (tmp_path / "arbiter-pin").write_text(f"{HASHED}\n", encoding="ascii")
     with standing(tmp_path):
         assert (tmp_path / "arbiter-pin").exists()
 
 
-def test_an_arbiter_whom_an_older_program_let_in_is_let_in_anew(tmp_path: Path) -> None:
+def test_an_arbiter_admitted_by_an_older_program_must_be_admitted_again(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by=AT_THE_TABLE))
@@ -512,7 +510,7 @@ def test_an_arbiter_whom_an_older_program_let_in_is_let_in_anew(tmp_path: Path) 
         assert again.program.state.arbiter is None
 
 
-def test_an_absent_hash_is_nothing_to_tell_of_where_no_file_can_be_removed(
+def test_an_absent_hash_is_not_reported_where_no_file_can_be_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def read_only(self: Path) -> None:

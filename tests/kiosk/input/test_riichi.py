@@ -1,4 +1,4 @@
-"""What keys do at a riichi table, and that none of it tells of a press."""
+"""Keys at a riichi table, none of which reveals a press."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from broker.protocol import Assignment, RiichiEvent, RiichiRecorded, RiichiStand
 from kiosk.input import RiichiQuestion, WinForm
 from kiosk.screens import ScreenView, SessionView, StatusLine, screen_view
 from kiosk.screens.views import Scores, session_view, sheet_view
-from kiosk.table import LINES, Phase
+from kiosk.table import LINES_PER_PAGE, Phase
 from kiosk.table.events import ButtonPressed
 from tests.kiosk.keyed import Keyed
 from tests.kiosk.riichi_tables import RiichiSitting, fu30, session_plan
@@ -27,7 +27,7 @@ class At(Keyed[RiichiSitting]):
         super().__init__(sitting)
 
     def seen(self, scores: Scores = "always") -> tuple[ScreenView, object]:
-        """Return what is to be seen."""
+        """Return the screen's view."""
         table, form = self.sitting.table, self.keys.riichi.form
         seen = screen_view(TABLE, table, self.keys.form, StatusLine(), self.keys.problem)
         return seen, session_view(table, self.sitting.session, form, scores)
@@ -44,13 +44,13 @@ def test_a_hand_is_entered_from_declaration_to_acceptance() -> None:
     assert (at.sitting.table.phase, at.sitting.session.hand) == (Phase.PLAYING, 2)
 
 
-def test_of_several_the_earliest_tile_wins_and_the_record_says_who_declared_on_which() -> None:
+def test_the_earliest_tile_wins_and_the_record_names_each_declaration_tile() -> None:
     at = At()
     at.sitting.declare("south", "north")
     at.type("d", "w", "3", "enter", "3", "0", "enter")
     assert at.sitting.table.phase is Phase.ACCEPTING
     assert isinstance(seen := at.seen()[1], SessionView)
-    assert (seen.ending, seen.overtaken) == (at.sitting.table.hand.told, ("south",))
+    assert (seen.ending, seen.overtaken) == (at.sitting.table.hand.result, ("south",))
     at.sitting.record()
     fact = at.sitting.facts[-1]
     assert isinstance(fact, RiichiRecorded)
@@ -61,27 +61,27 @@ def test_of_several_the_earliest_tile_wins_and_the_record_says_who_declared_on_w
     )
 
 
-def test_a_chombo_beside_enter_asks_first_and_a_slip_loses_nothing_that_was_typed() -> None:
+def test_the_key_for_a_chombo_asks_first_and_a_slip_loses_no_input() -> None:
     at = At()
     at.sitting.declare("south")
     at.type("3", "enter", "3", "x")
     assert at.keys.riichi.form == RiichiQuestion("fault", ("south",))
     at.type("back", "0", "enter", "w")
-    assert at.sitting.table.hand.told == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
+    assert at.sitting.table.hand.result == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
     at.type("r", "x", "1")
-    assert at.sitting.table.hand.told == RiichiEvent(kind="chombo", offenders=("south",))
+    assert at.sitting.table.hand.result == RiichiEvent(kind="chombo", offenders=("south",))
 
 
 @pytest.mark.parametrize("beside", [("x", "2"), ("i", "back")])
-def test_what_is_asked_beside_a_hand_that_is_entered_loses_nothing_that_was_typed(beside: tuple[str, ...]) -> None:
+def test_a_question_during_the_entry_of_a_hand_loses_no_input(beside: tuple[str, ...]) -> None:
     at = At()
     at.sitting.declare("south")
     at.type("3", "enter", "3", *beside, "0", "enter", "w")
     assert (at.sitting.table.phase, at.keys.problem) == (Phase.ACCEPTING, None)
-    assert at.sitting.table.hand.told == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
+    assert at.sitting.table.hand.result == RiichiEvent(kind="ron", wins={"south": fu30(3)}, loser="west")
 
 
-def test_a_value_that_cannot_be_is_refused_with_its_code_and_what_was_typed_stays() -> None:
+def test_an_impossible_value_is_refused_and_the_input_stays() -> None:
     at = At()
     at.sitting.declare("south")
     at.type("1", "enter", "3", "1", "enter")
@@ -95,7 +95,7 @@ def test_a_value_that_cannot_be_is_refused_with_its_code_and_what_was_typed_stay
     ("value", "by"),
     [("1 2 0", "w"), ("1 2 5", "w"), ("2 2 0", "w"), ("1 2 0", "d"), ("1 2 5", "d"), ("2 2 5", "d")],
 )
-def test_han_and_fu_that_no_hand_has_together_come_to_no_acceptance(value: str, by: str) -> None:
+def test_han_and_fu_that_do_not_fit_are_not_accepted(value: str, by: str) -> None:
     at = At()
     at.sitting.declare("south")
     han, *fu = value.split()
@@ -123,13 +123,13 @@ def test_han_and_fu_that_no_hand_has_together_come_to_no_acceptance(value: str, 
         ),
     ],
 )
-def test_what_ends_a_hand_is_asked_for_and_said(keys: tuple[str, ...], ending: RiichiEvent) -> None:
+def test_the_reason_for_ending_a_hand_is_asked_for_and_reported(keys: tuple[str, ...], ending: RiichiEvent) -> None:
     at = At()
     at.type(*keys)
     assert (at.sitting.table.phase, at.sitting.table.hand.ending) == (Phase.CLAIMING, ending)
 
 
-def test_a_chombo_that_depends_on_anothers_pays_nothing() -> None:
+def test_a_chombo_that_depends_on_another_pays_nothing() -> None:
     at = At()
     at.type("f", "s", "n", "1", "n", "enter")
     at.sitting.close_window()
@@ -137,7 +137,7 @@ def test_a_chombo_that_depends_on_anothers_pays_nothing() -> None:
     assert at.sitting.scores == (29_000, 17_000, 27_000, 27_000)
 
 
-def test_a_chombo_that_spoils_a_possible_yakuman_is_paid_twice_where_that_is_played() -> None:
+def test_a_chombo_that_spoils_a_possible_yakuman_pays_double_if_the_rules_say_so() -> None:
     at = At()
     at.type("f", "s", "3", "n", "enter")
     at.sitting.close_window()
@@ -148,14 +148,14 @@ def test_a_chombo_that_spoils_a_possible_yakuman_is_paid_twice_where_that_is_pla
     assert basic.keys.riichi.form == RiichiQuestion("fault", seats=("south",))
 
 
-def test_one_at_least_of_several_offenders_pays() -> None:
+def test_at_least_one_of_several_offenders_pays() -> None:
     at = At()
     before = at.sitting.table
     at.type("f", "s", "n", "1", "n", "s", "enter")
     assert (at.sitting.table, at.keys.problem) == (before, "no_first_fault")
 
 
-def test_a_tsumo_after_a_live_kan_is_paid_by_who_discarded_its_tile() -> None:
+def test_a_tsumo_after_a_live_kan_is_paid_by_the_discarder_of_its_tile() -> None:
     at = At()
     at.sitting.declare("south")
     at.type("3", "enter", "3", "0", "enter", "k", "w")
@@ -163,7 +163,7 @@ def test_a_tsumo_after_a_live_kan_is_paid_by_who_discarded_its_tile() -> None:
     assert at.sitting.scores == (25_000, 29_000, 21_000, 25_000)
 
 
-def test_a_question_that_is_answered_with_back_has_changed_nothing() -> None:
+def test_back_from_a_question_changes_nothing() -> None:
     at = At()
     before = at.sitting.table
     for key in ("i", "b", "f", "u"):
@@ -182,7 +182,7 @@ def test_riichi_can_be_declared_and_taken_back_by_keys() -> None:
     assert laid == [("north",), ()]
 
 
-def test_tenpai_is_settled_and_the_session_can_be_ended_and_taken_back_by_keys() -> None:
+def test_tenpai_is_settled_and_the_session_ended_and_resumed_by_keys() -> None:
     at = At()
     at.sitting.draw()
     at.type("enter")
@@ -211,10 +211,8 @@ KEYS = [
 
 @pytest.mark.parametrize("keys", KEYS, ids=" ".join)
 @pytest.mark.parametrize("scores", ["always", "between_hands"])
-def test_whatever_is_typed_looks_the_same_whether_or_not_somebody_has_pressed(
-    keys: tuple[str, ...], scores: Scores
-) -> None:
-    """Until the claim window closes; deposits and faults are public, and show at once."""
+def test_typing_looks_the_same_whether_or_not_somebody_has_pressed(keys: tuple[str, ...], scores: Scores) -> None:
+    """Until the claim window closes. Deposits and faults are public, and show at once."""
     pictures = []
     for pressing in (False, True):
         at = At()
@@ -225,7 +223,7 @@ def test_whatever_is_typed_looks_the_same_whether_or_not_somebody_has_pressed(
     assert pictures[0] == pictures[1]
 
 
-def test_the_score_is_seen_in_a_hand_only_where_the_club_wishes_it() -> None:
+def test_the_score_shows_during_a_hand_only_if_the_club_wants_it() -> None:
     at = At()
     _, seen = at.seen("between_hands")
     assert getattr(seen, "scores") == {}  # noqa: B009 - typed as any object
@@ -234,20 +232,20 @@ def test_the_score_is_seen_in_a_hand_only_where_the_club_wishes_it() -> None:
     assert len(getattr(seen, "scores")) == 4  # noqa: B009 - typed as any object
 
 
-def test_two_can_have_a_nagashi_mangan_in_one_hand() -> None:
+def test_two_seats_can_have_a_nagashi_mangan_in_one_hand() -> None:
     at = At()
     at.sitting.draw()
     at.type("g", "enter")  # nobody is chosen yet
     assert at.keys.riichi.form == RiichiQuestion("nagashi")
     at.type("s", "w", "n", "w", "enter")
-    told = at.sitting.table.hand.told
+    told = at.sitting.table.hand.result
     assert told is not None
     assert (at.sitting.table.phase, told.nagashi) == (Phase.ACCEPTING, ("south", "north"))
 
 
 def test_the_sheet_shows_every_entry_page_by_page_and_changes_nothing() -> None:
     at = At()
-    for _ in range(LINES + 1):
+    for _ in range(LINES_PER_PAGE + 1):
         at.type("f", "s", "2")
     at.type("b", "2")
     at.sitting.close_window()
@@ -261,19 +259,19 @@ def test_the_sheet_shows_every_entry_page_by_page_and_changes_nothing() -> None:
         assert session.sheet is not None
         kinds.append([one.ending.kind for one in session.sheet.lines])
         at.type(key)
-    newest, oldest = [*["minor_fault"] * (LINES - 1), "abort"], ["minor_fault"] * 2
+    newest, oldest = [*["minor_fault"] * (LINES_PER_PAGE - 1), "abort"], ["minor_fault"] * 2
     assert kinds == [newest, oldest, oldest, newest]
     at.type("back")
     assert (at.keys.riichi.form, at.sitting.table) == (None, before)
 
 
-def test_a_hand_that_is_played_has_no_sheet_to_look_at() -> None:
+def test_a_hand_in_play_has_no_sheet() -> None:
     at = At()
     at.type("l")
     assert at.keys.riichi.form is None
 
 
-def test_the_sheet_says_how_many_entries_another_device_has_made() -> None:
+def test_the_sheet_counts_entries_made_on_another_device() -> None:
     standing = RiichiStanding(hand=7, round_wind="east", dealer="west", counters=0, deposits=0, scores=SCORES)
     sitting = RiichiSitting(session_plan(standing=standing))
     shown = sheet_view(sitting.session, 0)

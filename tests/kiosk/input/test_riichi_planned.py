@@ -1,4 +1,4 @@
-"""A planned deal under riichi rules at the keyboard: from declaration to acceptance, and no key tells of a press."""
+"""A planned deal under riichi rules at the keyboard, from declaration to acceptance; no key reveals a press."""
 
 from dataclasses import replace
 
@@ -19,14 +19,14 @@ from tests.kiosk.tables import TABLE
 
 
 class Pin(NoPin):
-    """There is a PIN, and nobody knows it."""
+    """A PIN that is set and that nobody knows."""
 
     known = True
     mark = None
 
-    def give(self, _: str) -> SealedTry:
-        """Ask, and be answered never."""
-        return SealedTry("0" * 32, "0" * 120, asked=True)
+    def submit(self, _: str) -> SealedTry:
+        """Send a PIN, which is never answered."""
+        return SealedTry("0" * 32, "0" * 120, sent=True)
 
 
 class At(Keyed[AloneSitting]):
@@ -39,7 +39,7 @@ class At(Keyed[AloneSitting]):
         super().__init__(sitting, pins)
 
     def seen(self) -> tuple[object, ...]:
-        """Return what is to be seen."""
+        """Return the screen's view."""
         table = self.sitting.table
         alone = planned_riichi_view(table, self.keys.riichi.form)
         seen = screen_view(TABLE, table, self.keys.form, StatusLine(), self.keys.problem)
@@ -66,10 +66,10 @@ def test_a_drawn_hand_is_settled_by_enter_and_refused_by_r() -> None:
     at.type("enter")
     assert at.sitting.table.phase is Phase.ACCEPTING
     at.type("r")
-    assert (at.sitting.table.phase, at.sitting.table.hand.asking) == (Phase.DECLARED, True)
+    assert (at.sitting.table.phase, at.sitting.table.hand.asks_tenpai) == (Phase.DECLARED, True)
 
 
-def test_a_false_declaration_asks_for_its_fine_and_goes_on() -> None:
+def test_a_false_declaration_is_fined_and_the_hand_goes_on() -> None:
     at = At()
     at.sitting.declare("south")
     at.sitting.admit()
@@ -78,7 +78,7 @@ def test_a_false_declaration_asks_for_its_fine_and_goes_on() -> None:
     assert {seat: fine.imp for seat, fine in at.sitting.table.fines.items()} == {"south": 4}
 
 
-def test_a_false_declaration_that_was_none_is_entered_after_all() -> None:
+def test_a_declaration_questioned_by_mistake_can_still_be_valued() -> None:
     at = At()
     at.sitting.declare("south")
     at.sitting.admit()
@@ -87,7 +87,7 @@ def test_a_false_declaration_that_was_none_is_entered_after_all() -> None:
 
 
 @pytest.mark.parametrize(("pin", "problem"), [(Pin(), None), (None, "arbiter_needed")], ids=["PIN", "no PIN"])
-def test_arbiters_alone_rule_a_declaration_false(pin: Pin | None, problem: str | None) -> None:
+def test_only_arbiters_rule_a_declaration_false(pin: Pin | None, problem: str | None) -> None:
     at = At(pin)
     at.sitting.declare("south")
     at.type("x")
@@ -96,7 +96,7 @@ def test_arbiters_alone_rule_a_declaration_false(pin: Pin | None, problem: str |
 
 
 @pytest.mark.parametrize("key", ["i", "f", "u", "q"])
-def test_nothing_is_laid_down_paid_or_taken_back(key: str) -> None:
+def test_nothing_is_deposited_paid_or_taken_back(key: str) -> None:
     at = At()
     before = at.sitting.table
     at.type(key, "e", "enter")
@@ -104,7 +104,7 @@ def test_nothing_is_laid_down_paid_or_taken_back(key: str) -> None:
 
 
 @pytest.mark.parametrize("keys", [(), ("d",), ("b",), ("b", "1"), ("b", "back"), ("x",), ("5",)], ids=" ".join)
-def test_whatever_is_typed_looks_the_same_whether_or_not_somebody_has_pressed(keys: tuple[str, ...]) -> None:
+def test_typing_looks_the_same_whether_or_not_somebody_has_pressed(keys: tuple[str, ...]) -> None:
     pictures = []
     for pressing in (False, True):
         at = At()
@@ -115,7 +115,7 @@ def test_whatever_is_typed_looks_the_same_whether_or_not_somebody_has_pressed(ke
     assert pictures[0] == pictures[1]
 
 
-def test_before_the_first_tile_the_screen_says_where_the_wall_begins_and_which_tiles_nobody_draws() -> None:
+def test_before_the_first_tile_the_screen_shows_where_the_wall_begins_and_the_dead_wall() -> None:
     sitting = AloneSitting(dealer="west")
     sitting.restore()
     seen = screen_view(TABLE, sitting.table, None, StatusLine(), None)

@@ -1,4 +1,4 @@
-"""What happened?, asked at the arbiter's panel: the answers are those of the rules, and nothing is ruled by asking."""
+""" "What happened?" at the arbiter's panel: the answers are those of the rules, and asking rules nothing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,16 +34,16 @@ def table(tmp_path: Path) -> Iterator[Judged]:
         yield made
 
 
-def test_it_asks_walls_turn_how_far_who_claims_and_what_for() -> None:
-    asked, form = [EMPTY.asked], EMPTY
+def test_it_asks_for_walls_turn_phase_claimants_and_claims() -> None:
+    asked, form = [EMPTY.step], EMPTY
     for key in (*WALLS, "e", "1", "s", "w", "enter", "1", "2"):
         form = press_scene_key(form, key)
-        if form.asked != asked[-1]:
-            asked.append(form.asked)
+        if form.step != asked[-1]:
+            asked.append(form.step)
     assert asked == ["walls", "turn", "phase", "claimants", "claim", "answer"]
 
 
-def test_it_answers_what_the_rules_say_of_the_scene() -> None:
+def test_it_gives_the_answers_of_the_rules() -> None:
     form = pressed(*WALLS, "e", "1", "s", "w", "enter", "1", "2")
     scene = Scene(
         walls=dict.fromkeys(SEATS, 10),
@@ -56,11 +56,11 @@ def test_it_answers_what_the_rules_say_of_the_scene() -> None:
 
 
 @pytest.mark.parametrize("phase", ["2", "3"])
-def test_who_claims_is_asked_only_of_a_tile_that_lies_open(phase: str) -> None:
-    assert pressed(*WALLS, "s", phase).asked == "answer"
+def test_claimants_are_asked_for_only_with_an_open_tile(phase: str) -> None:
+    assert pressed(*WALLS, "s", phase).step == "answer"
 
 
-def test_the_sets_that_were_claimed_explain_the_walls() -> None:
+def test_claimed_sets_explain_the_walls() -> None:
     form = pressed(*"9", "enter", *WALLS[3:], "n", "2")
     assert (form.may_say_sets, form.answers[-1].code) == (True, "sets_missing")
     # South has claimed from north: west and north were passed over, east was not.
@@ -77,14 +77,14 @@ def test_the_sets_that_were_claimed_explain_the_walls() -> None:
     assert form.answers == what_happened(scene)
 
 
-def test_only_the_nearest_wins_where_the_event_says_so() -> None:
+def test_only_the_nearest_wins_if_the_event_says_so() -> None:
     keys = (*WALLS, "e", "1", "s", "w", "enter", "4", "4")
     assert "nearest_wins" in {one.code for one in pressed(*keys, form=SceneForm("east", one_winner=True)).answers}
     assert "all_win" in {one.code for one in pressed(*keys).answers}
 
 
 @given(keys=st.lists(st.sampled_from([*"0129eswnk", "enter", "clear", "back", "x"]), max_size=60))
-def test_whatever_is_pressed_back_takes_out_the_last_key_that_meant_something(keys: list[str]) -> None:
+def test_back_removes_the_last_key_that_had_a_meaning(keys: list[str]) -> None:
     form = EMPTY
     for key in keys:
         further = press_scene_key(form, key)
@@ -92,7 +92,7 @@ def test_whatever_is_pressed_back_takes_out_the_last_key_that_meant_something(ke
             assert press_scene_key(further, "back") == form
         form = further
     assert pressed(*form.pressed) == form
-    assert bool(form.answers) == (form.asked == "answer")
+    assert bool(form.answers) == (form.step == "answer")
 
 
 def test_a_wall_has_at_most_21_tiles() -> None:
@@ -101,7 +101,7 @@ def test_a_wall_has_at_most_21_tiles() -> None:
     assert pressed("0", "enter").walls == (0,)
 
 
-def test_an_arbiter_asks_at_the_table_and_rules_then(table: Judged) -> None:
+def test_an_arbiter_can_ask_at_the_table_and_then_rule(table: Judged) -> None:
     table.come_to(Phase.PLAYING)
     table.type("a", *PIN, "enter", str(possible_acts(table.program.state).index("what_happened") + 1))
     before = table.happened()
@@ -119,7 +119,7 @@ def test_an_arbiter_asks_at_the_table_and_rules_then(table: Judged) -> None:
     assert [type(one) for one in table.happened()[-2:]] == [ArbiterAdmitted, ArbiterLeft]
 
 
-def test_what_was_counted_outlasts_a_power_cut() -> None:
+def test_the_input_survives_a_power_cut() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.admit()
     panel = opened_panel(sitting.table)
@@ -132,7 +132,7 @@ def test_what_was_counted_outlasts_a_power_cut() -> None:
     assert panel_from_draft(panel_draft(panel), sitting.table) == panel
 
 
-def test_it_is_asked_in_a_play_only_and_not_of_riichi() -> None:
+def test_it_is_offered_only_in_a_play_and_not_for_riichi() -> None:
     assert {phase for phase in Phase if "what_happened" in possible_acts(sitting_in(phase).table)} == {
         Phase.PLAYING,
         Phase.CLAIMING,

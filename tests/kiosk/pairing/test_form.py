@@ -1,4 +1,4 @@
-"""What is typed to pair a device, and what was found without typing. Pure."""
+"""The form for pairing a device: typed input, and desks found on the network."""
 
 from typing import Final
 
@@ -19,29 +19,29 @@ def typed(form: PairingForm, *keys: str) -> PairingForm:
     return form
 
 
-def test_the_only_desk_in_the_hall_is_taken() -> None:
+def test_the_only_desk_found_is_chosen() -> None:
     form = with_found(new_pairing_form(""), (CUP,))
-    assert (form.ask, form.address) == ("code", CUP.address)
+    assert (form.step, form.address) == ("code", CUP.address)
 
 
 @pytest.mark.parametrize(("number", "desk"), [("1", CUP), ("2", LEAGUE)])
-def test_of_several_one_is_chosen_by_its_number(number: str, desk: FoundDesk) -> None:
+def test_one_of_several_desks_is_chosen_by_its_number(number: str, desk: FoundDesk) -> None:
     form = with_found(new_pairing_form(""), (CUP, LEAGUE))
-    assert form.ask == "address"
+    assert form.step == "address"
     chosen = typed(form, number, "enter")
-    assert (chosen.ask, chosen.address) == ("code", desk.address)
+    assert (chosen.step, chosen.address) == ("code", desk.address)
 
 
-def test_an_address_can_be_typed_all_the_same() -> None:
+def test_an_address_can_be_typed_instead() -> None:
     form = typed(with_found(new_pairing_form(""), (CUP, LEAGUE)), *"10.0.0.9", "enter")
-    assert (form.ask, form.address) == ("code", "10.0.0.9")
+    assert (form.step, form.address) == ("code", "10.0.0.9")
 
 
-def test_what_is_being_typed_is_left_alone() -> None:
+def test_typed_input_is_not_replaced_by_a_found_desk() -> None:
     form = with_found(typed(new_pairing_form(""), "1", "0"), (CUP,))
-    assert (form.ask, form.address) == ("address", "10")
+    assert (form.step, form.address) == ("address", "10")
 
 
-def test_back_from_the_desk_that_was_found_another_can_be_typed() -> None:
+def test_back_from_a_found_desk_allows_another_address() -> None:
     form = typed(with_found(new_pairing_form(""), (CUP,)), "back", "clear")
-    assert (form.ask, form.address) == ("address", "")
+    assert (form.step, form.address) == ("address", "")

@@ -1,4 +1,4 @@
-"""A paired device that has lost its right asks for another pairing from its own screen, and only then."""
+"""A paired device that may no longer serve its table offers pairing again on its own screen, and only then."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -27,14 +27,14 @@ ANOTHER = Served(id="served-001", event=EVENT, seq=1, table=TABLE, device="anoth
 
 @contextmanager
 def turning(folder: Path, *, pairs: bool) -> Iterator[tuple[Standing, Callable[[], object]]]:
-    """Return a table and what turns its loop once, with a key typed before."""
+    """Yield a table, and a function that types the key for pairing and runs the loop around it."""
     with (
         standing(folder) as table,
         ScreenWindow(ScreenSettings(driver="dummy"), Translator("en"), table.time) as window,
     ):
         camera = CameraThread(lambda: open_camera("sim://tray"), table.program.observe, table.time)
         turn = LoopRound(table.program, window, camera, lambda *_: None, threading.Event())
-        turn.pairs = pairs
+        turn.paired = pairs
 
         def typed() -> object:
             turn()
@@ -44,16 +44,16 @@ def turning(folder: Path, *, pairs: bool) -> Iterator[tuple[Standing, Callable[[
         yield table, typed
 
 
-def test_a_device_that_another_has_replaced_may_be_paired_anew(tmp_path: Path) -> None:
+def test_a_device_replaced_by_another_may_be_paired_again(tmp_path: Path) -> None:
     with turning(tmp_path, pairs=True) as (table, typed):
-        typed()  # while it serves its table the key is none
+        typed()  # while it serves its table, the key has no meaning
         table.program._server.take_served(ANOTHER, table.time.now)
         with pytest.raises(PairingAsked):
             typed()
 
 
 @pytest.mark.parametrize(("phase", "asked"), [(Phase.WAITING, True), (Phase.PLAYING, False)])
-def test_one_that_the_broker_refuses_may_be_while_nothing_is_played(tmp_path: Path, phase: Phase, asked: bool) -> None:  # noqa: FBT001 - a case
+def test_a_device_the_broker_refuses_may_be_paired_between_plays(tmp_path: Path, phase: Phase, asked: bool) -> None:  # noqa: FBT001 - a case
     with turning(tmp_path, pairs=True) as (table, typed):
         table.come_to(phase)
         table.program._server.link_changed(LinkChanged(up=False, why=LinkRefused("bad password")), table.time.now)
@@ -65,21 +65,21 @@ def test_one_that_the_broker_refuses_may_be_while_nothing_is_played(tmp_path: Pa
         assert raised is asked
 
 
-def test_one_whose_table_stands_in_its_configuration_is_not(tmp_path: Path) -> None:
+def test_a_device_with_its_table_in_the_configuration_may_not_be_paired(tmp_path: Path) -> None:
     with turning(tmp_path, pairs=False) as (table, typed):
         table.program._server.take_served(ANOTHER, table.time.now)
         typed()
         assert isinstance(table.program.view().phase, ElsewhereView)
 
 
-def test_the_program_goes_to_the_pairing_screen_and_serves_the_table_that_it_was_given(
+def test_the_program_opens_the_pairing_screen_and_serves_the_new_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Served, asked, paired, served: the second time with what was paired."""
+    """Served, asked, paired, served again: the second time with the new pairing."""
     told: list[object] = []
 
-    def with_table(*_: object, anew: bool) -> KioskSettings | None:
-        told.append(anew)
+    def with_table(*_: object, pair: bool) -> KioskSettings | None:
+        told.append(pair)
         return None if told.count(True) > 1 else KioskSettings(tmp_path / "table.toml")
 
     def serve(*_: object) -> None:
@@ -90,5 +90,5 @@ def test_the_program_goes_to_the_pairing_screen_and_serves_the_table_that_it_was
     with standing(tmp_path):
         monkeypatch.setattr(command, "_with_table", with_table)
         monkeypatch.setattr(command, "serve", serve)
-        command._run_table(tmp_path / "table.toml", threading.Event(), None, SupervisorLine(), anew=False)
+        command._run_table(tmp_path / "table.toml", threading.Event(), None, SupervisorLine(), pair=False)
     assert told == [False, "served", True, "served"]

@@ -1,4 +1,4 @@
-"""A device is paired: with a real desk, with certificates, with what is no desk, and across power cuts."""
+"""Pairing a device: with a real desk, with certificates, with impostors, and across power cuts."""
 
 import queue
 import socket
@@ -75,7 +75,7 @@ camera = "{SIMULATED}"
 
 
 class Desks:
-    """A real desk, without and with TLS, whose codes the test opens."""
+    """A real desk, with and without TLS, whose codes the test opens."""
 
     def __init__(self, folder: Path) -> None:
         self.certificates, self.auth = Certificates.ensure(folder), Authentication(folder)
@@ -118,7 +118,7 @@ def desks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desks]:
 
 
 def code_of(work: Callable[[], object]) -> str:
-    """Return the code of what something is refused with; of the desk's refusals the desk's own."""
+    """Return the code of a refusal; if the desk refuses, the desk's own."""
     with pytest.raises(KioskError) as refused:
         work()
     return refused.value.why if isinstance(refused.value, PairingRefused) else refused.value.code
@@ -127,7 +127,7 @@ def code_of(work: Callable[[], object]) -> str:
 # ---- with a real desk -------------------------------------------------------------------------
 
 
-def test_a_code_brings_the_device_its_table_and_is_good_once(desks: Desks) -> None:
+def test_a_code_gives_the_device_its_table_and_works_once(desks: Desks) -> None:
     offer = desks.offer(desks.plain)
     paired = request_pairing(offer, KEY, "pi-3")
     password = desks.passwords.password("table-3")
@@ -135,22 +135,20 @@ def test_a_code_brings_the_device_its_table_and_is_good_once(desks: Desks) -> No
     assert code_of(lambda: request_pairing(offer, KEY)) == "pairing_spent"
 
 
-def test_under_tls_the_device_learns_the_brokers_authority_and_the_codes_fingerprint_holds(desks: Desks) -> None:
+def test_with_tls_the_device_learns_the_brokers_authority_and_the_fingerprint_matches(desks: Desks) -> None:
     paired = request_pairing(desks.offer(desks.secured, seen=desks.secured.fingerprint[:FINGERPRINT_SHOWN]), KEY)
     assert (paired.broker.host, paired.broker.ca) == ("scorer.local", desks.certificates.authority)
     assert paired.certificate == desks.certificates.issue(3, KEY.public)
 
 
-def test_a_desk_with_another_certificate_than_the_code_says_is_told_nothing(desks: Desks) -> None:
+def test_a_desk_with_another_certificate_than_in_the_code_gets_no_request(desks: Desks) -> None:
     offer = desks.offer(desks.secured, seen="0" * 12)
     assert code_of(lambda: request_pairing(offer, KEY)) == "desk_unproven"
-    assert request_pairing(replaced(offer, fingerprint=""), KEY).table == 3  # the code is as good as before
+    assert request_pairing(replaced(offer, fingerprint=""), KEY).table == 3  # the code is still valid
 
 
-def test_who_stands_between_with_a_certificate_of_their_own_learns_nothing_that_opens(
-    desks: Desks, tmp_path: Path
-) -> None:
-    """The proof that such a one is brought is of another certificate: brought to the desk it is no code."""
+def test_an_impostor_with_its_own_certificate_learns_nothing_usable(desks: Desks, tmp_path: Path) -> None:
+    """The proof that it receives is bound to its own certificate, so the desk does not accept it as a code."""
     with Between(Certificates.ensure(tmp_path)) as between:
         offer = desks.offer(desks.secured)
         assert code_of(lambda: request_pairing(replaced(offer, port=between.port), KEY)) == "desk_unproven"
@@ -161,14 +159,14 @@ def test_who_stands_between_with_a_certificate_of_their_own_learns_nothing_that_
     assert derive_keys(offer.code, desks.secured.fingerprint, asked.salt).proof != asked.proof
 
 
-def test_who_stands_between_and_names_the_events_authority_is_told_nothing(desks: Desks, tmp_path: Path) -> None:
+def test_an_impostor_naming_the_events_authority_gets_no_request(desks: Desks, tmp_path: Path) -> None:
     with Between(Certificates.ensure(tmp_path), anchor=desks.certificates.authority) as between:
         offer = replaced(desks.offer(desks.secured, seen=desks.secured.fingerprint), port=between.port)
         assert code_of(lambda: request_pairing(offer, KEY)) == "desk_unproven"
         assert between.asked == []
 
 
-def test_a_square_of_a_desk_with_tls_is_taken_to_none_without(desks: Desks) -> None:
+def test_a_qr_code_of_a_desk_with_tls_is_not_used_without_tls(desks: Desks) -> None:
     with Between() as between:
         offer = PairingOffer("127.0.0.1", between.port, CODE, desks.secured.fingerprint)
         assert code_of(lambda: request_pairing(offer, KEY)) == "desk_unproven"
@@ -176,7 +174,7 @@ def test_a_square_of_a_desk_with_tls_is_taken_to_none_without(desks: Desks) -> N
 
 
 class Between:
-    """Somebody who answers in the desk's place, with what they can make up."""
+    """An impostor that answers in the desk's place with whatever it can make up."""
 
     def __init__(
         self, tls: Certificates | None = None, body: bytes | None = None, status: int = 200, anchor: str = ""
@@ -199,7 +197,7 @@ class Between:
                 self.wfile.write(answer)
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self._server = HTTPServer(("127.0.0.1", 0), Handler)
         if tls:
@@ -229,13 +227,13 @@ class Between:
         (b'{"error": {"code": "pairing_over", "message": "late"}}', 410, "pairing_over"),
     ],
 )
-def test_whatever_answers_there_is_proven_or_refused(body: bytes, status: int, code: str) -> None:
+def test_any_answer_is_proven_or_refused(body: bytes, status: int, code: str) -> None:
     with Between(body=body, status=status) as between:
         assert code_of(lambda: request_pairing(PairingOffer("127.0.0.1", between.port, CODE), KEY)) == code
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid", "a..b", "-"])
-def test_where_nobody_answers_that_is_said(host: str, closed_port: int) -> None:
+def test_an_unreachable_desk_is_reported(host: str, closed_port: int) -> None:
     assert code_of(lambda: request_pairing(PairingOffer(host, closed_port, CODE), KEY)) == "desk_unreachable"
 
 
@@ -244,10 +242,10 @@ def closed_port() -> Iterator[int]:
     """Return a port at which nobody listens."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
-        yield int(one.getsockname()[1])  # while it is bound it is given to nobody else
+        yield int(one.getsockname()[1])  # while it is bound, nobody else gets it
 
 
-def test_a_desk_that_hears_too_many_others_is_asked_again() -> None:
+def test_a_busy_desk_is_asked_again() -> None:
     busy = PairingRefused("pairing_busy")
     answers: Iterator[Pairing | PairingRefused] = iter([busy, busy, PAIRING])
     paused: list[float] = []
@@ -262,7 +260,7 @@ def test_a_desk_that_hears_too_many_others_is_asked_again() -> None:
     assert (desk._answer(PairingOffer("h", 1, CODE), KEY), len(paused)) == (PAIRING, 2)
 
 
-# ---- what is kept -----------------------------------------------------------------------------
+# ---- what is stored ---------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -272,7 +270,7 @@ def own(tmp_path: Path) -> Path:
     return tmp_path / "kiosk.toml"
 
 
-def test_what_the_desk_told_is_kept_for_the_kiosk_alone_and_is_its_configuration(own: Path) -> None:
+def test_the_pairing_is_stored_for_the_kiosk_only_and_becomes_its_configuration(own: Path) -> None:
     assert code_of(lambda: KioskSettings(own)) == "not_paired"
     store_pairing(Path(unpaired_settings(own).paired), PAIRING)
     files = [*(own.parent / "state").iterdir()]
@@ -286,7 +284,7 @@ def test_what_the_desk_told_is_kept_for_the_kiosk_alone_and_is_its_configuration
     assert address.ca.read_text(encoding="ascii") == BROKER.ca
 
 
-def test_another_event_has_another_journal_and_the_one_before_stays(own: Path) -> None:
+def test_another_event_gets_another_journal_and_the_old_one_stays(own: Path) -> None:
     store_pairing(Path(unpaired_settings(own).paired), PAIRING)
     before = KioskSettings(own).folder
     store_pairing(Path(unpaired_settings(own).paired), msgspec.structs.replace(PAIRING, event="next", broker=PLAIN))
@@ -295,7 +293,7 @@ def test_another_event_has_another_journal_and_the_one_before_stays(own: Path) -
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3])
-def test_a_power_cut_while_it_is_kept_leaves_the_pairing_before_or_this_one(
+def test_a_power_cut_while_storing_leaves_the_old_or_the_new_pairing(
     own: Path, monkeypatch: pytest.MonkeyPatch, cut: int
 ) -> None:
     store_pairing(Path(unpaired_settings(own).paired), PAIRING)
@@ -316,13 +314,13 @@ def test_a_power_cut_while_it_is_kept_leaves_the_pairing_before_or_this_one(
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"event": "UP", "table": 0}'])
-def test_a_pairing_that_cannot_be_read_is_no_configuration(own: Path, content: bytes) -> None:
+def test_an_unreadable_pairing_is_a_bad_configuration(own: Path, content: bytes) -> None:
     (own.parent / "state").mkdir()
     (own.parent / "state" / PAIRING_FILE).write_bytes(content)
     assert code_of(lambda: KioskSettings(own)) == "bad_configuration"
 
 
-def test_where_nothing_can_be_kept_that_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_takes_no_writes_is_reported(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file", encoding="utf-8")
     assert code_of(lambda: store_pairing(tmp_path / "state", PAIRING)) == "bad_configuration"
 
@@ -349,24 +347,24 @@ def typed(form: PairingForm, keys: str) -> PairingForm | PairingOffer:
     return form
 
 
-def test_address_and_code_are_typed_and_a_slip_is_taken_back() -> None:
+def test_address_and_code_are_typed_and_a_slip_can_be_corrected() -> None:
     offer = typed(forms.new_pairing_form(""), "1 0 . 0 . 0 . 5 back 4 enter 1 2 3 4 5 6 9 back 7 8 9 enter")
     assert offer == PairingOffer("10.0.0.4", 8136, CODE)
 
 
-def test_what_is_not_whole_yet_is_told_and_kept() -> None:
+def test_incomplete_input_is_reported_and_stays() -> None:
     assert typed(forms.new_pairing_form(""), ": enter") == PairingForm("address", ":", problem="address_unreadable")
     assert typed(forms.new_pairing_form("desk"), "1 2 enter") == PairingForm("code", "desk", "12", "code_unreadable")
     assert typed(forms.new_pairing_form("desk"), "back back") == PairingForm("address", "des")
 
 
 @given(st.lists(st.sampled_from([*"09az.:-", "enter", "back", "clear", "f1", "c"]), max_size=60))
-def test_whatever_is_typed_the_form_stands(keys: list[str]) -> None:
+def test_no_input_breaks_the_form(keys: list[str]) -> None:
     form = typed(forms.new_pairing_form(""), " ".join(keys))
     assert isinstance(form, PairingOffer) or (len(form.code) <= 8 and len(form.address) <= forms.LONGEST_ADDRESS)
 
 
-def test_the_desk_is_asked_once_for_what_the_camera_goes_on_seeing_and_a_refusal_is_shown(own: Path) -> None:
+def test_a_code_that_stays_in_view_is_sent_once_and_a_refusal_is_shown(own: Path) -> None:
     asked: queue.SimpleQueue[PairingOffer] = queue.SimpleQueue()
     answers: queue.SimpleQueue[Pairing | KioskError] = queue.SimpleQueue()
 
@@ -381,23 +379,23 @@ def test_the_desk_is_asked_once_for_what_the_camera_goes_on_seeing_and_a_refusal
     desk.scanned(NotScanned("scan_unknown", pairing_text(offer), 0))
     desk.scanned(NotScanned("scan_unknown", "4006381333931", 0))
     desk.step(PATIENCE_S)
-    assert (desk.form.ask, asked.get(timeout=PATIENCE_S)) == ("asking", offer)
+    assert (desk.form.step, asked.get(timeout=PATIENCE_S)) == ("asking", offer)
     answers.put(PairingRefused("pairing_over"))
     desk.step(PATIENCE_S)
-    assert (desk.form.ask, desk.form.problem, desk.form.address) == ("code", "pairing_over", "desk:8136")
+    assert (desk.form.step, desk.form.problem, desk.form.address) == ("code", "pairing_over", "desk:8136")
     desk.put(offer)  # still in view
     desk.step(PATIENCE_S)
-    assert (desk.form.ask, asked.empty()) == ("code", True)
+    assert (desk.form.step, asked.empty()) == ("code", True)
     for key in "87654321":
         desk.key(key)
     desk.key("enter")
     answers.put(PAIRING)
     desk.step(PATIENCE_S)
-    assert (desk.done, desk.form.ask, desk.form.table) == (True, "paired", 3)
+    assert (desk.done, desk.form.step, desk.form.table) == (True, "paired", 3)
     assert KioskSettings(own).config.table == 3
 
 
-def test_the_camera_reads_the_desks_square(tmp_path: Path) -> None:
+def test_the_camera_reads_the_desks_qr_code(tmp_path: Path) -> None:
     offer = PairingOffer("scorer.local", 8136, CODE, "0123456789abcdef" * 2)
     square = zxingcpp.create_barcode(pairing_text(offer), zxingcpp.BarcodeFormat.QRCode, ec_level="M")
     shown = np.asarray(zxingcpp.write_barcode_to_image(square, scale=8))
@@ -413,7 +411,7 @@ def test_the_camera_reads_the_desks_square(tmp_path: Path) -> None:
         seeing.stop()
 
 
-def test_a_camera_that_is_not_there_is_told_once_while_it_is_looked_for_again_and_again(
+def test_a_missing_camera_is_reported_once_and_tried_again_and_again(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries, enough = iter(range(5)), threading.Event()
@@ -423,7 +421,7 @@ def test_a_camera_that_is_not_there_is_told_once_while_it_is_looked_for_again_an
             enough.set()
         raise CameraMissingError("no camera")
 
-    monkeypatch.setattr(session, "AGAIN_S", 0.001)
+    monkeypatch.setattr(session, "RETRY_S", 0.001)
     seeing = OfferCamera(missing, lambda _: None)
     with caplog.at_level("INFO", "homologue.kiosk"):
         seeing.start()
@@ -444,11 +442,11 @@ SQUARES: Final = (
     "A" * 2000,
     "\x00\x01\x02",
 )
-"""What a square may hold that somebody shows to a table."""
+"""Contents of QR codes that somebody may show to a table."""
 
 
 @pytest.mark.parametrize("text", SQUARES)
-def test_a_square_with_anything_else_in_it_is_no_offer(text: str) -> None:
+def test_a_qr_code_with_other_content_is_no_offer(text: str) -> None:
     square = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode, ec_level="L")
     shown = np.asarray(zxingcpp.write_barcode_to_image(square, scale=4))
     picture = np.repeat(shown[:, :, None], 3, axis=2)
@@ -457,7 +455,7 @@ def test_a_square_with_anything_else_in_it_is_no_offer(text: str) -> None:
 
 
 @given(st.text() | st.from_regex(r"HMP1 .{0,30} [0-9]{8}.{0,20}"))
-def test_whatever_is_scanned_is_an_offer_as_the_desk_writes_it_or_none(text: str) -> None:
+def test_a_scan_is_an_offer_only_as_the_desk_writes_it(text: str) -> None:
     offer = read_pairing(text)
     if offer is not None:
         assert read_pairing(pairing_text(offer)) == offer

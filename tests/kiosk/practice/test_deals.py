@@ -43,7 +43,7 @@ PAGE: Final = Path(__file__).parents[3] / "docs/practice.md"
 
 
 class Asked:
-    """The practice table's scorer, that has heard of walls that were read, or not."""
+    """The practice table's scorer, after walls that were read or ticked."""
 
     def __init__(self, *, verified: bool = True) -> None:
         self.told: list[Counted] = []
@@ -79,7 +79,7 @@ def plain(tiles: list[list[LaidTile]]) -> Groups:
     return tuple(tuple(tile.serial for tile in group) for group in tiles)
 
 
-def test_the_practice_scorer_is_there_as_long_as_the_table_is() -> None:
+def test_the_practice_scorer_is_online_as_long_as_the_table() -> None:
     heard = list[str]()
 
     def hear(item: Incoming | LinkChanged) -> None:
@@ -98,7 +98,7 @@ def test_the_practice_set_has_every_face_four_times() -> None:
     assert sorted(FACES.values()) == sorted(FULL_SET)
 
 
-def test_whoever_wins_in_practice_has_a_hand_that_is_worth_enough_and_no_face_of_it_is_told() -> None:
+def test_every_seat_has_a_hand_of_sufficient_value_whose_faces_are_not_sent() -> None:
     asked = Asked()
     for play in PLAYS:
         for seat in SEATS:
@@ -121,7 +121,7 @@ def test_the_last_mistake_is_a_hand_that_does_not_win() -> None:
     assert answers == {NotCounted(code="not_winning")}
 
 
-def test_where_a_trainer_has_ticked_the_walls_the_practice_asks_as_a_scorer_does() -> None:
+def test_with_ticked_walls_the_practice_scorer_asks_as_a_real_one() -> None:
     asked, groups = Asked(verified=False), winning_hand(PLAYS[0], "east")
     assert asked.about(1, "east", groups) == NotCounted(code="walls_not_read")
     said = McrWinDetails(laid=HandLayout(self_drawn=False))
@@ -129,7 +129,7 @@ def test_where_a_trainer_has_ticked_the_walls_the_practice_asks_as_a_scorer_does
 
 
 def seen(tiles: list[list[LaidTile]], folder: Path) -> HandObservation:
-    """Draw a hand into a folder's picture, and read it from there as a camera of pictures does."""
+    """Save a hand as a picture in a folder, and read it from there as a camera of pictures does."""
     world = SimulatedTable()
     world.spread(lay_hand(tiles))
     with open_camera("sim://tray", world=world) as camera:
@@ -141,14 +141,14 @@ def seen(tiles: list[list[LaidTile]], folder: Path) -> HandObservation:
     )
 
 
-def test_a_hand_that_is_drawn_is_read_from_a_folder_and_counted(tmp_path: Path) -> None:
+def test_a_hand_drawn_as_a_picture_is_read_from_a_folder_and_counted(tmp_path: Path) -> None:
     groups = winning_hand(PLAYS[0], "west")
     sight = seen([[LaidTile(1, serial) for serial in group] for group in groups], tmp_path)
     assert serials_by_group(sight) == groups
     assert isinstance(Asked().about(1, "west", serials_by_group(sight)), McrValue)
 
 
-def test_each_mistake_is_another_and_every_other_tile_lies_as_it_should() -> None:
+def test_each_mistake_is_different_and_all_other_tiles_lie_correctly() -> None:
     groups = winning_hand(PLAYS[0], "south")
     laid = [mistaken_hand(PLAYS[0], groups, number) for number in range(MISTAKES)]
     assert [len(group) for group in laid[0]] == [*map(len, groups[:-2]), len(groups[-2]) + 1]
@@ -157,7 +157,7 @@ def test_each_mistake_is_another_and_every_other_tile_lies_as_it_should() -> Non
     assert [plain(one)[1:] for one in laid[1:]] == [groups[1:]] * (MISTAKES - 1)
 
 
-def test_the_page_says_which_numbers_to_lay_of_a_real_set() -> None:
+def test_the_page_gives_the_numbers_to_lay_with_a_real_set() -> None:
     page = PAGE.read_text(encoding="utf-8")
     for seat in SEATS:
         written = " · ".join(" ".join(map(str, group)) for group in winning_hand(PLAYS[0], seat))

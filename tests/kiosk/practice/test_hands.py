@@ -1,4 +1,4 @@
-"""What lies and is scanned at the practice table: a deal's own tiles, which the reader and the scanner's rules know."""
+"""Tiles and scans at the practice table: a deal's own tiles, as the reader and the scanner's rules expect them."""
 
 from itertools import combinations
 from math import dist
@@ -8,7 +8,7 @@ from broker.protocol import SEATS
 from broker.rules import TRAY
 from firmware.scan_reader import CodeSettings, parse_tile_code
 from kiosk.practice.deals import practice_plan
-from kiosk.practice.hands import any_code, laid_tray, next_code, turned_out_tiles
+from kiosk.practice.hands import any_code, laid_tray, next_code, tipped_out_tiles
 from kiosk.restoring import Restoring, Scans, TrayRun
 from vision.cameras.addresses import open_camera
 from vision.reader import read_picture
@@ -18,25 +18,25 @@ PLAY = practice_plan().plays[1]
 
 
 def serials(number: int) -> set[int]:
-    return {loose.tile.serial for loose in turned_out_tiles(PLAY, number)}
+    return {loose.tile.serial for loose in tipped_out_tiles(PLAY, number)}
 
 
-def test_four_times_turned_out_are_all_tiles_then_comes_a_pile_of_each_seat_and_then_all_again() -> None:
+def test_tipping_out_gives_all_tiles_in_four_heaps_then_a_pile_of_each_seat_and_starts_over() -> None:
     assert set().union(*(serials(number) for number in range(4))) == set(range(1, 4 * TRAY + 1))
     piles = [{serial for row in PLAY.order[seat] for serial in row} for seat in SEATS]
     assert [serials(number) for number in range(4, 8)] == piles
-    assert turned_out_tiles(PLAY, 8) == turned_out_tiles(PLAY, 0)
+    assert tipped_out_tiles(PLAY, 8) == tipped_out_tiles(PLAY, 0)
 
 
-def test_loose_tiles_lie_beside_one_another() -> None:
+def test_loose_tiles_do_not_overlap() -> None:
     for number in range(8):
-        tiles = turned_out_tiles(PLAY, number)
-        assert min(dist(one.at, other.at) for one, other in combinations(tiles, 2)) > 37  # a tile's diagonal, mm
+        tiles = tipped_out_tiles(PLAY, number)
+        assert min(dist(one.at, other.at) for one, other in combinations(tiles, 2)) > 37  # a tile's diagonal, in mm
 
 
-def test_a_heap_that_was_turned_out_is_read() -> None:
+def test_a_tipped_out_heap_can_be_read() -> None:
     world = SimulatedTable()
-    world.spread(turned_out_tiles(PLAY, 0))
+    world.spread(tipped_out_tiles(PLAY, 0))
     with open_camera("sim://tray", world=world) as camera:
         read = {one.serial for one in read_picture(camera.frame()).reads if one.serial is not None}
     assert read - serials(0) == set()
@@ -45,7 +45,7 @@ def test_a_heap_that_was_turned_out_is_read() -> None:
     assert world.view.loose == ()
 
 
-def test_a_tray_is_scanned_in_its_order_and_the_next_one_after_it() -> None:
+def test_a_tray_is_scanned_in_order_and_then_the_next_one() -> None:
     def after(run: TrayRun | None) -> str:
         return next_code(PLAY, "south", Restoring(scans=Scans(run=run)))
 

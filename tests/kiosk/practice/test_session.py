@@ -1,4 +1,4 @@
-"""The practice table: a whole play with a mouse and keys, no broker, no hardware, and the screen of a real table."""
+"""The practice table: a whole play with mouse and keys, no broker, no hardware, and the screen of a real table."""
 
 import os
 import threading
@@ -21,7 +21,7 @@ from broker.protocol import SEATS, McrValue, RiichiValue
 from kiosk.config import ScreenSettings
 from kiosk.practice import session
 from kiosk.practice.deals import Practised, practice_plan
-from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TURN_OUT, strip
+from kiosk.practice.hands import KEYS, LAY, LAY_WRONG, SCAN_NEXT, TIP_OUT, strip
 from kiosk.practice.session import PracticeTable, PracticeWindow
 from kiosk.program import TableProgram
 from kiosk.screens import DeclaredView, TableScreen, type_key
@@ -34,7 +34,7 @@ PATIENCE_S = 600
 
 
 class Trainer:
-    """Somebody at the practice table, in a thread of their own."""
+    """Somebody at the practice table, on a thread of their own."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.stop, self.there = threading.Event(), threading.Event()
@@ -43,7 +43,7 @@ class Trainer:
 
         class Seen(PracticeWindow):
             def show(self, shown: object) -> bool:
-                new = super().show(shown)  # type: ignore[arg-type]  # handed on as it is
+                new = super().show(shown)  # type: ignore[arg-type]  # passed on as it is
                 trainer.windows[:] = [self]
                 trainer.there.set()
                 return new
@@ -61,7 +61,7 @@ class Trainer:
         return self.programs[0].state.phase
 
     def until(self, holds: Callable[[], bool]) -> None:
-        """Wait until something holds."""
+        """Wait until a condition holds."""
         end = time.monotonic() + PATIENCE_S
         while not holds():
             assert time.monotonic() < end, self.phase
@@ -73,7 +73,7 @@ class Trainer:
         self._click(box.center)
 
     def touch(self, name: str) -> None:
-        """Click a button on the table's screen; again if it had not been there long enough."""
+        """Click a button on the table's screen, again if it had just appeared."""
         self.until(lambda: name in self._offered())
         before = self.programs[0].view().phase
         while self.programs[0].view().phase == before:
@@ -91,13 +91,13 @@ class Trainer:
         return [line.text for line in current_screen(self.windows[0]._, self.programs[0].view()).lines]
 
     def _click(self, at: tuple[int, int]) -> None:
-        """Click as a person does: who lets go at once has not pressed a button."""
+        """Click as a person does: a button released at once was not pressed."""
         for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
             pygame.event.post(pygame.event.Event(kind, pos=at, button=pygame.BUTTON_LEFT, touch=False))
             self.stop.wait(0.08)
 
     def press_until(self, holds: Callable[[], bool], keys: Iterable[str] = KEYS) -> None:
-        """Press buttons again and again, as people do, until something holds."""
+        """Press buttons again and again, as people do, until a condition holds."""
         end = time.monotonic() + PATIENCE_S
         while not holds():
             assert time.monotonic() < end, self.phase
@@ -108,14 +108,14 @@ class Trainer:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rules", ["mcr", "riichi"])
-def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(rules: Practised, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_whole_play_needs_only_a_mouse(rules: Practised, monkeypatch: pytest.MonkeyPatch) -> None:
     trainer, _, failed = Trainer(monkeypatch), Translator("fr"), list[BaseException]()
 
     def play() -> None:
         try:
             {"mcr": _play, "riichi": _win_at_riichi}[rules](trainer, _)
             trainer.until(lambda: trainer.programs[0]._server.facts.unsent == 0)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the test must fail by it
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the test must fail with it
             failed.append(error)
         finally:
             trainer.stop.set()
@@ -130,7 +130,7 @@ def test_a_trainer_plays_a_whole_play_with_a_mouse_alone(rules: Practised, monke
 def _play(trainer: Trainer, _: Translator) -> None:
     trainer.there.wait(PATIENCE_S)
     trainer.until(lambda: trainer.phase is Phase.RESTORING)
-    trainer.strip(TURN_OUT)
+    trainer.strip(TIP_OUT)
     trainer.until(lambda: _("Sort the tiles by seat: colour and letter") in trainer.said())
     trainer.strip(SCAN_NEXT)
     trainer.until(lambda: _.ngettext("{count} tile scanned", "{count} tiles scanned", count=1) in trainer.said())
@@ -140,12 +140,12 @@ def _play(trainer: Trainer, _: Translator) -> None:
         trainer.strip(LAY)
         trainer.until(lambda left=left: len(trainer.programs[0].state.unverified) <= left)  # type: ignore[misc]  # a loop's own
     trainer.press_until(lambda: trainer.phase is Phase.PLAYING)
-    trainer.press_until(lambda: trainer.phase is Phase.DECLARED, ["f3"])  # so soon it is asked whether hu was meant
+    trainer.press_until(lambda: trainer.phase is Phase.DECLARED, ["f3"])  # so early, it is asked whether hu was meant
     _count(trainer, _)
     phase = trainer.programs[0].view().phase
     assert isinstance(phase, DeclaredView)
     told = phase.discarder_key
-    assert told is not None  # the walls were read, so the tiles tell whose the last one was
+    assert told is not None  # the walls were read, so the owner of the last tile is known
     trainer.touch(_("Self-drawn") if told == "d" else _(SEAT_NAMES[{seat[0]: seat for seat in SEATS}[told]]))
     trainer.until(lambda: trainer.phase is Phase.ACCEPTING)
     trainer.press_until(lambda: trainer.phase is Phase.RECORDED)
@@ -173,7 +173,7 @@ def _win_at_riichi(trainer: Trainer, _: Translator) -> None:
 
 
 def _count(trainer: Trainer, _: Translator) -> None:
-    """Have the hand that was declared laid down, read, counted and accepted."""
+    """Have the declared hand laid, read, counted and accepted."""
     counting = trainer.programs[0]._tasks.counting
     trainer.touch(_("Count from the backs"))
     trainer.strip(LAY)
@@ -184,14 +184,14 @@ def _count(trainer: Trainer, _: Translator) -> None:
     trainer.touch(_("Accept {fan}", fan=counting._counting.accepted.fan))
 
 
-def test_the_first_play_lies_in_plain_numbers_and_every_play_has_the_whole_set() -> None:
+def test_the_first_deal_is_in_numerical_order_and_every_play_has_the_whole_set() -> None:
     first, *others = practice_plan().plays
     assert [serial for seat in SEATS for row in first.order[seat] for serial in row] == list(range(1, 137))
     for play in others:
         assert sorted(serial for seat in SEATS for row in play.order[seat] for serial in row) == list(range(1, 137))
 
 
-def test_what_is_above_the_strip_is_what_a_real_table_shows() -> None:
+def test_above_the_strip_the_screen_is_that_of_a_real_table() -> None:
     shown = replace(SCENES["declared, value"](), problem=None)
     with PracticeWindow(ScreenSettings(driver="dummy"), Translator(), lambda: 0) as window:
         window.show(shown)
@@ -202,7 +202,7 @@ def test_what_is_above_the_strip_is_what_a_real_table_shows() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "fr", "zh"])
-def test_nothing_on_the_strip_is_cut_off(language: str) -> None:
+def test_no_label_on_the_strip_is_cut(language: str) -> None:
     rows = strip(camera=True, scanner=True)
     window = PracticeWindow(ScreenSettings(driver="dummy"), Translator(language), lambda: 0, rows)
     with window:
@@ -220,7 +220,7 @@ def test_nothing_on_the_strip_is_cut_off(language: str) -> None:
         (["--practice", "--pair"], "--pair needs CONFIG"),
     ],
 )
-def test_a_table_is_a_real_one_or_one_to_practise_at(
+def test_options_for_a_real_table_and_a_practice_table_cannot_be_mixed(
     arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""The tutorial: three minutes for each role, in every language, at the table to practise at."""
+"""The tutorial: three minutes for each role, in every language, at the practice table."""
 
 import os
 import threading
@@ -16,9 +16,9 @@ from broker.rules.hand_value import KnownTiles, answer_count
 from kiosk.config import ScreenSettings
 from kiosk.practice import session
 from kiosk.practice.deals import FACES, practice_plan, riichi_hand
-from kiosk.practice.hands import TURN_OUT, PracticeHands, strip
+from kiosk.practice.hands import TIP_OUT, PracticeHands, strip
 from kiosk.practice.session import LABELS, PracticeTable, PracticeWindow
-from kiosk.practice.tutorial import AGAIN_NS, BACK_KEY, EACH_NS, ON_KEY, STEPS, Lesson, Role
+from kiosk.practice.tutorial import BACK_KEY, KEY_EVERY_NS, ON_KEY, REPEAT_NS, STEPS, Lesson, Role
 from kiosk.screens import QUIT, ScreenView
 from kiosk.screens.drawing import BODY, SMALL, SMALLEST, TEXT, TextLine
 from kiosk.table import profile_of
@@ -31,10 +31,10 @@ WORDS_A_S: Final = 238 / 60
 """Silent reading of English (Brysbaert, "How many words do we read per minute?", 2019)."""
 
 DECIDE_S, POINT_S = 1.35, 1.1
-"""To make up one's mind, and to point at something (Card, Moran and Newell, the keystroke-level model, 1980)."""
+"""Time to decide, and to point at something (Card, Moran and Newell, the keystroke-level model, 1980)."""
 
 TABLE_S: Final = {"f5": 2, "f6": 2, "f7": 2, "f8": 0, "f1": 12, "f3": 12}
-"""What the table takes itself: to look at a tray, or for a claim window and the question whether hu was meant."""
+"""Time that the table itself takes: to check a tray, or for a claim window and the question whether hu was meant."""
 
 NAMED: Final = (*LABELS.values(), *SEAT_NAMES.values(), "False hu", "Call the arbiter", "Leave", "Enter")
 """Buttons that a step may name."""
@@ -57,9 +57,7 @@ class Hurried(PracticeWindow):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("role", "language"), [("staff", "fr"), ("players", "zh"), ("arbiters", "en")])
-def test_who_skips_every_step_is_led_through_to_the_end(
-    role: Role, language: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_skipping_every_step_leads_to_the_end(role: Role, language: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Hurried, "stopping", threading.Event(), raising=False)
     monkeypatch.setattr(session, "PracticeWindow", Hurried)
     session.practise(Hurried.stopping, PracticeTable(language=language, tutorial=role))
@@ -75,7 +73,7 @@ def test_each_tutorial_takes_three_minutes_at_most(role: Role) -> None:
 
 
 @pytest.mark.parametrize("language", languages())
-def test_a_step_names_a_button_as_it_is_written_there(language: str) -> None:
+def test_a_step_names_buttons_by_their_labels(language: str) -> None:
     _ = Translator(language)
     steps = [step.text for role in STEPS.values() for step in role]
     named = [(one, step) for step in steps for one in NAMED if one in step]
@@ -91,16 +89,16 @@ def _found(text: str, _: Translator, one: str) -> list[str]:
 
 @pytest.mark.parametrize("size", [(800, 480), (1280, 720), (1920, 1080), (720, 1280)], ids=str)
 @pytest.mark.parametrize("language", languages())
-def test_every_step_has_room_beside_its_buttons(language: str, size: tuple[int, int]) -> None:
+def test_every_step_fits_beside_its_buttons(language: str, size: tuple[int, int]) -> None:
     settings = ScreenSettings(*size, driver="dummy")
     rows = strip(camera=True, scanner=True)
     with PracticeWindow(settings, Translator(language), lambda: 0, rows, Lesson("staff")) as window:
         room, pen, _ = window.lesson_room, window._pen, Translator(language)
         width = min(target.box.left for target in window._lesson_targets()) - room.left - window._gap
         for step in (one for steps in STEPS.values() for one in steps):
-            parts = [*pen.broken(TextLine(_(step.text), BODY, TEXT), width)]
+            parts = [*pen.wrapped(TextLine(_(step.text), BODY, TEXT), width)]
             lines = pen.fit([TextLine("1", SMALL, TEXT), *parts], width, room.height)
-            assert pen.high(lines, width) <= room.height
+            assert pen.lines_height(lines, width) <= room.height
             assert not [one for one in lines if "…" in pen._fitting(one.text, one.share, width)[0]]
             assert min(line.share for line in lines[1:]) > SMALLEST
 
@@ -114,7 +112,7 @@ def press(window: PracticeWindow, key: str) -> None:
 
 
 class Watching(PracticeHands):
-    """Hands that only say what they were to do."""
+    """Hands that only record what they were asked to do."""
 
     def __init__(self) -> None:
         self.did = list[str]()
@@ -126,12 +124,12 @@ class Watching(PracticeHands):
         self.did.append(f"{key} up")
 
 
-def test_a_step_is_over_when_the_table_stands_so_and_back_shows_it_once_more() -> None:
+def test_a_step_ends_when_the_table_is_ready_and_back_shows_it_again() -> None:
     lesson, hands, now = Lesson("staff"), Watching(), Time()
     with PracticeWindow(
         ScreenSettings(driver="dummy"), Translator(), now, strip(camera=True, scanner=True), lesson
     ) as window:
-        window.give(hands)
+        window.attach(hands)
         window.show(SCENES["restoring"]())
         assert (lesson.text(Translator())[0], lesson.buttons(Translator())) == ("Step 1 of 8", ("", "Skip"))
         window.show(SCENES["restoring, heap"]())
@@ -144,25 +142,25 @@ def test_a_step_is_over_when_the_table_stands_so_and_back_shows_it_once_more() -
         assert hands.did == []
 
 
-def test_a_step_that_is_skipped_is_done_by_the_hands_and_again_until_it_is_over() -> None:
+def test_a_skipped_step_is_done_by_the_hands_until_it_is_over() -> None:
     lesson, hands = Lesson("staff"), Watching()
     lesson.press(ON_KEY)
-    for now in (0, EACH_NS, EACH_NS + AGAIN_NS - 1, EACH_NS + AGAIN_NS):
+    for now in (0, KEY_EVERY_NS, KEY_EVERY_NS + REPEAT_NS - 1, KEY_EVERY_NS + REPEAT_NS):
         lesson.follow(SCENES["restoring"](), hands, now)
-    assert hands.did == [TURN_OUT, TURN_OUT]
-    lesson.follow(SCENES["restoring, heap"](), hands, EACH_NS + 2 * AGAIN_NS)
-    assert hands.did == [TURN_OUT, TURN_OUT]
+    assert hands.did == [TIP_OUT, TIP_OUT]
+    lesson.follow(SCENES["restoring, heap"](), hands, KEY_EVERY_NS + 2 * REPEAT_NS)
+    assert hands.did == [TIP_OUT, TIP_OUT]
 
 
 @pytest.mark.parametrize("winner", SEATS)
-def test_whoever_wins_at_riichi_has_a_hand_with_a_yaku(winner: Seat) -> None:
+def test_every_riichi_winner_has_a_yaku(winner: Seat) -> None:
     without_deal = msgspec.structs.replace(practice_plan().plays[0], order={})
     for planned in (*practice_plan("riichi-deals").plays, without_deal):
         assert han_of(planned, winner) >= 2, planned.round
 
 
 def han_of(planned: PlannedPlay, winner: Seat) -> int:
-    """Return how many han the scorer counts in the hand that is laid down."""
+    """Return the han that the scorer counts in the laid hand."""
     groups, under = riichi_hand(planned, winner)
     said = RiichiWinDetails(laid=HandLayout(self_drawn=True), dora=(under,), round_wind="east", dealer=winner)
     request = CountRequest(

@@ -1,4 +1,4 @@
-"""Screens are drawn by the real pygame, on SDL's driver that shows nothing."""
+"""Screens are drawn by the real pygame, on SDL's dummy driver."""
 
 import os
 from collections.abc import Iterator

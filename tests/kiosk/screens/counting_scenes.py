@@ -1,4 +1,4 @@
-"""A winner's hand while it is counted from the backs: everything that the screen can be asked to show of it."""
+"""Scenes of a winner's hand that is counted from the backs."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,7 +25,7 @@ def dealt(seat: str = "west") -> tuple[int, ...]:
 
 
 def with_melds() -> Groups:
-    """Seven concealed tiles, a claimed chow, a claimed kong, a tile of East's."""
+    """Seven concealed tiles, a claimed chow, a claimed kong, and a tile of East's."""
     own, south, east = dealt(), dealt("south"), dealt("east")
     return own[:7], (*own[7:9], south[20]), (*own[9:12], south[21]), (east[30],)
 
@@ -37,7 +37,7 @@ def self_drawn_late() -> Groups:
 
 
 def drawn() -> np.ndarray:
-    """Something like a picture of a mat."""
+    """Return a picture that resembles a mat."""
     ground = np.full((300, 520, 3), (58, 72, 34), dtype=np.uint8)
     for at in range(14):
         ground[60 + 110 * (at // 8) : 130 + 110 * (at // 8), 20 + 60 * (at % 8) : 70 + 60 * (at % 8)] = (98, 140, 90)
@@ -45,13 +45,13 @@ def drawn() -> np.ndarray:
 
 
 def sight(groups: Groups, *, still: bool = True) -> HandObservation:
-    """Return what the camera sees of a hand."""
+    """Return the camera's observation of a hand."""
     tiles = tuple(tuple(SeenTile(serial) for serial in group) for group in groups)
     return HandObservation(tiles, still, CameraView(1, drawn()))
 
 
 def with_kongs() -> Groups:
-    """Four kongs of any tiles, one more, and its like."""
+    """Four kongs of any tiles, and a pair."""
     own = dealt()
     return own[:1], own[1:5], own[5:9], own[9:13], own[13:17], own[17:18]
 
@@ -65,13 +65,13 @@ def counted(
     win: McrQuestions = McrQuestions(last_tile=True),  # noqa: B008 - frozen
     problem: str | None = None,
 ) -> ScreenView:
-    """Return what is to be seen of West's hand."""
+    """Return the view of West's hand."""
     sitting = sitting_in(Phase.DECLARED)
     winner = Winner(sitting.play, "west")
     request = CountRequest(
         id="request-1", event=EVENT, table=TABLE, round=1, deal=1, seat="west", groups=self_drawn_late()
     )
-    counting = HandCounting(winner, win, now, asked=request if asked or answer else None, answer=answer)
+    counting = HandCounting(winner, win, now, request=request if asked or answer else None, answer=answer)
     seen = screen_view(TABLE, sitting.table, Form(("west", "north")), StatusLine(up=True, clock="14:05"), problem)
     return with_counting(seen, CountingView(counting, silent=silent), None)
 

@@ -1,7 +1,7 @@
 """Contact sheets of the table's screen: `python -m tests.kiosk.screens.gallery FOLDER` (`make screens`).
 
-Every scene, in every language and size, a sheet each; what the pages for staff and players show, in the
-page's language; and the picture at the head of the README. What is to be looked at is listed in `scenes.py`.
+Every scene, in every language and size, one sheet each; the scenes of the pages for staff and players, in the page's
+language; and the picture at the head of the README. The scenes are in `scenes.py`.
 """
 
 import os
@@ -23,7 +23,7 @@ from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 SIZES: Final = ((800, 480), (1280, 720), (1920, 1080), (720, 1280))
 WIDTH: Final = 400
 UPRIGHT_WIDTH: Final = 240
-"""Of one picture on a sheet, pixels."""
+"""Width of one upright picture on a sheet, in pixels."""
 ACROSS: Final = 5
 UPRIGHT_ACROSS: Final = 8
 CAPTION: Final = 22
@@ -32,7 +32,7 @@ SHOWN: Final = {
     "restore": ("restoring, heap", "restoring, one fault"),
     "play": ("confirming", "declared, one value", "accepting"),
 }
-"""What pages show, side by side: `staff.md` and `player.md`."""
+"""Scenes that pages show side by side: `staff.md` and `player.md`."""
 COLOURS: Final = 128
 """Flat pictures need no more, and the files stay small."""
 

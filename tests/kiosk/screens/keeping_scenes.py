@@ -1,4 +1,4 @@
-"""A play that is kept after its result: everything that the screen can be asked to show of it."""
+"""Scenes of a play that is kept after its result."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ def keeping_scenes(recorded: Callable[[], ScreenView]) -> dict[str, Callable[[],
     def looking(at: int, laid: LaidSeat | None = None, problem: str | None = None, *, still: bool = True) -> ScreenView:
         keeping = Keeping(play(1), at)
         view = CameraView(1, drawn()) if laid else None
-        seen = LaidObservation(keeping.asked, laid, problem=problem, still=still, view=view)
+        seen = LaidObservation(keeping.target, laid, problem=problem, still=still, view=view)
         return with_keeping(recorded(), replace(keeping, observation=seen), offered=False)
 
     def told(answer: PlayFound | None, *, whole: bool = True) -> ScreenView:

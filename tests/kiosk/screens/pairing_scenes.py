@@ -1,4 +1,4 @@
-"""What a device shows that has no table yet."""
+"""Scenes of a device that has no table yet."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,9 +21,9 @@ FORMS: Final = {
 
 
 def pairing_scenes(online: StatusLine) -> dict[str, Callable[[], ScreenView]]:
-    """Return them by name, as at a table whose line stands so."""
+    """Return the scenes by name, with this status line."""
 
     def of(form: PairingForm) -> Callable[[], ScreenView]:
-        return lambda: replace(pairing_view(form, "14:05"), line=replace(online, apart=True))
+        return lambda: replace(pairing_view(form, "14:05"), line=replace(online, unpaired=True))
 
     return {f"pairing, {name}": of(form) for name, form in FORMS.items()}

@@ -1,4 +1,4 @@
-"""Everything that the screen of a table that plays riichi can be asked to show: sessions, and planned deals."""
+"""Scenes of a table that plays riichi: sessions, and planned deals."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +32,7 @@ MOST: Final = RiichiWin(han=12)
 
 
 def session(steps: Callable[[RiichiSitting], object], form: RiichiForm | None = None) -> ScreenView:
-    """Show a session in which this has happened, with the longest names."""
+    """Show a session after these actions, with the longest names."""
     given = session_plan()
     planned = msgspec.structs.replace(given.session, players=named(LONG).players)  # type: ignore[type-var]  # it has one
     sitting = RiichiSitting(msgspec.structs.replace(given, session=planned))
@@ -42,7 +42,7 @@ def session(steps: Callable[[RiichiSitting], object], form: RiichiForm | None = 
 
 
 def alone(steps: Callable[[AloneSitting], object], form: RiichiForm | None = None, *, begun: bool = True) -> ScreenView:
-    """Show a planned deal in which this has happened, with Chinese names."""
+    """Show a planned deal after these actions, with Chinese names."""
     sitting = AloneSitting(named(CHINESE))
     sitting.begin() if begun else sitting.restore()
     steps(sitting)
@@ -50,19 +50,19 @@ def alone(steps: Callable[[AloneSitting], object], form: RiichiForm | None = Non
 
 
 def ron(sitting: RiichiSitting | AloneSitting) -> None:
-    """Come to two ron on north's tile."""
+    """Bring the table to two ron on North's tile."""
     sitting.declare("south", "west")
     sitting.tell("ron", wins={"south": fu30(3), "west": RiichiWin(yakuman=2)}, loser="north")
 
 
 def asking(sitting: AloneSitting) -> None:
-    """Come to where two have said to be tenpai."""
+    """Bring the table to where two seats have declared tenpai."""
     sitting.draw()
     sitting.press("east", "north")
 
 
 def drawn(sitting: AloneSitting) -> None:
-    """Come to the record of a drawn hand."""
+    """Bring the table to the record of a drawn hand."""
     asking(sitting)
     sitting.tell("draw")
     sitting.press(*SEATS)
@@ -110,14 +110,14 @@ def counting(
     for key in keys:
         now = replace(now, win=now.win.press(key, now.observation, now.winner))
     request = CountRequest(id="r", event="e", table=1, round=1, deal=1, seat="south", groups=((1,), (2,)))
-    count = CountingView(replace(now, asked=request if answer else None, answer=answer))
+    count = CountingView(replace(now, request=request if answer else None, answer=answer))
     return with_counting(shown, count, None)
 
 
 def counted_in_session(
     seen_: HandObservation, answer: AnyCountAnswer | None = None, *keys: str, rules: str | None = None
 ) -> ScreenView:
-    """Show a session in which South has won in riichi, by rules with every question if it is said."""
+    """Show a session in which South has won in riichi, on request by rules with every question."""
     sitting = RiichiSitting(session_plan(profile="riichi-club" if rules else "riichi-montreal", rules=rules))
     sitting.begin()
     sitting.take(DepositLaid(at=sitting.wait(), seat="south", laid=True))
@@ -143,7 +143,7 @@ def every_question() -> str:
 
 
 def laid(*groups: int, under: tuple[int, ...] = ()) -> HandObservation:
-    """See groups of so many tiles in one row, and others in a row under it."""
+    """Return an observation of groups of these sizes in one row, and others in a row below it."""
     serials = iter(range(1, 137))
     all_ = tuple(tuple(next(serials) for _ in range(many)) for many in (*groups, *under))
     return replace(sight(all_), rows=(len(groups), len(under)) if under else (len(groups),))

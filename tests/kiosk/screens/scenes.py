@@ -1,4 +1,4 @@
-"""Everything that the table's screen can be asked to show, with the names that break layouts."""
+"""Scenes of the table's screen, with names that break layouts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -90,7 +90,7 @@ LONGEST: Final[dict[Seat, str]] = {"east": "W" * 100, "south": "龍" * 100, "wes
 
 
 def named(names: dict[Seat, str], round_: int = 1) -> PlannedPlay:
-    """Plan a play of players with these names."""
+    """Plan a play for players with these names."""
     players = {seat: Player(id=f"p{at + 1:02}", name=names[seat]) for at, seat in enumerate(SEATS)}
     return msgspec.structs.replace(play(round_), players=players, dealer="south", deal=9999, round=999)
 
@@ -102,12 +102,12 @@ def seen(
     problem: str | None = None,
     restoring: Restoring = NOTHING_YET,
 ) -> ScreenView:
-    """Return what is to be seen of a table."""
+    """Return the view of a table."""
     return screen_view(TABLE, sitting.table, form, line, problem, restoring=restoring)
 
 
 def faults(count: int) -> ScreenView:
-    """A tray with faults of every kind that the camera can name, and then some."""
+    """A tray with every kind of fault that the camera can name, and more."""
     sitting = Sitting(play(1))
     kinds = [kind.value for kind in TrayFaultType]
     wrong = tuple(
@@ -127,7 +127,7 @@ def faults(count: int) -> ScreenView:
 
 
 def unread(count: int) -> ScreenView:
-    """A tray with places that could not be read."""
+    """A tray with unread places."""
     sitting = Sitting(play(1))
     hand, *walls = sitting.play.order["north"]
     rows = ((*(None for _ in range(count)), *hand[count:]), *walls)
@@ -136,7 +136,7 @@ def unread(count: int) -> ScreenView:
 
 
 def listed_tiles(rows: Sequence[Sequence[int | None]]) -> CameraView:
-    """List tiles as the camera cuts them out; what is not read is out of focus."""
+    """List tiles as cut out by the camera; unread ones are out of focus."""
     tiles = [(one, tile_stamp(SimulatedTile(1, one or 1))) for row in rows for one in row]
     stamps = [stamp if one else cv2.blur(stamp, (21, 21)) for one, stamp in tiles]
     height, width = stamps[0].shape[:2]
@@ -153,7 +153,7 @@ def half_restored() -> ScreenView:
 
 
 def across(*, covered: int = 0) -> ScreenView:
-    """Two trays whose first tiles have changed places, after another move was done."""
+    """Two trays whose first tiles are exchanged, after another move was done."""
     sitting = Sitting(named(LONG))
     trays = sitting.play.order
     (east, *hand), *walls = trays["east"]
@@ -162,12 +162,12 @@ def across(*, covered: int = 0) -> ScreenView:
     sitting.restore(["south", "north"])
     sitting.take(TrayChecked(at=sitting.wait(), seat="west", rows=((east, *others), *more), wrong=(strange,)))
     sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=((west, *hand), *walls), wrong=(strange,)))
-    sitting.table = replace(sitting.table, work=replace(sitting.table.work, ticked=True))
+    sitting.table = replace(sitting.table, work=replace(sitting.table.work, last_move_done=True))
     return seen(sitting, restoring=Restoring(TableObservation(covered)))
 
 
 def beside() -> ScreenView:
-    """A place is empty, and its tile lies beside the tray."""
+    """An empty place whose tile lies beside the tray."""
     sitting = Sitting(play(1))
     (first, *hand), *walls = sitting.play.order["north"]
     gap = Misplaced(kind="missing", row=0, col=0, expected=first)
@@ -179,7 +179,7 @@ def heap(*, pile: Seat | None = None, trouble: bool = False, seen_all: bool = Fa
     """A heap, or a pile of one seat, under the camera."""
     sitting = Sitting(play(1))
     turned_out = 4 + SEATS.index(pile) if pile else 0
-    serials = [one.tile.serial for one in hands.turned_out_tiles(sitting.play, turned_out)]
+    serials = [one.tile.serial for one in hands.tipped_out_tiles(sitting.play, turned_out)]
     strange = (SeenTile(None, face_up=True), SeenTile(None, foreign=True), *[SeenTile(None)] * 12) if trouble else ()
     observation = TableObservation(
         in_view=(*map(SeenTile, serials), *strange), view=CameraView(1, drawn_heap(sitting.play, turned_out))
@@ -212,21 +212,21 @@ def another_carrier() -> ScreenView:
 
 
 def strange_carrier(*, foreign: bool = False, unread: int = 0, asked: bool = False) -> ScreenView:
-    """A tray of no deal that this table knows: of this set, or of another."""
+    """A tray of no deal known here, of this set or of another."""
     sitting = Sitting(named(LONG))
     sitting.take(strange(sitting.play, "east", sitting.wait(), foreign=foreign, unread=unread))
     return seen(sitting, restoring=Restoring(showing="anew" if asked else "camera"))
 
 
 def sheet(event: str, deal: int) -> ScreenView:
-    """A carrier's sheet was scanned."""
+    """A scanned carrier's sheet."""
     sitting = Sitting(named(LONG))
     report = NotScanned("scan_unknown", carrier_code_text(CarrierCode(event, deal)), 1)
     return seen(sitting, restoring=with_scan(Restoring(), report, sitting.play, EVENT))
 
 
 def had_before(deal: int = 1, repeats: tuple[str, ...] = ()) -> Sitting:
-    """The second play is of a deal that the table, or players with long names, had before."""
+    """A second play of a deal that the table, or players with long names, had before."""
     sitting = Sitting(play(1))
     sitting.begin()
     sitting.draw()
@@ -251,13 +251,13 @@ def ruling(panel: ArbiterPanel, phase: Phase = Phase.PLAYING, problem: str | Non
 
 
 def infraction(ask: PanelStep, page: int = 0) -> ScreenView:
-    """What West has done, by the catalogue of the rules here."""
+    """West's infraction, from the catalogue of the rules here."""
     panel = opened_panel(sitting_in(Phase.PLAYING).table)
     return ruling(replace(panel, ask=ask, act="infraction", seats=("west",), page=page, offence=2))
 
 
 def scene(*keys: str) -> ScreenView:
-    """What the rules are asked about at the panel, after these keys."""
+    """The questions to the rules at the panel, after these keys."""
     panel = opened_panel(sitting_in(Phase.PLAYING).table)
     assert panel.scene
     return ruling(replace(panel, ask="scene", act="what_happened", scene=reduce(press_scene_key, keys, panel.scene)))
@@ -277,7 +277,7 @@ def void() -> ScreenView:
 ALL_ACTS: Final[tuple[Act, ...]] = tuple(
     act for act in get_args(Act) if act not in {"resume", "self_test", "reopen", "forward"}
 )
-"""More than there ever are at once."""
+"""More rulings than there ever are at once."""
 
 
 def half_confirmed() -> ScreenView:
@@ -306,7 +306,7 @@ def one_value() -> ScreenView:
 
 
 def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> ScreenView:
-    """Three winners after a false hu, the widest result there is."""
+    """Three winners after a false hu, the widest possible result."""
     sitting = Sitting(named(names))
     sitting.declare("east")
     sitting.false_hu("east")
@@ -317,7 +317,7 @@ def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> ScreenView:
 
 
 def onward(now: ScreenView, *, later: bool = False) -> ScreenView:
-    """Let those who sit there go on: one stays, one has no play left, two go elsewhere."""
+    """Give the players their next seats: one stays, one has no further play, two move to other tables."""
     next_round = (now.play.round if now.play else 0) + (2 if later else 1)
     seats = {seat: NextSeat(round=next_round, table=table, seat=to) for seat, table, to in GOING}
     assert isinstance(now.phase, RecordedView)
@@ -332,7 +332,7 @@ GOING: Final[tuple[tuple[Seat, int, Seat], ...]] = (
 
 
 def overtaken() -> ScreenView:
-    """West declared on east's discard; south drew on, as nothing showed, and declared too."""
+    """West declared on East's discard; South, as nothing showed, drew and declared too."""
     sitting = Sitting(named(LONG))
     sitting.declare("west", "south")
     sitting.value("east", on={"west": "east", "south": "south"}, west=12)
@@ -382,7 +382,7 @@ RECEIPT: Final = "WMWM-0Q8K-WMNM-QGWM"
 ANCHOR: Final = "DFRB-CMEV-KN1M-YC9Q-G4B1-BZVK-P1P4"
 LINK: Final = receipt_link("https://results.example.org", RECEIPT, ANCHOR)
 LONG_LINK: Final = receipt_link("https://" + "results." * 5 + "example.org/2026", RECEIPT, ANCHOR)
-"""About as wide as a code can be."""
+"""About as large as a QR code can be."""
 
 SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
     **pairing_scenes(ONLINE),
@@ -523,7 +523,7 @@ SCENES: Final[dict[str, Callable[[], ScreenView]]] = {
 
 
 def checked_in_meanwhile(*more: Seat, wrong: bool = False) -> ScreenView:
-    """Players press while trays are still laid."""
+    """Players who check in while trays are still laid."""
     sitting = Sitting(named(LONG))
     sitting.restore(["north"])
     if wrong:
@@ -533,7 +533,7 @@ def checked_in_meanwhile(*more: Seat, wrong: bool = False) -> ScreenView:
 
 
 def in_doubt(doubt: Doubt) -> ScreenView:
-    """A play of which nobody can tell whether hu was declared."""
+    """A play with presses that may not be hu."""
     playing = seen(named_in(LONG, Phase.PLAYING))
     return replace(playing, phase=PlayingView(doubt=doubt), time=TimeView(17))
 

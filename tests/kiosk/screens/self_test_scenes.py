@@ -1,4 +1,4 @@
-"""Everything that the self-test of the hardware can be asked to show."""
+"""Scenes of the hardware self-test."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ Steps = Callable[[SelfTestRun], object]
 
 
 def walked(*reports: Report | TooShort, keys: str = "", then: Steps = lambda _: None) -> ScreenView:
-    """Show a test of which devices have told this, then these keys were pressed."""
+    """Show a test after these reports and keys."""
     walk = SelfTestRun(0, {}, tuple, scanner=True)
     for report in reports:
         walk.take(report, 0)
@@ -28,14 +28,14 @@ def walked(*reports: Report | TooShort, keys: str = "", then: Steps = lambda _: 
         walk.key(key, 3)
     then(walk)
     line = StatusLine(up=True, clock="09:05", version="0.1.0")
-    return ScreenView(TABLE, IdleView(), line, self_test=walk.seen)
+    return ScreenView(TABLE, IdleView(), line, self_test=walk.view)
 
 
 ALL: Final = tuple(Pressed(seat, 1) for seat in SEATS)
 
 
 def found(*wrong: tuple[str, str]) -> ScreenView:
-    """Show what a test has found."""
+    """Show the findings of a test."""
     passed = replace(walked(*ALL).self_test, step="found", found=tuple(HardwareFinding(*one) for one in wrong))  # type: ignore[type-var]  # there is one
     return replace(walked(), self_test=passed)
 
@@ -52,9 +52,9 @@ SELF_TEST: Final[dict[str, Callable[[], ScreenView]]] = {
     "self-test, scanned": lambda: walked(*ALL, Scanned(117, "02", 1)),
     "self-test, scanned nothing": lambda: walked(*ALL, NotScanned("scan_unknown", "?", 1)),
     "self-test, no picture": lambda: walked(*ALL, keys="x"),
-    "self-test, picture": lambda: walked(*ALL, keys="x", then=lambda walk: walk.saw(PictureObservation(PICTURE))),
+    "self-test, picture": lambda: walked(*ALL, keys="x", then=lambda walk: walk.observe(PictureObservation(PICTURE))),
     "self-test, glare": lambda: walked(
-        *ALL, keys="x", then=lambda walk: walk.saw(PictureObservation(PICTURE, ("camera_glare",)))
+        *ALL, keys="x", then=lambda walk: walk.observe(PictureObservation(PICTURE, ("camera_glare",)))
     ),
     "self-test, passed": found,
     "self-test, one fault": lambda: found(("button-north", "button_silent")),

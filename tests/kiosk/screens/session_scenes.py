@@ -1,4 +1,4 @@
-"""What a table that plays riichi can be asked to show, for `scenes.py`: the way through a hand, and its widest."""
+"""Scenes of a riichi session, for `scenes.py`: the course of a hand, and the widest screens."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,7 +29,7 @@ RON: Final = ("3", "enter", "3", "0", "enter")
 
 
 class At(Keyed[RiichiSitting]):
-    """A riichi table with its keyboard, and what is seen of it."""
+    """A riichi table with its keyboard and view."""
 
     def __init__(
         self, line: StatusLine, names: dict[Seat, str] | None = None, standing: RiichiStanding | None = None
@@ -43,17 +43,17 @@ class At(Keyed[RiichiSitting]):
         self._line = line
 
     def begun(self) -> Self:
-        """Let all sit down."""
+        """Let all four sit down."""
         self.sitting.begin()
         return self
 
     def declared(self, *seats: Seat) -> Self:
-        """Let these win."""
+        """Let these seats win."""
         self.sitting.declare(*seats)
         return self
 
     def doubted(self) -> Self:
-        """Let somebody press just as the hand begins."""
+        """Let a seat press just as the hand begins."""
         self.sitting.take(ButtonPressed(at=self.sitting.table.since + SETTLE, seat="south"))
         closes_at = self.sitting.table.closes_at
         assert closes_at is not None
@@ -61,7 +61,7 @@ class At(Keyed[RiichiSitting]):
         return self
 
     def drawn(self, *tenpai: Seat) -> Self:
-        """Let nobody win, and these be tenpai."""
+        """Let nobody win, and these seats be tenpai."""
         self.sitting.draw()
         self.sitting.press(*tenpai)
         return self
@@ -77,7 +77,7 @@ class At(Keyed[RiichiSitting]):
         return self
 
     def seen(self) -> ScreenView:
-        """Return what is to be seen."""
+        """Return the screen's view."""
         table, keys = self.sitting.table, self.keys
         keys.follow(table)
         session = session_view(table, self.sitting.session, keys.riichi.form, "always")
@@ -85,7 +85,7 @@ class At(Keyed[RiichiSitting]):
 
 
 def hands(at: At, count: int) -> At:
-    """Let a session have so many entries: a win, minor faults, which end no hand, and one that is broken off."""
+    """Give a session this many entries: a win, minor faults, which end no hand, and an aborted hand."""
     at.declared("south").typed(*RON, "w").accepted().typed("enter")
     for _ in range(count - 2):
         at.typed("f", "s", "2")
@@ -95,7 +95,7 @@ def hands(at: At, count: int) -> At:
 
 
 def riichi_scenes(line: StatusLine, broken: StatusLine, names: dict[Seat, str]) -> dict[str, Callable[[], ScreenView]]:
-    """Return the scenes: with a line at the foot as usual, and with everything broken and the longest names."""
+    """Return the scenes, with the usual status line, and with every fault and the longest names."""
 
     def at() -> At:
         return At(line).begun()

@@ -1,4 +1,4 @@
-"""Colours for all eyes: what must be told apart is, with a colour vision deficiency too; in quiet light nothing glares.
+"""Colours for all eyes: distinctions remain visible with a colour vision deficiency; quiet light does not glare.
 
 Simulated as by Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
 Deficiency" (IEEE TVCG 15, 2009), at full severity; differences are of CIELAB (1976), where about 2.3 is just noticed
@@ -18,7 +18,7 @@ import pytest
 from broker.i18n import Translator
 from broker.protocol import SEATS, Seat
 from kiosk.screens import RestoringView, ScreenView, TableScreen, TextPen, drawing
-from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, Appearance, Colour
+from kiosk.screens.drawing import DIMMED, EDGE, GROUND, PANEL, Appearance, Colour
 from tests.kiosk.screens.riichi_scenes import ALL_SCENES as SCENES
 from tests.kiosk.screens.test_table import contrast, scene_of
 
@@ -32,17 +32,17 @@ EYES: Final = {
 TO_XYZ: Final = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
-"""Of linear sRGB; with D65 as white (IEC 61966-2-1)."""
+"""From linear sRGB, with D65 as white (IEC 61966-2-1)."""
 
 WHITE: Final = np.array([0.95047, 1.0, 1.08883])
 
 LEAST: Final = 9
-"""Four times what is just noticed."""
+"""Four times the just noticeable difference."""
 
 SIZE: Final = (800, 480)
 
 LIGHTS: Final = (False, True)
-"""Quiet or not."""
+"""Whether the light is quiet."""
 
 
 @cache
@@ -56,17 +56,17 @@ def linear(colour: tuple[float, ...]) -> np.ndarray:
 
 
 def lab(colour: tuple[float, ...], eyes: str) -> np.ndarray:
-    """Return a colour as these eyes see it."""
+    """Return a colour in CIELAB as these eyes see it."""
     xyz = TO_XYZ @ np.clip(np.array(EYES[eyes]) @ linear(colour), 0, 1) / WHITE
     x, y, z = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 def alike(colours: dict[str, Colour], *, quiet: bool) -> list[tuple[str, str, str, float]]:
-    """Return the pairs that some eyes do not tell apart, with how much they differ."""
+    """Return the pairs that some eyes cannot distinguish, with their differences."""
     found = []
     lit = {
-        name: tuple(part * left / 255 for part, left in zip(one, LOWERED, strict=True)) if quiet else one
+        name: tuple(part * left / 255 for part, left in zip(one, DIMMED, strict=True)) if quiet else one
         for name, one in colours.items()
     }
     for eyes, (one, other) in product(EYES, combinations(lit, 2)):
@@ -88,7 +88,7 @@ def pixels(surface: pygame.Surface) -> np.ndarray:
 
 
 def colour_of(seat: Seat) -> Colour:
-    """Return what a seat's shape is painted with: most of what is drawn."""
+    """Return the main colour of a seat's shape."""
     painted = pixels(shape(seat)).reshape(-1, 3)
     found, counts = np.unique(painted[painted.any(axis=1)], axis=0, return_counts=True)
     red, green, blue = (int(part) for part in found[counts.argmax()])
@@ -96,31 +96,31 @@ def colour_of(seat: Seat) -> Colour:
 
 
 @pytest.mark.parametrize("quiet", LIGHTS)
-def test_the_colours_of_seats_are_told_apart_by_all_eyes(*, quiet: bool) -> None:
+def test_seat_colours_are_distinct_for_all_eyes(*, quiet: bool) -> None:
     assert alike({seat: colour_of(seat) for seat in SEATS}, quiet=quiet) == []
 
 
 @pytest.mark.parametrize("quiet", LIGHTS)
-def test_the_colours_of_what_is_said_are_told_apart_by_all_eyes(*, quiet: bool) -> None:
-    """What is well, what needs somebody, what is dangerous, what is said by the way; and a frame that says nothing."""
+def test_text_colours_are_distinct_for_all_eyes(*, quiet: bool) -> None:
+    """Text, quiet text, good, attention, danger, and a plain frame."""
     said = ("TEXT", "QUIET", "GOOD", "ATTENTION", "DANGER", "LINE")
     assert alike({name: getattr(drawing, name) for name in said}, quiet=quiet) == []
 
 
 @pytest.mark.parametrize(("one", "other"), [*combinations(SEATS, 2)])
-def test_seats_are_told_apart_by_shape_without_any_colour(one: Seat, other: Seat) -> None:
-    """The outlines differ in an eighth of what either covers, and more."""
+def test_seat_shapes_are_distinct_without_colour(one: Seat, other: Seat) -> None:
+    """Two outlines differ in at least an eighth of the area that either covers."""
     covered = [pixels(shape(seat)).any(axis=2) for seat in (one, other)]
     assert (covered[0] ^ covered[1]).sum() >= (covered[0] | covered[1]).sum() / 8
 
 
 LIGHT: Final = (linear(tuple(range(256)))[None, :, None] * TO_XYZ[1]).astype(np.float32)
-"""How bright each amount of red, of green and of blue is."""
+"""Luminance of each level of red, green and blue."""
 
 
 @cache
 def luminance(scene: str, *, quiet: bool) -> tuple[float, float]:
-    """Return how bright a screen is in the mean, and where it is brightest: 1 is white."""
+    """Return the mean and the highest luminance of a screen; 1 is white."""
     view = glaring() if scene == GLARE else scene_of(scene)
     surface = pygame.Surface(SIZE)
     table(quiet=quiet).draw(surface, view)
@@ -129,7 +129,7 @@ def luminance(scene: str, *, quiet: bool) -> tuple[float, float]:
 
 
 GLARE: Final = "a white picture"
-"""The worst that a camera can show."""
+"""The brightest picture that a camera can show."""
 
 
 def glaring() -> ScreenView:
@@ -142,26 +142,26 @@ def glaring() -> ScreenView:
     return replace(view, phase=replace(view.phase, restoring=restoring))
 
 
-def test_in_quiet_light_no_screen_is_bright_and_nothing_on_it_is_white() -> None:
-    """6 % of what white would give, and no pixel above 30 %."""
+def test_in_quiet_light_no_screen_is_bright_or_has_white() -> None:
+    """At most 6 % of white in the mean, and no pixel above 30 %."""
     seen = {scene: luminance(scene, quiet=True) for scene in (*SCENES, GLARE)}
     assert {scene: round(mean, 3) for scene, (mean, _) in seen.items() if mean > 0.06} == {}
     assert [scene for scene, (_, most) in seen.items() if most > 0.3] == []
 
 
-def test_in_quiet_light_no_screen_follows_another_with_a_jump() -> None:
-    """Whichever follows which: by 4 % of white at most; usual light has 17 %."""
+def test_in_quiet_light_brightness_never_jumps_between_screens() -> None:
+    """Between any two screens by at most 4 % of white; usual light has 17 %."""
     means = {quiet: [luminance(scene, quiet=quiet)[0] for scene in SCENES] for quiet in LIGHTS}
     assert max(means[True]) - min(means[True]) <= 0.04
     assert max(means[False]) - min(means[False]) >= 0.1, "else quiet light is for nothing"
 
 
 @pytest.mark.parametrize("ground", [GROUND, PANEL])
-def test_in_quiet_light_everything_is_read_and_every_button_seen(ground: Colour) -> None:
-    """3:1, WCAG's level for letters as large as ours; 2:1 for an edge, beside which there is always a word."""
+def test_in_quiet_light_text_is_legible_and_buttons_are_visible(ground: Colour) -> None:
+    """3:1, WCAG's level for large letters; 2:1 for edges, beside which there is always a word."""
 
     def lit(colour: Colour) -> tuple[int, ...]:
-        return tuple(part * left // 255 for part, left in zip(colour, LOWERED, strict=True))
+        return tuple(part * left // 255 for part, left in zip(colour, DIMMED, strict=True))
 
     inks = (drawing.TEXT, drawing.QUIET, drawing.GOOD, drawing.ATTENTION)
     assert [ink for ink in inks if contrast(lit(ink), lit(ground)) < 3] == []

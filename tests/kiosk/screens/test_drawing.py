@@ -1,4 +1,4 @@
-"""The screens have a text for every code that they can meet."""
+"""The screens have a text for every code that can occur."""
 
 import pytest
 
@@ -11,11 +11,11 @@ from vision.reading import TrayFaultType
 from vision.verdict import FAULT_SENTENCES
 
 
-def test_every_fault_that_the_camera_names_has_its_sentence() -> None:
+def test_every_camera_fault_has_a_sentence() -> None:
     assert FAULT_SENTENCES.keys() == set(TrayFaultType)
 
 
-def test_what_is_refused_is_told_in_a_sentence_or_by_its_code() -> None:
+def test_a_refusal_is_shown_as_a_sentence_or_by_its_code() -> None:
     _ = Translator("fr")
     assert refusal(_, "below_minimum") == "Trop bas : valeur sous le minimum pour gagner.".replace(
         " :", "\N{NO-BREAK SPACE}:"
@@ -23,13 +23,11 @@ def test_what_is_refused_is_told_in_a_sentence_or_by_its_code() -> None:
     assert refusal(_, "no_such_code") == "Non accepté\N{NO-BREAK SPACE}: no_such_code"
 
 
-def test_a_language_without_a_catalogue_is_told_with_those_that_have_one() -> None:
+def test_an_unknown_language_is_refused_with_a_list_of_known_ones() -> None:
     with pytest.raises(BadConfiguration, match="language de: there are en, fr, zh"):
         translator("de")
 
 
 @pytest.mark.parametrize(("language", "marks"), [("en", "ESWN"), ("fr", "ESWN"), ("zh", "东南西北")])
-def test_a_shape_has_the_letter_of_the_tiles_and_for_who_reads_chinese_the_seat_itself(
-    language: str, marks: str
-) -> None:
+def test_a_shape_has_the_letter_on_tiles_or_for_readers_of_chinese_its_character(language: str, marks: str) -> None:
     assert [seat_mark(language, seat) for seat in SEATS] == [*marks]

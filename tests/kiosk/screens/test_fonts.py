@@ -1,4 +1,4 @@
-"""Names in any alphabet on the table's screen: whole, shaped, in their own direction, and never boxes."""
+"""Names in any alphabet on the table's screen: complete, shaped, in their own direction, and never as boxes."""
 
 import numpy as np
 import pygame
@@ -9,7 +9,7 @@ from kiosk.screens.fonts import NO_LETTER, Fonts
 
 SHARE = 0.1
 LINE = 48
-"""Pixels: how high every font's lines are at least."""
+"""Least height of every font's lines, in pixels."""
 
 WHITE = (255, 255, 255)
 
@@ -23,7 +23,7 @@ def _fonts() -> None:
 
 
 def ink(fonts: Fonts, text: str) -> "np.ndarray[tuple[int, int], np.dtype[np.uint8]]":
-    """Return what is drawn of a text, column by column."""
+    """Return the drawn pixels of a text, column by column."""
     made = fonts.render(text, SHARE, WHITE)
     pixels = np.frombuffer(pygame.image.tobytes(made, "RGBA"), np.uint8).reshape(*reversed(made.get_size()), 4)
     drawn = pixels[..., 3].T
@@ -31,7 +31,7 @@ def ink(fonts: Fonts, text: str) -> "np.ndarray[tuple[int, int], np.dtype[np.uin
 
 
 def ink_height(fonts: Fonts, text: str) -> int:
-    """Return how high the drawn part of a text is."""
+    """Return the height of the drawn part of a text."""
     return fonts.render(text, SHARE, WHITE).get_bounding_rect().height
 
 
@@ -53,7 +53,7 @@ def ink_height(fonts: Fonts, text: str) -> int:
 )
 def test_a_name_is_written_in_its_own_letters(language: str, name: str) -> None:
     fonts = Fonts(language, 480)
-    assert fonts.written(name) == name
+    assert fonts.drawable(name) == name
     boxes = ink(fonts, NO_LETTER * len(name))
     assert ink(fonts, name).shape != boxes.shape or (ink(fonts, name) != boxes).any()
 
@@ -68,12 +68,12 @@ def test_a_name_is_written_in_its_own_letters(language: str, name: str) -> None:
         ("Jo\u0301se\x00", "Jóse "),
     ],
 )
-def test_what_no_font_has_is_never_a_box(name: str, written: str) -> None:
-    assert Fonts("en", 480).written(name) == written
+def test_unavailable_letters_are_never_boxes(name: str, written: str) -> None:
+    assert Fonts("en", 480).drawable(name) == written
 
 
 @pytest.mark.parametrize(("first", "last"), [("ש", "ה"), ("د", "ر")])
-def test_hebrew_and_arabic_are_read_from_right_to_left_after_what_is_not(first: str, last: str) -> None:
+def test_hebrew_and_arabic_run_from_right_to_left_after_other_text(first: str, last: str) -> None:
     fonts = Fonts("en", 480)
     end = ink(fonts, first)
     assert (ink(fonts, f"plays East · {first}{last}")[-len(end) :] == end).all()
@@ -92,10 +92,10 @@ def test_letters_of_south_asia_are_shaped(joined: str, letters: str) -> None:
 
 
 @pytest.mark.parametrize("beside", ["", " Perera"])
-def test_a_joiner_joins_the_letters_beside_it(beside: str) -> None:
+def test_a_joiner_joins_its_neighbours(beside: str) -> None:
     fonts = Fonts("en", 480)
     joined, apart = (f"\u0d9a\u0dca{joiner}\u0dbb\u0dd2{beside}" for joiner in ("\u200d", ""))
-    assert fonts.written(joined) == joined
+    assert fonts.drawable(joined) == joined
     assert fonts.size(joined, SHARE)[0] < 0.95 * fonts.size(apart, SHARE)[0]
 
 
@@ -106,33 +106,33 @@ def test_letters_of_each_alphabet_are_at_least_half_as_high_as_capitals(letter: 
     assert high >= 0.55 * capital
 
 
-def test_a_cut_arabic_name_has_its_ellipsis_at_its_own_end() -> None:
+def test_a_cut_arabic_name_has_its_ellipsis_at_its_end() -> None:
     fonts = Fonts("en", 480)
     end = ink(fonts, "د")
     assert (ink(fonts, "plays East · در…")[-len(end) :] == end).all()
 
 
 @pytest.mark.parametrize("name", ["שרה (כהן)", "שרה 2", "דוד (Dan) לוי", "David (דוד)", "محمد!"])
-def test_what_is_around_a_name_stays_on_its_side_of_it(name: str) -> None:
+def test_text_around_a_name_stays_on_its_side(name: str) -> None:
     fonts = Fonts("en", 480)
     parts = (ink(fonts, "("), ink(fonts, isolated(name)), ink(fonts, ")"))
     assert (ink(fonts, f"({isolated(name)})") == np.concatenate(parts)).all()
 
 
 @pytest.mark.parametrize(("name", "first"), [("שרה (כהן)", "ש"), ("שרה 2 כהן", "ש"), ("دو!", "د"), ("ד (Dan) ל", "ד")])
-def test_a_name_is_read_in_its_own_direction_with_its_marks_and_numbers(name: str, first: str) -> None:
+def test_a_name_keeps_its_own_direction_with_marks_and_numbers(name: str, first: str) -> None:
     fonts = Fonts("en", 480)
     begin = ink(fonts, first)
     assert (ink(fonts, isolated(name))[-len(begin) :] == begin).all()
 
 
-def test_a_bracket_that_ends_a_hebrew_name_stands_at_its_left() -> None:
+def test_a_bracket_that_ends_a_hebrew_name_is_at_its_left() -> None:
     fonts = Fonts("en", 480)
     whole, bare = ink(fonts, isolated("כהן (שרה)")), ink(fonts, isolated("כהן (שרה"))
     assert (whole[-len(bare) :] == bare).all()
 
 
-def test_names_in_a_list_stay_in_its_order() -> None:
+def test_names_in_a_list_stay_in_order() -> None:
     fonts = Fonts("en", 480)
     parts = (ink(fonts, one) for one in ("שרה", ",", "דוד"))
     assert (ink(fonts, f"{isolated('שרה')}, {isolated('דוד')}") == np.concatenate([*parts])).all()

@@ -1,4 +1,4 @@
-"""Letters are as large as their readers need: 16 arc minutes and more, from where each of them is."""
+"""Letters are large enough for their readers: at least 16 arc minutes, from where each of them is."""
 
 from math import atan, degrees
 from pathlib import Path
@@ -15,13 +15,13 @@ from tests.kiosk.screens.test_table import inked, scene_of
 ROOT: Final = Path(__file__).parents[3]
 
 DISPLAYS: Final = {"7-inch": 86, "10-inch": 136, "15-inch": 194}
-"""How long the shorter side is, mm: the official displays of 7 inches; 10.1 and 15.6 inches of 16:10 and 16:9."""
+"""Length of the shorter side in mm: the official 7-inch display; 10.1 and 15.6 inches of 16:10 and 16:9."""
 
 LEAST: Final = 16
 """Arc minutes of a capital letter that is read at a glance."""
 
 FROM_M: Final = {drawing.HEADLINE: 1.6, drawing.TITLE: 1.2, drawing.LARGE: 0.9, drawing.BODY: 0.65, drawing.SMALL: 0.5}
-"""From where each is read, on the smallest of these displays."""
+"""Reading distances in m, on the smallest of these displays."""
 
 OF_FOUR: Final = (
     "restoring",
@@ -32,11 +32,11 @@ OF_FOUR: Final = (
     "recorded",
     "recorded, void",
 )
-"""What the four players are to read from their chairs."""
+"""Texts that the four players read from their chairs."""
 
 
 def capital() -> float:
-    """Return how high a capital letter is, as a part of its line."""
+    """Return the height of a capital letter, as a share of its line."""
     font = pygame.font.Font(fonts.ROBOTO, 1000)
     letter = font.render("H", antialias=True, color=drawing.TEXT)
     return letter.get_bounding_rect().height / font.get_height()
@@ -47,11 +47,11 @@ def arc_minutes(share: float, display: str, from_m: float) -> float:
 
 
 @pytest.mark.parametrize(("share", "from_m"), FROM_M.items())
-def test_each_role_is_read_from_where_its_readers_are(share: float, from_m: float) -> None:
+def test_each_text_size_is_legible_from_its_reading_distance(share: float, from_m: float) -> None:
     assert arc_minutes(share, "7-inch", from_m) >= LEAST
 
 
-def test_the_page_of_screens_says_from_where_they_are_read() -> None:
+def test_the_screens_page_states_the_reading_distances() -> None:
     page = (ROOT / "docs" / "screens.md").read_text(encoding="utf-8")
     for share in FROM_M:
         far = [f"{share * capital() * mm / 1000 / (LEAST / 60 / 57.2958):.1f} m" for mm in DISPLAYS.values()]
@@ -60,13 +60,13 @@ def test_the_page_of_screens_says_from_where_they_are_read() -> None:
 
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("size", [(800, 480), (1280, 720), (720, 1280)], ids=str)
-def test_what_four_players_read_is_drawn_as_large_as_it_is_meant(language: str, size: tuple[int, int]) -> None:
-    """Lines may be made smaller where there are many: not whose seat it is, nor what the table does now."""
+def test_text_for_all_four_players_keeps_its_size(language: str, size: tuple[int, int]) -> None:
+    """Lines may shrink where there are many, but not a seat's name, nor what the table does now."""
     seats = [Translator(language)(name) for name in SEAT_NAMES.values()]
     for scene in OF_FOUR:
         lines = [(text, rect.height / min(size)) for text, rect in inked(language, (size, 1.0), scene)]
         assert max(share for _, share in lines) >= 0.95 * drawing.TITLE, scene
-        for seat in seats:  # who reads Chinese has its name on its shape too
+        for seat in seats:  # readers of Chinese have its name on its shape as well
             assert max(share for text, share in lines if text == seat) >= 0.8 * drawing.LARGE, scene
         named = [share for text, share in lines if text in scene_of(scene).players.values()]
         assert min(named, default=drawing.BODY) >= 0.75 * drawing.BODY, scene
@@ -74,9 +74,7 @@ def test_what_four_players_read_is_drawn_as_large_as_it_is_meant(language: str, 
 
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("size", [(800, 480), (1280, 720)], ids=str)
-def test_what_each_of_the_four_is_to_do_goes_on_in_a_second_line_rather_than_be_smaller(
-    language: str, size: tuple[int, int]
-) -> None:
+def test_instructions_wrap_to_a_second_line_rather_than_shrink(language: str, size: tuple[int, int]) -> None:
     helps = {
         "seating": STATE_HELP["seating"],
         "confirming": STATE_HELP["confirming"],

@@ -1,4 +1,4 @@
-"""Whatever is refused at a table is told in a sentence: no code of ours stands on a player's or an arbiter's screen."""
+"""Every refusal at a table is shown as a sentence: no internal code appears on a player's or an arbiter's screen."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -23,14 +23,14 @@ SOURCES: Final = (
     *(f"broker/rules/riichi/{part}.py" for part in ("events", "payments", "session")),
     "broker/scorer/counting.py",
 )
-"""What refuses something at a table: its own rules, those that it asks, and the scorer that counts a hand."""
+"""Modules that refuse something at a table: its own rules, those that it asks, and the scorer that counts a hand."""
 
 OF_PAIRING: Final = (
     *("desk_error", "form_malformed", "form_too_large", "no_answer", "nothing_to_pair_with"),
     *("pairing_unknown", "pairing_spent", "pairing_over", "pairing_delayed"),
     "pairing_busy",
 )
-"""What a desk answers to a device that brings a code, or what the device makes of an answer that is none."""
+"""Codes of a desk's answers to a pairing code, or for answers that are not a desk's."""
 
 NEVER_TOLD: Final = {
     "a press is refused in silence": {
@@ -89,7 +89,7 @@ NEVER_TOLD: Final = {
     },
     "faces come from a registry, which is validated": {"unknown_tile", "unknown_wind", "unknown_ruleset"},
 }
-"""Codes in those sources that no table's screen can have to tell, by why."""
+"""Codes in those sources that no table's screen can show, with the reason."""
 
 
 @cache
@@ -101,7 +101,7 @@ def told() -> frozenset[str]:
 
 
 def arriving() -> frozenset[str]:
-    """Return every code that can arrive at a table's screen."""
+    """Return every code that can reach a table's screen."""
     return told().difference(*NEVER_TOLD.values()).union(OF_PAIRING)
 
 
@@ -109,7 +109,7 @@ def _files(path: Path) -> Iterator[Path]:
     yield from [path] if path.is_file() else path.rglob("*.py")
 
 
-def test_every_refusal_that_can_arrive_at_a_table_has_its_sentence() -> None:
+def test_every_refusal_that_can_reach_a_table_has_a_sentence() -> None:
     assert sorted(arriving() - PROBLEM.keys()) == []
 
 
@@ -119,6 +119,6 @@ def test_no_refusal_shows_its_code(language: str) -> None:
     assert [code for code in sorted(arriving()) if code in refusal(_, code)] == []
 
 
-def test_every_exempted_code_is_still_raised_somewhere() -> None:
-    """Else the list would excuse a code that comes back some day as one that a screen has to tell."""
+def test_every_excluded_code_exists_in_the_sources() -> None:
+    """Otherwise the list would excuse a code that comes back later and needs a sentence."""
     assert sorted(set().union(*NEVER_TOLD.values()) - told()) == []

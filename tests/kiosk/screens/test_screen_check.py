@@ -8,7 +8,7 @@ from typing import Final
 import pygame
 import pytest
 
-from kiosk.screens.window import EACH_NS, ScreenCheck, is_unplugged
+from kiosk.screens.window import CHECK_EVERY_NS, ScreenCheck, is_unplugged
 
 READ_BACK: Final = """
 import pygame
@@ -28,7 +28,7 @@ renderer.draw_color = (0, 0, 0, 255)
 renderer.clear()
 print("lost:", is_black(surface))
 """
-"""SDL draws by OpenGL as it does without a desktop, but for the display."""
+"""SDL draws with OpenGL as it does without a desktop, except for the display itself."""
 
 
 def test_a_picture_is_read_back_from_where_the_display_takes_it() -> None:
@@ -52,27 +52,29 @@ def test_a_picture_is_read_back_from_where_the_display_takes_it() -> None:
         ({"card0-Virtual-1": "unknown"}, False),
     ],
 )
-def test_a_display_is_missed_where_no_plug_has_one(tmp_path: Path, plugs: dict[str, str], *, unplugged: bool) -> None:
+def test_a_display_is_missing_if_no_connector_has_one(
+    tmp_path: Path, plugs: dict[str, str], *, unplugged: bool
+) -> None:
     lay(tmp_path, plugs)
     assert is_unplugged(tmp_path) is unplugged
 
 
 def lay(folder: Path, plugs: dict[str, str]) -> None:
-    """Let the kernel say what is plugged in."""
+    """Write the kernel's list of connectors."""
     for name, status in plugs.items():
         (folder / name).mkdir(exist_ok=True)
         (folder / name / "status").write_text(f"{status}\n", encoding="utf-8")
 
 
-def test_a_display_that_is_pulled_out_is_told_and_one_that_is_back(tmp_path: Path) -> None:
+def test_unplugging_and_plugging_in_a_display_is_reported(tmp_path: Path) -> None:
     check, surface = ScreenCheck("kmsdrm", tmp_path), pygame.Surface((8, 8))
     told = []
     for at, status in enumerate(("connected", "disconnected", "connected")):
         lay(tmp_path, {"card0-HDMI-A-1": status})
-        told.append(check.fault(surface, at * EACH_NS))
+        told.append(check.fault(surface, at * CHECK_EVERY_NS))
     assert told == [None, "screen_unplugged", None]
 
 
-def test_with_a_desktop_nothing_is_judged(tmp_path: Path) -> None:
+def test_with_a_desktop_nothing_is_checked(tmp_path: Path) -> None:
     lay(tmp_path, {"card0-HDMI-A-1": "disconnected"})
     assert ScreenCheck(None, tmp_path).fault(pygame.Surface((8, 8)), 0) is None

@@ -26,9 +26,7 @@ ROOMS = [(772, 171), (437, 190), (676, 521), (676, 277), (1236, 256)]
 
 @pytest.mark.parametrize("near", SEATS)
 @pytest.mark.parametrize("room", ROOMS, ids=str)
-def test_whoever_is_near_is_below_and_to_the_right_of_each_is_whose_turn_comes_next(
-    room: tuple[int, int], near: Seat
-) -> None:
+def test_the_near_seat_is_below_and_each_next_seat_is_to_the_right(room: tuple[int, int], near: Seat) -> None:
     whole = pygame.Rect((14, 240), room)
     boxes = seats_around(whole, 7, near)
     at = SEATS.index(near)
@@ -43,9 +41,7 @@ def test_whoever_is_near_is_below_and_to_the_right_of_each_is_whose_turn_comes_n
 
 @pytest.mark.parametrize(("seat", "turn"), [("east", 0), ("south", 90), ("west", 180), ("north", 270)])
 @pytest.mark.parametrize("scene", ["confirming", "accepting", "declared, value", "riichi, accepting"])
-def test_on_a_display_that_lies_flat_each_block_stands_upright_for_who_sits_there(
-    scene: str, seat: Seat, turn: int
-) -> None:
+def test_on_a_flat_display_each_seats_text_is_upright_for_its_player(scene: str, seat: Seat, turn: int) -> None:
     size, view = SIZES[0], scene_of(scene)
     box = ScreenLayout(size).seats(panel=False)[seat]
     turned, upright = pygame.Surface(size), pygame.Surface(size)
@@ -61,13 +57,13 @@ def test_on_a_display_that_lies_flat_each_block_stands_upright_for_who_sits_ther
 
 @pytest.mark.parametrize("room", ROOMS_OF_SCREENS, ids=str)
 @pytest.mark.parametrize("scene", ["recorded, three winners go elsewhere", "recorded, void, going elsewhere"])
-def test_where_everybody_goes_no_name_is_cut_off_that_people_have(scene: str, room: Room) -> None:
+def test_usual_names_are_not_cut_when_all_players_move_on(scene: str, room: Room) -> None:
     lines = {language: [text for text, _ in inked(language, room, scene)] for language in languages()}
     assert [text for texts in lines.values() for text in texts if "…" in text] == []
     assert {"Next: table 12, South", "Next: table 128, West", "no further play"} <= {*lines["en"]}
 
 
-def test_after_a_play_each_is_told_the_own_next_table_wherever_they_sat() -> None:
+def test_after_a_play_each_seat_shows_its_players_next_table() -> None:
     sitting = sitting_in(Phase.RECORDED)
     assert sitting.table.assignment
     then = {
@@ -91,10 +87,10 @@ def test_after_a_play_each_is_told_the_own_next_table_wherever_they_sat() -> Non
         (0, {}),
     ],
 )
-def test_a_payment_is_laid_in_as_few_sticks_as_can_be(points: int, laid: dict[int, int]) -> None:
+def test_a_payment_uses_as_few_sticks_as_possible(points: int, laid: dict[int, int]) -> None:
     assert sticks(points) == laid
 
 
 @given(st.integers(-2000, 2000))
-def test_sticks_are_worth_what_is_paid(hundreds: int) -> None:
+def test_the_sticks_add_up_to_the_payment(hundreds: int) -> None:
     assert sum(worth * count for worth, count in sticks(100 * hundreds).items()) == abs(100 * hundreds)

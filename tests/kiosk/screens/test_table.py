@@ -1,4 +1,4 @@
-"""The table's screen: every state in every language, with the longest names, and nothing runs into anything."""
+"""The table's screen: every state in every language, with the longest names, without overlaps."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,10 +24,10 @@ from kiosk.screens import (
     TextPen,
     TouchTarget,
 )
-from kiosk.screens.drawing import EDGE, GROUND, LOWERED, PANEL, TEXT, Align, Appearance, Colour, Hand
+from kiosk.screens.drawing import DIMMED, EDGE, GROUND, PANEL, TEXT, Align, Appearance, Colour, Hand
 from kiosk.screens.fonts import Fonts
 from kiosk.screens.layout import drawn_size
-from kiosk.screens.restoring import MOST_WAITED_FOR
+from kiosk.screens.restoring import MOST_PLACES_NAMED
 from kiosk.screens.riichi import how_it_ended
 from kiosk.screens.table import current_screen
 from kiosk.screens.views import TimeView
@@ -38,10 +38,10 @@ from tests.kiosk.screens.scenes import unread
 SIZES = [(800, 480), (1280, 720), (1024, 600), (1920, 1080), (720, 1280)]
 
 NOTHING = pygame.Rect(0, 0, 0, 0)
-"""Where a picture is painted of which only the lines are looked at: half of the time would go into its pixels."""
+"""Room for a picture where only the lines are checked: its pixels would take half of the time."""
 
 Room = tuple[tuple[int, int], float]
-"""A size, and how much larger letters are to be."""
+"""A size, and the factor by which letters are larger."""
 
 ROOMS: list[Room] = [
     *((size, 1.0) for size in (SIZES[0], SIZES[1], SIZES[2], SIZES[4])),
@@ -50,19 +50,19 @@ ROOMS: list[Room] = [
     (SIZES[4], 1.2),
     *product((drawn_size((480, 480)), (480, 800)), LARGER.values()),
 ]
-"""All shares are of a size: the largest is as its half is, but where letters are larger."""
+"""All shares are relative to the size, so the largest equals its half, except with larger letters."""
 
 
 class Inked(TextPen):
-    """A pen that only remembers where its lines would stand, and on what."""
+    """A pen that only records where its lines would be, and on which ground."""
 
     def __init__(self, language: str, room: Room) -> None:
         super().__init__(language, room[0], Appearance(larger=room[1]))
         self.lines: list[tuple[str, pygame.Rect]] = []
         self.shares = dict[str, float]()
-        """How large each line was written."""
+        """Size of each line as written."""
         self.inks: set[tuple[Colour, Colour]] = set()
-        """Which colours were written on which grounds."""
+        """Colours of text, with their grounds."""
 
     def write(
         self,
@@ -86,7 +86,7 @@ class Inked(TextPen):
 
 @cache
 def drawing(language: str, room: Room) -> tuple[TableScreen, Inked, pygame.Surface]:
-    """Return what one table draws with; fonts are slow to open."""
+    """Return what draws one table's screen; fonts are slow to open."""
     pen = Inked(language, room)
     return TableScreen(Translator(language), room[0], pen=pen), pen, pygame.Surface(room[0])
 
@@ -97,7 +97,7 @@ def scene_of(name: str) -> ScreenView:
 
 
 def inked(language: str, room: Room, scene: str) -> list[tuple[str, pygame.Rect]]:
-    """Draw a scene, and give its lines."""
+    """Draw a scene, and return its lines."""
     screen, pen, surface = drawing(language, room)
     pen.lines.clear()
     surface.set_clip(NOTHING)
@@ -106,12 +106,12 @@ def inked(language: str, room: Room, scene: str) -> list[tuple[str, pygame.Rect]
 
 
 def name_in(text: str) -> str:
-    """Return what is left of a name in a line that says first which wind somebody plays."""
+    """Return what is left of a name in a line that begins with its wind."""
     return text.rstrip("…").rpartition(" · ")[2]
 
 
 def overlapping(rects: list[pygame.Rect]) -> Iterator[tuple[int, int]]:
-    """Return which of the rectangles lie on one another."""
+    """Return the rectangles that overlap."""
     for one, rect in enumerate(rects):
         yield from ((one, other) for other in rect.collidelistall(rects) if other > one)
 
@@ -141,15 +141,15 @@ def mislaid(scene: str, room: Room) -> list[str]:
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=str)
-def test_every_line_stands_on_the_screen_apart_from_all_else_and_nothing_but_a_name_is_cut_off(room: Room) -> None:
+def test_all_lines_are_on_the_screen_without_overlaps_and_only_names_are_cut(room: Room) -> None:
     assert [one for scene in SCENES for one in mislaid(scene, room)] == []
 
 
 @pytest.mark.parametrize("language", languages())
-def test_every_letter_is_in_the_font_it_is_written_in(language: str) -> None:
+def test_every_letter_exists_in_its_font(language: str) -> None:
     fonts = Fonts(language, ROOMS[0][0][1])
     lines = [(scene, text) for scene in SCENES for text, _ in inked(language, ROOMS[0], scene)]
-    assert [one for one in lines if fonts.written(one[1]) != one[1]] == []
+    assert [one for one in lines if fonts.drawable(one[1]) != one[1]] == []
 
 
 @pytest.mark.parametrize("language", languages())
@@ -178,11 +178,11 @@ def screen_of(size: tuple[int, int], hand: Hand) -> TableScreen:
 
 
 def targets(scene: str, size: tuple[int, int] = SIZES[0], hand: Hand = "right") -> tuple[TouchTarget, ...]:
-    """Return what may be touched in a scene."""
+    """Return the touch targets of a scene."""
     return screen_of(size, hand).targets(scene_of(scene))
 
 
-def test_what_may_be_touched_is_large_enough_for_a_finger_and_apart() -> None:
+def test_touch_targets_are_large_enough_for_a_finger_and_apart() -> None:
     """48 of 480 pixels are 9 mm on the official 7-inch display."""
     hands: tuple[Hand, ...] = ("right", "left")
     wrong = []
@@ -213,11 +213,11 @@ def test_what_may_be_touched_is_large_enough_for_a_finger_and_apart() -> None:
         ("finished", "t m"),
     ],
 )
-def test_whatever_a_key_does_a_finger_does_too(scene: str, keys: str) -> None:
+def test_whatever_a_key_does_a_touch_does_too(scene: str, keys: str) -> None:
     assert " ".join(target.key for target in targets(scene)) == keys
 
 
-def test_the_self_test_whose_keys_are_its_own_offers_no_panel_to_the_arbiter_who_is_called() -> None:
+def test_the_self_test_offers_no_panel_to_a_called_arbiter() -> None:
     tested = replace(SCENES["confirming"](), call=CallView(), self_test=SCENES["self-test, buttons"]().self_test)
     assert "a" not in {button.key for button in current_screen(Translator("en"), tested).actions}
 
@@ -246,8 +246,8 @@ def contrast(one: tuple[int, ...], other: tuple[int, ...]) -> float:
     return (brighter + 0.05) / (darker + 0.05)
 
 
-def test_every_colour_that_is_written_can_be_read_on_the_ground_under_it() -> None:
-    """7:1, the stricter of WCAG's two levels; on buttons that are being pressed too, each in one scene."""
+def test_every_text_is_legible_on_its_ground() -> None:
+    """7:1, the stricter of WCAG's two levels; on pressed buttons too, each in one scene."""
     screen, pen, surface = drawing("en", ROOMS[0])
     pen.inks.clear()
     surface.set_clip(None)
@@ -263,14 +263,14 @@ def test_every_colour_that_is_written_can_be_read_on_the_ground_under_it() -> No
 
 
 @pytest.mark.parametrize("ground", [GROUND, PANEL])
-def test_what_is_said_on_a_dimmed_screen_can_still_be_read(ground: Colour) -> None:
+def test_text_on_a_dimmed_screen_is_legible(ground: Colour) -> None:
     """4.5:1, WCAG's level for all text."""
-    dimmed = [tuple(part * left // 255 for part, left in zip(one, LOWERED, strict=True)) for one in (TEXT, ground)]
+    dimmed = [tuple(part * left // 255 for part, left in zip(one, DIMMED, strict=True)) for one in (TEXT, ground)]
     assert contrast(*dimmed) >= 4.5
 
 
 @pytest.mark.parametrize("ground", [GROUND, PANEL])
-def test_the_edge_of_a_button_can_be_seen(ground: Colour) -> None:
+def test_the_edge_of_a_button_is_visible(ground: Colour) -> None:
     """3:1, what WCAG asks of what is no text."""
     assert contrast(EDGE, ground) >= 3
 
@@ -281,8 +281,8 @@ def pixels(shown: ScreenView) -> bytes:
     return pygame.image.tobytes(pygame.transform.grayscale(surface), "RGB")
 
 
-def test_what_a_colour_says_is_also_said_without_colour() -> None:
-    """A seat's tick, the seat that is asked and what is broken are there in grey too."""
+def test_every_meaning_of_a_colour_is_also_shown_without_it() -> None:
+    """A seat's tick, the seat in question and faults are recognisable in grey too."""
     confirming = scene_of("confirming")
     phases = SeatingView("confirming"), DeclaredView(), DeclaredView(("east",))
     told = [confirming, *(replace(confirming, phase=one) for one in phases)]
@@ -290,27 +290,27 @@ def test_what_a_colour_says_is_also_said_without_colour() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_how_a_hand_of_riichi_was_broken_off_begins_as_a_sentence_does(language: str) -> None:
+def test_the_reason_for_an_aborted_hand_begins_like_a_sentence(language: str) -> None:
     ended = [RiichiEvent(kind="abort", reason=reason) for reason in get_args(AbortReason)]
     assert all(how_it_ended(Translator(language), one)[0].isupper() for one in ended)
 
 
-def test_no_line_begins_with_a_sign_that_ends_a_sentence() -> None:
-    """French has a blank before a colon, which must not stand at the beginning of a line."""
+def test_no_line_begins_with_closing_punctuation() -> None:
+    """French has a space before a colon, at which no line may break."""
     first = {text[0] for scene in SCENES for text, _ in inked("fr", ROOMS[0], scene) if len(text) > 1}
     assert first & set(":;?!»") == set()
 
 
-def test_places_that_are_waited_for_are_named_while_there_are_few() -> None:
+def test_unread_places_are_named_while_they_are_few() -> None:
     told = [text for text, _ in inked("en", ROOMS[0], "restoring, unread")]
     assert "Waiting for row 1, place 1 · row 1, place 2 · row 1, place 3" in told
     screen, pen, surface = drawing("en", ROOMS[0])
     pen.lines.clear()
-    screen.draw(surface, unread(MOST_WAITED_FOR + 1))
+    screen.draw(surface, unread(MOST_PLACES_NAMED + 1))
     assert [text for text, _ in pen.lines if text.startswith("Waiting")] == []
 
 
-def test_tiles_as_they_were_cut_out_are_under_their_tray() -> None:
+def test_cut_out_tiles_are_below_their_tray() -> None:
     colour = (250, 0, 250)
     shown, listed = scene_of("restoring, unread"), np.full((148, 1196, 3), colour, np.uint8)
     assert isinstance(shown.phase, RestoringView)
@@ -325,8 +325,8 @@ def test_tiles_as_they_were_cut_out_are_under_their_tray() -> None:
     assert marked[: SIZES[0][1] // 2].sum() == 0
 
 
-def test_no_two_buttons_of_a_screen_have_one_key() -> None:
-    """The key of the light, or of the call, would take what another button is touched for."""
+def test_no_two_buttons_of_a_screen_share_a_key() -> None:
+    """The key of the light, or of the call, would otherwise take another button's touch."""
     screen = TableScreen(Translator(), (800, 480))
     keys = {name: [one.key for one in screen.targets(scene_of(name))] for name in SCENES}
     assert {name: found for name, found in keys.items() if len(found) > len({*found})} == {}

@@ -1,4 +1,4 @@
-"""Whatever a key does at a table can be touched: in every state of the machine, and whatever staff are at."""
+"""Whatever a key does at a table can be touched: in every state of the machine, and at every step of staff's work."""
 
 from collections.abc import Iterator
 from copy import copy
@@ -55,7 +55,7 @@ def view_of(desk: Keyed[Sitting]) -> ScreenView:
 
 
 PHASES: Final = sorted({phase for rule in RULES for phase in rule.phases}, key=lambda one: one.value)
-"""All of the machine's."""
+"""All phases of the machine."""
 
 
 def check(sitting: Sitting, typed: tuple[str, ...]) -> None:
@@ -77,12 +77,12 @@ def check(sitting: Sitting, typed: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("typed", [(), ("1", "8"), ("1", "8", "enter")], ids=["", "a value", "the discarder"])
-def test_in_every_phase(phase: Phase, typed: tuple[str, ...]) -> None:
+def test_every_key_can_be_touched_in_every_phase(phase: Phase, typed: tuple[str, ...]) -> None:
     check(sitting_in(phase), typed)
 
 
 def riichi_in(phase: Phase) -> RiichiSitting | None:
-    """Return a riichi table in a phase, if a hand comes there."""
+    """Return a riichi table in a phase, if a hand can reach it."""
     sitting = RiichiSitting()
     steps = (
         sitting.begin,
@@ -99,7 +99,7 @@ def riichi_in(phase: Phase) -> RiichiSitting | None:
 
 
 @pytest.mark.parametrize("sitting", [Sitting, RiichiSitting])
-def test_what_is_asked_of_who_has_pressed_too_early(sitting: type[Sitting]) -> None:
+def test_every_key_can_be_touched_while_a_press_is_questioned(sitting: type[Sitting]) -> None:
     made = sitting_in(Phase.PLAYING) if sitting is Sitting else sitting()
     if isinstance(made, RiichiSitting):
         made.begin()
@@ -112,7 +112,7 @@ def test_what_is_asked_of_who_has_pressed_too_early(sitting: type[Sitting]) -> N
 
 
 @pytest.mark.parametrize("typed", [(), ("e",), ("e", "d", "1"), ("e", "d")], ids="-".join)
-def test_back_is_offered_where_there_is_something_to_go_back_to(typed: tuple[str, ...]) -> None:
+def test_back_is_offered_if_there_is_something_to_go_back_to(typed: tuple[str, ...]) -> None:
     desk = Keyed(sitting_in(Phase.DECLARED))
     desk.type(*typed)
     assert ("back" in touched(view_of(desk))) == bool(typed)
@@ -123,13 +123,13 @@ RIICHI_PHASES: Final = sorted({phase for rule in RIICHI for phase in rule.phases
 
 @pytest.mark.parametrize("phase", RIICHI_PHASES)
 @pytest.mark.parametrize("typed", [(), ("d",), ("d", "enter"), ("i",)], ids=["", "drawn", "a value", "riichi"])
-def test_in_every_phase_of_a_riichi_session(phase: Phase, typed: tuple[str, ...]) -> None:
+def test_every_key_can_be_touched_in_every_phase_of_a_riichi_session(phase: Phase, typed: tuple[str, ...]) -> None:
     if (sitting := riichi_in(phase)) is not None:
         check(sitting, typed)
 
 
-def test_once_a_hand_is_recorded_only_a_minor_fault_is_offered() -> None:
-    """A chombo would end it otherwise: it is taken back first."""
+def test_after_a_recorded_hand_only_a_minor_fault_is_offered() -> None:
+    """A chombo would end the hand otherwise, so it must be taken back first."""
     offered = []
     for phase in (Phase.PLAYING, Phase.RECORDED):
         sitting = riichi_in(phase)
@@ -144,7 +144,7 @@ def test_once_a_hand_is_recorded_only_a_minor_fault_is_offered() -> None:
     assert offered == [{"1", "2", "3"}, {"2"}]
 
 
-def test_whatever_an_arbiter_is_asked() -> None:
+def test_every_key_can_be_touched_at_every_step_of_the_arbiters_panel() -> None:
     walls = view_of(Keyed(sitting_in(Phase.RESTORING)))
     acts = tuple({act for phase in PHASES for act in possible_acts(sitting_in(phase).table)} - {"what_happened"})
     offences = opened_panel(sitting_in(Phase.RESTORING).table).offences[:6]
@@ -158,7 +158,7 @@ def test_whatever_an_arbiter_is_asked() -> None:
 
 
 @given(typed=st.lists(st.sampled_from([*"12ewk", "enter", "back"]), max_size=40))
-def test_whatever_the_rules_are_asked_about(typed: list[str]) -> None:
+def test_every_key_can_be_touched_in_the_questions_to_the_rules(typed: list[str]) -> None:
     playing = sitting_in(Phase.PLAYING)
     form, walls = scene_of(playing.table), view_of(Keyed(playing))
     assert form is not None
@@ -178,7 +178,7 @@ def table(tmp_path: Path) -> Iterator[Standing]:
 
 
 def seen_by(table: Standing, look: str) -> None:
-    """Let the camera have seen something."""
+    """Report an observation of the camera."""
     play, now = table.program.state.play, table.time.wait()
     assert play is not None
     trays = {
@@ -199,7 +199,7 @@ def seen_by(table: Standing, look: str) -> None:
 
 @pytest.mark.parametrize("camera", [None, "camera_unplugged"])
 @pytest.mark.parametrize("look", ["", "wrong", "unread", "strange", "strange, asked", "strange, unread"])
-def test_whatever_staff_are_at(table: Standing, camera: str | None, look: str) -> None:
+def test_every_key_can_be_touched_while_walls_are_restored(table: Standing, camera: str | None, look: str) -> None:
     table.program.observe(CameraHealth(camera))
     seen_by(table, look)
     check_restoring_keys(table, camera)
@@ -213,7 +213,7 @@ def test_whatever_staff_are_at(table: Standing, camera: str | None, look: str) -
 
 
 def check_restoring_keys(table: Standing, camera: str | None) -> None:
-    """What changes nothing on the screen need not be touched, nor what is refused: the camera reads it."""
+    """Keys that change nothing on the screen, or that are refused as the camera reads the tray, need no button."""
     state, restoring, view = table.program.state, table.program._tasks.restoring.now, table.program.view()
     for key in KEYS:
         result = press_restoring_key(restoring, key, state, table.time.now)
@@ -236,7 +236,7 @@ def test_without_a_camera_the_screen_does_not_ask_for_trays_under_it(table: Stan
     assert "h" in touched(table.program.view())
 
 
-def test_bad_pictures_between_good_ones_change_nothing_and_lasting_ones_are_told_once(table: Standing) -> None:
+def test_only_lasting_bad_pictures_are_reported_and_only_once(table: Standing) -> None:
     def told(code: str | None) -> tuple[str, ...]:
         table.program.observe(CameraHealth(code))
         table.pass_time(S // 4)

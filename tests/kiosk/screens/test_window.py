@@ -1,4 +1,4 @@
-"""The window: keys and touches in, pictures out, no sound; how often it is asked, and when it is darker."""
+"""The window: keys and touches in, pictures out, no sound; how often it is polled, and when it dims."""
 
 import os
 from dataclasses import replace
@@ -38,7 +38,7 @@ DUMMY = ScreenSettings(driver="dummy")
 
 
 class Time:
-    """A clock that is set by hand."""
+    """A clock set by hand."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -48,25 +48,25 @@ class Time:
 
 
 def mouse(kind: int, at: tuple[int, int], button: int = pygame.BUTTON_LEFT) -> None:
-    """Put into pygame's queue what it makes of a mouse, and of a finger on a touch screen."""
+    """Put the events of a mouse, or of a finger on a touch screen, into pygame's queue."""
     pygame.event.post(pygame.event.Event(kind, pos=at, button=button, touch=False))
 
 
 def touched(window: ScreenWindow, at: tuple[int, int], button: int = pygame.BUTTON_LEFT) -> list[str]:
-    """Touch, and give the keys that came of it."""
+    """Touch, and return the resulting keys."""
     mouse(pygame.MOUSEBUTTONDOWN, at, button)
     mouse(pygame.MOUSEBUTTONUP, at, button)
     return [key for key in window.pressed() if key != QUIT]
 
 
 def target(scene: str, key: str) -> tuple[int, int]:
-    """Return where a key is on the screen."""
+    """Return the position of a key on the screen."""
     screen = TableScreen(Translator("en"), (DUMMY.width, DUMMY.height))
     (box,) = [one.box for one in screen.targets(SCENES[scene]()) if one.key == key]
     return box.center
 
 
-def test_keys_that_are_typed_come_out_by_their_names() -> None:
+def test_typed_keys_are_returned_by_name() -> None:
     with ScreenWindow(DUMMY, Translator("en")) as window:
         for key in ("d", "7", "enter", "back"):
             type_key(key)
@@ -88,7 +88,7 @@ def picture_of(window: ScreenWindow, view: ScreenView) -> bytes:
         ((480, 800), (480, 800)),
     ],
 )
-def test_a_display_that_is_nearly_square_is_drawn_on_as_if_it_were_not(
+def test_of_a_nearly_square_display_only_a_part_is_used(
     size: tuple[int, int], drawn: tuple[int, int], tmp_path: Path
 ) -> None:
     with ScreenWindow(ScreenSettings(driver="dummy", width=size[0], height=size[1]), Translator("en")) as window:
@@ -98,7 +98,7 @@ def test_a_display_that_is_nearly_square_is_drawn_on_as_if_it_were_not(
     assert pygame.image.load(tmp_path / "table.png").get_size() == drawn
 
 
-def test_a_picture_that_cannot_be_saved_ends_no_table(tmp_path: Path) -> None:
+def test_a_picture_that_cannot_be_saved_does_not_stop_the_table(tmp_path: Path) -> None:
     with ScreenWindow(DUMMY, Translator("en")) as window:
         window.show(SCENES["confirming"]())
         window.picture(str(tmp_path / "gone" / "table.png"))
@@ -107,7 +107,7 @@ def test_a_picture_that_cannot_be_saved_ends_no_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["key", "finger"])
-def test_the_light_is_changed_by_its_key_and_by_a_touch_on_the_clock(how: str) -> None:
+def test_the_light_changes_by_its_key_and_by_a_touch_on_the_clock(how: str) -> None:
     view = SCENES["confirming"]()
     with ScreenWindow(DUMMY, Translator("en"), time := Time()) as window:
         seen = [picture_of(window, view)]
@@ -135,7 +135,7 @@ def test_every_letter_of_an_address_can_be_typed_and_the_clock_still_changes_the
         assert picture_of(window, view) != before
 
 
-def test_in_a_play_nothing_changes_the_light() -> None:
+def test_during_a_play_the_light_cannot_be_changed_at_the_table() -> None:
     view = SCENES["playing"]()
     with ScreenWindow(DUMMY, Translator("en")) as window:
         before = picture_of(window, view)
@@ -146,7 +146,7 @@ def test_in_a_play_nothing_changes_the_light() -> None:
 
 
 @pytest.mark.parametrize("scene", ["confirming", "playing"])
-def test_the_desk_changes_the_light_in_a_play_too_and_who_touches_the_clock_afterwards_changes_it_back(
+def test_the_desk_changes_the_light_even_in_a_play_and_a_later_touch_of_the_clock_changes_it_back(
     scene: str,
 ) -> None:
     view = SCENES[scene]()
@@ -162,7 +162,7 @@ def test_the_desk_changes_the_light_in_a_play_too_and_who_touches_the_clock_afte
         assert picture_of(window, view) == usual
 
 
-def test_quiet_light_is_there_from_the_start_where_it_is_configured_and_gets_no_darker() -> None:
+def test_configured_quiet_light_applies_from_the_start_and_is_not_dimmed_further() -> None:
     quiet, view = ScreenSettings(driver="dummy", light="quiet", dim_after_s=1), SCENES["confirming"]()
     with ScreenWindow(quiet, Translator("en"), time := Time()) as window:
         begun = picture_of(window, view)
@@ -173,7 +173,7 @@ def test_quiet_light_is_there_from_the_start_where_it_is_configured_and_gets_no_
 
 
 def press(key: int, character: str = "") -> None:
-    """Type on a keyboard that reaches the window: any that is plugged in does."""
+    """Type on a keyboard that reaches the window, as any that is plugged in does."""
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key, unicode=character, mod=0))
 
 
@@ -184,13 +184,13 @@ def type_a_word() -> None:
     press(pygame.K_F2)
 
 
-def test_where_no_keyboard_is_named_whichever_is_plugged_in_types() -> None:
+def test_without_named_keyboards_every_keyboard_types() -> None:
     with ScreenWindow(DUMMY, Translator("en")) as window:
         type_a_word()
         assert [key for key in window.pressed() if key != QUIT] == ["d", "7", "enter"]
 
 
-def test_where_keyboards_are_named_what_others_type_is_nothing_and_wakes_nothing() -> None:
+def test_with_named_keyboards_others_type_nothing_and_wake_nothing() -> None:
     named = DeviceSettings("sim://buttons", "sim://tray", keyboards=("evdev:/dev/input/by-id/none-event-kbd",))
     screen = ScreenSettings(driver="dummy", dim_after_s=1)
     with (
@@ -209,14 +209,14 @@ def test_where_keyboards_are_named_what_others_type_is_nothing_and_wakes_nothing
         assert touched(window, target("declared, value", "enter")) == ["enter"]
 
 
-def test_more_keys_than_have_room_are_lost_and_harm_nothing() -> None:
+def test_keys_beyond_the_queues_size_are_lost_without_harm() -> None:
     with ScreenWindow(DUMMY, Translator("en")) as window:
         for _ in range(100_000):
             type_key("7")
         assert {key for key in window.pressed() if key != QUIT} == {"7"}
 
 
-def test_what_is_shown_already_is_not_drawn_again() -> None:
+def test_an_unchanged_view_is_not_drawn_again() -> None:
     with ScreenWindow(DUMMY, Translator("en")) as window:
         assert [window.show(SCENES[scene]()) for scene in ("playing", "playing", "waiting")] == [True, False, True]
 
@@ -226,7 +226,7 @@ def test_what_is_shown_already_is_not_drawn_again() -> None:
     [("declared, value", key) for key in ("0", "7", "enter", "back", "clear", "x")]
     + [("playing", "d"), ("playing", "c"), ("accepting", "r"), ("recorded", "enter")],
 )
-def test_a_touch_comes_out_as_the_key_that_stands_there(scene: str, key: str) -> None:
+def test_a_touch_gives_the_key_at_its_place(scene: str, key: str) -> None:
     with ScreenWindow(DUMMY, Translator("en"), time := Time()) as window:
         window.show(SCENES[scene]())
         time.now += SEEN_NS
@@ -236,7 +236,7 @@ def test_a_touch_comes_out_as_the_key_that_stands_there(scene: str, key: str) ->
 
 
 @pytest.mark.parametrize(("scene", "changes"), [("recorded", True), ("playing", False), ("playing, nobody won", False)])
-def test_a_finger_on_the_screen_shows_but_in_a_play(scene: str, *, changes: bool) -> None:
+def test_a_finger_on_the_screen_shows_except_in_a_play(scene: str, *, changes: bool) -> None:
     with ScreenWindow(DUMMY, Translator("en"), time := Time()) as window:
         window.show(SCENES[scene]())
         time.now += SEEN_NS
@@ -247,13 +247,13 @@ def test_a_finger_on_the_screen_shows_but_in_a_play(scene: str, *, changes: bool
         assert (shown_pixels() != before) is changes
 
 
-def test_it_can_make_no_sound() -> None:
+def test_the_window_cannot_make_a_sound() -> None:
     with ScreenWindow(DUMMY, Translator("en")):
         assert os.environ["SDL_AUDIODRIVER"] == "dummy"
 
 
-def test_a_screen_that_is_not_there_is_told_by_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # put back what the window sets
+def test_a_missing_screen_is_reported_by_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # restores what the window sets
     pygame.display.quit()
     with pytest.raises(ScreenMissing) as missing:
         ScreenWindow(ScreenSettings(driver="no-such-driver"), Translator("en"))
@@ -273,7 +273,7 @@ def finger() -> Finger:
     return made
 
 
-def test_down_and_up_on_a_target_is_its_key(finger: Finger) -> None:
+def test_down_and_up_on_a_target_gives_its_key(finger: Finger) -> None:
     finger.down(INSIDE, SEEN_NS)
     assert finger.on == ONE
     assert finger.up(INSIDE) == "enter"
@@ -283,12 +283,14 @@ def test_down_and_up_on_a_target_is_its_key(finger: Finger) -> None:
 @pytest.mark.parametrize(
     ("down", "up"), [(INSIDE, OUTSIDE), (OUTSIDE, INSIDE), ((250, 25), INSIDE), (OUTSIDE, OUTSIDE)]
 )
-def test_who_slides_off_or_on_has_touched_nothing(finger: Finger, down: tuple[int, int], up: tuple[int, int]) -> None:
+def test_sliding_off_or_onto_a_target_touches_nothing(
+    finger: Finger, down: tuple[int, int], up: tuple[int, int]
+) -> None:
     finger.down(down, SEEN_NS)
     assert finger.up(up) is None
 
 
-def test_what_has_just_appeared_cannot_be_meant(finger: Finger) -> None:
+def test_a_target_that_has_just_appeared_cannot_be_touched(finger: Finger) -> None:
     finger.offer([OTHER, BESIDE], 5 * SEEN_NS)
     finger.down(INSIDE, 6 * SEEN_NS - 1)
     assert finger.up(INSIDE) is None
@@ -296,24 +298,24 @@ def test_what_has_just_appeared_cannot_be_meant(finger: Finger) -> None:
     assert finger.up(INSIDE) == "r"
 
 
-def test_what_stays_on_the_screen_can_be_touched_at_once_again(finger: Finger) -> None:
+def test_a_target_that_stays_can_be_touched_again_at_once(finger: Finger) -> None:
     finger.offer([ONE], 5 * SEEN_NS)
     finger.down(INSIDE, 5 * SEEN_NS)
     assert finger.up(INSIDE) == "enter"
 
 
-def test_a_target_that_goes_while_a_finger_is_on_it_is_not_touched(finger: Finger) -> None:
+def test_a_target_that_disappears_under_a_finger_is_not_touched(finger: Finger) -> None:
     finger.down(INSIDE, SEEN_NS)
     finger.offer([OTHER], SEEN_NS)
     assert finger.on is None
     assert finger.up(INSIDE) is None
 
 
-def test_letting_go_without_having_come_down_is_nothing(finger: Finger) -> None:
+def test_lifting_without_touching_down_does_nothing(finger: Finger) -> None:
     assert finger.up(INSIDE) is None
 
 
-def test_a_finger_on_the_screen_quickens_its_window_for_a_while_and_what_is_new_on_it_does_not() -> None:
+def test_a_touch_makes_polling_faster_for_a_while_and_new_content_does_not() -> None:
     time = Time()
     with ScreenWindow(ScreenSettings(driver="dummy"), Translator("en"), time) as window:
         for scene in ("playing", "waiting"):
@@ -335,20 +337,20 @@ def dark_at(dimming: Dimming, *seconds: float) -> list[bool]:
     return [dimming.dark(round(second * SECOND_NS)) for second in seconds]
 
 
-def test_it_is_darker_when_nothing_was_new_for_so_long() -> None:
+def test_the_screen_dims_after_a_while_without_anything_new() -> None:
     dimming = Dimming(10)
     dimming.shown(PLAYING, 5 * SECOND_NS)
     assert dark_at(dimming, 5, 14.9, 15, 1000) == [False, False, True, True]
 
 
-def test_a_minute_that_passes_is_nothing_new() -> None:
+def test_a_passing_minute_is_not_new() -> None:
     dimming = Dimming(10)
     dimming.shown(PLAYING, 0)
     dimming.shown(replace(PLAYING, line=StatusLine(clock="14:06")), 9 * SECOND_NS)
     assert dark_at(dimming, 10) == [True]
 
 
-def test_what_is_new_on_the_screen_wakes_it_and_so_does_a_touch() -> None:
+def test_new_content_and_touches_wake_the_screen() -> None:
     dimming = Dimming(10)
     dimming.shown(PLAYING, 0)
     dimming.shown(replace(PLAYING, phase=PlayingView(ended=True)), 20 * SECOND_NS)
@@ -357,7 +359,7 @@ def test_what_is_new_on_the_screen_wakes_it_and_so_does_a_touch() -> None:
     assert dark_at(dimming, 40, 49.9, 50) == [False, False, True]
 
 
-def test_nought_is_never() -> None:
+def test_zero_means_never() -> None:
     dimming = Dimming(0)
     dimming.shown(PLAYING, 0)
     assert dark_at(dimming, 1_000_000) == [False]
@@ -368,7 +370,7 @@ DARK_S = 60
 
 
 def display(folder: Path, name: str = "10-0045", *, most: int = 31, now: int = 31) -> Path:
-    """Make what Linux shows of a display."""
+    """Create the files that Linux has for a display."""
     place = folder / name
     place.mkdir()
     (place / "max_brightness").write_text(f"{most}\n")
@@ -381,29 +383,27 @@ def level(file: Path) -> int:
 
 
 @pytest.mark.parametrize(("most", "now", "lowered"), [(31, 31, 9), (255, 200, 76), (1, 1, 1), (2, 2, 1)])
-def test_it_is_lowered_but_never_off_and_bright_again_as_it_was(
-    tmp_path: Path, most: int, now: int, lowered: int
-) -> None:
+def test_the_backlight_is_dimmed_never_off_and_restored(tmp_path: Path, most: int, now: int, lowered: int) -> None:
     file = display(tmp_path, most=most, now=now)
     light = Backlight(tmp_path)
     assert (light.lower(dark=True), level(file)) == (True, lowered)
     assert (light.lower(dark=False), level(file)) == (True, now)
 
 
-def test_a_light_that_a_power_cut_left_low_is_made_bright_at_the_start(tmp_path: Path) -> None:
+def test_a_backlight_left_low_by_a_power_cut_is_restored_at_the_start(tmp_path: Path) -> None:
     file = display(tmp_path, now=9)
     Backlight(tmp_path)
     assert level(file) == 31
 
 
-def test_the_first_display_by_name_is_taken_and_a_displays_own_folder_will_do(tmp_path: Path) -> None:
+def test_the_first_display_by_name_is_used_or_the_given_folder_itself(tmp_path: Path) -> None:
     second, first = display(tmp_path, "11-0045"), display(tmp_path, "10-0045")
     Backlight(tmp_path).lower(dark=True)
     Backlight(second.parent).lower(dark=True)
     assert (level(first), level(second)) == (9, 9)
 
 
-def test_it_is_bright_when_it_is_closed_and_may_be_closed_twice(tmp_path: Path) -> None:
+def test_closing_restores_the_backlight_and_may_be_repeated(tmp_path: Path) -> None:
     file = display(tmp_path)
     light = Backlight(tmp_path)
     light.lower(dark=True)
@@ -413,14 +413,14 @@ def test_it_is_bright_when_it_is_closed_and_may_be_closed_twice(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("what", ["", "no number"])
-def test_where_there_is_none_the_picture_has_to_be_darker(tmp_path: Path, what: str) -> None:
+def test_without_a_backlight_the_picture_must_be_darkened(tmp_path: Path, what: str) -> None:
     if what:
         display(tmp_path).write_text(what)
     light = Backlight(tmp_path)
     assert [light.lower(dark=dark) for dark in (True, False)] == [False, True]
 
 
-def test_a_display_that_is_pulled_out_is_no_fault_and_the_picture_is_darker_from_then_on(tmp_path: Path) -> None:
+def test_an_unplugged_display_is_no_fault_and_the_picture_is_darkened_from_then_on(tmp_path: Path) -> None:
     file = display(tmp_path)
     light = Backlight(tmp_path)
     for name in ("brightness", "max_brightness"):
@@ -429,7 +429,7 @@ def test_a_display_that_is_pulled_out_is_no_fault_and_the_picture_is_darker_from
     assert [light.lower(dark=dark) for dark in (True, False, True)] == [False, True, False]
 
 
-def test_a_window_lowers_the_light_instead_of_its_picture_and_a_touch_brightens_it(tmp_path: Path) -> None:
+def test_a_window_dims_the_backlight_instead_of_its_picture_and_a_touch_restores_it(tmp_path: Path) -> None:
     file, time, shown = display(tmp_path), Time(), SCENES["waiting"]()
     with ScreenWindow(
         ScreenSettings(driver="dummy", dim_after_s=DARK_S, backlight=str(tmp_path)), Translator("en"), time

@@ -31,7 +31,7 @@ STRANGE: Final = (
     EMPTY,
     PlaceContent(Content.UNREAD),
     PlaceContent(Content.COVERED),
-    PlaceContent(Content.FACE_UP, well=False),
+    PlaceContent(Content.FACE_UP, aligned=False),
 )
 
 
@@ -56,9 +56,8 @@ def _mess(
     carrier = {place: RIGHT[place] for place in places}
     carrier |= {to: RIGHT[origin] for to, origin in zip(*mixed, strict=True)}
     carrier |= strange
-    return carrier | {
-        place: PlaceContent(Content.TILE, carrier[place].serial, well=False) for place in badly if carrier[place].serial
-    }
+    turned = {at: carrier[at].serial for at in badly if carrier[at].serial}
+    return carrier | {at: PlaceContent(Content.TILE, serial, aligned=False) for at, serial in turned.items()}
 
 
 carriers = disordered(PLACES)
@@ -86,7 +85,7 @@ def is_right(carrier: Carrier) -> bool:
     """Return whether each place has its tile, or one that nobody could read, and all lie well."""
     unread = (Content.UNREAD, Content.COVERED)
     return all(
-        lying.well and (lying.serial == DEAL[place] if lying.what is Content.TILE else lying.what in unread)
+        lying.aligned and (lying.serial == DEAL[place] if lying.what is Content.TILE else lying.what in unread)
         for place, lying in carrier.items()
     )
 

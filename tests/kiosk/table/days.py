@@ -101,7 +101,7 @@ def _late(state: Table, move: Move, now: int) -> Event:
 
 def _edge(state: Table, move: Move, now: int) -> int:
     """When a seat that is down went down; or just now, where nobody knows of it."""
-    contacts = state.window.contacts if state.window else ()
+    contacts = state.window.presses if state.window else ()
     return next((max(0, one.at) for one in contacts if one.seat == move.seat), now)
 
 
@@ -138,7 +138,7 @@ def _ruled(move: Move, now: int, infraction: str, measure: Measure) -> Event:
 
 
 def _order(state: Table, now: int, command: Command, minutes: int = 0) -> Event:
-    return Ordered(at=now, seq=state.ordered + 1, command=command, minutes=minutes)
+    return Ordered(at=now, seq=state.last_order + 1, command=command, minutes=minutes)
 
 
 def _forward(state: Table, move: Move, now: int) -> Event:
@@ -187,7 +187,7 @@ MOVES: Final[dict[str, Callable[[Table, Move, int], Event]]] = {
     "clear call": lambda state, _m, now: _order(state, now, "clear_call"),
     "light": lambda state, _m, now: _order(state, now, "normal_light" if state.light == "quiet" else "quiet_light"),
     "extra time": lambda state, _m, now: _order(state, now, "extra_time", minutes=5),
-    "old order": lambda state, _m, now: Ordered(at=now, seq=state.ordered, command="extra_time", minutes=5),
+    "old order": lambda state, _m, now: Ordered(at=now, seq=state.last_order, command="extra_time", minutes=5),
     "restart": lambda _s, _m, now: Restarted(at=now),
     "restart, same clock": lambda _s, _m, now: Restarted(at=now, same_clock=True),
     "swap": lambda _s, move, now: SeatsSwapped(at=now, one=move.seat, other="east", reason="why"),

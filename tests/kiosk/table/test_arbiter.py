@@ -296,14 +296,13 @@ def test_what_is_not_recorded_is_not_reopened(phase: Phase) -> None:
 
 def order_refused(sitting: Sitting, command: Command, minutes: int = 0) -> str | None:
     """Return the code with which the desk's next order was refused, which changed nothing else; None: carried out."""
-    before, seq = sitting.table, sitting.table.ordered + 1
+    before, seq = sitting.table, sitting.table.last_order + 1
     order = Ordered(at=sitting.wait(), seq=seq, id=f"order-{seq:04}", command=command, minutes=minutes)
-    facts, refused = sitting.take(order), sitting.table.refused.get(seq)
+    facts, refused = sitting.take(order), sitting.table.refused_orders.get(seq)
     if refused is not None:
         assert facts == ()
-        assert sitting.table == replace(
-            before, ordered=seq, obeyed=(*before.obeyed, (seq, order.id)), refused={**before.refused, seq: refused}
-        )
+        orders, codes = (*before.handled_orders, (seq, order.id)), {**before.refused_orders, seq: refused}
+        assert sitting.table == replace(before, last_order=seq, handled_orders=orders, refused_orders=codes)
     return refused
 
 
@@ -324,18 +323,14 @@ def test_a_result_that_is_being_entered_again_need_not_be_reopened() -> None:
     assert order_refused(sitting, "reopen") is None
     before = sitting.table
     assert order_refused(sitting, "reopen") is None
-    assert sitting.table == replace(before, ordered=2, obeyed=((1, "order-0001"), (2, "order-0002")))
+    assert sitting.table == replace(before, last_order=2, handled_orders=((1, "order-0001"), (2, "order-0002")))
 
 
 def test_a_table_remembers_which_of_its_last_orders_it_has_refused() -> None:
     sitting = sitting_in(Phase.PLAYING)
-    for _ in range(MOST_ORDERS_KEPT + 2):
-        sitting.take(
-            Ordered(
-                at=sitting.wait(), seq=sitting.table.ordered + 1, id=f"order-{sitting.table.ordered}", command="reopen"
-            )
-        )
-    assert sitting.table.refused == dict.fromkeys(range(3, MOST_ORDERS_KEPT + 3), "nothing_recorded")
+    for number in range(MOST_ORDERS_KEPT + 2):
+        sitting.take(Ordered(at=sitting.wait(), seq=number + 1, id=f"order-{number}", command="reopen"))
+    assert sitting.table.refused_orders == dict.fromkeys(range(3, MOST_ORDERS_KEPT + 3), "nothing_recorded")
 
 
 @pytest.mark.parametrize("phase", [Phase.WAITING, Phase.RECORDED, Phase.FINISHED])
@@ -424,7 +419,7 @@ def test_a_table_is_paused_and_resumed_in_every_phase_which_it_keeps(phase: Phas
     sitting = sitting_in(phase)
     before = sitting.table
     ordered(sitting, 7, "pause")
-    assert (sitting.table.phase, sitting.table.paused, sitting.table.ordered) == (phase, True, 7)
+    assert (sitting.table.phase, sitting.table.paused, sitting.table.last_order) == (phase, True, 7)
     ordered(sitting, 8, "resume")
     assert (sitting.table.phase, sitting.table.paused, sitting.table.play) == (phase, False, before.play)
 
@@ -452,7 +447,7 @@ def test_a_table_remembers_the_last_orders_by_number_and_id_also_in_the_next_pla
         sitting.take(event_of_order(order, sitting.wait()))
     last = tuple((seq, f"order-{seq:04}") for seq in range(3, MOST_ORDERS_KEPT + 3))
     sitting.next_deal()
-    assert sitting.table.obeyed == last
+    assert sitting.table.handled_orders == last
 
 
 def test_a_call_that_is_still_open_after_the_last_play_is_cleared() -> None:
@@ -465,13 +460,13 @@ def test_a_call_that_is_still_open_after_the_last_play_is_cleared() -> None:
 def test_an_order_of_an_older_journal_is_known_by_its_number_alone() -> None:
     sitting = sitting_in(Phase.PLAYING)
     ordered(sitting, 5, "pause")
-    assert (sitting.table.ordered, sitting.table.obeyed) == (5, ())
+    assert (sitting.table.last_order, sitting.table.handled_orders) == (5, ())
 
 
 def test_without_a_play_there_is_no_call_to_clear() -> None:
     sitting = sitting_in(Phase.FINISHED)
     assert ordered(sitting, 1, "clear_call") == ()
-    assert sitting.table.ordered == 1
+    assert sitting.table.last_order == 1
 
 
 def test_extra_time_adds_up_and_is_of_one_play() -> None:
@@ -482,7 +477,7 @@ def test_extra_time_adds_up_and_is_of_one_play() -> None:
     sitting.press(*SEATS)
     ordered(sitting, 3, "pause")
     sitting.next_deal()
-    assert (sitting.table.extra_min, sitting.table.paused, sitting.table.ordered) == (0, True, 3)
+    assert (sitting.table.extra_min, sitting.table.paused, sitting.table.last_order) == (0, True, 3)
 
 
 @pytest.mark.parametrize("phase", Phase)
@@ -490,13 +485,13 @@ def test_the_light_that_the_desk_orders_is_kept_in_every_phase_and_the_next_play
     sitting = sitting_in(phase)
     before = sitting.table
     assert ordered(sitting, 1, "quiet_light") == ()
-    assert sitting.table == replace(before, light="quiet", ordered=1)
+    assert sitting.table == replace(before, light="quiet", last_order=1)
     if phase is Phase.RECORDED:
         sitting.next_deal()
-        assert (sitting.table.light, sitting.table.ordered) == ("quiet", 1)
+        assert (sitting.table.light, sitting.table.last_order) == ("quiet", 1)
     ordered(sitting, 2, "normal_light")
     assert sitting.table.light == "normal"
 
 
 def test_a_table_begins_without_any_order() -> None:
-    assert (Table().paused, Table().extra_min, Table().ordered) == (False, 0, 0)
+    assert (Table().paused, Table().extra_min, Table().last_order) == (False, 0, 0)

@@ -89,7 +89,7 @@ def test_whoever_pressed_and_did_not_hold_has_declared_whatever_order_seats_are_
     while left := [seat for seat in SEATS if waiting[seat]]:
         window = told(window, *waiting[data.draw(st.sampled_from(left))].pop(0))
     assert [(one.seat, one.at) for one in window.declared] == by_definition(hands)
-    assert not any(one.down for one in window.contacts)
+    assert not any(one.down for one in window.presses)
     called = [START + one.down for one in hands if one.calls]
     assert window.called_at == max(called, default=None)
 
@@ -100,7 +100,7 @@ def test_nothing_that_is_told_in_time_changes_a_window_that_was_closed_when_it_m
     reports = sorted((report for one in hands for report in one.reports()), key=when_told)
     for count in range(1, len(reports) + 1):
         window, rest = after(reports[:count]), reports[count:]
-        if window.contacts and all(when_told(report) > window.closes_at for report in rest):
+        if window.presses and all(when_told(report) > window.closes_at for report in rest):
             assert after(rest, window).declared == window.declared
 
 
@@ -152,7 +152,7 @@ def test_a_finger_of_which_nothing_more_is_heard_has_declared() -> None:
 
 def test_a_window_keeps_no_more_than_four_presses_however_many_come() -> None:
     window = after([("pressed", seat, START + at * MS) for at in range(5_000) for seat in SEATS])
-    assert len(window.contacts) == 4
+    assert len(window.presses) == 4
 
 
 @given(st.integers(0, 8_000), st.integers(0, 8_000))

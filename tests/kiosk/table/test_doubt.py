@@ -76,7 +76,7 @@ def test_where_nobody_meant_it_the_play_goes_on_and_nobody_is_named() -> None:
     sitting = asked("west", "east")
     assert close(sitting) == ()
     assert standing(sitting.table) == (Phase.PLAYING, None, ())
-    assert (sitting.table.fines, sitting.table.asked, sitting.table.window) == ({}, (), None)
+    assert (sitting.table.fines, sitting.table.doubted, sitting.table.window) == ({}, (), None)
     sitting.wait(LATER)
     sitting.press("west")
     assert [type(one) for one in close(sitting)] == [Declared]
@@ -168,7 +168,7 @@ def test_an_arbiter_who_rules_meanwhile_ends_it() -> None:
         sitting = asked("west")
         sitting.admit()
         sitting.take(type(event)(**{**{f: getattr(event, f) for f in event.__struct_fields__}, "at": sitting.wait()}))
-        assert (sitting.table.doubt, sitting.table.asked, sitting.table.window) == (None, (), None)
+        assert (sitting.table.doubt, sitting.table.doubted, sitting.table.window) == (None, (), None)
 
 
 def test_journals_of_before_named_who_had_pressed() -> None:

@@ -321,7 +321,7 @@ def test_a_restart_on_the_same_clock_moves_no_time_and_gives_the_whole_window_ag
         assert (after.since, after.closed_at, after.pause) == (before.since, before.closed_at, before.pause)
         restarted = (before.window and before.window.reopened_at) or 0
         if before.window and after.window and not before.paused and at >= restarted:  # no clock runs backwards
-            assert after.window.contacts == before.window.contacts
+            assert after.window.presses == before.window.presses
             assert after.window.deadline == max(at, before.window.opened_at) + WINDOW
 
 

@@ -9,7 +9,7 @@ from msgspec import structs
 from broker.protocol import SEATS, Assignment, Call, PlannedPlay, Player, Result, Seat, Seated
 from broker.rules import Profile, mcr_folder
 from kiosk.table import (
-    LAYING,
+    PREPARING,
     Phase,
     Table,
     handle,
@@ -131,7 +131,7 @@ def reseated(one: PlannedPlay) -> PlannedPlay:
     return structs.replace(one, players={**one.players, "east": Player(id="p99", name="Late Comer")})
 
 
-@pytest.mark.parametrize("phase", LAYING)
+@pytest.mark.parametrize("phase", PREPARING)
 def test_who_comes_late_sits_down_at_laid_trays_and_only_that_seat_checks_in_again(phase: Phase) -> None:
     sitting = sitting_in(phase)
     before = sitting.table
@@ -141,7 +141,7 @@ def test_who_comes_late_sits_down_at_laid_trays_and_only_that_seat_checks_in_aga
     assert replace(after, assignment=before.assignment, arrived=before.arrived) == before
 
 
-@pytest.mark.parametrize("phase", LAYING)
+@pytest.mark.parametrize("phase", PREPARING)
 def test_a_play_that_is_in_the_plan_no_more_gives_way_to_the_next(phase: Phase) -> None:
     sitting = sitting_in(phase)
     sitting.take(Assigned(at=sitting.wait(), assignment=plan(play(2))))
@@ -149,7 +149,7 @@ def test_a_play_that_is_in_the_plan_no_more_gives_way_to_the_next(phase: Phase) 
 
 
 @pytest.mark.parametrize(
-    "phase", [phase for phase in Phase if phase not in (Phase.WAITING, Phase.RECORDED, Phase.FINISHED, *LAYING)]
+    "phase", [phase for phase in Phase if phase not in (Phase.WAITING, Phase.RECORDED, Phase.FINISHED, *PREPARING)]
 )
 def test_a_play_in_progress_keeps_its_plan(phase: Phase) -> None:
     sitting = sitting_in(phase)

@@ -161,7 +161,7 @@ def test_a_win_is_that_of_those_who_declared(table: RiichiSitting) -> None:
 def test_when_nobody_won_each_seat_says_whether_it_is_tenpai_and_riichi_says_so_already(table: RiichiSitting) -> None:
     table.hold("west")
     table.draw()
-    assert (table.table.phase, table.table.hand.asking) == (Phase.DECLARED, True)
+    assert (table.table.phase, table.table.hand.asks_tenpai) == (Phase.DECLARED, True)
     table.press("east", "south", "south", "west")
     assert table.table.hand.tenpai == {"east", "west"}
     table.tell("draw")
@@ -230,7 +230,8 @@ def test_a_minor_fault_in_a_drawn_hand_leaves_who_is_tenpai_to_be_paid(table: Ri
     table.draw()
     table.press("south")
     table.tell("minor_fault", offenders=["north"])
-    assert (table.table.phase, table.table.hand.asking, [*table.table.hand.tenpai]) == (Phase.DECLARED, True, ["south"])
+    hand = table.table.hand
+    assert (table.table.phase, hand.asks_tenpai, [*hand.tenpai]) == (Phase.DECLARED, True, ["south"])
     table.tell("draw")
     table.record()
     assert tuple(table.session.state.scores) == (24_000, 28_000, 24_000, 23_000)
@@ -239,12 +240,12 @@ def test_a_minor_fault_in_a_drawn_hand_leaves_who_is_tenpai_to_be_paid(table: Ri
 def test_a_minor_fault_after_a_hand_shows_its_own_payment_and_taken_back_that_of_the_hand(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.record()
-    hand = table.table.hand.told, table.session.settled
+    hand = table.table.hand.result, table.session.settled
     table.tell("minor_fault", offenders=["north"])
     fault = RiichiEvent(kind="minor_fault", offenders=("north",))
-    assert table.table.hand.told == fault
+    assert table.table.hand.result == fault
     table.take(LastTakenBack(at=table.wait()))
-    assert (table.table.phase, table.table.hand.told, table.session.settled) == (Phase.RECORDED, *hand)
+    assert (table.table.phase, table.table.hand.result, table.session.settled) == (Phase.RECORDED, *hand)
     table.next_deal()
     assert (table.table.phase, table.session.hand) == (Phase.PLAYING, 2)
 
@@ -271,7 +272,7 @@ def test_the_desk_cannot_have_a_hand_of_a_session_entered_again(table: RiichiSit
     order = Ordered(at=table.wait(), seq=1, id="order-0001", command="reopen")
     assert table.take(order) == ()
     refused = {1: "riichi_take_back"}
-    assert table.table == replace(before, ordered=1, obeyed=((1, "order-0001"),), refused=refused)
+    assert table.table == replace(before, last_order=1, handled_orders=((1, "order-0001"),), refused_orders=refused)
 
 
 def test_before_anything_was_recorded_there_is_nothing_to_take_back(table: RiichiSitting) -> None:
@@ -281,7 +282,7 @@ def test_before_anything_was_recorded_there_is_nothing_to_take_back(table: Riich
 def test_a_result_that_is_not_accepted_goes_back_to_where_it_came_from(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.take(ResultRefused(at=table.wait()))
-    assert (table.table.phase, table.table.hand.told) == (Phase.DECLARED, None)
+    assert (table.table.phase, table.table.hand.result) == (Phase.DECLARED, None)
 
 
 def test_a_negative_score_ends_the_session_with_places_and_deposits_given_out(table: RiichiSitting) -> None:

@@ -36,7 +36,7 @@ def test_walls_are_restored_and_confirmed_as_for_every_deal_and_presses_wait_the
     sitting = AloneSitting()
     assert (sitting.table.phase, sitting.table.claim_ms) == (Phase.RESTORING, 3000)
     sitting.begin()
-    assert (sitting.table.phase, sitting.table.alone, sitting.table.session) == (Phase.PLAYING, True, None)
+    assert (sitting.table.phase, sitting.table.planned_riichi, sitting.table.session) == (Phase.PLAYING, True, None)
 
 
 def test_a_ron_is_told_with_its_han_and_fu_and_points_in_hundreds(table: AloneSitting) -> None:
@@ -98,7 +98,7 @@ def test_a_yakuman_counts_as_thirteen_han_and_half_of_it_falls_to_who_fed_it(tab
 
 def test_a_drawn_hand_asks_each_seat_whether_it_is_tenpai(table: AloneSitting) -> None:
     table.draw()
-    assert (table.table.phase, table.table.hand.asking) == (Phase.DECLARED, True)
+    assert (table.table.phase, table.table.hand.asks_tenpai) == (Phase.DECLARED, True)
     table.press("east", "south", "south", "west")
     table.tell("draw")
     table.press(*SEATS)
@@ -185,7 +185,7 @@ def test_a_result_is_entered_again_where_it_came_from(table: AloneSitting, drawn
         table.declare("south")
         table.tell("tsumo", wins={"south": fu30(1)})
     table.take(ResultRefused(at=table.wait()))
-    assert (table.table.phase, table.table.hand.told) == (Phase.DECLARED, None)
+    assert (table.table.phase, table.table.hand.result) == (Phase.DECLARED, None)
     assert table.table.hand.tenpai == ({"east"} if drawn else frozenset())
 
 
@@ -197,10 +197,10 @@ def test_the_arbiter_reopens_corrects_and_voids_it_as_any_play(table: AloneSitti
     table.admit()
     table.take(Reopened(at=table.wait(), reason="south had won"))
     table.take(DeclarationsCorrected(at=table.wait(), seats=("south",), reason="south had won"))
-    assert (table.table.phase, table.table.hand.asking) == (Phase.DECLARED, False)
+    assert (table.table.phase, table.table.hand.asks_tenpai) == (Phase.DECLARED, False)
     table.tell("tsumo", wins={"south": fu30(1)})
     table.take(PlayVoided(at=table.wait(), reason="a tile lay wrong"))
-    assert (table.table.phase, table.table.hand.told, type(table.facts[-1])) == (Phase.RECORDED, None, Ruled)
+    assert (table.table.phase, table.table.hand.result, type(table.facts[-1])) == (Phase.RECORDED, None, Ruled)
 
 
 def test_each_seat_has_the_whole_wall_before_it_in_turn_from_the_dealer_on() -> None:

@@ -65,9 +65,9 @@ def test_each_kind_of_fault_is_a_kind_of_lying() -> None:
     assert kinds == {
         "missing": EMPTY,
         "foreign": PlaceContent(Content.FOREIGN),
-        "face-up": PlaceContent(Content.FACE_UP, well=False),
+        "face-up": PlaceContent(Content.FACE_UP, aligned=False),
         "occluded": PlaceContent(Content.COVERED),
-        "upside-down": PlaceContent(Content.TILE, DEAL[ONE], well=False),
+        "upside-down": PlaceContent(Content.TILE, DEAL[ONE], aligned=False),
     }
 
 
@@ -114,7 +114,7 @@ def test_a_move_is_done_when_all_its_places_are_seen_so() -> None:
 
 
 def test_a_face_that_was_turned_over_is_done_whether_or_not_its_back_is_read_already() -> None:
-    face = {**RIGHT, ONE: PlaceContent(Content.FACE_UP, well=False)}
+    face = {**RIGHT, ONE: PlaceContent(Content.FACE_UP, aligned=False)}
     assert is_done(Turn(ONE), face, RIGHT)
     assert is_done(Turn(ONE), face, {**RIGHT, ONE: PlaceContent(Content.UNREAD)})
     assert not is_done(Turn(ONE), face, face)
@@ -178,9 +178,9 @@ def examples() -> Iterator[tuple[str, list[tuple[TilePlace, PlaceContent]], list
     yield "a ring of three", [(A, b), (B, c), (C, a)], [Swap(A, C), Swap(B, C)]
     yield "a tile that slid along", [(A, EMPTY), (B, a), (C, b)], [Shift(B, A), Shift(C, B), PutIn(C, DEAL[C])]
     yield "a foreign tile", [(B, PlaceContent(Content.FOREIGN))], [TakeOut(B), PutIn(B, DEAL[B])]
-    yield "a face", [(B, PlaceContent(Content.FACE_UP, well=False))], [Turn(B)]
-    yield "upside down", [(B, PlaceContent(Content.TILE, DEAL[B], well=False))], [Turn(B)]
-    yield "upside down and elsewhere", [(A, PlaceContent(Content.TILE, DEAL[B], well=False)), (B, a)], [Swap(A, B)]
+    yield "a face", [(B, PlaceContent(Content.FACE_UP, aligned=False))], [Turn(B)]
+    yield "upside down", [(B, PlaceContent(Content.TILE, DEAL[B], aligned=False))], [Turn(B)]
+    yield "upside down and elsewhere", [(A, PlaceContent(Content.TILE, DEAL[B], aligned=False)), (B, a)], [Swap(A, B)]
     yield "of another tray", [(A, south), (SOUTH, a)], [Swap(A, SOUTH)]
     yield "of a tray that was not shown", [(A, south), (SOUTH, PlaceContent(Content.UNSEEN))], [Swap(A, SOUTH)]
 

@@ -152,10 +152,10 @@ def test_the_next_move_is_told_and_ticked_off_when_it_is_seen_done() -> None:
     assert (sitting.table.work.move, sitting.table.work.left) == (Swap(first, third), 2)
     sitting.take(TrayChecked(at=sitting.wait(), seat="south", rows=((one, three, two, *hand), *walls)))
     work = sitting.table.work
-    assert (work.move, work.left, work.done, work.ticked) == (Swap(second, third), 1, 1, True)
+    assert (work.move, work.left, work.done, work.last_move_done) == (Swap(second, third), 1, 1, True)
     sitting.restore(["south"])
     work = sitting.table.work
-    assert (work.move, work.left, work.done, work.ticked) == (None, 0, 2, True)
+    assert (work.move, work.left, work.done, work.last_move_done) == (None, 0, 2, True)
 
 
 def test_who_does_something_else_is_told_moves_from_there() -> None:
@@ -163,7 +163,8 @@ def test_who_does_something_else_is_told_moves_from_there() -> None:
     sitting.take(swapped(play(1), "south", sitting.wait()))
     sitting.take(of_another_tray("south", "north", sitting.wait()))
     work = sitting.table.work
-    assert (work.move, work.ticked, work.done) == (Swap(TilePlace("south", 0, 0), TilePlace("north", 0, 0)), False, 0)
+    swap = Swap(TilePlace("south", 0, 0), TilePlace("north", 0, 0))
+    assert (work.move, work.last_move_done, work.done) == (swap, False, 0)
 
 
 def tick(sitting: Sitting, seat: Seat, *rows: int, right: bool = True) -> None:
@@ -225,7 +226,7 @@ def of_own(sitting: Sitting, seat: Seat, own: int, other: int) -> TrayChecked:
 def is_strange(own: int, other: int) -> bool:
     sitting = Sitting()
     sitting.take(of_own(sitting, "west", own, other))
-    return check(sitting).aside is not None
+    return check(sitting).unknown_look is not None
 
 
 @given(st.integers(0, 2**32))
@@ -238,7 +239,7 @@ def test_any_other_deal_of_the_set_is_not_this_one_and_no_move_is_told(seed: int
     seat = max(SEATS, key=lambda one: len(homes[one] & {*tray}))
     sitting.take(TrayChecked(at=sitting.wait(), seat=seat, rows=in_rows(tray)))
     strangers = len(homes[seat] & {*tray}) < TRAY // 2
-    assert (check(sitting).aside is not None, sitting.table.work == Work()) == (strangers, strangers)
+    assert (check(sitting).unknown_look is not None, sitting.table.work == Work()) == (strangers, strangers)
 
 
 def test_half_of_what_lies_there_is_enough_to_be_of_this_deal_wherever_in_its_tray_it_lies() -> None:
@@ -269,9 +270,9 @@ def test_staff_may_lay_the_deal_from_tiles_that_are_no_prepared_one() -> None:
     sitting = Sitting()
     sitting.take(strange(sitting.play, "east", sitting.wait()))
     sitting.take(CarrierTakenApart(at=sitting.wait()))
-    assert (check(sitting).aside, sitting.table.work.left > 0) == (None, True)
+    assert (check(sitting).unknown_look, sitting.table.work.left > 0) == (None, True)
     sitting.take(strange(sitting.play, "south", sitting.wait()))
-    assert check(sitting).aside is None
+    assert check(sitting).unknown_look is None
     sitting.lay()
     assert [fact.verified for fact in sitting.facts if isinstance(fact, Restored)] == [True]
 
@@ -288,14 +289,14 @@ def test_a_tray_that_staff_have_begun_is_work_whatever_they_put_into_it() -> Non
     sitting = Sitting()
     sitting.take(swapped(sitting.play, "east", sitting.wait()))
     sitting.take(strange(sitting.play, "east", sitting.wait()))
-    assert check(sitting).aside is None
+    assert check(sitting).unknown_look is None
 
 
 def test_a_tray_in_the_place_of_one_that_was_right_is_told_and_the_right_one_stays_right() -> None:
     sitting = Sitting()
     sitting.lay(["east"])
     sitting.take(strange(sitting.play, "east", sitting.wait()))
-    assert check(sitting).aside is not None
+    assert check(sitting).unknown_look is not None
     assert [*sitting.table.verified] == ["east"]
 
 

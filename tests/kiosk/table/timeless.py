@@ -8,15 +8,15 @@ from kiosk.table import Table
 
 def without_times(state: Table) -> tuple[Table, list[tuple[Seat, bool]], list[int], bool]:
     """Return a table as it would be on any clock: who pressed, and how long one after the other."""
-    contacts = state.window.contacts if state.window else ()
+    contacts = state.window.presses if state.window else ()
     presses = [(one.seat, one.down) for one in contacts]
     distances = [one.at - contacts[0].at for one in contacts]
-    asked = tuple(replace(one, at=one.at - state.asked[0].at) for one in state.asked)
+    asked = tuple(replace(one, at=one.at - state.doubted[0].at) for one in state.doubted)
     timeless = replace(
         state,
         since=0,
         declarations=(),
-        asked=asked,
+        doubted=asked,
         window=None,
         closed_at=None,
         pause=None,
