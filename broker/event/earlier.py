@@ -206,7 +206,7 @@ def _of_json(content: bytes) -> tuple[EarlierLine, ...]:
     refuse_duplicate_names(content)
     lines = found.lines()
     if lines is None:
-        raise ValueError("there are no standings in it")
+        raise ValueError("it contains no standings")
     return lines
 
 
@@ -214,12 +214,12 @@ def _of_row(row: CsvRow) -> EarlierLine:
     cells = {name: " ".join(as_typed(text).split()) for name, text in row.cells.items()}
     imp = cells["imp"].removeprefix("'").replace("\N{MINUS SIGN}", "-").removeprefix("+")
     if not NUMBER.fullmatch(imp):
-        problem = N_("{text} is no number of IMPs", text=repr(imp[:20]))
+        problem = N_("{text} is not a number of IMPs", text=repr(imp[:20]))
         raise RuleError("bad_previous", N_("line {line}: {problem}", line=row.at("imp"), problem=problem))
     exact, name = Fraction(imp.replace(",", ".")), cells.get("name", "")
     team, who = cells.get("team"), cells.get("player") or name
     if not team and not who:
-        problem = N_("there is no player")
+        problem = N_("the player is missing")
         raise RuleError("bad_previous", N_("line {line}: {problem}", line=row.line, problem=problem))
     line = EarlierLine(
         place=row.number("place", 100_000),

@@ -126,7 +126,7 @@ def _refuse_shared(halls: Iterable[Hall]) -> None:
 
 def missing_file(file: str) -> BadEvent:
     """Return the error for a store of an event in several halls whose `file` is missing from the folder."""
-    text = N_("{file} is missing, but what is stored is of an event in several halls: put the file back", file=file)
+    text = N_("{file} is missing, but the store belongs to an event in several halls: restore the file", file=file)
     return BadEvent.of(RuleError("hall_file_missing", text))
 
 
@@ -155,7 +155,7 @@ class Nodes(Struct, frozen=True, forbid_unknown_fields=True):
         for place in self.nodes:
             host, _, port = place.rpartition(":")
             if not host or not port.isdecimal() or not 1 <= int(port) < LAST_PORT:
-                raise ValueError(f"{place} is no HOST:PORT with a port before {LAST_PORT}")
+                raise ValueError(f"{place} is not a HOST:PORT with a port before {LAST_PORT}")
         if len(set(self.hosts)) < len(self.nodes):
             raise ValueError("two nodes are on the same host")
 

@@ -191,7 +191,7 @@ def _rounds_of_sessions(plan: Plan) -> Iterable[Message]:
     for session in plan.sessions:
         if not session.first_round <= session.last_round <= last:
             yield N_(
-                "session {session}: rounds {first} to {until}, the movement has {last}",
+                "session {session} cannot have rounds {first} to {until}: the movement has rounds 1 to {last}",
                 session=session.name,
                 first=session.first_round,
                 until=session.last_round,

@@ -65,7 +65,7 @@ def may_change(folder: Path) -> Plan | None:
     if has_started(folder):
         raise RuleError(
             "event_started",
-            f"a scorer has been started here ({STORE}): what it stores belongs to the plan that is there",
+            f"a scorer has been started here ({STORE}): its results belong to the present plan",
         )
     return plan_of(folder)
 
@@ -145,7 +145,7 @@ def read_public(typed: str) -> str:
     try:
         return msgspec.convert(address, PublicAddress)
     except msgspec.ValidationError:
-        text = f"{address[:80]!r} is no address such as https://results.example.org: http or https, a host, no query"
+        text = f"{address[:80]!r} is not an address such as https://results.example.org (http or https, no query)"
         raise RuleError("public_address_wrong", text) from None
 
 
@@ -325,7 +325,7 @@ def take_stages(folder: Path, draft: StagesDraft) -> int:
     """
     plan, made = settled(folder), draft.plan
     if any(getattr(plan, part) != getattr(draft.of, part) for part in ("players", "teams", "plays")):
-        raise RuleError("setup_changed", N_("the players or the movement: this one was made before, and is not kept"))
+        raise RuleError("setup_changed", N_("the players or the movement have changed meanwhile: nothing was saved"))
     files.refuse_missing_deals(folder, {play.deal for play in made.plays})
     keep_halls(folder, draft.halls)
     write_plan(folder, replace(plan, plays=made.plays, stages=made.stages, copies=made.copies, uncompared=False))
@@ -480,7 +480,7 @@ def announce_planned_draw(folder: Path, people: Iterable[tuple[str, str]], beaco
     raise_errors(_of_contributor(one["name"]) for one in listed if not (one["name"] and HASH.fullmatch(one["words"])))
     value = {"source": beacon[0].strip(), "round": beacon[1].strip()} if any(beacon) else None
     if value and not all(value.values()):
-        raise RuleError("malformed", N_("enter both where the public value will be read, and which one it is"))
+        raise RuleError("malformed", N_("enter both the source of the public value and its round"))
     wished = {"event": plan.name, "deals": last, "people": listed, "beacon": value, "red_fives": red}
     return draw.announce_draw(
         folder, _converted({**wished, "prevalent_winds": make.DEFAULT_WINDS, "dealers": SEATS}, draw.DrawRequest)
@@ -490,7 +490,7 @@ def announce_planned_draw(folder: Path, people: Iterable[tuple[str, str]], beaco
 def _of_contributor(name: str) -> RuleError:
     """Return the error for a contributor of words whose name is missing or whose hash is wrong."""
     if not name:
-        return RuleError("malformed", N_("there is a hash without the name of who handed it in"))
+        return RuleError("malformed", N_("a hash has no name: enter who handed it in"))
     text = N_("{person}: the hash of the words must have 64 digits from 0 to 9 and a to f", person=name)
     return RuleError("malformed", text)
 
@@ -547,7 +547,7 @@ def take_out(folder: Path) -> None:
     settled(folder)
     there = [folder / name for name in (DEALS, COMMITMENT, draw.WORDS) if (folder / name).exists()]
     if not there:
-        raise RuleError("no_deals", "there are no deals to take out")
+        raise RuleError("no_deals", "there are no deals to remove")
     number = 1 + len([*folder.glob(f"{TAKEN_OUT}-*")])
     for path in there:
         path.rename(path.with_name(f"{TAKEN_OUT}-{number}-{path.name}"))

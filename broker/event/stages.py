@@ -135,7 +135,7 @@ def stage_problems(plan: HasStages[P]) -> Iterator[RuleError]:
     last = max((play.round for play in plan.plays), default=0)
     rounds = [round_ for stage in plan.stages for round_ in stage.rounds]
     if rounds != [*range(1, last + 1)]:
-        yield RuleError("stages_wrong", N_("the stages must have rounds 1 to {last}, one after the other", last=last))
+        yield RuleError("stages_wrong", N_("stages must cover rounds 1 to {last} in order, without gaps", last=last))
     if len({stage.name for stage in plan.stages}) < len(plan.stages):
         yield RuleError("stages_wrong", N_("two stages have the same name"))
     for at, stage in enumerate(plan.stages):
@@ -158,7 +158,7 @@ def _cut_problems(plan: HasStages[P], at: int) -> Iterator[RuleError]:
     before = len(plan.stages[at - 1].sections) or 1
     if stage.cut % before:
         text = N_(
-            "stage {stage}: {count} cannot come in equal numbers from {sections} sections",
+            "stage {stage}: {count} cannot qualify in equal numbers from {sections} sections",
             stage=stage.name,
             count=stage.cut,
             sections=before,

@@ -147,7 +147,7 @@ def section_order(plan: Plan, wish: Structure) -> MovementOrder:
     if not 1 <= wish.sections <= len(LETTERS) or count % wish.sections:
         raise RuleError(
             "sections_uneven",
-            N_("{count} do not make {sections} sections of the same size", count=count, sections=wish.sections),
+            N_("{count} cannot be divided into {sections} equal sections", count=count, sections=wish.sections),
         )
     players = count // wish.sections * (SEATED if teams else 1)
     return _numbered(usual_order(players, wish.tables, wish.rounds, wish.deals_per_round, wish.copies))
@@ -231,7 +231,7 @@ def _final_order(plan: Plan, wish: Structure, carriers: int) -> MovementOrder | 
     count = len(plan.teams) or len(plan.players)
     if wish.final > count or wish.final % wish.sections or not wish.final_rounds:
         text = N_(
-            "no such final can be made: {final} of {count}, rounds: {rounds}, sections: {sections}",
+            "this final is not possible: qualifying {final} of {count}, rounds: {rounds}, sections: {sections}",
             final=wish.final,
             rounds=wish.final_rounds,
             count=count,

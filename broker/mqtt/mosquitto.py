@@ -221,7 +221,7 @@ def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
         for begin in range(0, len(users), AT_ONCE):
             link.publish(USERS, _deletion(users[begin : begin + AT_ONCE]), retain=False)
         if not link.flush(PATIENCE_S):
-            raise TimeoutError(f"the broker at {host}:{port} does not take what it is told")
+            raise TimeoutError(f"the broker at {host}:{port} does not accept commands")
 
 
 @contextmanager
@@ -236,7 +236,7 @@ def _connected(host: str, port: int, certificates: Certificates) -> Iterator[Lin
             news.get(timeout=PATIENCE_S)
         yield link
     except Empty:
-        raise TimeoutError(f"no broker lets us in at {host}:{port}") from None
+        raise TimeoutError(f"no broker at {host}:{port} accepts us") from None
     finally:
         link.stop()
 
@@ -260,7 +260,7 @@ def find_plugin() -> Path:
         for found in (folder / PLUGIN, *sorted(folder.glob(f"*/{PLUGIN}"))):
             if found.is_file():
                 return found
-    raise ProgramMissing(f"mosquitto is there without {PLUGIN}: sudo apt-get install mosquitto")
+    raise ProgramMissing(f"mosquitto is installed without {PLUGIN}: sudo apt-get install mosquitto")
 
 
 FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
@@ -277,9 +277,9 @@ COPIED: Final = (CA, SERVER, SERVER_KEY, REVOKED)
 @click.option("--plain", is_flag=True, help="Without TLS, with the event's passwords: anybody can listen.")
 @click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104 - a hall's broker serves the hall
 @click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65_535))
-@click.option("--owner", help="User that Mosquitto runs as; the files become his.")
+@click.option("--owner", help="User that Mosquitto runs as, who will own the files.")
 @click.option(
-    "--follow", metavar="SERVICE", help="Go on: write them again, and reload SERVICE, when certificates change."
+    "--follow", metavar="SERVICE", help="Keep running; rewrite the files and reload SERVICE when certificates change."
 )
 def write_hall_files(  # noqa: PLR0913 - one parameter an option
     *,
@@ -296,7 +296,7 @@ def write_hall_files(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Write what the hall's Mosquitto needs for one event.
 
-    With --follow it learns of each device that is paired or revoked; else run this again, and reload it (SIGHUP).
+    With --follow, keep them up to date as devices are paired or revoked; otherwise run this again, and reload (SIGHUP).
     """
     if plain and follow:
         raise click.UsageError("--follow is for certificates: with --plain there are none")

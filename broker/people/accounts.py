@@ -169,13 +169,13 @@ class AuditLog:
             unnamed = self._store.names_all and (0 not in named or (number < last and number not in named))
             fault = _fault(number, entry, before, named.get(number))
             if fault or unnamed:
-                raise _broken(number, fault or "the file beside it does not name it")
+                raise _broken(number, fault or "people.witness does not record it")
             before = entry.digest
             yield entry
         if (most := max(named, default=0)) > number:
             raise _broken(number + 1, f"{_entries(number + 1, most)} missing")
         if not number and self._store.rows(_QUERY.limit(1)):
-            raise _broken(1, "it is empty, and there are accounts")
+            raise _broken(1, "it is empty, although there are accounts")
 
 
 def _fault(number: int, entry: AuditEntry, before: str, line: WitnessLine | None) -> str:
@@ -186,8 +186,8 @@ def _fault(number: int, entry: AuditEntry, before: str, line: WitnessLine | None
     if entry.number > number:
         return f"{_entries(number, entry.number - 1)} missing"
     if entry.number != number or digest_of(before, entry) != entry.digest:
-        return "it is not as it was written"
-    return "another one was there before" if line and line != witness_line(number, entry.digest) else ""
+        return "it has been changed"
+    return "it has been replaced" if line and line != witness_line(number, entry.digest) else ""
 
 
 def _broken(number: int, why: str) -> AuditBroken:
@@ -333,7 +333,7 @@ def hash_password(password: str, *, name: str) -> str:
     if not SHORTEST_PASSWORD <= len(text) <= LONGEST_PASSWORD:
         raise WeakPassword(f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
     if len(set(text)) < SHORTEST_PASSWORD // 3 or text.casefold().strip() == name.casefold():
-        raise WeakPassword("this password is guessed at once")
+        raise WeakPassword("this password is too easy to guess")
     with _ONE:
         return _HASHER.hash(text)
 

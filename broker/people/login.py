@@ -101,7 +101,7 @@ class Authentication:
         fresh = link is not None and self.clock() <= link[1] and hmac.compare_digest(token_hash(token), link[0])
         if not fresh or self.accounts.any():
             raise LinkSpent(
-                "this link was used, has run out, or was never one: `homologue event people add` makes accounts"
+                "this link was used, has expired or is not valid: `homologue event people add` creates accounts"
             )
 
     def welcome(self, token: str, name: str, full: str, password: str, address: str) -> Account:
@@ -131,7 +131,7 @@ class Authentication:
             # An unknown name is not recorded: people type passwords into the wrong field.
             known = name if any(one.name == name for one in self.accounts.all()) else ""
             self.audit.note(now, "", "login_refused", known, address=address)
-            raise LoginRefused("name and password do not belong together")
+            raise LoginRefused("the name or the password is wrong")
         with self._counting:
             self._throttle.succeeded(name, address, known)
         return self.admit(account, agent=agent, address=address)

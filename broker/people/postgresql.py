@@ -50,7 +50,7 @@ class PostgresPeople(PeopleDatabase):
             self.close()
             cause = error.__cause__
             if isinstance(cause, DBAPIError) and isinstance(cause.orig, InsufficientPrivilege):
-                raise PeopleStoreBroken(f"the tables of people are another user's to make: {error}") from None
+                raise PeopleStoreBroken(f"only another database user may create these tables: {error}") from None
             raise
 
     def _session(self) -> psycopg.Connection:

@@ -84,7 +84,7 @@ class Tokens(AuditedStore):
         """Revoke a token. Raises TokenUnknown."""
         with self._store.commit() as sql:
             if not sql.execute(_TOKENS.where(TOKENS.c.name == name, TOKENS.c.revoked == 0)).first():
-                raise TokenUnknown(f"there is no token {name[:40]!r} that opens anything")
+                raise TokenUnknown(f"there is no token {name[:40]!r} that is valid")
             sql.execute(update(TOKENS).where(TOKENS.c.name == name).values(revoked=1))
             self._note(by, "token_revoked", name)
 
@@ -224,7 +224,7 @@ def check_url(url: str) -> None:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        raise BadWebhook(f"{url[:LONGEST_URL]!r} is no address") from None
+        raise BadWebhook(f"{url[:LONGEST_URL]!r} is not an address") from None
     if len(url) > LONGEST_URL or not url.isascii() or not url.isprintable() or " " in url or not host:
         raise BadWebhook(f"an address has at most {LONGEST_URL} ASCII characters and a host")
     if parts.username is not None or parts.fragment:

@@ -154,7 +154,7 @@ def _refuse_twice(people: Sequence[Contributor]) -> None:
     Whoever copies another's hash would only repeat the same words, and contribute nothing.
     """
     if not people:
-        raise RuleError("person_missing", N_("nobody is listed to give words"))
+        raise RuleError("person_missing", N_("list the people who contribute words"))
     if len({person.name for person in people}) < len(people):
         raise RuleError("name_twice", N_("two people of a draw have the same name"))
     if len({person.words for person in people}) < len(people):
@@ -200,7 +200,7 @@ def _read_secrets(folder: Path, draw: Draw) -> DrawSecrets:
     missing = RuleError(
         "draw_secret_missing",
         N_(
-            "{file} is not that of draw {draw}: abandon it and announce another",
+            "{file} does not belong to draw {draw}: abandon the draw and announce another",
             file=DRAW_KEY,
             draw=draw.announcement.number,
         ),

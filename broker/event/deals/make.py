@@ -228,7 +228,7 @@ def _tray(row: CsvRow, fields: int) -> tuple[Seat, tuple[str, ...]]:
 def _tile(line: int | str, place: int, tile: str) -> None:
     if tile not in FACES:
         raise RuleError(
-            "not_a_tile", f"line {line}, tile {place}: {repr(tile[:20]) + ' is none' if tile else 'missing'}"
+            "not_a_tile", f"line {line}, tile {place}: {repr(tile[:20]) + ' is not a tile' if tile else 'missing'}"
         )
 
 

@@ -235,7 +235,7 @@ def move_deal(folder: Path, number: int, to: int) -> None:
     if at is None:
         raise RuleError("deal_unknown", N_("there is no deal {deal}", deal=number))
     if to not in registry:
-        raise RuleError("set_unknown", N_("there is no set {set}: make it first, or take one that is there", set=to))
+        raise RuleError("set_unknown", N_("there is no set {set}: make it first, or choose another", set=to))
     moved = replace(opener.deal(deals[at]), set=to)
     faces = opener.set_faces(to, registry)
     deals[at] = seal_deal(moved, {to: faces}, read_key(folder).public) if deals[at].sealed else moved
@@ -275,7 +275,7 @@ def make_shares(folder: Path, people: int, needed: int) -> list[str]:
     if not FEWEST_NEEDED <= needed <= people <= MOST_SHARES:
         raise RuleError(
             "shares_wrong",
-            N_("from {fewest} to {most} people have a share, and at least {fewest} of them are needed",
+            N_("{fewest} to {most} people can have a share, and at least {fewest} shares must be required",
                fewest=FEWEST_NEEDED, most=MOST_SHARES),
         )  # fmt: skip
     words: list[str]

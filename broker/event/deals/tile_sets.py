@@ -44,7 +44,7 @@ def _faults_of_tiles(tiles: Iterable[str]) -> Iterator[str]:
     for face, number in reds.items():
         counted[RED[face]] += number
     for face in sorted(set(counted) - set(KINDS)):
-        yield f"{face[:20]!r} is no tile"
+        yield f"{face[:20]!r} is not a tile"
     for face in KINDS:
         if counted[face] != COPIES:
             yield f"{counted[face]} of {face}, not {COPIES}"

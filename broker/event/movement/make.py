@@ -82,7 +82,7 @@ def _start_of_teams(order: MovementOrder, chance: RandomSource) -> list[SeatedRo
     if order.tables < 2 or order.rounds < order.pods:  # noqa: PLR2004 - a team needs an opponent
         raise RuleError(
             "teams_do_not_fit",
-            f"a team plays each deal at all seats, so each deal comes to all {order.tables} tables: that takes two "
+            f"in a team event each deal is played at all {order.tables} tables: that takes at least two "
             f"teams, and {order.pods} rounds, or more deals a round, or more carriers of each",
         )
     return seat_teams(order, lay_out(order), chance)

@@ -338,7 +338,7 @@ class MovementOrder:
         refuse_if(
             self.deals_per_round < 1 or self.copies < 1,
             "impossible_size",
-            N_("a round needs a deal, and a deal a carrier"),
+            N_("a round needs at least one deal, and a deal at least one carrier"),
         )
         deals = max(self.rounds, self.pods) * self.deals_per_round
         refuse_if(deals > MOST_DEALS, "impossible_size", N_("that would take more than {most} deals", most=MOST_DEALS))

@@ -72,7 +72,7 @@ def test_what_is_no_standings_is_refused(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("place,player,imp\n1,p1,much\n", ": line 2: 'much' is no number of IMPs"),
+        ("place,player,imp\n1,p1,much\n", ": line 2: 'much' is not a number of IMPs"),
         ("place,player,imp\n1,p1,3\n2,p1,2\n", ": p1 is listed twice"),
         ("player,name\np1,Ada\n", ", line 1: there is no column place, imp"),
         ('{"standings": [{"place": 1, "player": 3, "imp": 1}]}', ": standings, item 1, player: text or nothing"),

@@ -102,7 +102,7 @@ def test_an_entry_that_was_changed_is_told(tmp_path: Path) -> None:
         add(tmp_path, name)
     behind_the_desk(tmp_path, "UPDATE audit SET who = 'anne' WHERE number = 2")
     told = run("audit", str(tmp_path))
-    assert told.stderr.strip().endswith("breaks at entry 2: it is not as it was written [audit_broken]")
+    assert told.stderr.strip().endswith("breaks at entry 2: it has been changed [audit_broken]")
     assert len(told.stdout.splitlines()) == 1
 
 
@@ -112,7 +112,7 @@ def test_a_log_with_another_end_is_told_though_its_chain_holds(tmp_path: Path) -
         add(tmp_path, name)
     behind_the_desk(tmp_path, "DELETE FROM audit WHERE number = 2")
     add(tmp_path, "cleo")
-    assert "breaks at entry 2: another one was there before" in run("audit", str(tmp_path)).stderr
+    assert "breaks at entry 2: it has been replaced" in run("audit", str(tmp_path)).stderr
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_where_the_file_beside_the_audit_log_is_gone_or_cut_off_it_is_told(
     if lines is not None:
         beside.write_bytes(b"".join(first))
     behind_the_desk(tmp_path, "DELETE FROM audit WHERE number > ?", kept)
-    broken = f"homologue: the audit log breaks at entry {breaks}: the file beside it does not name it [audit_broken]"
+    broken = f"homologue: the audit log breaks at entry {breaks}: people.witness does not record it [audit_broken]"
     for _ in range(2):
         told = run("audit", str(tmp_path))
         assert (told.exit_code, told.stderr.strip()) == (1, broken)

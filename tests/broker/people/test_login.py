@@ -66,7 +66,7 @@ def test_who_logs_in_is_known_by_the_token_and_by_nothing_else(anne: Authenticat
 def test_it_is_never_said_whether_the_name_or_the_password_is_wrong(
     anne: Authentication, name: str, password: str
 ) -> None:
-    with pytest.raises(LoginRefused, match=r"^name and password do not belong together$"):
+    with pytest.raises(LoginRefused, match=r"^the name or the password is wrong$"):
         come_in(anne, name, password)
 
 

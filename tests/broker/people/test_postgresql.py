@@ -189,7 +189,7 @@ def test_a_user_who_may_not_make_the_tables_is_told_to_let_the_owner(
     server.ask("DROP ROLE IF EXISTS stranger")
     server.ask(f"CREATE ROLE stranger LOGIN PASSWORD '{server.quoted}'")
     in_database(tmp_path / "a", server.address("postgres").replace(f"{OWNER}@", "stranger@"))
-    with pytest.raises(PeopleStoreBroken, match="another user's to make"):
+    with pytest.raises(PeopleStoreBroken, match="another database user"):
         Authentication(tmp_path / "a", clock)
 
 

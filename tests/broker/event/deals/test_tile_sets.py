@@ -122,7 +122,7 @@ def test_check_names_everything_that_is_wrong(tmp_path: Path) -> None:
     assert said[:3] == [
         "not_a_set: set 1: serial 7: without a face",
         "not_a_set: set 1: serial 200: not of a set",
-        "not_a_set: set 2: '9z' is no tile",
+        "not_a_set: set 2: '9z' is not a tile",
     ]
     assert said[4:] == [
         "set_unknown: a deal uses set 3, which is not in sets.json",
