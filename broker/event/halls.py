@@ -162,12 +162,12 @@ class Nodes(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def routes(self) -> tuple[str, ...]:
         """HOST:PORT at which the nodes reach each other. The port is one above the port for halls."""
-        return tuple(f"{host}:{int(port) + 1}" for host, _, port in (one.rpartition(":") for one in self.nodes))
+        return tuple(f"{host}:{int(port) + 1}" for host, _, port in (address.rpartition(":") for address in self.nodes))
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The nodes' host names or addresses."""
-        return tuple(one.rpartition(":")[0].strip("[]") for one in self.nodes)
+        return tuple(address.rpartition(":")[0].strip("[]") for address in self.nodes)
 
 
 def read_nodes(folder: Path) -> Nodes | None:
@@ -211,12 +211,12 @@ def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
     """Return the plan of one hall, with only its tables and players. Raises BadEvent if nothing is played there."""
     tables = hall.numbers
     plays = tuple(play for play in plan.plays if play.table in tables)
-    riichi = tuple(one for one in plan.riichi if one.table in tables)
+    riichi = tuple(booking for booking in plan.riichi if booking.table in tables)
     if not plays and not riichi:
         text = N_("hall {hall}: nothing is played at its tables", hall=hall.name)
         raise BadEvent.of(RuleError("hall_tables_wrong", text))
     here = {player for play in plays for player in play.players.values()}
-    here.update(player for one in riichi for player in one.players.values())
+    here.update(player for booking in riichi for player in booking.players.values())
     whole = {team: members for team, members in plan.teams.items() if here.issuperset(members)}
     teams = whole if len(here) == sum(map(len, whole.values())) else {}  # the centre scores teams that span halls
     return replace(
