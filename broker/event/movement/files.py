@@ -179,7 +179,7 @@ def scheduled_plays(plays: Sequence[MovementPlay]) -> tuple[BookedPlay, ...]:
     when = play_times(plays)
     number = {moment: at for at, moment in enumerate(sorted(set(when)), 1)}
     made = (
-        BookedPlay(number[at], p.table, p.deal, {s: str(who) for s, who in p.players.items()})
+        BookedPlay(number[at], p.table, p.deal, {s: str(player) for s, player in p.players.items()})
         for at, p in zip(when, plays, strict=True)
     )
     return tuple(sorted(made, key=lambda play: (play.round, play.table)))

@@ -16,7 +16,7 @@ from broker.event.deals import LAST_SET
 from broker.event.deals.make import allot_sets
 from broker.event.files import NO_OWN_RULES
 from broker.event.movement import check_movement
-from broker.event.movement.plays import lay_out
+from broker.event.movement.plays import sittings_of
 from broker.event.movement.summary import USUAL_MINUTES, forecast_plan
 from broker.event.plan import plan_problems
 from broker.event.readiness import start_notes, start_problems
@@ -216,7 +216,7 @@ HALLS = [
 @pytest.mark.parametrize("have", HALLS)
 def test_each_format_fits_what_there_is_and_is_what_its_movement_comes_to(have: Resources) -> None:
     for one in formats(have):
-        sittings = lay_out(one.order)
+        sittings = sittings_of(one.order)
         at, over = dict[int, list[int]](), dict[int, int]()
         for sitting in sittings:
             for turn, deal in enumerate(sitting.deals, 1):

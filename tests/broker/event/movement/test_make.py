@@ -10,7 +10,7 @@ from broker.event.movement import (
     check_teams,
     measure_movement,
 )
-from broker.event.movement.plays import lay_out
+from broker.event.movement.plays import sittings_of
 from broker.rules import RuleError
 from tests.broker.event.movement.making import made
 from tests.broker.event.movement.oracle import is_sound
@@ -43,8 +43,8 @@ def test_every_round_has_all_tables_and_all_their_deals(order: MovementOrder, hu
 
 @given(orders())
 def test_a_deal_comes_to_every_table_where_there_are_rounds_enough(order: MovementOrder) -> None:
-    visits = {deal: set[int]() for sitting in lay_out(order) for deal in sitting.deals}
-    for sitting in lay_out(order):
+    visits = {deal: set[int]() for sitting in sittings_of(order) for deal in sitting.deals}
+    for sitting in sittings_of(order):
         for deal in sitting.deals:
             visits[deal].add(sitting.table)
     if order.rounds >= order.pods:

@@ -33,7 +33,7 @@ def drafted(order: MovementOrder, *, in_teams: bool = False) -> Seating:
 
 
 def tallies(draft: Seating) -> tuple[object, ...]:
-    return (draft.hard, draft.soft, draft.meetings, draft.comparisons, draft.seats, draft.byes, draft.who)
+    return (draft.hard, draft.soft, draft.meetings, draft.comparisons, draft.seats, draft.byes, draft.occupants)
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=str)
@@ -42,7 +42,7 @@ def test_after_many_steps_the_counts_are_those_of_a_fresh_draft(order: MovementO
     for _ in range(500):
         for pair in propose(draft, draft.frame.free_rounds(), chance):
             draft.exchange(*pair)
-    assert tallies(draft) == tallies(Seating(draft.frame, draft.who))
+    assert tallies(draft) == tallies(Seating(draft.frame, draft.occupants))
 
 
 def test_after_many_steps_of_a_team_event_too() -> None:
@@ -50,7 +50,7 @@ def test_after_many_steps_of_a_team_event_too() -> None:
     for _ in range(500):
         for pair in propose(draft, draft.frame.free_rounds(), chance):
             draft.exchange(*pair)
-    assert tallies(draft) == tallies(Seating(draft.frame, draft.who))
+    assert tallies(draft) == tallies(Seating(draft.frame, draft.occupants))
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=str)
@@ -70,4 +70,4 @@ def test_steps_within_a_round_and_turns_leave_every_round_its_players() -> None:
     for _ in range(500):
         for pair in propose(draft, rounds, chance):
             draft.exchange(*pair)
-    assert [sorted(draft.who[slot] for slot in slots) for slots in rounds] == [list(range(16))] * 4
+    assert [sorted(draft.occupants[slot] for slot in slots) for slots in rounds] == [list(range(16))] * 4
