@@ -34,7 +34,7 @@ def test_accounts_orders_and_the_log_are_in_a_copy_without_what_was_not_yet_kept
     with closing(Authentication(tmp_path / "restored", clock)) as restored:
         assert Orders(restored.store).newest(10) == [kept]
         assert (restored.accounts.all(), restored.audit.newest(10)) == (accounts, log)
-        assert restored.accounts.who_has("anne", PASSWORD) == accounts[0]
+        assert restored.accounts.authenticate("anne", PASSWORD) == accounts[0]
 
 
 def restored_from(stick: Path, folder: Path) -> Authentication:

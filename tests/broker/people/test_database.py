@@ -49,7 +49,7 @@ def test_an_entry_that_another_process_was_quicker_to_follow_is_named_all_the_sa
     desk: SqlitePeople, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(desk, "first")
-    tell = PeopleDatabase._tell_witness
+    tell = PeopleDatabase._write_witness
     with closing(opened(tmp_path)) as command, monkeypatch.context() as patch:
 
         def late(store: PeopleDatabase) -> None:
@@ -57,7 +57,7 @@ def test_an_entry_that_another_process_was_quicker_to_follow_is_named_all_the_sa
                 enter(command, "third")
             tell(store)
 
-        patch.setattr(PeopleDatabase, "_tell_witness", late)
+        patch.setattr(PeopleDatabase, "_write_witness", late)
         enter(desk, "second")
     enter(desk, "fourth")
     enter(desk, "fifth")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from broker.files import PEOPLE_FILE
 from broker.people import Authentication, PeopleStoreBroken
-from broker.people.accounts import HOUR_MS, IDLE_MS, RIGHTS, WHOLE_MS
+from broker.people.accounts import HOUR_MS, IDLE_MS, LIFETIME_MS, RIGHTS
 from broker.people.errors import (
     AccountTaken,
     AccountUnknown,
@@ -24,15 +24,15 @@ from broker.people.errors import (
     WeakPassword,
 )
 from broker.people.login import (
+    ADDRESS_LIMIT,
+    BROWSER_LIMIT,
     FIRST_LINK_FILE,
     FIRST_LINK_MS,
     LOGIN_WINDOW_MS,
     MOST_LOGIN_KEYS,
-    OF_ADDRESS,
-    OF_BOTH,
-    OF_BROWSER,
-    OF_FRESH_NETWORK,
-    OF_NAME,
+    NAME_LIMIT,
+    NETWORK_LIMIT,
+    PAIR_LIMIT,
     LoginThrottle,
 )
 from tests.broker.people.conftest import BY, NOON, PASSWORD, Hand
@@ -82,7 +82,7 @@ def test_a_name_that_is_nobodys_is_not_kept_in_the_log(anne: Authentication) -> 
 
 
 def test_after_the_limit_the_right_password_waits_too(anne: Authentication, clock: Hand) -> None:
-    for _ in range(OF_BOTH):
+    for _ in range(PAIR_LIMIT):
         with pytest.raises(LoginRefused):
             come_in(anne, password="guess")
     with pytest.raises(LoginDelayed) as refusal:
@@ -97,7 +97,7 @@ def test_a_session_ends_when_it_is_not_used_and_when_it_is_old(auth: Authenticat
     account = auth.accounts.add("anne", "Anne", role, PASSWORD, BY)
     for step, whole in ((IDLE_MS[account.role], False), (HOUR_MS, True)):
         token, began = come_in(auth), clock.now
-        while clock.now - began + step <= (WHOLE_MS[account.role] if whole else step):
+        while clock.now - began + step <= (LIFETIME_MS[account.role] if whole else step):
             clock.now += step
             assert auth.known(token, agent=AGENT, address=HOME) is not None
         clock.now += step if whole else IDLE_MS[account.role] + 1
@@ -294,7 +294,7 @@ def test_the_clock_of_the_log_is_the_doors(anne: Authentication) -> None:
 
 @pytest.mark.parametrize(
     ("limit", "name", "address"),
-    [(OF_BOTH, "anne", "10.0.0.1"), (OF_ADDRESS, "n{}", "10.0.0.1")],
+    [(PAIR_LIMIT, "anne", "10.0.0.1"), (ADDRESS_LIMIT, "n{}", "10.0.0.1")],
 )
 def test_the_last_try_within_the_limit_is_heard_and_the_next_waits_for_the_window(
     limit: int, name: str, address: str
@@ -303,7 +303,7 @@ def test_the_last_try_within_the_limit_is_heard_and_the_next_waits_for_the_windo
     heard = []
     for at in range(limit + 1):
         heard.append(throttle.wait_ms(name.format(at), address.format(at), 1000) == 0)
-        throttle.failed(name.format(at), address.format(at), 1000)
+        throttle.count_attempt(name.format(at), address.format(at), 1000)
     assert heard == [True] * limit + [False]
     assert throttle.wait_ms(name.format(0), address.format(0), 1000 + LOGIN_WINDOW_MS - 1) in {0, 1}
     assert throttle.wait_ms(name.format(limit), address.format(limit), 1000 + LOGIN_WINDOW_MS) == 0
@@ -311,40 +311,40 @@ def test_the_last_try_within_the_limit_is_heard_and_the_next_waits_for_the_windo
 
 def test_a_name_that_many_have_tried_is_heard_no_more_from_those_who_have_tried() -> None:
     throttle, heard = LoginThrottle(), 0
-    for at in range(10 * OF_NAME):
+    for at in range(10 * NAME_LIMIT):
         address = f"10.0.0.{at % 25}"
         if not throttle.wait_ms("anne", address, 0):
-            throttle.failed("anne", address, 0)
+            throttle.count_attempt("anne", address, 0)
             heard += 1
-    assert heard == 25 * OF_FRESH_NETWORK
+    assert heard == 25 * NETWORK_LIMIT
 
 
 @given(st.lists(st.tuples(st.sampled_from(["anne", "bert"]), st.integers(2, 60)), max_size=200))
 def test_whatever_others_try_elsewhere_the_owner_is_heard(tries: list[tuple[str, int]]) -> None:
     throttle = LoginThrottle()
     for name, host in tries:
-        throttle.failed(name, f"10.0.0.{host}", 0)
-        throttle.failed(name, f"fd00::{host:x}", 0)
-    for _ in range(OF_FRESH_NETWORK):
+        throttle.count_attempt(name, f"10.0.0.{host}", 0)
+        throttle.count_attempt(name, f"fd00::{host:x}", 0)
+    for _ in range(NETWORK_LIMIT):
         assert throttle.wait_ms("anne", "10.0.0.1", 0) == 0
-        throttle.failed("anne", "10.0.0.1", 0)
+        throttle.count_attempt("anne", "10.0.0.1", 0)
 
 
 def test_a_network_of_ipv6_has_its_first_tries_once_however_many_addresses_it_takes() -> None:
     throttle = LoginThrottle()
-    for at in range(OF_NAME):
-        throttle.failed("anne", f"10.0.{at}.1", 0)
+    for at in range(NAME_LIMIT):
+        throttle.count_attempt("anne", f"10.0.{at}.1", 0)
     heard = 0
     for at in range(100):
         if not throttle.wait_ms("anne", f"fd00::{at:x}", 0):
-            throttle.failed("anne", f"fd00::{at:x}", 0)
+            throttle.count_attempt("anne", f"fd00::{at:x}", 0)
             heard += 1
-    assert heard == OF_FRESH_NETWORK
+    assert heard == NETWORK_LIMIT
 
 
 def test_in_a_known_browser_its_owner_is_heard_from_an_address_that_others_have_used_up(anne: Authentication) -> None:
     marks = anne.with_mark(anne.accounts.get("anne"), "")
-    for _ in range(OF_BOTH):
+    for _ in range(PAIR_LIMIT):
         with pytest.raises(LoginRefused):
             come_in(anne, password="wrong")
     with pytest.raises(LoginDelayed):
@@ -354,7 +354,7 @@ def test_in_a_known_browser_its_owner_is_heard_from_an_address_that_others_have_
 
 def test_a_known_browser_has_so_many_tries_and_no_more(anne: Authentication) -> None:
     marks = anne.with_mark(anne.accounts.get("anne"), "")
-    for at in range(OF_BROWSER):
+    for at in range(BROWSER_LIMIT):
         with pytest.raises(LoginRefused):
             anne.log_in("anne", "wrong", agent=AGENT, address=f"10.0.1.{at}", browser=marks)
     with pytest.raises(LoginDelayed):
@@ -365,49 +365,47 @@ def test_a_mark_is_its_owners_alone_and_a_new_password_ends_it(anne: Authenticat
     anne.accounts.add("tao", "Tao", "table_arbiter", PASSWORD, BY)
     marks = anne.with_mark(anne.accounts.get("anne"), "")
     both = anne.with_mark(anne.accounts.get("tao"), marks)
-    assert (anne._mark_of("tao", marks), bool(anne._mark_of("tao", both)), bool(anne._mark_of("anne", both))) == (
-        "",
-        True,
-        True,
-    )
+    assert anne._browser_nonce("tao", marks) == ""
+    assert anne._browser_nonce("tao", both) != ""
+    assert anne._browser_nonce("anne", both) != ""
     assert anne.with_mark(anne.accounts.get("anne"), both) == both
     anne.accounts.set_password("anne", PASSWORD + " again", BY)
-    assert (anne._mark_of("anne", both), bool(anne._mark_of("tao", both))) == ("", True)
+    assert (anne._browser_nonce("anne", both), bool(anne._browser_nonce("tao", both))) == ("", True)
 
 
 def test_rubbish_is_no_mark(anne: Authentication) -> None:
     seal = "-" + "0" * 64
     for text in ("", ".", "." * 500, "a" * 32 + seal, "é" * 32 + seal, "a" * 32 + "-" + "é" * 64, "a-b.c-d"):
-        assert anne._mark_of("anne", text) == ""
-        assert anne._mark_of("nobody", text) == ""
+        assert anne._browser_nonce("anne", text) == ""
+        assert anne._browser_nonce("nobody", text) == ""
 
 
 def test_somebody_elsewhere_does_not_keep_the_owner_out() -> None:
     throttle = LoginThrottle()
-    for _ in range(OF_BOTH):
-        throttle.failed("anne", "10.0.0.66", 0)
+    for _ in range(PAIR_LIMIT):
+        throttle.count_attempt("anne", "10.0.0.66", 0)
     assert (throttle.wait_ms("anne", "10.0.0.66", 0), throttle.wait_ms("anne", "10.0.0.1", 0)) == (LOGIN_WINDOW_MS, 0)
 
 
 def test_a_success_forgets_the_failures_before_it() -> None:
     throttle = LoginThrottle()
-    for _ in range(3 * OF_BOTH):
-        throttle.failed("anne", "10.0.0.1", 0)
+    for _ in range(3 * PAIR_LIMIT):
+        throttle.count_attempt("anne", "10.0.0.1", 0)
         throttle.succeeded("anne", "10.0.0.1")
     assert throttle.wait_ms("anne", "10.0.0.1", 0) == 0
 
 
 def test_a_clock_that_was_put_back_keeps_nobody_out() -> None:
     throttle = LoginThrottle()
-    for _ in range(OF_BOTH):
-        throttle.failed("anne", "10.0.0.1", 10 * LOGIN_WINDOW_MS)
+    for _ in range(PAIR_LIMIT):
+        throttle.count_attempt("anne", "10.0.0.1", 10 * LOGIN_WINDOW_MS)
     assert throttle.wait_ms("anne", "10.0.0.1", 0) == 0
 
 
 def test_many_names_fill_no_memory() -> None:
     throttle = LoginThrottle()
     for at in range(MOST_LOGIN_KEYS + 100):
-        throttle.failed(f"n{at}", f"a{at}", 0)
+        throttle.count_attempt(f"n{at}", f"a{at}", 0)
     assert len(throttle._failures) == MOST_LOGIN_KEYS
 
 
@@ -420,7 +418,7 @@ def test_in_no_window_are_more_tries_of_one_name_from_one_address_heard_than_the
     for name, address, later in tries:
         now += later // 20
         if not throttle.wait_ms(name, address, now):
-            throttle.failed(name, address, now)
+            throttle.count_attempt(name, address, now)
             heard.setdefault((name, address), []).append(now)
     for times in heard.values():
-        assert all(b - a >= LOGIN_WINDOW_MS for a, b in zip(times, times[OF_BOTH:], strict=False))
+        assert all(b - a >= LOGIN_WINDOW_MS for a, b in zip(times, times[PAIR_LIMIT:], strict=False))

@@ -19,7 +19,7 @@ from starlette.routing import Mount, Route
 
 from broker.mqtt.certificates import Certificates
 from broker.people import ROLES, Actor, Authentication
-from broker.people.login import OF_BOTH
+from broker.people.login import PAIR_LIMIT
 from broker.scorer import DashboardView, EventState, Snapshot
 from broker.scorer.live_event import WireLog
 from broker.web.app import create_app
@@ -347,8 +347,8 @@ def test_a_head_arbiter_sees_who_is_told_the_results_hurries_and_removes_it(
 def test_guessing_is_slowed_down(guarded: DeskServer, auth: Authentication) -> None:
     auth.accounts.add("victim", "Victim", "display", PASSWORD, Actor("test"))
     with browser(guarded) as client:
-        codes = [client.post("/login", data={"name": "victim", "password": "x"}) for _ in range(OF_BOTH + 1)]
-    assert [answer.status_code for answer in codes] == [401] * OF_BOTH + [429]
+        codes = [client.post("/login", data={"name": "victim", "password": "x"}) for _ in range(PAIR_LIMIT + 1)]
+    assert [answer.status_code for answer in codes] == [401] * PAIR_LIMIT + [429]
     assert codes[-1].headers["retry-after"].isdigit()
 
 
@@ -360,7 +360,7 @@ def test_a_browser_in_which_somebody_has_logged_in_lets_them_in_whatever_was_tri
         right, wrong = {"name": "kept-out", "password": PASSWORD}, {"name": "kept-out", "password": "wrong"}
         client.post("/login", data=right)
         with browser(guarded) as elsewhere:  # another browser at the same address
-            for _ in range(OF_BOTH + 1):
+            for _ in range(PAIR_LIMIT + 1):
                 elsewhere.post("/login", data=wrong)
             assert elsewhere.post("/login", data=right).status_code == 429
         assert client.post("/login", data=right).status_code == 303
