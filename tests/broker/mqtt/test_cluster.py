@@ -10,7 +10,7 @@ import pytest
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
-from broker.mqtt.nats import STORES_NOTHING, NatsBroker, NatsCluster, NatsNode
+from broker.mqtt.nats import STORE_FAILURES, NatsBroker, NatsCluster, NatsNode
 from broker.mqtt.process import Cluster, MqttBrokerSettings
 from broker.protocol import LOG
 from broker.protocol.tls import Identity, event_context
@@ -252,7 +252,7 @@ def test_a_node_whose_disk_was_full_when_it_ended_runs_again_when_there_is_room(
 def test_a_node_that_stores_nothing_is_started_again_once(lone: NatsNode, neighbour: Neighbour) -> None:
     before = lone.pid
     with lone.log.open("ab") as log:
-        log.write(STORES_NOTHING[0] + b"\n")
+        log.write(STORE_FAILURES[0] + b"\n")
     neighbour.wait_for_a_look(lone)
     again = lone.pid
     neighbour.wait_for_a_look(lone)

@@ -38,7 +38,7 @@ def test_a_mosquitto_that_cannot_be_told_while_its_disk_is_full_is_told_at_the_n
             ballast.fill()
             known.ensure_node(("127.0.0.1",))
             broker.check()
-            assert broker._reading is None
+            assert broker._reloading is None
             ballast.remove()
             broker.check()
             assert broker._stamp == broker._certificates_stamp()

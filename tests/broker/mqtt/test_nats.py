@@ -7,7 +7,7 @@ import pytest
 
 from broker.errors import BrokerDied, ProgramMissing
 from broker.mqtt.access import Credentials
-from broker.mqtt.nats import HASHES, STORES_NOTHING, password_hashes
+from broker.mqtt.nats import HASHES, STORE_FAILURES, password_hashes
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.hall import EVENT, TABLES
 
@@ -48,7 +48,7 @@ def test_a_broker_that_stores_nothing_is_started_again_though_its_log_was_starte
         broker.check()
         assert broker.pid == before
         with broker.log.open("wb" if started_over else "ab") as log:
-            log.write(STORES_NOTHING[0] + b"\n")
+            log.write(STORE_FAILURES[0] + b"\n")
         broker.check()
         assert broker.pid not in (None, before)
 
@@ -59,7 +59,7 @@ def test_a_broker_that_stores_nothing_and_cannot_be_started_again_is_missed(
     """Else it would be taken for one that was told to stop."""
     with make_broker("embedded", tmp_path, EVENT, credentials, tables=TABLES) as broker:
         with broker.log.open("ab") as log:
-            log.write(STORES_NOTHING[0] + b"\n")
+            log.write(STORE_FAILURES[0] + b"\n")
         with monkeypatch.context() as without_setpriv:
             without_setpriv.setenv("PATH", "")
             with pytest.raises(ProgramMissing):

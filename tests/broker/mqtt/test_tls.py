@@ -23,7 +23,7 @@ from broker.cli.standby import reserve_port
 from broker.mqtt import mosquitto
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates, device_user
-from broker.mqtt.mosquitto import USERS, MosquittoBroker, find_mosquitto, this_user, write_hall_files
+from broker.mqtt.mosquitto import USERS_TOPIC, MosquittoBroker, find_mosquitto, this_user, write_hall_files
 from broker.mqtt.process import Broker, MqttBrokerSettings, probe_broker
 from broker.mqtt.programs import Kind
 from broker.protocol import SigningKey
@@ -293,8 +293,8 @@ def test_nobody_but_the_scorer_ends_connections(hall: TlsHall) -> None:
     commands = [{"command": command, "username": user} for command in ("createClient", "deleteClient")]
     forged = json.dumps({"commands": commands}).encode()
     for role in ("desk", "arbiter", "display"):
-        hall.client(hall.certificates.office(role)).attempt(USERS, forged)
-    hall.client(table).attempt(USERS, forged)
+        hall.client(hall.certificates.office(role)).attempt(USERS_TOPIC, forged)
+    hall.client(table).attempt(USERS_TOPIC, forged)
     client.say(LOG.format(table=5), b"goes on")
     assert scorer.hear() == Heard(LOG.format(table=5), b"goes on")
     assert client.gone.empty()
