@@ -6,7 +6,7 @@ from random import Random
 from typing import Final
 
 from broker.event.movement import MovementOrder, NumberedPlay, check_movement, make_movement, measure_movement
-from broker.event.movement.plays import sittings_of, numbered_plays
+from broker.event.movement.plays import numbered_plays, sittings_of
 
 SECONDS: Final = 20.0
 ORDERS: Final = (MovementOrder(64, 16, 8), MovementOrder(64, 16, 8, deals_per_round=4))
